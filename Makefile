@@ -1,0 +1,110 @@
+# Snapscope's commands. Each does its own set-up on a machine that has Python 3.11+ and nothing else: the environment
+# goes to .venv and is stamped there, so a second run starts at once. Nothing is written outside this directory but
+# what `snapscope` itself keeps for the user (see README.md).
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+PINNED := pyproject.toml constraints.txt
+INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+MINUTES ?= 10
+DEMO := demo
+
+# The user's own warehouse, and the package its kind of store needs.
+WAREHOUSE ?=
+export SNAPSCOPE_OPEN := $(value WAREHOUSE)
+scheme := $(if $(findstring ://,$(WAREHOUSE)),$(firstword $(subst ://, ,$(WAREHOUSE))))
+store := $(strip $(if $(filter s3 s3a,$(scheme)),s3) $(if $(filter gs gcs,$(scheme)),gcs) \
+	$(if $(filter abfs abfss az adl,$(scheme)),azure) $(if $(filter oss,$(scheme)),oss))
+
+.PHONY: help run env check test lint types layers fast format proof proof-table bench pins clean
+
+help: ## what can be said to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+# --- set-up ----------------------------------------------------------------------------------------------------------
+
+$(BIN)/python:
+	@for python in "$$PYTHON" python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	  [ -n "$$python" ] || continue; \
+	  "$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue; \
+	  echo "Making .venv with $$("$$python" --version)."; exec "$$python" -m venv --clear $(VENV); \
+	done; \
+	echo "No Python 3.11 or newer with venv was found. Install one (Debian: python3-venv), or name it: make PYTHON=/path/to/python3" >&2; \
+	exit 1
+
+$(VENV)/.ready-run: $(PINNED) | $(BIN)/python
+	@echo "Installing Snapscope into .venv: once, about 1.2 GB, PySpark above all."
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.ready-dev: $(PINNED) | $(BIN)/python
+	@echo "Installing Snapscope and its tools into .venv: once, about 1.3 GB, PySpark above all."
+	@$(INSTALL) --editable '.[dev]'
+	@touch $@ $(VENV)/.ready-run
+
+$(VENV)/.ready-store-%: $(PINNED) | $(VENV)/.ready-run
+	@$(INSTALL) --editable '.[$*]'
+	@touch $@
+
+env: $(VENV)/.ready-dev ## the environment for development in .venv
+
+# --- the product -----------------------------------------------------------------------------------------------------
+
+run: $(VENV)/.ready-run $(if $(store),$(VENV)/.ready-store-$(store)) ## the dashboard: on a demo, or WAREHOUSE=path-or-url
+	@if [ -n "$$SNAPSCOPE_OPEN" ]; then exec $(BIN)/snapscope serve "$$SNAPSCOPE_OPEN"; fi; \
+	[ -e $(DEMO)/.snapscope-demo ] || $(BIN)/snapscope demo $(DEMO) || exit; \
+	exec $(BIN)/snapscope serve $(DEMO)
+
+# --- the tests -------------------------------------------------------------------------------------------------------
+
+check: lint types fast ## before every commit: lint, format, types, layers, fast tests (2 minutes at most)
+
+test: lint types ## what CI runs: everything but the long proofs (30 minutes at most)
+	@SNAPSCOPE_LEFT_OUT='long proofs (make proof MINUTES=n runs them)' $(BIN)/python -m pytest
+
+lint: $(VENV)/.ready-dev
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check . || { echo 'make format would change the files above.' >&2; exit 1; }
+
+types: $(VENV)/.ready-dev
+	@$(BIN)/mypy --no-error-summary
+
+layers: $(VENV)/.ready-dev
+	@$(BIN)/python -m pytest -q tests/test_architecture.py
+
+fast: $(VENV)/.ready-dev
+	@SNAPSCOPE_LEFT_OUT='slow, Spark, engine and browser tests (make test runs them)' \
+	  $(BIN)/python -m pytest -q -m 'not (slow or spark or engines or browser)'
+
+format: $(VENV)/.ready-dev ## rewrite the code into its one form
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format --quiet .
+
+proof: $(VENV)/.ready-dev ## long proofs for MINUTES=n, resumable; writes proof.json
+	@$(BIN)/python -m tests.proof --minutes $(MINUTES)
+
+proof-table: $(VENV)/.ready-dev ## writes the table in README.md from proof.json
+	@$(BIN)/python -m tests.proof --table
+
+bench: $(VENV)/.ready-dev ## every benchmarks/*.py
+	@status=0; for bench in benchmarks/*.py; do \
+	  [ -e "$$bench" ] || { echo 'There are no benchmarks.'; break; }; \
+	  echo "== $$bench"; $(BIN)/python "$$bench" || status=1; \
+	done; exit $$status
+
+# --- upkeep ----------------------------------------------------------------------------------------------------------
+
+pins: ## resolve constraints.txt anew in a clean environment
+	@$(MAKE) $(BIN)/python
+	@rm -rf $(VENV)-pins && $(BIN)/python -m venv $(VENV)-pins
+	@$(VENV)-pins/bin/pip install --quiet --disable-pip-version-check '.[dev,s3,gcs,azure,oss]'
+	@{ sed -n '/^#/p' constraints.txt; $(VENV)-pins/bin/pip freeze --exclude snapscope; } > constraints.new
+	@mv constraints.new constraints.txt && rm -rf $(VENV)-pins build snapscope.egg-info
+
+clean: ## remove what make made: environment, caches, the demo
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist snapscope.egg-info
+	@if [ -e $(DEMO)/.snapscope-demo ]; then rm -rf $(DEMO); fi
+	@find core dashboard tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

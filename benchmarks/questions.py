@@ -1,0 +1,81 @@
+"""Questions over one million files: milliseconds each, on runs of 2,000 snapshots and 40 tags made up in memory.
+
+    python benchmarks/questions.py [--files 1000000] [--rounds 5]
+
+Each question is timed `rounds` times in turn; printed are minimum, median and maximum. Beside them, as the measure of
+this machine: one pass of numpy over the same column.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from core.history import History
+from core.model import MAIN, Heads, Holder, HolderKind, Line, Snapshot
+from core.questions import best_drops, by_holders, exclusive, retention_curve
+from core.runs import Runs, freed
+
+SNAPSHOTS, TAGS = 2000, 40
+
+
+def history(files: int) -> History:
+    """Files born uniformly and living 200 snapshots on average; every fiftieth snapshot is tagged."""
+    random = np.random.default_rng(7)
+    holders = []
+    for number in range(SNAPSHOTS):
+        snapshot = Snapshot(number, number, "APPEND", 0, "bench", number, None, None, None, {}, b"")
+        holders.append(Holder(HolderKind.SNAPSHOT, MAIN, str(number), snapshot, f"snapshot/snapshot-{number}"))
+        if number % (SNAPSHOTS // TAGS) == 0:
+            holders.append(Holder(HolderKind.TAG, MAIN, f"t{number}", snapshot, f"tag/tag-t{number}"))
+    positions = len(holders)
+    first = np.sort(random.integers(0, positions, files))
+    last = np.minimum(first + random.geometric(1 / 200, files), positions - 1)
+    runs = Runs(np.arange(files, dtype=np.int64), first, last, files, positions)
+    sizes = random.integers(1_000, 1_000_000, files)
+    objects = pa.table({"path": pa.nulls(files, pa.string()), "bytes": sizes, "ours": np.ones(files, dtype=np.bool_)})
+    snapshots = tuple(holder.snapshot for holder in holders if holder.kind is HolderKind.SNAPSHOT and holder.snapshot)
+    line = Line(MAIN, snapshots, (), (), (), {})
+    table = pa.table({"bytes": sizes, "rows": sizes})
+    return History(Heads("bench", "paimon", (line,), {}), tuple(holders), objects, runs, table, runs, {}, ())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+    made = history(args.files)
+    kept = made.existing
+    newest = kept.copy()
+    newest[: len(kept) // 2] = [holder.kind is HolderKind.TAG for holder in made.holders[: len(kept) // 2]]
+    middle = len(kept) // 2
+    questions: dict[str, Callable[[], object]] = {
+        "numpy, one pass": lambda: made.held.first + made.held.last,
+        "files at a point": lambda: made.live.at(middle),
+        "freed by an expiry": lambda: freed(made.held, kept, newest),
+        "who holds a file": lambda: made.held.positions_of(args.files // 2),
+        "exclusive, all tags": lambda: exclusive(made, kept),
+        "retention, every N": lambda: retention_curve(made),
+        "bytes by holders": lambda: by_holders(made),
+        "best tags to drop": lambda: best_drops(made, newest),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in questions}
+    for _ in range(args.rounds):
+        for name, ask in questions.items():
+            started = time.perf_counter()
+            ask()
+            taken[name].append((time.perf_counter() - started) * 1000)
+    base = statistics.median(taken["numpy, one pass"])
+    for name, times in taken.items():
+        middle_ms = statistics.median(times)
+        print(f"{name:22} {min(times):8.1f} {middle_ms:8.1f} {max(times):8.1f} ms  {middle_ms / base:7.1f} x one pass")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""Answers as plain JSON values, one function per question: what the command line prints with `--json`.
+
+Ids are integers here. Paths are relative to the table. Names of snapshot fields are the format's own in snake case.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+from core.asof import AsOf
+from core.diff import Diff
+from core.errors import SnapscopeError
+from core.expiry import Life, expiries
+from core.history import History
+from core.journal import Run
+from core.model import HolderKind, Line, Snapshot
+from core.plan import going
+from core.planned import Plan
+from core.questions import best_drops, by_holders, exclusive, retention_curve
+from core.sweep import Receipt
+
+Json = dict[str, Any]
+SEED_FIELDS = (
+    "version",
+    "id",
+    "schema_id",
+    "base_manifest_list",
+    "delta_manifest_list",
+    "changelog_manifest_list",
+    "index_manifest",
+    "commit_user",
+    "commit_identifier",
+    "commit_kind",
+    "time_millis",
+    "log_offsets",
+    "total_record_count",
+    "delta_record_count",
+    "changelog_record_count",
+    "watermark",
+    "statistics",
+)
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+
+
+def snapshot(value: Snapshot) -> Json:
+    """The specification's fields in its order (null where absent), then whatever else the file says."""
+    own = {snake(name): content for name, content in value.fields.items()}
+    own["watermark"] = value.watermark
+    return {**{name: own.get(name) for name in SEED_FIELDS}, **own}
+
+
+def snapshots(line: Line) -> list[Json]:
+    return [snapshot(each) for each in line.snapshots]
+
+
+def tags(line: Line) -> list[Json]:
+    """One object a tag: its name, its expiry in the writer's wall clock, then its snapshot's fields."""
+    return [
+        {"tag_name": tag.name, "expires": tag.expires.isoformat() if tag.expires else None, **snapshot(tag.snapshot)}
+        for tag in line.tags
+    ]
+
+
+def files(history: History, point: AsOf) -> list[Json]:
+    columns = ["path", "bytes", "rows", "partition", "bucket", "level"]
+    found: list[Json] = history.files_at(history.require(point.point)).select(columns).to_pylist()
+    return found
+
+
+def as_of(value: AsOf) -> Json:
+    before, after = value.before, value.after
+    return {
+        "snapshot": value.snapshot.id,
+        "committed_at_ms": value.snapshot.time_ms,
+        "rule": value.rule,
+        "before": before.id if before else None,
+        "after": after.id if after else None,
+        "engine": value.engine,
+        "engine_note": value.engine_note,
+        "point": value.point,
+        "branch": value.branch,
+        "gap_ms": value.gap_ms,
+        "before_committed_at_ms": before.time_ms if before else None,
+        "after_committed_at_ms": after.time_ms if after else None,
+        "schema_id": value.schema.id,
+    }
+
+
+def diff(value: Diff) -> Json:
+    columns = ["path", "bytes", "rows", "partition", "bucket", "change"]
+    return {
+        "from": value.a.snapshot.id,
+        "to": value.b.snapshot.id,
+        "added": value.added.select(columns).to_pylist(),
+        "removed": value.removed.select(columns).to_pylist(),
+        "summary": dict(value.summary),
+        "partitions": value.partitions.to_pylist(),
+        "schema_changes": list(value.schema_changes),
+        "option_changes": list(value.option_changes),
+        "commits": [{"id": each.id, "commit_kind": each.kind, "time_millis": each.time_ms} for each in value.commits],
+    }
+
+
+def plan(value: Plan, native: tuple[str, ...] = ()) -> Json:
+    return {
+        "table": value.table,
+        "change": {"type": type(value.change).__name__, **dataclasses.asdict(value.change)},
+        "rules": value.rules,
+        "fingerprint": value.fingerprint,
+        "now_ms": value.now_ms,
+        "headline": value.headline,
+        "points": [
+            {"point": verdict.point, "keep": verdict.keep, "reasons": list(verdict.reasons)} for verdict in value.points
+        ],
+        "frees": value.frees.to_pylist(),
+        "freed_bytes": value.freed_bytes,
+        "kept_bytes": value.kept_bytes,
+        "warnings": list(value.warnings),
+        "native": list(native),
+    }
+
+
+def costs(history: History, now_ms: int) -> Json:
+    """Of one table: every tag's two costs, bytes by set of holders, the retention curve, the best tags to drop."""
+    kept = history.existing
+    files, sizes = exclusive(history, kept)
+    settled = kept & ~going(history, now_ms)
+    _, later = exclusive(history, settled)
+    dates = expiries(history.heads, now_ms)
+    curve_files, curve_bytes = retention_curve(history)
+    return {
+        "held_bytes": history.bytes_of(history.held.over(kept)),
+        "tags": [
+            {
+                "point": holder.point,
+                "snapshot": holder.snapshot.id if holder.snapshot else None,
+                "exclusive_now_files": int(files[position]),
+                "exclusive_now_bytes": int(sizes[position]),
+                "exclusive_after_policy_bytes": int(later[position]),
+                "expires": dates[holder.point].words if holder.point in dates else None,
+            }
+            for position, holder in enumerate(history.holders)
+            if holder.kind is HolderKind.TAG
+        ],
+        "by_holders": by_holders(history).to_pylist(),
+        "retention": [
+            {"retain": keep, "freed_files": int(curve_files[keep]), "freed_bytes": int(curve_bytes[keep])}
+            for keep in range(1, len(curve_files))
+        ],
+        "best_drops": [
+            {"tags": list(drop.tags), "files": drop.files, "bytes": drop.bytes} for drop in best_drops(history, kept)
+        ],
+    }
+
+
+def life(value: Life) -> Json:
+    return dataclasses.asdict(value)
+
+
+def run(value: Run) -> Json:
+    return {**dataclasses.asdict(value), "is_open": value.is_open, "can_undo": value.can_undo}
+
+
+def receipt(value: Receipt) -> Json:
+    return {
+        **dataclasses.asdict(value),
+        "kept_back": [{"path": path, "why": why} for path, why in value.kept_back],
+    }
+
+
+def error(value: SnapscopeError) -> Json:
+    return {"error": {"kind": value.kind, "message": value.message, "path": value.path, "remedy": value.remedy}}

@@ -1,0 +1,253 @@
+"""Applies a plan: the one place that deletes. It may do less than was shown, never more.
+
+Order: re-plan → journal → references go first, each only if its bytes are the planned ones → wait `settle_s` → read
+all references again until two reads agree → subtract whatever any of them holds → sweep → check what remains. A crash
+leaves files too many, never too few; `resume` carries on from the journal and subtracts exactly like a first run, and
+until the sweep starts `undo` writes every reference back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core import journal as journals
+from core import warehouse
+from core.changes import Change, CreateTag, Expire, RenameTag, ReplaceTag, check_tag_name
+from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
+from core.formats.paimon import crosscheck, documents, layout, references
+from core.journal import Journal
+from core.lock import locked
+from core.model import MAIN
+from core.planned import Plan
+from core.store import Store
+from core.sweep import SETTLE_S, Receipt, Work, agreed, carry_out, read_if_there, refuse_contradictions, refuse_settle
+from core.table import Progress, Table
+from core.units import several, wall_clock
+
+
+def may_execute(location: str) -> str | None:
+    """Why destructive changes are not executed here, None if they are."""
+    if warehouse.is_demo(location):
+        return None
+    return (
+        "Deleting is executed only in a demo warehouse for now (one that bears the file "
+        f"{warehouse.DEMO_MARKER}); this plan was not executed. Nothing was changed."
+    )
+
+
+def apply(
+    table: Table,
+    plan: Plan,
+    *,
+    settle_s: float = SETTLE_S,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    journal: Journal | None = None,
+) -> Receipt:
+    """Carry out exactly this plan. `Conflict` if the table no longer allows it; nothing was deleted then.
+
+    `settle_s` is how long writers get to finish publishing a reference they were about to; `progress` is told (files
+    swept, files to sweep); `cancelled` is asked between files.
+    """
+    journal = journal or Journal()
+    refuse_settle(settle_s)
+    if plan.table != table.location:
+        raise Invalid(f"The plan was made for {plan.table}, not for {table.location}; nothing was changed.")
+    if isinstance(plan.change, CreateTag | RenameTag):
+        return _publish(table, plan, journal)
+    if why := may_execute(table.location):
+        raise Invalid(why)
+    with locked(table.location):
+        if unfinished := journal.open_run(table.location):
+            raise Conflict(
+                f"Run {unfinished.id} of {unfinished.change_kind} on this table is unfinished ({unfinished.state}).",
+                remedy=f"Finish it first: snapscope resume {unfinished.id}"
+                + (f", or take it back: snapscope undo {unfinished.id}." if unfinished.can_undo else "."),
+            )
+        _confirm(table, plan)
+        tag = NewTag.of(plan) if isinstance(plan.change, ReplaceTag) else None
+        frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
+        run = journal.start(table.location, type(plan.change).__name__, _document(plan, tag), plan.removes, frees)
+        work = Work(
+            run,
+            plan.fingerprint,
+            plan.change.branch,
+            type(plan.change).__name__,
+            plan.removes,
+            plan.leaves,
+            frees,
+            repairs(plan.change),
+            True,
+        )
+        replace = None if tag is None else functools.partial(tag.publish, table.store)
+        return carry_out(table, work, journal, settle_s, progress, cancelled, replace)
+
+
+def repairs(change: Change) -> str | None:
+    """The directory whose EARLIEST hint follows a change."""
+    if not isinstance(change, Expire):
+        return None
+    return layout.CHANGELOG if change.changelogs_only else layout.SNAPSHOT
+
+
+def _confirm(table: Table, plan: Plan) -> None:
+    """Re-plan with the same change and the same `now`; new commits are no conflict, a lost going point is."""
+    heads = table.heads(patience_s=2.0)
+    for path, content in plan.removes:
+        found = heads.references.get(path)
+        if found is None:
+            raise Conflict(
+                f"{path} is gone since the plan was made; nothing was changed.", path=path, remedy="Plan again."
+            )
+        if found != content:
+            raise Conflict(
+                f"{path} was rewritten since the plan was made; nothing was changed.", path=path, remedy="Plan again."
+            )
+    goes = {verdict.point for verdict in plan.goes}
+    history = table.history(heads)
+    again = table.preview(plan.change, plan.now_ms, history)
+    for verdict in again.points:
+        if verdict.keep and verdict.point in goes:
+            raise Conflict(
+                f"{verdict.point} may no longer go: {'; '.join(verdict.reasons)}. Nothing was changed.",
+                remedy="Plan again.",
+            )
+    findings = crosscheck.examine(table.store, history, table.manifests, plan.frees["path"].to_pylist())
+    refuse_contradictions(history, findings, {verdict.point for verdict in again.points if verdict.keep})
+
+
+def _document(plan: Plan, tag: NewTag | None) -> dict[str, object]:
+    """What the journal keeps of a plan besides references and files."""
+    return {
+        "change": dataclasses.asdict(plan.change),
+        "fingerprint": plan.fingerprint,
+        "now_ms": plan.now_ms,
+        "rules": plan.rules,
+        "headline": plan.headline,
+        "points": [[verdict.point, verdict.keep, list(verdict.reasons)] for verdict in plan.points],
+        "leaves": list(plan.leaves),
+        "freed_bytes": plan.freed_bytes,
+        "kept_bytes": plan.kept_bytes,
+        "warnings": list(plan.warnings),
+        **({} if tag is None else {"tag": tag.to_json()}),
+    }
+
+
+# tags ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NewTag:
+    """A tag to be made, renamed or replaced: the exact bytes, and the reference they are made of.
+
+    All of it is decided by the plan that was shown and kept in the journal, so that a later process can tell what was
+    ours, finish it or take it back.
+    """
+
+    kind: str  # CreateTag, RenameTag or ReplaceTag
+    path: str
+    content: bytes
+    source: str  # the snapshot it names; the tag's old file where it is renamed
+    expected: bytes  # the source's bytes
+    before: bytes  # the old bytes of a tag that is replaced
+    point: str
+    must_be_whole: bool  # every data file is looked for
+
+    @classmethod
+    def of(cls, plan: Plan) -> NewTag:
+        change, source = plan.change, plan.source
+        assert isinstance(change, CreateTag | RenameTag | ReplaceTag)
+        assert source is not None
+        name = change.to if isinstance(change, RenameTag) else change.name
+        point = f"tag:{name}" if change.branch == MAIN else f"branch:{change.branch}/tag:{name}"
+        path = layout.reference(change.branch, layout.TAG, name)
+        kind = type(change).__name__
+        if isinstance(change, RenameTag):
+            old = layout.reference(change.branch, layout.TAG, change.name)
+            return cls(kind, path, source.content, old, source.content, b"", point, False)
+        content = documents.tag(documents.untagged(source.content), wall_clock(plan.now_ms), change.retained_ms)
+        snapshot = layout.reference(change.branch, layout.SNAPSHOT, source.id)
+        before = dict(plan.removes).get(path, b"")
+        is_checked = isinstance(change, CreateTag) and change.verified
+        return cls(kind, path, content, snapshot, source.content, before, point, is_checked)
+
+    def to_json(self) -> dict[str, object]:
+        kept = dataclasses.asdict(self)
+        return {name: b64encode(value).decode() if isinstance(value, bytes) else value for name, value in kept.items()}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> NewTag:
+        as_bytes = {name: b64decode(kept[name]) for name in ("content", "expected", "before")}
+        return cls(**{**kept, **as_bytes})
+
+    def publish(self, store: Store) -> None:
+        if self.kind == ReplaceTag.__name__:
+            references.replace(store, self.source, self.expected, self.path, self.before, self.content)
+            return
+        references.copy(store, self.source, self.expected, self.path, self.content)
+        if self.kind == RenameTag.__name__:
+            store.delete(self.source)
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        return (self.source,) if self.kind == RenameTag.__name__ else ()
+
+
+def _publish(table: Table, plan: Plan, journal: Journal) -> Receipt:
+    """Make or rename a tag: what deletes nothing needs no settling."""
+    change = plan.change
+    assert isinstance(change, CreateTag | RenameTag)
+    line = table.heads(patience_s=2.0).line(change.branch)
+    if line is None:
+        raise NotFound(f"There is no branch {change.branch!r}.", path=table.location)
+    check_tag_name(line, change.to if isinstance(change, RenameTag) else change.name)
+    tag = NewTag.of(plan)
+    run = journal.start(table.location, tag.kind, _document(plan, tag), (), ())
+    try:
+        tag.publish(table.store)
+        if tag.must_be_whole:
+            verify(table, tag)
+    except BaseException as error:
+        journal.add(
+            run, journals.UNDONE if _left_nothing(table, tag, error) else journals.FAILED, {"problem": str(error)}
+        )
+        raise
+    return finished(table, run, plan.fingerprint, tag, journal)
+
+
+def _left_nothing(table: Table, tag: NewTag, error: BaseException) -> bool:
+    """A conflict is told after what was ours is withdrawn; after anything else one has to look."""
+    if isinstance(error, Conflict | NotFound) and not getattr(error, "__notes__", ()):
+        return True
+    try:
+        return read_if_there(table, tag.path) != tag.content
+    except SnapscopeError:
+        return False
+
+
+def finished(table: Table, run: str, fingerprint: str, tag: NewTag, journal: Journal) -> Receipt:
+    """The receipt of a tag that was made or renamed, and the end of its run."""
+    gone = tag.removed
+    receipt = Receipt(run, table.location, fingerprint, "done", (tag.path,), gone, 0, len(gone), 0, (), (), "")
+    return dataclasses.replace(receipt, journal_head=journal.add(run, journals.DONE, dataclasses.asdict(receipt)))
+
+
+def verify(table: Table, tag: NewTag) -> None:
+    """The tagged view is there in full: its metadata reads and every data file has its size. Else the tag goes."""
+    history = table.history(agreed(table))
+    try:
+        missing = table.missing_files(history, tag.point)
+        if missing:
+            raise Corrupt(
+                f"{several(len(missing), 'data file')} of the point are not there, so the tag could not protect it "
+                "and was withdrawn.",
+                path=missing[0],
+            )
+    except Corrupt:
+        table.store.delete(tag.path)
+        raise

@@ -1,0 +1,271 @@
+"""As of: which snapshot a point names, and why that one.
+
+Law: a time names the retained snapshot with the greatest id among those committed at or before it; tags never answer
+a time. `latest~N` counts retained snapshots, never ids. The engine's own bisection is computed beside it.
+Where the answer may be a snapshot that cannot be read there is no answer: unknown is not absent.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import Corrupt, Invalid, NotFound
+from core.model import MAIN, Heads, Line, Schema, Snapshot
+
+GRAMMAR = (
+    "A point is a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/POINT, time:ISO-TIME-WITH-ZONE or "
+    "time:EPOCH-MILLISECONDS, watermark:NUMBER, latest, earliest or latest~N."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """A resolved point. `point` is the holder's own text; `engine` is the id Paimon itself would answer."""
+
+    point: str
+    branch: str
+    snapshot: Snapshot
+    rule: str
+    before: Snapshot | None
+    after: Snapshot | None
+    gap_ms: int | None  # from the asked time back to the snapshot's commit; None where no time was asked
+    engine: int | None
+    engine_note: str | None
+    schema: Schema
+
+
+def parse_time_ms(text: str) -> int:
+    """Epoch milliseconds of an ISO time with a zone, or of a number that already is that."""
+    stripped = text.strip()
+    if re.fullmatch(r"-?\d{1,18}", stripped):
+        return int(stripped)
+    try:
+        moment = dt.datetime.fromisoformat(stripped)
+    except ValueError:
+        raise Invalid(
+            f"{text!r} is no time.",
+            remedy="Write ISO with a zone, such as 2026-11-01T00:00:00Z, or epoch milliseconds.",
+        ) from None
+    if moment.tzinfo is None:
+        raise Invalid(
+            f"The time {text!r} has no zone, so it could mean two different moments.",
+            remedy="Add one, such as 2026-11-01T00:00:00Z or 2026-11-01T00:00:00+08:00.",
+        )
+    return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1)
+
+
+def in_words(time_ms: int) -> str:
+    """A moment in UTC, to the millisecond, with its zone; a number that is no calendar time stays a number."""
+    try:
+        moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=time_ms)
+    except OverflowError:
+        return f"{time_ms} ms since 1970 UTC"
+    return moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{moment.microsecond // 1000:03d} UTC"
+
+
+def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
+    """What `point` names on `branch`. `Invalid` for a text that is no point, `NotFound` with the nearest ones."""
+    text = point.strip()
+    if text.startswith("branch:"):
+        branch, _, text = text[len("branch:") :].partition("/")
+        text = text or "latest"
+    line = heads.line(branch)
+    if line is None:
+        known = ", ".join(each.branch for each in heads.lines)
+        raise NotFound(f"There is no branch {branch!r}.", path=heads.location, remedy=f"Branches: {known}.")
+    kind, _, value = text.partition(":")
+    if re.fullmatch(r"\d{1,19}", text):
+        return _by_id(line, int(text))
+    if kind == "tag" and value:
+        return _by_tag(line, value)
+    if kind == "time" and value:
+        return _by_time(line, parse_time_ms(value))
+    if kind == "watermark" and re.fullmatch(r"-?\d{1,19}", value):
+        return _by_watermark(line, int(value))
+    if text == "latest" or re.fullmatch(r"latest~\d{1,9}", text):
+        return _from_latest(line, int(text.partition("~")[2] or 0))
+    if text == "earliest":
+        snapshots = _retained(line)
+        _refuse_between(line, None, snapshots[0].id)
+        return _answer(line, 0, f"The earliest of the {len(snapshots)} retained snapshots.")
+    raise Invalid(f"{point!r} is no point.", remedy=GRAMMAR)
+
+
+def _by_id(line: Line, wanted: int) -> AsOf:
+    for index, snapshot in enumerate(line.snapshots):
+        if snapshot.id == wanted:
+            return _answer(line, index, f"Snapshot {wanted} was named by its id.")
+    _refuse_unreadable(line, "snapshot", str(wanted))
+    tags = [f"tag:{tag.name}" for tag in line.tags if tag.snapshot.id == wanted]
+    nearest = min(line.snapshots, key=lambda each: abs(each.id - wanted), default=None)
+    ways = [f"It expired, but {' and '.join(tags)} still keeps it."] if tags else []
+    ways += [f"The nearest retained snapshot is {nearest.id}."] if nearest else ["No snapshot is retained."]
+    raise NotFound(f"Snapshot {wanted} is not retained{_on(line)}.", remedy=" ".join(ways))
+
+
+def _by_tag(line: Line, name: str) -> AsOf:
+    for tag in line.tags:
+        if tag.name == name:
+            break
+    else:
+        _refuse_unreadable(line, "tag", name)
+        known = ", ".join(each.name for each in line.tags[:20]) or "none"
+        raise NotFound(f"There is no tag {name!r}{_on(line)}.", remedy=f"Tags: {known}.")
+    own = tag.snapshot
+    is_retained = any(each.id == own.id and each.content == own.content for each in line.snapshots)
+    rule = f"Tag {name} keeps snapshot {own.id}" + ("." if is_retained else ", which has expired: only tags hold it.")
+    before = next((each for each in reversed(line.snapshots) if each.id < own.id), None)
+    after = next((each for each in line.snapshots if each.id > own.id), None)
+    return AsOf(
+        _text(line, f"tag:{name}"), line.branch, own, rule, before, after, None, own.id, None, _schema(line, own)
+    )
+
+
+def _by_time(line: Line, time_ms: int) -> AsOf:
+    snapshots = _retained(line)
+    fitting = [index for index, each in enumerate(snapshots) if each.time_ms <= time_ms]
+    engine, engine_note = _bisect(line, time_ms)
+    if not fitting:
+        _refuse_between(line, None, snapshots[0].id)
+        first = min(snapshots, key=lambda each: each.time_ms)
+        older = [tag for tag in line.tags if tag.snapshot.time_ms <= time_ms]
+        newest = max(older, key=lambda tag: (tag.snapshot.time_ms, tag.snapshot.id), default=None)
+        hint = f" An older tag is there: tag:{newest.name}, of {in_words(newest.snapshot.time_ms)}." if newest else ""
+        raise NotFound(
+            f"No retained snapshot{_on(line)} was committed at or before {in_words(time_ms)}.",
+            remedy=f"The nearest is snapshot {first.id}, committed {in_words(first.time_ms)}.{hint}",
+        )
+    index = fitting[-1]
+    found = snapshots[index]
+    _refuse_between(line, found.id, snapshots[index + 1].id if index + 1 < len(snapshots) else None)
+    ties = sum(each.time_ms == found.time_ms for each in snapshots)
+    rule = (
+        f"The greatest id among the {len(fitting)} retained snapshots committed at or before {in_words(time_ms)}: "
+        f"{found.id}, committed {in_words(found.time_ms)}."
+    )
+    if ties > 1:
+        rule += f" {ties} snapshots share that commit time; the last of them counts."
+    if any(each.time_ms > time_ms for each in snapshots[:index]):
+        rule += " Commit times do not rise with ids here (clocks differed), so an earlier id may be younger."
+    if engine != found.id and engine_note is None:
+        engine_note = (
+            f"Paimon's own search answers {'nothing' if engine is None else engine}: it stops at a tie or skew."
+        )
+    return _answer(line, index, rule, time_ms - found.time_ms, (engine, engine_note))
+
+
+def _by_watermark(line: Line, watermark: int) -> AsOf:
+    snapshots = _retained(line)
+    for index, each in enumerate(snapshots):
+        if each.watermark is not None and each.watermark >= watermark:
+            _refuse_between(line, snapshots[index - 1].id if index else None, each.id)
+            return _answer(line, index, f"The first retained snapshot whose watermark is at or past {watermark}.")
+    _refuse_between(line, snapshots[-1].id, None)
+    known = [each.watermark for each in snapshots if each.watermark is not None]
+    what = f"The greatest watermark is {max(known)}." if known else "No retained snapshot has a watermark."
+    raise NotFound(f"No retained snapshot{_on(line)} has a watermark at or past {watermark}.", remedy=what)
+
+
+def _from_latest(line: Line, back: int) -> AsOf:
+    snapshots = _retained(line)
+    ids = sorted([*(each.id for each in snapshots), *_unreadable_ids(line)])
+    if back >= len(ids):
+        raise NotFound(
+            f"latest~{back} goes back further than the {len(ids)} retained snapshots{_on(line)}.",
+            remedy=f"The earliest is snapshot {ids[0]} (latest~{len(ids) - 1}).",
+        )
+    wanted = ids[-1 - back]
+    _refuse_unreadable(line, "snapshot", str(wanted))
+    rule = "The newest snapshot." if not back else f"{back} retained snapshots before the newest, {ids[-1]}."
+    return _answer(line, next(index for index, each in enumerate(snapshots) if each.id == wanted), rule)
+
+
+def _bisect(line: Line, time_ms: int) -> tuple[int | None, str | None]:
+    """The engine's search over ids, step for step: it answers at once when it meets an equal time."""
+    by_id = {each.id: each for each in line.snapshots}
+    low, high = line.snapshots[0].id, line.snapshots[-1].id
+    if by_id[low].time_ms > time_ms:
+        return None, None
+    best = None
+    while low <= high:
+        middle = low + (high - low) // 2
+        if middle not in by_id:
+            return None, f"Paimon's own search fails: it asks for snapshot {middle}, which is missing."
+        if by_id[middle].time_ms == time_ms:
+            return middle, None
+        if by_id[middle].time_ms > time_ms:
+            high = middle - 1
+        else:
+            best, low = middle, middle + 1
+    return best, None
+
+
+def _answer(
+    line: Line, index: int, rule: str, gap_ms: int | None = None, engine: tuple[int | None, str | None] | None = None
+) -> AsOf:
+    found = line.snapshots[index]
+    engine_id, note = engine or (found.id, None)
+    return AsOf(
+        point=_text(line, str(found.id)),
+        branch=line.branch,
+        snapshot=found,
+        rule=rule,
+        before=line.snapshots[index - 1] if index else None,
+        after=line.snapshots[index + 1] if index + 1 < len(line.snapshots) else None,
+        gap_ms=gap_ms,
+        engine=engine_id,
+        engine_note=note,
+        schema=_schema(line, found),
+    )
+
+
+def _retained(line: Line) -> Sequence[Snapshot]:
+    if not line.snapshots:
+        _refuse_between(line, None, None)
+        raise NotFound(f"There is no snapshot{_on(line)}.", remedy="Nothing was committed yet, or all has expired.")
+    return line.snapshots
+
+
+def _schema(line: Line, snapshot: Snapshot) -> Schema:
+    try:
+        return line.schemas[snapshot.schema_id]
+    except KeyError:
+        path = f"schema/schema-{snapshot.schema_id}"
+        raise Corrupt(
+            f"Snapshot {snapshot.id} was written with schema {snapshot.schema_id}, which cannot be read.", path=path
+        ) from None
+
+
+def _refuse_unreadable(line: Line, kind: str, name: str) -> None:
+    for each in line.unreadable:
+        if (each.kind, each.name) == (kind, name):
+            raise Corrupt(each.problem.sentence(), path=each.problem.path)
+
+
+def _unreadable_ids(line: Line) -> list[int]:
+    return [int(each.name) for each in line.unreadable if each.kind == "snapshot"]
+
+
+def _refuse_between(line: Line, after: int | None, before: int | None) -> None:
+    """Refuse if a snapshot with an id between these two (neither included) cannot be read."""
+    for each in line.unreadable:
+        if each.kind != "snapshot":
+            continue
+        number = int(each.name)
+        if (after is None or number > after) and (before is None or number < before):
+            raise Corrupt(
+                f"Snapshot {number} may be the one asked for, and it cannot be read. {each.problem.sentence()}",
+                path=each.problem.path,
+                remedy="Restore the file, or name a point by its id or tag.",
+            )
+
+
+def _text(line: Line, own: str) -> str:
+    return own if line.branch == MAIN else f"branch:{line.branch}/{own}"
+
+
+def _on(line: Line) -> str:
+    return "" if line.branch == MAIN else f" on branch {line.branch}"

@@ -1,0 +1,145 @@
+"""Changes that can be planned: frozen requests, checked against a table's references. Pure.
+
+Law: a request that contradicts itself or names what is not there is `Invalid` before anything is planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core import asof
+from core.errors import Invalid
+from core.model import MAIN, Heads, Line, Snapshot, Tag
+from core.names import refuse_name
+from core.retention import UNBOUNDED
+from core.units import parse_duration_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """Expire snapshots of a branch. None = the table's own option, or the engine's default.
+
+    `changelogs_only` expires long-lived changelogs instead. Any changelog_* value (or the table's own options, where
+    they keep changelogs longer than snapshots) lets an expired snapshot leave its changelog behind.
+    """
+
+    branch: str = MAIN
+    retain_max: int | None = None
+    retain_min: int | None = None
+    time_retained_ms: int | None = None
+    older_than_ms: int | None = None
+    max_deletes: int | None = None
+    rules: str = "newest"
+    changelog_retain_max: int | None = None
+    changelog_retain_min: int | None = None
+    changelog_time_retained_ms: int | None = None
+    changelogs_only: bool = False
+    drop_tags: tuple[str, ...] = ()
+    snapshots: tuple[int, ...] = ()  # exactly these go, whatever the policy; they must be the oldest ones
+    expired_tags: bool = False  # also tags whose own retention has passed, by this machine's wall clock
+    tags_older_than_ms: int | None = None  # also tags created before this
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTags:
+    """Delete these tags of a branch, and with them whatever only they keep."""
+
+    names: tuple[str, ...]
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTag:
+    """Name a retained snapshot (default: the newest), so that its view stays. `retained_ms`: the engine's TTL.
+
+    `verified`: every file of the view must be there, or the tag is withdrawn.
+    """
+
+    name: str
+    snapshot_id: int | None = None
+    retained_ms: int | None = None
+    branch: str = MAIN
+    verified: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceTag:
+    """Let an existing tag name another retained snapshot; what only its old view kept is freed."""
+
+    name: str
+    snapshot_id: int | None = None
+    retained_ms: int | None = None
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTag:
+    """Give a tag another name; its bytes, and so its age, stay."""
+
+    name: str
+    to: str
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class CleanOrphans:
+    """Delete files that no point of any branch names and that were last written before `older_than_ms`."""
+
+    older_than_ms: int
+    branch: str = MAIN
+
+
+Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | CleanOrphans
+
+
+def leaves_changelogs(change: Change) -> bool:
+    """Does the change itself ask that expired snapshots leave their changelogs behind?"""
+    return isinstance(change, Expire) and not change.changelogs_only and asks_changelogs(change)
+
+
+def asks_changelogs(change: Expire) -> bool:
+    return any(
+        value is not None
+        for value in (change.changelog_retain_max, change.changelog_retain_min, change.changelog_time_retained_ms)
+    )
+
+
+def keeps_changelogs(options: Mapping[str, str]) -> bool:
+    """The engine's rule: a changelog option set above its snapshot counterpart keeps changelogs longer."""
+
+    def number(key: str, default: int) -> int:
+        text = options.get(key)
+        return default if text is None or not text.strip().lstrip("-").isdigit() else int(text)
+
+    for end, default in (("num-retained.min", 10), ("num-retained.max", UNBOUNDED)):
+        own = number(f"snapshot.{end}", default)
+        if number(f"changelog.{end}", own) > own:
+            return True
+    own_text = options.get("snapshot.time-retained", "1 h")
+    return parse_duration_ms(options.get("changelog.time-retained", own_text)) > parse_duration_ms(own_text)
+
+
+def check_tag_name(line: Line, name: str) -> None:
+    """`Invalid` for a name that cannot serve, or that is taken."""
+    refuse_name("tag", name)
+    taken = [tag.name for tag in line.tags] + [each.name for each in line.unreadable if each.kind == "tag"]
+    if name in taken:
+        raise Invalid(f"Tag {name!r} exists already.", remedy="Delete it first, or choose another name.")
+
+
+def find_tag(line: Line, name: str) -> Tag:
+    """A readable tag of the branch; `Invalid` otherwise."""
+    for tag in line.tags:
+        if tag.name == name:
+            return tag
+    known = ", ".join(each.name for each in line.tags[:20]) or "none"
+    raise Invalid(f"There is no readable tag {name!r}, so nothing was changed.", remedy=f"Tags: {known}.")
+
+
+def tag_source(heads: Heads, change: CreateTag | ReplaceTag) -> Snapshot:
+    """The retained snapshot a tag is made from."""
+    if change.retained_ms is not None and change.retained_ms <= 0:
+        raise Invalid("A tag's retention must be longer than nothing.")
+    point = "latest" if change.snapshot_id is None else str(change.snapshot_id)
+    return asof.resolve(heads, point, change.branch).snapshot

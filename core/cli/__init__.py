@@ -1,0 +1,242 @@
+"""The command line: the same questions, plans and changes as the dashboard, for terminals and scripts.
+
+`--json` prints exactly one JSON document, errors included; the exit status is 0 only on success.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from core import answers
+from core.cli import changes, programs, questions
+from core.cli.text import say
+from core.errors import Invalid, SnapscopeError
+from core.model import MAIN
+from core.retention import RULES
+
+Args = argparse.Namespace
+Run = Callable[[Args], tuple[Any, str]]  # the JSON document and the text of an answer
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    wants_json = "--json" in given
+    try:
+        status = _run([word for word in given if word != "--json"], wants_json)
+        sys.stdout.flush()  # a reader that has left is told here, not while the interpreter ends
+        return status
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _run(given: Sequence[str], wants_json: bool) -> int:
+    try:
+        args = _parser().parse_args(given)
+        args.json = wants_json
+        document, text = args.run(args)
+    except changes.NotExecuted as refused:
+        if wants_json:
+            _print({**refused.document, **answers.error(refused)})
+            return 1
+        return _fail(refused, wants_json)
+    except SnapscopeError as error:
+        return _fail(error, wants_json)
+    except _Usage as error:
+        return _fail(Invalid(str(error), remedy="`snapscope COMMAND --help` shows what fits."), wants_json, 2)
+    if wants_json:
+        _print(document)
+    elif text:
+        say(text)
+    return 0
+
+
+def _fail(error: SnapscopeError, wants_json: bool, status: int = 1) -> int:
+    if wants_json:
+        _print(answers.error(error))
+    else:
+        say(f"{error.kind}: {error}", sys.stderr)
+    return status
+
+
+def _print(document: Any) -> None:
+    """One document on one line, in ASCII where the terminal takes no Unicode."""
+    is_ascii = "utf" not in (sys.stdout.encoding or "").lower()
+    try:
+        line = json.dumps(document, ensure_ascii=is_ascii, default=str, allow_nan=False)
+    except ValueError:
+        line = json.dumps(_finite(document), ensure_ascii=is_ascii, default=str, allow_nan=False)
+    say(line, is_json=True)
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no NaN and no infinity: they become their names."""
+    match value:
+        case float() if not math.isfinite(value):
+            return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+        case dict():
+            return {key: _finite(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_finite(each) for each in value]
+        case _:
+            return value
+
+
+class _Usage(Exception):
+    """The command line itself was not understood."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> Any:
+        raise _Usage(f"{self.prog}: {message}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="snapscope", description="The history of lakehouse tables: what was, what changed, what a clean-up frees."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+
+    def command(name: str, run: Run, help_: str, *, table: bool = True) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=help_, description=help_)
+        sub.set_defaults(run=run)
+        _common(sub, table)
+        return sub
+
+    command("tables", questions.tables, "List the tables of a warehouse.", table=False).add_argument("warehouse")
+    command("snapshots", questions.snapshots, "List retained snapshots.")
+    command("tags", questions.tags, "List tags with what they keep.")
+    sub = command("files", questions.files, "List the live data files of a point.")
+    sub.add_argument("point", nargs="?", default=None)
+    sub.add_argument("--at", default=None, metavar="POINT", help="the point (default: latest)")
+    sub = command("as-of", questions.as_of, "Say which snapshot a point or time names, and why.")
+    sub.add_argument("point", nargs="?", default=None)
+    sub.add_argument("--at", default=None, metavar="POINT")
+    sub = command("diff", questions.diff, "Compare two points: files, rows, bytes, schema, options.")
+    sub.add_argument("a", metavar="FROM")
+    sub.add_argument("b", metavar="TO")
+
+    plan = commands.add_parser("plan", help="Show what a change would free, changing nothing.")
+    kinds = plan.add_subparsers(dest="change", required=True, parser_class=_Parser)
+    for name, add in (("expire", _expire_options), ("delete-tag", _delete_tag_options)):
+        sub = kinds.add_parser(name)
+        sub.set_defaults(run=changes.plan, all=None)
+        if name == "expire":
+            _common(sub, False)
+            sub.add_argument("table", metavar="TABLE", nargs="?", help="a table's path or URL")
+            sub.add_argument("--branch", default=MAIN)
+            sub.add_argument("--all", metavar="WAREHOUSE", help="plan every table of a warehouse")
+        else:
+            _common(sub, True)
+        add(sub)
+
+    for name, add, help_ in (
+        ("expire", _expire_options, "Expire snapshots."),
+        ("delete-tag", _delete_tag_options, "Delete tags and what only they keep."),
+        ("create-tag", _create_tag_options, "Name a snapshot so that it stays."),
+    ):
+        sub = command(name, changes.change, help_)
+        add(sub)
+        _confirmation(sub)
+
+    sub = command("protect", changes.protect, "Tag a point, checked file by file, for a while.")
+    sub.add_argument("point")
+    sub.add_argument("--time-retained", default="7 d", metavar="DURATION", help="how long (7 d)")
+    sub.add_argument("--now", metavar="TIME")
+    _confirmation(sub)
+    sub = command("replace-tag", changes.change, "Let a tag name another snapshot.")
+    _create_tag_options(sub)
+    _confirmation(sub)
+    sub = command("rename-tag", changes.change, "Give a tag another name.")
+    sub.add_argument("--name", required=True)
+    sub.add_argument("--to", required=True)
+    sub.add_argument("--now", metavar="TIME")
+    _confirmation(sub)
+    sub = command("orphans", changes.orphans, "Find files nothing names; delete them with --delete.")
+    sub.add_argument("--older-than", metavar="TIME", help="last written before this (default: a day ago)")
+    sub.add_argument("--delete", action="store_true")
+    sub.add_argument("--now", metavar="TIME")
+    _confirmation(sub)
+    sub = command("holders", questions.holders, "Say who keeps a file and when it may go.")
+    sub.add_argument("path", help="relative to the table")
+    sub.add_argument("--now", metavar="TIME")
+    sub = command("cost", questions.cost, "Say what each tag and each retention costs.")
+    sub.add_argument("--now", metavar="TIME")
+    sub = command("audit", changes.audit, "List changes made from here, newest first.", table=False)
+    sub.add_argument("table", nargs="?", default=None, help="only this table's")
+    sub.add_argument("--run", default=None, dest="run_id", metavar="RUN", help="one run with every path it deleted")
+    sub.add_argument("--export", choices=("json", "csv"), help="the whole journal as it is")
+    sub.add_argument("--verify", action="store_true", help="check the journal's chain of hashes")
+    for name, run, help_ in (
+        ("resume", changes.resume, "Carry on an unfinished change."),
+        ("undo", changes.undo, "Take back a change whose sweep has not started."),
+    ):
+        sub = command(name, run, help_, table=False)
+        sub.add_argument("run_id", metavar="RUN")
+        sub.add_argument("--settle", default="30 s", metavar="DURATION")
+    sub = command("query", programs.query, "Run SQL over the table as of a point.")
+    sub.add_argument("sql")
+    sub.add_argument("--at", default="latest", metavar="POINT")
+    sub.add_argument("--before", default=None, metavar="POINT", help="a second point, as the view <table>_before")
+    sub.add_argument("--limit", type=int, default=1000, help="rows shown at the most (1000)")
+    sub.add_argument("--timeout", default="60 s", metavar="DURATION")
+    sub = command("demo", programs.demo, "Make the demo warehouse with our own Spark pipeline.", table=False)
+    sub.add_argument("directory")
+    sub = command("serve", programs.serve, "Open the dashboard on a warehouse or table.", table=False)
+    sub.add_argument("warehouse", nargs="?", default=None)
+    sub.add_argument("--port", type=int, default=8501)
+    command("doctor", programs.doctor, "Check Java, Spark and the libraries.", table=False)
+    return parser
+
+
+def _common(sub: argparse.ArgumentParser, table: bool) -> None:
+    sub.add_argument("--json", action="store_true", help="print one JSON document")
+    if table:
+        sub.add_argument("table", metavar="TABLE", help="a table's path or URL")
+        sub.add_argument("--branch", default=MAIN)
+
+
+def _confirmation(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--yes", action="store_true", help="do not ask")
+    sub.add_argument("--settle", default="30 s", metavar="DURATION", help="wait for writers before deleting (30 s)")
+
+
+def _expire_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--retain-max", type=int)
+    sub.add_argument("--retain-min", type=int)
+    sub.add_argument("--older-than", metavar="TIME")
+    sub.add_argument("--time-retained", metavar="DURATION")
+    sub.add_argument("--max-deletes", type=int)
+    sub.add_argument("--drop-tag", action="append", default=[], metavar="NAME", help="delete this tag in the same plan")
+    sub.add_argument("--snapshot", action="append", default=[], metavar="ID", help="let exactly these oldest ones go")
+    sub.add_argument("--expired-tags", action="store_true", help="delete tags whose retention has passed, too")
+    sub.add_argument("--tags-older-than", metavar="TIME", help="delete tags created before this, too")
+    sub.add_argument("--rules", default="newest", choices=list(RULES), help="whose expiry rules count")
+    sub.add_argument("--changelog", action="store_true", help="expire long-lived changelogs instead of snapshots")
+    sub.add_argument("--changelog-retain-max", type=int)
+    sub.add_argument("--changelog-retain-min", type=int)
+    sub.add_argument("--changelog-time-retained", metavar="DURATION")
+    sub.add_argument("--now", metavar="TIME", help="judge ages at this time (default: now)")
+
+
+def _delete_tag_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--name", action="append", required=True, metavar="NAME")
+    sub.add_argument("--now", metavar="TIME")
+
+
+def _create_tag_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--name", required=True)
+    sub.add_argument("--snapshot", metavar="ID", help="the snapshot to name (default: latest)")
+    sub.add_argument("--time-retained", metavar="DURATION", help="the engine deletes the tag after this")
+    sub.add_argument("--verify", action="store_true", help="withdraw the tag if a file of its point is missing")
+    sub.add_argument("--now", metavar="TIME")

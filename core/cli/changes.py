@@ -1,0 +1,205 @@
+"""Changes: plan, show, ask, apply."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import Any
+
+from core import answers
+from core.apply import apply, may_execute
+from core.asof import in_words, parse_time_ms, resolve
+from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.cli import text as texts
+from core.errors import Invalid, SnapscopeError
+from core.journal import Journal
+from core.planned import Plan
+from core.recover import resume as carry_on
+from core.recover import undo as take_back
+from core.table import Table, open_table
+from core.units import parse_duration_ms, several, size, wall_clock
+from core.warehouse import list_tables
+
+Args = argparse.Namespace
+Answer = tuple[Any, str]
+
+
+class NotExecuted(Invalid):
+    """The plan was made and shown, and may not be run here. `document` is the plan."""
+
+    document: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        return "Invalid"
+
+
+def _duration(text: str | None) -> int | None:
+    return None if text is None else parse_duration_ms(text)
+
+
+def _asked(args: Args) -> Change:
+    kind = args.change if args.command == "plan" else args.command
+    if kind == "expire":
+        return Expire(
+            branch=args.branch,
+            retain_max=args.retain_max,
+            retain_min=args.retain_min,
+            time_retained_ms=_duration(args.time_retained),
+            older_than_ms=None if args.older_than is None else parse_time_ms(args.older_than),
+            max_deletes=args.max_deletes,
+            rules=args.rules,
+            changelog_retain_max=args.changelog_retain_max,
+            changelog_retain_min=args.changelog_retain_min,
+            changelog_time_retained_ms=_duration(args.changelog_time_retained),
+            changelogs_only=args.changelog,
+            drop_tags=tuple(args.drop_tag),
+            snapshots=tuple(_id(each) for each in args.snapshot),
+            expired_tags=args.expired_tags,
+            tags_older_than_ms=None if args.tags_older_than is None else parse_time_ms(args.tags_older_than),
+        )
+    if kind == "delete-tag":
+        return DeleteTags(tuple(dict.fromkeys(args.name)), args.branch)
+    if kind == "rename-tag":
+        return RenameTag(args.name, args.to, args.branch)
+    if kind == "orphans":
+        a_day_ago = _now_ms(args) - 86_400_000
+        return CleanOrphans(a_day_ago if args.older_than is None else parse_time_ms(args.older_than), args.branch)
+    snapshot = None if args.snapshot is None else _id(args.snapshot)
+    if kind == "replace-tag":
+        return ReplaceTag(args.name, snapshot, _duration(args.time_retained), args.branch)
+    return CreateTag(args.name, snapshot, _duration(args.time_retained), args.branch, args.verify)
+
+
+def _id(text: str) -> int:
+    if not text.isdecimal() or len(text) > 19:
+        raise Invalid(f"{text!r} is no snapshot id.", remedy="`snapscope snapshots TABLE` lists them.")
+    return int(text)
+
+
+def protect(args: Args) -> Answer:
+    """A verified tag with a retention, named after its snapshot and the minute."""
+    table = open_table(args.table)
+    heads = table.heads()
+    point = resolve(heads, args.point, args.branch)
+    now_ms = _now_ms(args)
+    name = f"protect-{point.snapshot.id}-{wall_clock(now_ms):%Y%m%d%H%M%S}"
+    asked = CreateTag(name, point.snapshot.id, parse_duration_ms(args.time_retained), point.branch, verified=True)
+    return _run(args, table, table.preview(asked, now_ms))
+
+
+def _now_ms(args: Args) -> int:
+    return time.time_ns() // 1_000_000 if args.now is None else parse_time_ms(args.now)
+
+
+def plan(args: Args) -> Answer:
+    if args.all is not None:
+        return _plan_all(args)
+    if args.table is None:
+        raise Invalid("No table was named.", remedy="Name a table, or a warehouse with --all.")
+    table = open_table(args.table)
+    history = table.history()
+    shown = table.preview(_asked(args), _now_ms(args), history)
+    native = table.native(shown, history)
+    return answers.plan(shown, native), texts.of_plan(shown, native)
+
+
+def _plan_all(args: Args) -> Answer:
+    """One row a table; a table that cannot be planned says why and hides no other."""
+    document, rows = [], []
+    for each in list_tables(args.all).tables:
+        try:
+            shown = open_table(each.location).preview(_asked(args), _now_ms(args))
+        except SnapscopeError as error:
+            document.append({"table": each.location, **answers.error(error)})
+            rows.append((each.title, "", "", "", str(error)))
+            continue
+        document.append(answers.plan(shown))
+        frees = f"{len(shown.frees):,}", size(shown.freed_bytes), size(shown.kept_bytes)
+        rows.append((each.title, *frees, f"{several(len(shown.goes), 'point')} go"))
+    return document, texts.grid(("table", "files freed", "bytes freed", "bytes kept", ""), rows)
+
+
+def change(args: Args) -> Answer:
+    table = open_table(args.table)
+    return _run(args, table, table.preview(_asked(args), _now_ms(args)))
+
+
+def _run(args: Args, table: Table, shown: Plan) -> Answer:
+    """Show the plan, ask, apply it."""
+    is_create = isinstance(shown.change, CreateTag | RenameTag)
+    if not args.json:
+        texts.say(texts.of_plan(shown))
+    if not is_create and (why := may_execute(table.location)):
+        refused = NotExecuted(
+            why, path=table.location, remedy="Run it with the table's own engine if you agree with it."
+        )
+        refused.document = answers.plan(shown)
+        raise refused
+    if not shown.removes and not shown.leaves and not len(shown.frees):
+        return {**answers.plan(shown), "receipt": None}, "Nothing to do."
+    if not args.yes:
+        if args.json or not sys.stdin.isatty():
+            raise Invalid(
+                "Nobody was there to confirm, so nothing was changed.", remedy="Pass --yes to run it unasked."
+            )
+        word = args.command.upper() if not is_create else "yes"
+        try:
+            typed = input(f"Type {word} to go ahead: ").strip()
+        except EOFError:
+            typed = ""
+        if typed != word:
+            raise Invalid("Not confirmed; nothing was changed.")
+    receipt = apply(
+        table, shown, settle_s=parse_duration_ms(args.settle) / 1000, progress=None if args.json else _progress
+    )
+    return {**answers.plan(shown), "receipt": answers.receipt(receipt)}, texts.of_receipt(receipt)
+
+
+def _progress(done: int, total: int) -> None:
+    if done % 100 == 0 or done == total:
+        print(f"\r{done:,} of {several(total, 'file')}", end="\n" if done == total else "", file=sys.stderr)
+
+
+def orphans(args: Args) -> Answer:
+    if args.delete:
+        return change(args)
+    shown = open_table(args.table).preview(_asked(args), _now_ms(args))
+    rows = [(each["path"], each["kind"], size(each["bytes"])) for each in shown.frees.to_pylist()]
+    return answers.plan(shown), "\n".join(
+        [shown.headline, texts.grid(("path", "kind", "bytes"), rows), *shown.warnings]
+    )
+
+
+def resume(args: Args) -> Answer:
+    receipt = carry_on(args.run_id, open_table=open_table, settle_s=parse_duration_ms(args.settle) / 1000)
+    return answers.receipt(receipt), texts.of_receipt(receipt)
+
+
+def undo(args: Args) -> Answer:
+    restored = take_back(args.run_id, open_table=open_table)
+    return {"run": args.run_id, "restored": list(restored)}, f"Restored {several(len(restored), 'reference')}."
+
+
+def audit(args: Args) -> Answer:
+    journal = Journal()
+    if args.verify:
+        head = journal.verify()
+        return {"head": head, "intact": True}, f"The journal is intact; its head is {head or 'empty'}."
+    if args.export:
+        text = journal.export(args.export)
+        return (journal.events(), text)
+    if args.run_id:
+        run = journal.run(args.run_id)
+        deleted = journal.deleted(run.id)
+        lines = [f"Run {run.id}: {run.change_kind} on {run.table} by {run.who}, {run.state}.", *deleted]
+        return {**answers.run(run), "deleted": deleted, "events": journal.events(run.id)}, "\n".join(lines)
+    runs = journal.runs(open_table(args.table).location if args.table else None)
+    rows = [
+        (run.id, in_words(run.started_ms), run.who, run.change_kind, run.table, run.state, str(run.plan["headline"]))
+        for run in runs
+    ]
+    return [answers.run(run) for run in runs], texts.grid(
+        ("run", "started", "who", "change", "table", "state", "plan"), rows
+    )

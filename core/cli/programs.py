@@ -1,0 +1,95 @@
+"""Programs: query, demo, dashboard, doctor. What they need is imported only when they run: Spark is slow to load."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from core.cli.text import grid
+from core.errors import NotFound
+from core.table import open_table
+from core.units import parse_duration_ms, several
+from core.warehouse import list_tables
+
+Args = argparse.Namespace
+Answer = tuple[Any, str]
+
+
+def query(args: Args) -> Answer:
+    from core.spark.query import query as run
+
+    answer = run(
+        open_table(args.table),
+        args.sql,
+        at=args.at,
+        before=args.before,
+        branch=args.branch,
+        row_cap=args.limit,
+        timeout_s=parse_duration_ms(args.timeout) / 1000,
+    )
+    table = answer.table.rename_columns(_distinct(answer.table.column_names))
+    rows = table.to_pylist()
+    text = grid(tuple(table.column_names), [tuple(str(value) for value in row.values()) for row in rows])
+    note = f"{several(len(rows), 'row')}{' (more were cut off)' if answer.truncated else ''}, {answer.note}"
+    document = {
+        "columns": table.column_names,
+        "rows": rows,
+        "truncated": answer.truncated,
+        "seconds": round(answer.seconds, 3),
+        "files_read": answer.files_read,
+        "files_live": answer.files_live,
+        "snapshot": answer.point.snapshot.id,
+        "engine": answer.engine,
+    }
+    return document, f"{text}\n{note}"
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Column names as they are; a repeated one gets its number, so that no column hides another."""
+    found: list[str] = []
+    for name in names:
+        number, own = 2, name
+        while own in found:
+            number, own = number + 1, f"{name}_{number}"
+        found.append(own)
+    return found
+
+
+def demo(args: Args) -> Answer:
+    from core.demo import build
+
+    started = time.monotonic()
+    show = None if args.json else (lambda text: print(text, file=sys.stderr))
+    build(args.directory, progress=show, now_ms=time.time_ns() // 1_000_000)
+    found = list_tables(args.directory)
+    seconds = time.monotonic() - started
+    document = {
+        "warehouse": found.location,
+        "tables": [each.title for each in found.tables],
+        "seconds": round(seconds, 1),
+    }
+    return document, f"Made {several(len(found.tables), 'table')} in {found.location} in {seconds:.0f} s."
+
+
+def serve(args: Args) -> Answer:
+    from core.serve import serve as run
+
+    return {"exit_status": run(args.warehouse, args.port)}, ""
+
+
+def doctor(args: Args) -> Answer:
+    from core.doctor import examine
+
+    found = examine()
+    lines = [
+        f"{'ok ' if each.ok else 'BAD'}  {each.name:<12} {each.found}" + (f"  → {each.remedy}" if each.remedy else "")
+        for each in found
+    ]
+    document = [{"name": each.name, "ok": each.ok, "found": each.found, "remedy": each.remedy} for each in found]
+    if not all(each.ok for each in found):
+        print("\n".join(lines), file=sys.stderr)
+        raise NotFound("Something Snapscope needs is missing; see above.")
+    return document, "\n".join(lines)

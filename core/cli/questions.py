@@ -1,0 +1,197 @@
+"""Questions: what is there, what was there, what changed. They read and never write."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from core import answers
+from core.asof import in_words, parse_time_ms, resolve
+from core.cli.text import grid, number, signed_size
+from core.diff import diff as compare
+from core.errors import Invalid, NotFound
+from core.expiry import life
+from core.model import Line
+from core.table import Table, open_table
+from core.units import several, size
+from core.warehouse import list_tables
+
+Args = argparse.Namespace
+Answer = tuple[Any, str]
+
+
+def tables(args: Args) -> Answer:
+    found = list_tables(args.warehouse)
+    document = [{"database": each.database, "name": each.name, "location": each.location} for each in found.tables]
+    lines = [f"{each.title:<40} {each.location}" for each in found.tables] or ["No tables."]
+    return document, "\n".join([*lines, *(problem.sentence() for problem in found.problems)])
+
+
+def _line(table: Table, branch: str) -> Line:
+    heads = table.heads()
+    line = heads.line(branch)
+    if line is None:
+        known = ", ".join(each.branch for each in heads.lines)
+        raise NotFound(f"There is no branch {branch!r}.", path=table.location, remedy=f"Branches: {known}.")
+    return line
+
+
+def snapshots(args: Args) -> Answer:
+    line = _line(open_table(args.table), args.branch)
+    rows = [
+        (
+            str(each.id),
+            in_words(each.time_ms),
+            each.kind,
+            number(each.total_rows),
+            number(each.delta_rows),
+            each.commit_user,
+        )
+        for each in line.snapshots
+    ]
+    text = grid(("id", "committed", "kind", "rows", "± rows", "user"), rows)
+    return answers.snapshots(line), _with_notes(text, line)
+
+
+def tags(args: Args) -> Answer:
+    line = _line(open_table(args.table), args.branch)
+    retained = {each.id for each in line.snapshots}
+    rows = [
+        (
+            tag.name,
+            str(tag.snapshot.id),
+            in_words(tag.snapshot.time_ms),
+            "yes" if tag.snapshot.id in retained else "expired: only tags hold it",
+            f"{tag.expires:%Y-%m-%d %H:%M:%S} (writer's clock)" if tag.expires else "never",
+        )
+        for tag in line.tags
+    ]
+    return answers.tags(line), _with_notes(
+        grid(("tag", "snapshot", "committed", "snapshot there", "expires"), rows), line
+    )
+
+
+def _with_notes(text: str, line: Line) -> str:
+    notes = [f"Unreadable: {each.problem.sentence()}" for each in line.unreadable]
+    notes += [f"Note: {problem.sentence()}" for problem in line.warnings]
+    return "\n".join([text, *notes])
+
+
+def _point(args: Args, default: str | None = None) -> str:
+    given = args.at if args.at is not None else args.point
+    if given is None and default is None:
+        raise Invalid("No point was given.", remedy="Name one: 12, tag:v1, time:2026-11-01T00:00:00Z, latest~3.")
+    return str(given if given is not None else default)
+
+
+def files(args: Args) -> Answer:
+    table = open_table(args.table)
+    heads = table.heads()
+    point = resolve(heads, _point(args, "latest"), args.branch)
+    history = table.history(heads)
+    found = answers.files(history, point)
+    rows = [
+        (
+            each["path"],
+            size(each["bytes"]),
+            f"{each['rows']:,}",
+            each["partition"],
+            str(each["bucket"]),
+            str(each["level"]),
+        )
+        for each in found
+    ]
+    total = sum(each["bytes"] for each in found)
+    return found, grid(("path", "bytes", "rows", "partition", "bucket", "level"), rows) + (
+        f"\n{several(len(found), 'file')}, {size(total)}, live at {point.point}."
+    )
+
+
+def as_of(args: Args) -> Answer:
+    heads = open_table(args.table).heads()
+    found = resolve(heads, _point(args), args.branch)
+    lines = [f"Snapshot {found.snapshot.id}, committed {in_words(found.snapshot.time_ms)}.", found.rule]
+    for name, each in (("before", found.before), ("after", found.after)):
+        lines.append(f"{name:>7}: " + (f"{each.id}, committed {in_words(each.time_ms)}" if each else "none retained"))
+    if found.engine_note:
+        lines.append(found.engine_note)
+    return answers.as_of(found), "\n".join(lines)
+
+
+def diff(args: Args) -> Answer:
+    table = open_table(args.table)
+    heads = table.heads()
+    a, b = resolve(heads, args.a, args.branch), resolve(heads, args.b, args.branch)
+    history = table.history(heads)
+    found = compare(history, a, b)
+    document = answers.diff(found)
+    total = found.summary
+    lines = [
+        f"From {a.point} to {b.point}: {total['net_rows']:+,} rows in files, {signed_size(total['net_bytes'])}.",
+        *(
+            f"{name}: {several(total[f'{name}_files'], 'file')}, {size(total[f'{name}_bytes'])}, "
+            f"{total[f'{name}_rows']:,} rows "
+            f"(of which compaction: {several(total[f'compaction_{name}_files'], 'file')})"
+            for name in ("added", "removed")
+        ),
+        *found.schema_changes,
+        *found.option_changes,
+    ]
+    rows = [
+        (
+            each["partition"],
+            str(each["bucket"]),
+            f"+{each['added_files']} -{each['removed_files']}",
+            f"{each['added_rows'] - each['removed_rows']:+,}",
+            signed_size(each["added_bytes"] - each["removed_bytes"]),
+        )
+        for each in document["partitions"]
+    ]
+    return document, "\n".join(lines) + "\n" + grid(("partition", "bucket", "files", "rows", "bytes"), rows)
+
+
+def holders(args: Args) -> Answer:
+    found = life(open_table(args.table).history(), args.path, _now_ms(args))
+    if found is None:
+        raise NotFound(
+            f"No point of this table has ever named {args.path!r} among what is still readable.",
+            path=args.table,
+            remedy="Paths are relative to the table; `snapscope orphans TABLE` lists files nothing names.",
+        )
+    lines = [f"{found.path}: {found.kind}, {'unknown size' if found.bytes is None else size(found.bytes)}."]
+    lines.append(f"Held by {', '.join(found.holders) or 'nothing'}.")
+    return answers.life(found), "\n".join([*lines, f"{found.words[:1].upper()}{found.words[1:]}."])
+
+
+def cost(args: Args) -> Answer:
+    table = open_table(args.table)
+    history = table.history()
+    found = answers.costs(history, _now_ms(args))
+    coming, breaks = table.forecast(history, _now_ms(args))
+    found["next_commit"] = None if coming is None else {"headline": coming.headline, "breaks": list(breaks)}
+    tags = [
+        (
+            each["point"],
+            size(each["exclusive_now_bytes"]),
+            size(each["exclusive_after_policy_bytes"]),
+            each["expires"] or "",
+        )
+        for each in found["tags"]
+    ]
+    sets = [(each["holders"], str(each["files"]), size(each["bytes"])) for each in found["by_holders"][:20]]
+    drops = [(", ".join(each["tags"]), str(each["files"]), size(each["bytes"])) for each in found["best_drops"][:10]]
+    parts = [
+        f"{size(found['held_bytes'])} are held.",
+        "Writers of this table expire nothing by themselves (write-only)."
+        if coming is None
+        else " ".join((f"By its own options, the next commit: {coming.headline}", *breaks)),
+        grid(("tag", "frees now", "once the policy has run", "expires"), tags),
+        grid(("held by exactly", "files", "bytes"), sets),
+        grid(("best tags to drop", "files", "frees"), drops),
+    ]
+    return found, "\n\n".join(parts)
+
+
+def _now_ms(args: Args) -> int:
+    return time.time_ns() // 1_000_000 if args.now is None else parse_time_ms(args.now)

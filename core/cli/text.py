@@ -1,0 +1,77 @@
+"""Plain text for terminals: grids and sentences."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Sequence
+from typing import TextIO
+
+from core.asof import in_words
+from core.planned import Plan
+from core.sweep import Receipt
+from core.units import several, size
+
+SHOWN = 20
+
+
+def of_plan(plan: Plan, native: Sequence[str] = ()) -> str:
+    lines = [plan.headline, f"Rules: {plan.rules}. Judged at {in_words(plan.now_ms)}.", ""]
+    lines += [f"  {several(count, 'file'):>14}  {size(total):>10}  {kind}" for kind, count, total in plan.by_kind()]
+    lines += [""] if len(plan.frees) else []
+    rows = [(each.point, "stays" if each.keep else "GOES", "; ".join(each.reasons)) for each in plan.points]
+    lines.append(grid(("point", "", "why"), rows))
+    lines += [f"Warning: {warning}" for warning in plan.warnings]
+    lines += [f"Beside it: {sentence}" for sentence in native]
+    lines.append(f"Plan {plan.fingerprint[:16]}")
+    return "\n".join(lines)
+
+
+def of_receipt(receipt: Receipt) -> str:
+    """What was done beside what was planned."""
+    lines = [f"Created {', '.join(receipt.created)}."] if receipt.created else []
+    lines.append(
+        f"{receipt.outcome}: {several(len(receipt.deleted), 'file')} deleted, {size(receipt.freed_bytes)} freed "
+        f"(planned: {several(receipt.planned_files, 'file')}, {size(receipt.planned_bytes)}). Run {receipt.run}."
+    )
+    lines += [f"Kept back: {path}: {why}" for path, why in receipt.kept_back[:SHOWN]]
+    if len(receipt.kept_back) > SHOWN:
+        lines.append(f"… and {len(receipt.kept_back) - SHOWN} more; `snapscope audit --run {receipt.run}` lists all.")
+    return "\n".join([*lines, *receipt.problems])
+
+
+def say(text: str, stream: TextIO | None = None, *, is_json: bool = False) -> None:
+    """Print what any terminal can show: names out of a table steer no terminal, and none is refused."""
+    stream = stream or sys.stdout
+    encoding = stream.encoding or "utf-8"
+    shown = text if is_json else plain(text)
+    print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream)
+
+
+def plain(text: str) -> str:
+    """The text with everything that is neither printed nor a line's end written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char
+        if char.isprintable() or char == "\n" or unicodedata.category(char) == "Zs"
+        else char.encode("unicode_escape").decode()
+        for char in text
+    )
+
+
+def number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def signed_size(count: int) -> str:
+    return ("+" if count >= 0 else "-") + size(abs(count))
+
+
+def grid(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    rows = [tuple(plain(cell).replace("\n", "\\n") for cell in row) for row in rows]
+    widths = [max(len(row[index]) for row in (header, *rows)) for index in range(len(header))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (header, *rows)
+    )

@@ -1,0 +1,189 @@
+"""Diff: which files, columns and options differ between two points, and what of that is only compaction.
+
+Law: added = runs over b and not over a; removed = the reverse. Rows and bytes are exact sums over those files. A
+file is compaction's where a COMPACT commit of the branch brought it, or took it away while its rows live on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.asof import AsOf
+from core.history import History
+from core.model import Field, HolderKind, Schema, Snapshot
+from core.runs import Ints, Mask, Runs, maximal
+
+_GROUPED = ("files", "bytes", "rows")
+
+
+@dataclass(frozen=True)
+class Diff:
+    """From point `a` to point `b`.
+
+    added, removed: the columns of `History.files_at` and `change` ("data" or "compaction")
+    partitions: partition, bucket, {added,removed}_{files,bytes,rows}; every sum exact
+    summary: the same sums over all, and of those the part that is compaction, and net_rows
+    commits: the retained snapshots after the older point up to the newer one, on one branch
+    """
+
+    a: AsOf
+    b: AsOf
+    added: pa.Table = field(repr=False)
+    removed: pa.Table = field(repr=False)
+    partitions: pa.Table = field(repr=False)
+    summary: Mapping[str, int]
+    schema_changes: tuple[str, ...]
+    option_changes: tuple[str, ...]
+    commits: tuple[Snapshot, ...] = field(repr=False)
+
+
+def diff(history: History, a: AsOf, b: AsOf) -> Diff:
+    """What changed on the way from `a` to `b`; both must be points of this history."""
+    positions = [history.require(point.point) for point in (a, b)]
+    at_a, at_b = (history.live.at(position) for position in positions)
+    # On one branch what the older point has was taken away since, what the newer has was brought. Backwards alike.
+    older = min(positions) if a.branch == b.branch else None
+    paths = maximal(history.live.of(history.files["object"].to_numpy(), history.held.owners))
+    added = _files(history, paths, at_b & ~at_a, positions[1], born=positions[1] != older)
+    removed = _files(history, paths, at_a & ~at_b, positions[0], born=positions[0] != older)
+    # An upgrade moves a file to another level without touching it: same path on both sides, no change at all.
+    both = pc.is_in(added["path"], value_set=removed["path"]), pc.is_in(removed["path"], value_set=added["path"])
+    added, removed = added.filter(pc.invert(both[0])), removed.filter(pc.invert(both[1]))
+    return Diff(
+        a=a,
+        b=b,
+        added=added,
+        removed=removed,
+        partitions=_partitions(added, removed),
+        summary=_summary(added, removed),
+        schema_changes=schema_changes(a.schema, b.schema),
+        option_changes=option_changes(a.schema, b.schema),
+        commits=_commits(history, a, b),
+    )
+
+
+def _files(history: History, paths: Runs, chosen: Mask, position: int, *, born: bool) -> pa.Table:
+    files = history.files.filter(pa.array(chosen))
+    compact = _by_compaction(history, paths, files, position, born=born)
+    change = pa.array(np.where(compact, "compaction", "data").tolist(), pa.string())
+    return files.append_column("change", change).sort_by("path")
+
+
+def _by_compaction(history: History, paths: Runs, files: pa.Table, position: int, *, born: bool) -> Mask:
+    """Per file live at `position`: did a COMPACT commit bring it (`born`), or take it away?
+
+    A path's life on the branch tells, whatever levels it passed. Where that commit has expired, the file's own entry
+    (_FILE_SOURCE) tells of its birth, and nothing of its end: that counts as data.
+    """
+    here = (paths.first <= position) & (paths.last >= position)
+    line = [
+        number
+        for number, each in enumerate(history.holders)
+        if each.branch == history.holders[position].branch and each.kind is not HolderKind.CHANGELOG
+    ]
+    edge: Ints = np.zeros(paths.owners, dtype=np.int64)
+    edge[paths.owner[here]] = np.maximum(paths.first[here], line[0]) if born else np.minimum(paths.last[here], line[-1])
+    compacts = _compacts(history, line, born=born)[edge[files["object"].to_numpy()]]
+    by_entry = pc.fill_null(pc.equal(files["source"], "compact"), False).to_numpy() if born else False
+    return np.asarray(np.where(compacts < 0, by_entry, compacts > 0), dtype=np.bool_)
+
+
+def _compacts(history: History, line: Sequence[int], *, born: bool) -> Ints:
+    """Per position: is the commit that led there (`born`) or on from there a COMPACT one? 1, 0, or -1 for unknown."""
+    answer: Ints = np.full(len(history.holders), -1, dtype=np.int64)
+    for before, after in pairwise(line):
+        one, next_one = history.holders[before].snapshot, history.holders[after].snapshot
+        if one is None or next_one is None:
+            continue
+        if next_one.id == one.id:  # a tag beside its snapshot
+            if born:
+                answer[after] = answer[before]
+        elif next_one.id == one.id + 1:
+            answer[after if born else before] = next_one.kind == "COMPACT"
+    if not born:
+        for before, after in pairwise(reversed(line)):
+            one, next_one = history.holders[after].snapshot, history.holders[before].snapshot
+            if one is not None and next_one is not None and one.id == next_one.id:
+                answer[after] = answer[before]
+    first = history.holders[line[0]].snapshot
+    if born and first is not None and first.id == 1:
+        answer[line[0]] = first.kind == "COMPACT"
+    return answer
+
+
+def _partitions(added: pa.Table, removed: pa.Table) -> pa.Table:
+    sides = []
+    for name, files in (("added", added), ("removed", removed)):
+        grouped = files.group_by(["partition", "bucket"]).aggregate(
+            [("path", "count"), ("bytes", "sum"), ("rows", "sum")]
+        )
+        sides.append(grouped.rename_columns(["partition", "bucket", *(f"{name}_{each}" for each in _GROUPED)]))
+    joined = sides[0].join(sides[1], ["partition", "bucket"], join_type="full outer")
+    for index, name in enumerate(joined.column_names):
+        if name.startswith(("added_", "removed_")):
+            joined = joined.set_column(index, name, pc.fill_null(joined[name], 0))
+    return joined.sort_by([("partition", "ascending"), ("bucket", "ascending")])
+
+
+def _summary(added: pa.Table, removed: pa.Table) -> dict[str, int]:
+    summary: dict[str, int] = {}
+    for name, files in (("added", added), ("removed", removed)):
+        compacted = files.filter(pc.equal(files["change"], "compaction"))
+        for prefix, part in (("", files), ("compaction_", compacted)):
+            summary[f"{prefix}{name}_files"] = len(part)
+            for column in ("bytes", "rows"):
+                summary[f"{prefix}{name}_{column}"] = int(pc.sum(part[column]).as_py() or 0)
+    summary["net_files"] = summary["added_files"] - summary["removed_files"]
+    summary["net_bytes"] = summary["added_bytes"] - summary["removed_bytes"]
+    summary["net_rows"] = summary["added_rows"] - summary["removed_rows"]
+    return summary
+
+
+def schema_changes(a: Schema, b: Schema) -> tuple[str, ...]:
+    """Columns by id: added, dropped, renamed, retyped, moved; one sentence each."""
+    old, new = ({column.id: column for column in schema.fields} for schema in (a, b))
+    changes = [f"added column {column.name} {_type(column)}" for key, column in new.items() if key not in old]
+    changes += [f"dropped column {column.name} {_type(column)}" for key, column in old.items() if key not in new]
+    for key in (key for key in old if key in new):
+        before, after = old[key], new[key]
+        if before.name != after.name:
+            changes.append(f"renamed column {before.name} to {after.name}")
+        if before.type != after.type:
+            changes.append(f"changed type of {after.name} from {_type(before)} to {_type(after)}")
+    shared = [key for key in old if key in new]
+    if shared != [key for key in new if key in old]:
+        changes.append("reordered columns")
+    return tuple(changes)
+
+
+def _type(column: Field) -> str:
+    return column.type if isinstance(column.type, str) else str(column.type.get("type", "?"))
+
+
+def option_changes(a: Schema, b: Schema) -> tuple[str, ...]:
+    changes = []
+    for key in sorted(a.options.keys() | b.options.keys()):
+        before, after = a.options.get(key), b.options.get(key)
+        if before != after:
+            changes.append(
+                f"set {key} to {after}"
+                if before is None
+                else f"removed {key} (was {before})"
+                if after is None
+                else f"changed {key} from {before} to {after}"
+            )
+    return tuple(changes)
+
+
+def _commits(history: History, a: AsOf, b: AsOf) -> tuple[Snapshot, ...]:
+    line = history.heads.line(b.branch)
+    if line is None or a.branch != b.branch:
+        return ()
+    low, high = sorted((a.snapshot.id, b.snapshot.id))
+    return tuple(each for each in line.snapshots if low < each.id <= high)

@@ -1,0 +1,56 @@
+"""Every error Snapscope raises on purpose, grouped by what the reader can do about it.
+
+    SnapscopeError
+    ├── NotFound      the named thing is not there            → name another one
+    ├── Invalid       the request itself cannot be carried out → change the request
+    ├── Conflict      the table moved since the plan was shown → look again, confirm again
+    ├── Corrupt       a file is unreadable or contradicts another → repair or drop what needs it
+    └── Unsupported   right answers cannot be given here       → use the engine named in the message
+
+Law: unknown is not empty. Whoever cannot read something raises one of these; nobody returns nothing instead.
+"""
+
+from __future__ import annotations
+
+
+class SnapscopeError(Exception):
+    """Base of all. `message` is one or more full sentences: what, where, what was expected, what to do next."""
+
+    def __init__(self, message: str, *, path: str | None = None, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.remedy = remedy
+
+    @property
+    def kind(self) -> str:
+        """The class name, as printed in JSON errors."""
+        return type(self).__name__
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.path:
+            parts.append(f"File: {self.path}.")
+        if self.remedy:
+            parts.append(self.remedy)
+        return " ".join(parts)
+
+
+class NotFound(SnapscopeError):
+    """A table, snapshot, tag, branch or file that was asked for by name does not exist."""
+
+
+class Invalid(SnapscopeError):
+    """The request contradicts itself or a rule; nothing was changed."""
+
+
+class Conflict(SnapscopeError):
+    """The table is no longer what the plan was made from; nothing more was changed."""
+
+
+class Corrupt(SnapscopeError):
+    """A metadata file could not be read, or says something impossible."""
+
+
+class Unsupported(SnapscopeError):
+    """The table uses something for which a right answer cannot be promised."""

@@ -1,0 +1,125 @@
+"""When each point goes by itself: the table's own options and TTLs, judged as the next writers would.
+
+Law: a date is told only where it follows from what is there; where it hangs on commits yet to come or on a consumer,
+the words say so. Tags expire by the writer's wall clock, which has no zone in the file.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from core import retention
+from core.asof import in_words
+from core.history import History
+from core.model import Heads, HolderKind, Line, Tag
+from core.units import several
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """When a point goes by itself: not before `not_before_ms` (None = never, or not while the words hold)."""
+
+    point: str
+    not_before_ms: int | None
+    words: str
+
+
+def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
+    """Of every readable snapshot and tag of every branch, by point."""
+    found: dict[str, Expiry] = {}
+    for line in heads.lines:
+        prefix = "" if line.branch == heads.main.branch else f"branch:{line.branch}/"
+        for expiry in (*_snapshots(line, now_ms, rules), *(_tag(tag) for tag in line.tags)):
+            found[prefix + expiry.point] = Expiry(prefix + expiry.point, expiry.not_before_ms, expiry.words)
+    return found
+
+
+def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
+    options, count = line.options, len(line.snapshots)
+    if options.get("write-only") == "true":
+        return [Expiry(str(each.id), None, "never by a writer: the table is write-only") for each in line.snapshots]
+    policy = retention.policy(
+        options,
+        now_ms,
+        retain_max=None,
+        retain_min=None,
+        time_retained_ms=None,
+        older_than_ms=None,
+        max_deletes=None,
+        rules=rules,
+    )
+    retained_ms = now_ms - policy.threshold_ms
+    found, not_before = [], 0
+    for index, each in enumerate(line.snapshots):
+        judged = line.snapshots[index + 1] if rules == "newest" and index + 1 < count else each
+        if index >= count - policy.retain_max:
+            not_before = max(not_before, judged.time_ms + retained_ms)
+        blocking = [consumer.name for consumer in line.consumers if consumer.next_snapshot <= each.id]
+        missing = index - (count - policy.retain_min) + 1
+        if blocking:
+            words = f"never while consumer {blocking[0]} stands before it"
+            found.append(Expiry(str(each.id), None, words))
+        elif missing > 0:
+            words = f"after {several(missing, 'more commit')}, not before {in_words(max(not_before, 0))}"
+            found.append(Expiry(str(each.id), None, words))
+        else:
+            due = not_before <= now_ms
+            words = "with the next commit of a writer" if due else f"with the first commit after {in_words(not_before)}"
+            found.append(Expiry(str(each.id), not_before, words))
+    return found
+
+
+def _tag(tag: Tag) -> Expiry:
+    if tag.expires is None:
+        return Expiry(f"tag:{tag.name}", None, "never by itself: it has no retention")
+    moment = int(tag.expires.replace(tzinfo=dt.UTC).timestamp() * 1000)
+    return Expiry(
+        f"tag:{tag.name}", moment, f"after {tag.expires:%Y-%m-%d %H:%M:%S} by the writers' wall clock (no zone)"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Why a file is kept and when it may go. `not_before_ms` None: nothing takes its last holder away by itself."""
+
+    path: str
+    kind: str
+    bytes: int | None
+    holders: tuple[str, ...]
+    last: str | None
+    not_before_ms: int | None
+    words: str
+
+
+def life(history: History, path: str, now_ms: int) -> Life | None:
+    """A path's holders and the one that lasts longest; None for a path the history does not know."""
+    row = pc.index(history.objects["path"], path).as_py()
+    if row < 0:
+        return None
+    kind, size = history.objects["kind"][row].as_py(), history.objects["bytes"][row].as_py()
+    dates = expiries(history.heads, now_ms)
+    holders = history.holders_of(path)
+    last, ends = None, -1.0
+    words = "nothing holds it: it is an orphan"
+    for holder in holders:
+        expiry = dates.get(holder.point)
+        ends_here = float("inf") if expiry is None or expiry.not_before_ms is None else float(expiry.not_before_ms)
+        if ends_here > ends or last is None:
+            last, ends = holder.point, ends_here
+            what = "an unreadable point" if holder.snapshot is None else holder.point
+            tells = expiry.words if expiry else "no rule takes it away by itself"
+            if holder.kind is HolderKind.CHANGELOG:
+                tells = "with the expiry of its long-lived changelog"
+            words = f"kept longest by {what}: {tells}"
+    return Life(
+        path,
+        kind,
+        size,
+        tuple(holder.point for holder in holders),
+        last,
+        None if ends in (-1.0, float("inf")) else int(ends),
+        words,
+    )

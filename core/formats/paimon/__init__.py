@@ -1,0 +1,1 @@
+"""Apache Paimon: layout, references, manifests, history and commits."""

@@ -1,0 +1,265 @@
+"""Paimon's BinaryRow: partition values and column statistics as bytes inside manifests.
+
+Law: `decode(encode(values, types), types) == values`, and equal values give equal bytes: a partition *is* its bytes.
+Stored form (spec 4.4): arity as 4 bytes big-endian, then the row, little-endian: one byte of row kind and the null
+bits in whole 8-byte words, one 8-byte slot per field, then values that do not fit their slot, padded to 8 bytes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import struct
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from core.errors import Corrupt, Invalid, Unsupported
+from core.formats.paimon.types import Source, Type, parse, text
+
+EMPTY = bytes(12)  # the row without fields: partition of an unpartitioned table, keys of an append table
+
+_EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())  # a wall clock: TIMESTAMP has no zone
+_EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
+_MILLIS_OF_DAY = 86_400_000
+_INLINE = 7  # longest text or bytes kept inside a slot
+_NUMBERS = {
+    "TINYINT": struct.Struct("<b"),
+    "SMALLINT": struct.Struct("<h"),
+    "INT": struct.Struct("<i"),
+    "BIGINT": struct.Struct("<q"),
+    "FLOAT": struct.Struct("<f"),
+    "DOUBLE": struct.Struct("<d"),
+}
+_INT = struct.Struct("<i")
+_LONG = struct.Struct("<q")
+_SLOT = struct.Struct("<Q")
+_EXACT = decimal.Context(prec=80, traps=[decimal.Inexact, decimal.InvalidOperation])
+
+
+class Single(float):
+    """A FLOAT's value: a number like any other, but its text has the digits of 32 bits (0.1, not 0.10000000149)."""
+
+    __slots__ = ()
+
+
+def decode(data: bytes, types: Sequence[Source]) -> tuple[Any, ...]:
+    """The values of a stored row.
+
+    Numbers, bool, str, bytes and Decimal come as such; DATE, TIME and TIMESTAMP as `datetime` values, TIMESTAMP
+    without a zone and TIMESTAMP WITH LOCAL TIME ZONE in UTC, both cut to microseconds; null as None.
+    Raises `Corrupt` where the bytes are no such row, `Unsupported` for types that have no plain value.
+    """
+    parsed = [parse(source) for source in types]
+    if len(data) < 4:
+        raise _corrupt(data, "it is shorter than 4 bytes")
+    arity = int.from_bytes(data[:4], "big")
+    if arity != len(parsed):
+        raise _corrupt(data, f"it holds {arity} fields where {len(parsed)} are expected")
+    row = memoryview(data)[4:]
+    fixed = _null_width(arity) + 8 * arity
+    if len(row) < fixed:
+        raise _corrupt(data, f"it has {len(row)} bytes where {arity} fields need at least {fixed}")
+    values: list[Any] = []
+    for index, of in enumerate(parsed):
+        bit = index + 8
+        if row[bit >> 3] >> (bit & 7) & 1:
+            values.append(None)
+            continue
+        try:
+            values.append(_value(row, _null_width(arity) + 8 * index, fixed, of))
+        except (ValueError, OverflowError, decimal.DecimalException) as error:
+            raise _corrupt(data, f"field {index} is no {text(of)} ({error})") from error
+    return tuple(values)
+
+
+def encode(values: Sequence[Any], types: Sequence[Source]) -> bytes:
+    """The stored row of these values, byte for byte as the engine writes it; the inverse of `decode`.
+
+    Raises `Invalid` for a value that its type cannot hold.
+    """
+    if len(values) != len(types):
+        raise Invalid(f"{len(values)} values were given for {len(types)} types.")
+    arity = len(values)
+    width = _null_width(arity)
+    row = bytearray(width + 8 * arity)
+    for index, (value, source) in enumerate(zip(values, types, strict=True)):
+        of = parse(source)
+        slot = width + 8 * index
+        if value is None:
+            row[index + 8 >> 3] |= 1 << (index + 8 & 7)
+            reserved = 16 if _is_wide_decimal(of) else 8 if _is_wide_timestamp(of) else 0
+            if reserved:  # the engine keeps the place of a value that may be updated later
+                _SLOT.pack_into(row, slot, len(row) << 32)
+                row.extend(bytes(reserved))
+            continue
+        try:
+            _put(row, slot, value, of)
+        except (ValueError, OverflowError, TypeError, AttributeError, struct.error, decimal.DecimalException) as error:
+            raise Invalid(f"{value!r} is no {text(of)} ({error}).") from error
+    return arity.to_bytes(4, "big") + bytes(row)
+
+
+def bucket_hash(row_bytes: bytes) -> int:
+    """Murmur3 (x86, 32 bits, seed 42) of a row *without* its 4 bytes of arity, as a signed 32-bit number.
+
+    The bucket of a row in fixed mode is `abs(remainder of this by the number of buckets)`, remainder towards zero.
+    """
+    if len(row_bytes) % 4:
+        raise Invalid(f"A row to be hashed has a multiple of 4 bytes, found {len(row_bytes)}.")
+    h = 42
+    for (word,) in struct.iter_unpack("<I", row_bytes):
+        k = word * 0xCC9E2D51 & 0xFFFFFFFF
+        k = (k << 15 | k >> 17) & 0xFFFFFFFF
+        h ^= k * 0x1B873593 & 0xFFFFFFFF
+        h = (h << 13 | h >> 19) & 0xFFFFFFFF
+        h = h * 5 + 0xE6546B64 & 0xFFFFFFFF
+    h ^= len(row_bytes)
+    h = (h ^ h >> 16) * 0x85EBCA6B & 0xFFFFFFFF
+    h = (h ^ h >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
+    h ^= h >> 16
+    return h - (1 << 32) if h >> 31 else h
+
+
+# ----------------------------------------------------------------------------------------------------------------
+
+
+def _null_width(arity: int) -> int:
+    return (arity + 63 + 8) // 64 * 8
+
+
+def _is_wide_decimal(of: Type) -> bool:
+    return of.root == "DECIMAL" and (of.size or 0) > 18
+
+
+def _is_wide_timestamp(of: Type) -> bool:
+    return of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and (of.size or 0) > 3
+
+
+def _corrupt(data: bytes, why: str) -> Corrupt:
+    shown = data[:32].hex() + ("..." if len(data) > 32 else "")
+    return Corrupt(f"A stored row (bytes {shown or 'none'}) cannot be read: {why}.")
+
+
+def _value(row: memoryview, slot: int, fixed: int, of: Type) -> Any:
+    root = of.root
+    if root in _NUMBERS:
+        number = _NUMBERS[root].unpack_from(row, slot)[0]
+        return Single(number) if root == "FLOAT" else number
+    match root:
+        case "CHAR" | "VARCHAR":
+            return str(_bytes(row, slot, fixed), "utf-8")
+        case "BINARY" | "VARBINARY":
+            return _bytes(row, slot, fixed)
+        case "BOOLEAN":
+            return row[slot] != 0
+        case "DATE":
+            return dt.date.fromordinal(_EPOCH_DAY + _INT.unpack_from(row, slot)[0])
+        case "TIME":
+            millis = _INT.unpack_from(row, slot)[0]
+            if not 0 <= millis < _MILLIS_OF_DAY:
+                raise ValueError(f"{millis} is no millisecond of a day")
+            return (_EPOCH + dt.timedelta(milliseconds=millis)).time()
+        case "DECIMAL":
+            if _is_wide_decimal(of):
+                unscaled = int.from_bytes(_variable(row, slot, fixed), "big", signed=True)
+            else:
+                unscaled = _LONG.unpack_from(row, slot)[0]
+            return Decimal(unscaled).scaleb(-(of.scale or 0), _EXACT)
+        case "TIMESTAMP" | "TIMESTAMP_LTZ":
+            nanos = 0
+            if _is_wide_timestamp(of):
+                offset, nanos = _offset_and_size(row, slot)
+                if not fixed <= offset <= len(row) - 8 or nanos > 999_999:
+                    raise ValueError("its place lies outside the row")
+                millis = _LONG.unpack_from(row, offset)[0]
+            else:
+                millis = _LONG.unpack_from(row, slot)[0]
+            naive = _EPOCH + dt.timedelta(milliseconds=millis, microseconds=nanos // 1000)
+            return naive if root == "TIMESTAMP" else naive.replace(tzinfo=dt.UTC)
+        case _:
+            raise Unsupported(f"A value of type {text(of)} in a stored row is not readable here.")
+
+
+def _bytes(row: memoryview, slot: int, fixed: int) -> bytes:
+    last = row[slot + 7]
+    if last & 0x80:
+        size = last & 0x7F
+        if size > _INLINE:
+            raise ValueError(f"a slot cannot hold {size} bytes")
+        return bytes(row[slot : slot + size])
+    return _variable(row, slot, fixed)
+
+
+def _variable(row: memoryview, slot: int, fixed: int) -> bytes:
+    offset, size = _offset_and_size(row, slot)
+    if offset < fixed or offset + size > len(row):
+        raise ValueError("its place lies outside the row")
+    return bytes(row[offset : offset + size])
+
+
+def _offset_and_size(row: memoryview, slot: int) -> tuple[int, int]:
+    word: int = _SLOT.unpack_from(row, slot)[0]
+    return word >> 32, word & 0xFFFFFFFF
+
+
+def _put(row: bytearray, slot: int, value: Any, of: Type) -> None:
+    root = of.root
+    if root in _NUMBERS:
+        _NUMBERS[root].pack_into(row, slot, value)
+        return
+    match root:
+        case "CHAR" | "VARCHAR":
+            _put_bytes(row, slot, value.encode("utf-8"))
+        case "BINARY" | "VARBINARY":
+            _put_bytes(row, slot, bytes(memoryview(value)))
+        case "BOOLEAN":
+            row[slot] = 1 if value else 0
+        case "DATE":
+            _INT.pack_into(row, slot, value.toordinal() - _EPOCH_DAY)
+        case "TIME":
+            since = ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
+            _INT.pack_into(row, slot, since)
+        case "DECIMAL":
+            _put_decimal(row, slot, _unscaled(value, of), _is_wide_decimal(of))
+        case "TIMESTAMP" | "TIMESTAMP_LTZ":
+            if (value.tzinfo is None) != (root == "TIMESTAMP"):
+                raise ValueError("a TIMESTAMP has no zone, a TIMESTAMP WITH LOCAL TIME ZONE needs one")
+            naive = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
+            millis, micros = divmod((naive - _EPOCH) // dt.timedelta(microseconds=1), 1000)
+            if _is_wide_timestamp(of):
+                _SLOT.pack_into(row, slot, len(row) << 32 | micros * 1000)
+                row.extend(_LONG.pack(millis))
+            else:
+                _LONG.pack_into(row, slot, millis)
+        case _:
+            raise Unsupported(f"A value of type {text(of)} cannot be stored in a row here.")
+
+
+def _put_bytes(row: bytearray, slot: int, value: bytes) -> None:
+    size = len(value)
+    if size <= _INLINE:
+        row[slot : slot + size] = value
+        row[slot + 7] = 0x80 | size
+        return
+    _SLOT.pack_into(row, slot, len(row) << 32 | size)
+    row.extend(value)
+    row.extend(bytes(-size % 8))
+
+
+def _put_decimal(row: bytearray, slot: int, unscaled: int, is_wide: bool) -> None:
+    if not is_wide:
+        _LONG.pack_into(row, slot, unscaled)
+        return
+    magnitude = unscaled if unscaled >= 0 else ~unscaled
+    size = magnitude.bit_length() // 8 + 1  # the shortest two's complement, as Java's BigInteger gives
+    _SLOT.pack_into(row, slot, len(row) << 32 | size)
+    row.extend(unscaled.to_bytes(size, "big", signed=True).ljust(16, b"\0"))
+
+
+def _unscaled(value: Decimal, of: Type) -> int:
+    shifted = value.scaleb(of.scale or 0, _EXACT)
+    unscaled = int(shifted)
+    if shifted != unscaled or abs(unscaled) >= 10 ** (of.size or 0):
+        raise ValueError(f"it does not fit {of.size} digits with {of.scale} after the point")
+    return unscaled

@@ -1,0 +1,214 @@
+"""The JSON documents a writer makes: schemas, snapshots and tags, in the form Paimon prints them. Pure.
+
+Law: a document that is copied keeps its bytes; a document that follows another one (the next schema, a tag with a
+retention) keeps every field of it that it does not have to change, known here or not.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.errors import Corrupt, Invalid, Unsupported
+from core.formats.paimon.types import RowField, Source, Type, parse, text, to_json
+from core.model import Schema
+
+VERSION = 3
+BATCH = 9223372036854775807  # the commit identifier of batch writers
+WRITER = "snapscope"
+
+# What decides how rows must be written. Anything not named here or below is refused: it might decide it too.
+_HONOURED = {
+    "bucket": ("-1",),
+    "file.format": ("parquet",),
+    "type": ("table",),
+    "manifest.format": ("avro",),
+    "file.compression": ("zstd", "snappy", "gzip", "none"),
+    "metadata.stats-mode": ("none", "truncate(16)"),
+    "partition.legacy-name": ("true", "false"),
+}
+# Names of places, sizes, reading, and housekeeping that engines do after their own commits.
+_HARMLESS = (
+    "commit.",
+    "compaction.",
+    "consumer.",
+    "data-file.prefix",
+    "file.block-size",
+    "lookup.",
+    "manifest.",
+    "num-levels",
+    "num-sorted-run.",
+    "orc.",
+    "owner",
+    "page-size",
+    "parquet.",
+    "partition.default-name",
+    "partition.expiration",
+    "partition.timestamp",
+    "path",
+    "read.",
+    "scan.manifest.parallelism",
+    "scan.parallelism",
+    "scan.plan-sort-partition",
+    "snapshot.",
+    "source.",
+    "tag.",
+    "target-file-size",
+    "write-buffer",
+    "write-only",
+    "write.",
+)
+_HONOURED_PARTITION_KEYS = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "CHAR", "VARCHAR", "DATE", "DECIMAL")
+
+
+def refuse_unwritable(schema: Schema) -> None:
+    """`Unsupported`, by name, for tables whose rows this writer would not write as their engine does."""
+    if schema.primary_keys:
+        raise _unsupported("Tables with a primary key need merging writers; only append tables can be written.")
+    for name, value in schema.options.items():
+        if name in _HONOURED:
+            if value.lower() not in _HONOURED[name]:
+                raise _unsupported(f"The option '{name}' = '{value}' is not honoured by this writer.")
+        elif not name.startswith(_HARMLESS):
+            raise _unsupported(f"The option '{name}' is not known to this writer.")
+    types = {field.name: parse(field.type) for field in schema.fields}
+    for name, of in types.items():
+        _refuse_type(name, of)
+    for key in schema.partition_keys:
+        if types[key].root not in (*_HONOURED_PARTITION_KEYS, "TIMESTAMP"):
+            raise _unsupported(f"The partition key '{key}' of type {text(types[key])} cannot be written.")
+
+
+def _refuse_type(name: str, of: Type) -> None:
+    for inner in (*of.args, *(field.type for field in of.fields)):
+        _refuse_type(name, inner)
+    known = of.root not in ("TIME", "VARIANT", "BLOB", "VECTOR", "MULTISET")
+    if not known or (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and not 4 <= (of.size or 0) <= 6):
+        raise _unsupported(
+            f"The column '{name}' of type {text(of)} cannot be written: Spark's Parquet files hold times in"
+            " microseconds (TIMESTAMP(6)), and no TIME, VARIANT, BLOB, VECTOR or MULTISET."
+        )
+
+
+def _unsupported(why: str) -> Unsupported:
+    return Unsupported(why, remedy="Write to this table with its own engine.")
+
+
+# schemas --------------------------------------------------------------------------------------------------------
+
+
+def first_schema(
+    columns: Sequence[tuple[str, Source]],
+    partition_keys: Sequence[str],
+    options: Mapping[str, str],
+    time_ms: int,
+    comment: str | None = None,
+) -> dict[str, Any]:
+    """`schema-0` of a new append table; column ids count from 0, nested fields right after their column."""
+    names = [name for name, _ in columns]
+    if not names or len(set(names)) != len(names) or not all(name.strip() for name in names):
+        raise Invalid("A table needs columns with different names that are not blank.")
+    if len(set(partition_keys)) != len(partition_keys) or not set(partition_keys) <= set(names):
+        raise Invalid("Partition keys must be different columns of the table.")
+    ids = iter(range(1 << 30))
+    fields = [
+        {"id": next(ids), "name": name, "type": to_json(_with_ids(parse(of), ids))}  # the id is drawn first
+        for name, of in columns
+    ]
+    document: dict[str, Any] = {
+        "version": VERSION,
+        "id": 0,
+        "fields": fields,
+        "highestFieldId": next(ids) - 1,
+        "partitionKeys": list(partition_keys),
+        "primaryKeys": [],
+        "options": {"bucket": "-1", **options},
+    }
+    return document | ({} if comment is None else {"comment": comment}) | {"timeMillis": time_ms}
+
+
+def with_column(previous: Mapping[str, Any], name: str, of: Source, time_ms: int) -> dict[str, Any]:
+    """The schema after `previous` with one more nullable column at its end."""
+    parsed = parse(of)
+    if not parsed.nullable:
+        raise Invalid(f"The new column '{name}' must be nullable: the rows that exist have no value for it.")
+    if not name.strip() or any(field["name"] == name for field in previous["fields"]):
+        raise Invalid(f"A column named '{name}' cannot be added: the name is blank or taken.")
+    ids = iter(range(int(previous["highestFieldId"]) + 1, 1 << 30))
+    field = {"id": next(ids), "name": name, "type": to_json(_with_ids(parsed, ids))}
+    return {
+        **previous,
+        "id": previous["id"] + 1,
+        "fields": [*previous["fields"], field],
+        "highestFieldId": next(ids) - 1,
+        "timeMillis": time_ms,
+    }
+
+
+def _with_ids(of: Type, ids: Iterator[int]) -> Type:
+    """Nested fields numbered the way Paimon numbers them: each before its own inner fields."""
+    args = tuple(_with_ids(arg, ids) for arg in of.args)
+    fields = []
+    for field in of.fields:
+        number = next(ids)
+        fields.append(RowField(number, field.name, _with_ids(field.type, ids), field.description))
+    return Type(of.root, of.nullable, of.size, of.scale, args, tuple(fields))
+
+
+# tags -----------------------------------------------------------------------------------------------------------
+
+
+def tag(snapshot: bytes, created: dt.datetime | None = None, retained_ms: int | None = None) -> bytes:
+    """A tag's content: the snapshot's bytes; with a retention, two more fields at the end.
+
+    `created` is the wall clock of the writer, without a zone, as the format keeps it; it is used with a retention
+    only, because old readers know no further field.
+    """
+    if retained_ms is None:
+        return snapshot
+    if created is None or created.tzinfo is not None:
+        raise Invalid("A tag with a retention needs its creation time as a wall clock without a zone.")
+    body = snapshot.rstrip()
+    if not body.endswith(b"}") or body[:-1].rstrip().endswith(b"{"):
+        raise Corrupt("A snapshot document was expected to tag, found something else.")
+    parts = [created.year, created.month, created.day, created.hour, created.minute]
+    if created.second or created.microsecond:
+        parts.append(created.second)
+    if created.microsecond:
+        parts.append(created.microsecond * 1000)
+    seconds = f"{retained_ms // 1000}.{retained_ms % 1000:03d}000000" if retained_ms else "0.0"
+    more = f',\n  "tagCreateTime" : {_printed(parts, "")},\n  "tagTimeRetained" : {seconds}\n}}'
+    return body[:-1].rstrip() + more.encode()
+
+
+def untagged(content: bytes) -> bytes:
+    """The snapshot document inside a tag: the same bytes where the tag has no fields of its own."""
+    fields = json.loads(content)
+    own = ("tagCreateTime", "tagTimeRetained")
+    if not any(name in fields for name in own):
+        return content
+    return pretty({name: value for name, value in fields.items() if name not in own})
+
+
+# printing -------------------------------------------------------------------------------------------------------
+
+
+def pretty(document: Mapping[str, Any]) -> bytes:
+    """JSON the way Paimon's own writer lays it out: `"key" : value`, two spaces, objects of an array on one line."""
+    return _printed(document, "").encode()
+
+
+def _printed(value: Any, indent: str) -> str:
+    inner = indent + "  "
+    match value:
+        case Mapping():
+            if not value:
+                return "{ }"
+            lines = (f"{inner}{json.dumps(key, ensure_ascii=False)} : {_printed(v, inner)}" for key, v in value.items())
+            return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+        case list() | tuple():
+            return f"[ {', '.join(_printed(item, indent) for item in value)} ]" if value else "[ ]"
+        case _:
+            return json.dumps(value, ensure_ascii=False)

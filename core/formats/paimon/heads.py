@@ -1,0 +1,394 @@
+"""Reads every reference of a Paimon table: snapshots, tags, changelogs, consumers, schemas, of every branch.
+
+Law: names come from listing, never from hints; a file that is there and cannot be understood is listed as
+unreadable, never left out. Bytes are kept as they are: fingerprints and copies are made from them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TypeVar
+
+from core.errors import Corrupt, SnapscopeError
+from core.formats.paimon import layout
+from core.model import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
+from core.store import Entry, Store
+
+NO_WATERMARK = -(2**63)
+_NUMBER = re.compile(r"-?\d{1,19}")
+T = TypeVar("T")
+
+
+def is_table(store: Store) -> bool:
+    """A directory is a table iff its schema directory holds any schema file."""
+    return any(_suffix(entry, layout.SCHEMA) is not None for entry in store.ls_if_there(layout.SCHEMA))
+
+
+def read(store: Store, *, patience_s: float = 0.0) -> Heads:
+    """All references, freshly listed and read.
+
+    A file that does not parse is read again for up to `patience_s` seconds: tags and hints are rewritten in place
+    by some writers, so a reader can see half of one.
+    """
+    references: dict[str, bytes] = {}
+    branches = _branches(store)
+    reader = _Reader(store, references, time.monotonic() + patience_s)
+    lines = tuple(reader.line(branch) for branch in (MAIN, *branches))
+    return Heads(store.location, "paimon", lines, references)
+
+
+def _branches(store: Store) -> list[str]:
+    """All branches but main. One whose name has a slash lies deeper; no engine lists it, and it can be read."""
+    waiting = [
+        entry.name[len("branch-") :]
+        for entry in store.ls_if_there(layout.BRANCH)
+        if entry.is_dir and entry.name.startswith("branch-")
+    ]
+    if odd := next((name for name in waiting if not layout.is_text(name)), None):
+        raise Corrupt(
+            f"The branch directory {_shown(odd)} has a name that is no UTF-8 text.",
+            path=layout.BRANCH,
+            remedy="Rename the directory.",
+        )
+    if MAIN in waiting:
+        raise Corrupt(
+            "A branch is stored under the name main, which is the table itself, so what it keeps cannot be told.",
+            path=layout.BRANCH,
+            remedy="Rename its directory.",
+        )
+    own = {layout.SNAPSHOT, layout.CHANGELOG, layout.TAG, layout.SCHEMA, layout.CONSUMER}
+    found = []
+    while waiting:
+        branch = waiting.pop()
+        inner = {entry.name for entry in store.ls_if_there(layout.branch_dir(branch).rstrip("/")) if entry.is_dir}
+        if inner & own or not (inner or "/" in branch):
+            found.append(branch)
+        waiting += [f"{branch}/{name}" for name in inner - own]
+    return sorted(found)
+
+
+class _Reader:
+    """One pass over a table's references; collects the bytes it saw."""
+
+    def __init__(self, store: Store, references: dict[str, bytes], deadline: float) -> None:
+        self.store = store
+        self.references = references
+        self.deadline = deadline
+
+    def line(self, branch: str) -> Line:
+        unreadable: list[Unreadable] = []
+        warnings: list[Problem] = []
+        snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings)
+        changelogs = self._numbered(branch, layout.CHANGELOG, snapshot_of, unreadable, warnings)
+        schemas = self._numbered(branch, layout.SCHEMA, schema_of, unreadable, warnings)
+        tags = self._named(branch, layout.TAG, tag_of, unreadable, warnings)
+        consumers = self._named(branch, layout.CONSUMER, consumer_of, unreadable, warnings)
+        ids = sorted({*snapshots, *(int(each.name) for each in unreadable if each.kind == layout.SNAPSHOT)})
+        warnings += self._hints(branch, ids) + _gaps(branch, ids)
+        return Line(
+            branch=branch,
+            snapshots=tuple(snapshots[number] for number in sorted(snapshots)),
+            tags=tuple(sorted(tags, key=lambda tag: (tag.snapshot.id, tag.name))),
+            changelogs=tuple(changelogs[number] for number in sorted(changelogs)),
+            consumers=tuple(sorted(consumers, key=lambda consumer: consumer.name)),
+            schemas=dict(sorted(schemas.items())),
+            unreadable=tuple(unreadable),
+            warnings=tuple(warnings),
+        )
+
+    def _numbered(
+        self,
+        branch: str,
+        kind: str,
+        parse: Callable[[str, bytes, str], T],
+        unreadable: list[Unreadable],
+        warnings: list[Problem],
+    ) -> dict[int, T]:
+        directory = f"{layout.branch_dir(branch)}{kind}"
+        names: dict[str, str] = {}
+        for entry in self.store.ls_if_there(directory):
+            suffix = _suffix(entry, kind)
+            if suffix is not None and _NUMBER.fullmatch(suffix):
+                names[suffix] = f"{directory}/{entry.name}"
+            elif not (kind in (layout.SNAPSHOT, layout.CHANGELOG) and entry.name in (layout.EARLIEST, layout.LATEST)):
+                warnings.append(_stray(directory, entry, f"files named {kind}-<number>"))
+        parsed = self._parse(kind, names, parse, unreadable)
+        return {int(name): value for name, value in parsed.items()}
+
+    def _named(
+        self,
+        branch: str,
+        kind: str,
+        parse: Callable[[str, bytes, str], T],
+        unreadable: list[Unreadable],
+        warnings: list[Problem],
+    ) -> list[T]:
+        directory = f"{layout.branch_dir(branch)}{kind}"
+        names: dict[str, str] = {}
+        for entry in self.store.ls_if_there(directory):
+            if entry.is_dir and entry.name == layout.SUCCESS_FILES:
+                continue
+            if entry.is_dir and entry.name.startswith(f"{kind}-"):  # a name with a slash: no engine lists it
+                for path in self._below(f"{directory}/{entry.name}"):
+                    names[path[len(directory) + len(kind) + 2 :]] = path
+            elif (suffix := _suffix(entry, kind)) is not None:
+                names[suffix] = f"{directory}/{entry.name}"
+            else:
+                warnings.append(_stray(directory, entry, f"files named {kind}-<name>"))
+        return list(self._parse(kind, names, parse, unreadable).values())
+
+    def _below(self, directory: str) -> Iterator[str]:
+        for entry in self.store.ls_if_there(directory):
+            path = f"{directory}/{entry.name}"
+            if entry.is_dir:
+                yield from self._below(path)
+            else:
+                yield path
+
+    def _parse(
+        self, kind: str, names: Mapping[str, str], parse: Callable[[str, bytes, str], T], unreadable: list[Unreadable]
+    ) -> dict[str, T]:
+        parsed: dict[str, T] = {}
+        waiting = dict(names)
+        while waiting:
+            failed: dict[str, SnapscopeError] = {}
+            contents = self.store.read_many(list(waiting.values()))
+            for name, path in waiting.items():
+                content = contents[path]
+                if isinstance(content, SnapscopeError):
+                    if content.kind == "NotFound":  # deleted since the listing
+                        self.references.pop(_shown(path), None)
+                        continue
+                    failed[name] = content
+                    continue
+                self.references[_shown(path)] = content
+                try:
+                    parsed[name] = parse(_shown(name), content, _shown(path))
+                except SnapscopeError as error:
+                    failed[name] = error
+            if not failed or time.monotonic() > self.deadline:
+                unreadable += [
+                    Unreadable(
+                        kind,
+                        _shown(name),
+                        Problem(
+                            _shown(names[name]),
+                            f"a readable {kind} file",
+                            error.message.rstrip("."),
+                            error.remedy or "Restore the file, or drop this point by name.",
+                        ),
+                    )
+                    for name, error in failed.items()
+                ]
+                return parsed
+            time.sleep(0.05)
+            waiting = {name: names[name] for name in failed}
+        return parsed
+
+    def _hints(self, branch: str, ids: Sequence[int]) -> list[Problem]:
+        problems = []
+        for name, true in ((layout.EARLIEST, min(ids, default=None)), (layout.LATEST, max(ids, default=None))):
+            path = layout.hint(branch, name)
+            content = self.store.read_many([path])[path]
+            if isinstance(content, SnapscopeError):
+                if content.kind != "NotFound":
+                    problems.append(Problem(path, "a readable hint", content.message, "Listing was used instead."))
+                elif name == layout.LATEST and true is not None:
+                    problems.append(
+                        Problem(path, f"the id {true}", "no file", "Harmless: engines list the directory instead.")
+                    )
+                continue
+            text = "".join(content.decode("utf-8", "replace").splitlines())
+            if not _NUMBER.fullmatch(text):
+                problems.append(
+                    Problem(path, f"the id {true}", f"{text[:40]!r}", "Harmless: engines list the directory instead.")
+                )
+            elif int(text) != true:
+                effect = _hint_effect(name, int(text), true, ids)
+                problems.append(Problem(path, f"the id {true}", f"the id {text}", effect))
+        return problems
+
+
+def _hint_effect(name: str, said: int, true: int | None, ids: Sequence[int]) -> str:
+    if name == layout.LATEST and true is not None and 0 < said < true and said + 1 not in ids:
+        return "Paimon takes it at its word, because the next id is missing, and does not see the newer snapshots."
+    if true is None or (name == layout.LATEST and said > true):
+        return "Paimon fails to read or commit until this hint is corrected; Snapscope lists the directory."
+    if name == layout.EARLIEST and said > true:
+        return "Paimon does not see the older snapshots and may free files they need; Snapscope lists the directory."
+    return "Harmless: engines list the directory when the hint is stale."
+
+
+def _gaps(branch: str, ids: Sequence[int]) -> list[Problem]:
+    missing = [(a + 1, b - 1) for a, b in pairwise(ids) if b - a > 1]
+    return [
+        Problem(
+            f"{layout.branch_dir(branch)}{layout.SNAPSHOT}/",
+            f"snapshot {first}" if first == last else f"snapshots {first} to {last}",
+            "no file",
+            "Snapshot ids have a gap: Paimon's time travel fails across it and its expiry may free files still needed.",
+        )
+        for first, last in missing
+    ]
+
+
+def _shown(name: str) -> str:
+    """A name as text. Bytes that are no UTF-8 stand escaped: such a file is read and kept, and cannot be named here."""
+    return name if layout.is_text(name) else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _suffix(entry: Entry, kind: str) -> str | None:
+    prefix = f"{kind}-"
+    return entry.name[len(prefix) :] if entry.name.startswith(prefix) and not entry.is_dir else None
+
+
+def _stray(directory: str, entry: Entry, expected: str) -> Problem:
+    found = "a directory" if entry.is_dir else "another file"
+    return Problem(_shown(f"{directory}/{entry.name}"), expected, found, "It is ignored and never deleted.")
+
+
+# JSON documents ---------------------------------------------------------------------------------------------
+
+
+def document(content: bytes, path: str) -> dict[str, Any]:
+    """A JSON object; `Corrupt` for anything else."""
+    try:
+        value = json.loads(content, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        what = "is empty" if not content else f"is no JSON ({error})"
+        raise Corrupt(f"A JSON document was expected; the file of {len(content)} bytes {what}.", path=path) from error
+    if rb"\ud" in content.lower() and not layout.is_text(json.dumps(value, ensure_ascii=False)):
+        raise Corrupt("The document holds half a character (a lone surrogate).", path=path)
+    if not isinstance(value, dict):
+        raise Corrupt(f"A JSON object was expected, found {type(value).__name__}.", path=path)
+    return value
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _want(fields: Mapping[str, Any], name: str, kind: type | tuple[type, ...], path: str) -> Any:
+    value = fields.get(name)
+    if isinstance(value, bool) or not isinstance(value, kind):
+        wanted = kind.__name__ if isinstance(kind, type) else "/".join(each.__name__ for each in kind)
+        found = "no such field" if name not in fields else f"{value!r:.60}"
+        raise Corrupt(f"Field {name!r} was expected to be {wanted}, found {found}.", path=path)
+    return value
+
+
+def _maybe(fields: Mapping[str, Any], name: str, kind: type | tuple[type, ...], path: str) -> Any:
+    return None if fields.get(name) is None else _want(fields, name, kind, path)
+
+
+def snapshot_of(name: str | None, content: bytes, path: str) -> Snapshot:
+    """A snapshot, changelog or tag document; `name` is the id the file name promises, None for tags."""
+    fields = document(content, path)
+    snapshot_id = _want(fields, "id", int, path)
+    if name is not None and int(name) != snapshot_id:
+        raise Corrupt(f"The id {name} was expected from the file's name, the document says {snapshot_id}.", path=path)
+    for each in ("deltaManifestList",):
+        layout.plain_name(_want(fields, each, str, path), path)
+    for each in ("baseManifestList", "changelogManifestList", "indexManifest", "statistics"):
+        if (value := _maybe(fields, each, str, path)) is not None:
+            layout.plain_name(value, path)
+    watermark = _maybe(fields, "watermark", int, path)
+    return Snapshot(
+        id=snapshot_id,
+        time_ms=_want(fields, "timeMillis", int, path),
+        kind=_want(fields, "commitKind", str, path),
+        schema_id=_want(fields, "schemaId", int, path),
+        commit_user=_want(fields, "commitUser", str, path),
+        commit_identifier=_want(fields, "commitIdentifier", int, path),
+        total_rows=_maybe(fields, "totalRecordCount", int, path),
+        delta_rows=_maybe(fields, "deltaRecordCount", int, path),
+        watermark=None if watermark == NO_WATERMARK else watermark,
+        fields=fields,
+        content=content,
+    )
+
+
+def tag_of(name: str, content: bytes, path: str) -> Tag:
+    """A tag document: a snapshot's, with an optional creation time and retention."""
+    snapshot = snapshot_of(None, content, path)
+    return Tag(
+        name,
+        snapshot,
+        _local_time(snapshot.fields.get("tagCreateTime"), path),
+        _seconds(snapshot.fields.get("tagTimeRetained"), path),
+    )
+
+
+def _local_time(value: Any, path: str) -> dt.datetime | None:
+    """`[year, month, day, hour, minute, second?, nano?]` or ISO text; a wall clock without a zone."""
+    try:
+        if value is None:
+            return None
+        if isinstance(value, str):
+            return dt.datetime.fromisoformat(value).replace(tzinfo=None)
+        if isinstance(value, list) and 5 <= len(value) <= 7 and all(type(part) is int for part in value):
+            second, nano = (*value[5:], 0, 0)[:2]
+            year, month, day, hour, minute = value[:5]
+            return dt.datetime(year, month, day, hour, minute, second, nano // 1000)  # noqa: DTZ001  # the format stores none
+    except (ValueError, OverflowError, TypeError) as error:
+        raise Corrupt(f"Field 'tagCreateTime' holds no time: {error}.", path=path) from error
+    raise Corrupt(f"Field 'tagCreateTime' was expected to be a time, found {value!r:.60}.", path=path)
+
+
+def _seconds(value: Any, path: str) -> dt.timedelta | None:
+    try:
+        if value is None:
+            return None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return dt.timedelta(seconds=value)
+    except (ValueError, OverflowError):
+        return dt.timedelta.max
+    raise Corrupt(f"Field 'tagTimeRetained' was expected to be seconds, found {value!r:.60}.", path=path)
+
+
+def consumer_of(name: str, content: bytes, path: str) -> Consumer:
+    return Consumer(name, _want(document(content, path), "nextSnapshot", int, path))
+
+
+def schema_of(name: str, content: bytes, path: str) -> Schema:
+    fields = document(content, path)
+    columns = []
+    for column in _want(fields, "fields", list, path):
+        if not isinstance(column, dict):
+            raise Corrupt(f"Each column was expected to be an object, found {column!r:.60}.", path=path)
+        columns.append(
+            Field(
+                _want(column, "id", int, path),
+                _want(column, "name", str, path),
+                _want(column, "type", (str, dict), path),
+                _maybe(column, "description", str, path),
+            )
+        )
+    options = {
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in (_maybe(fields, "options", dict, path) or {}).items()
+    }
+    version = _maybe(fields, "version", int, path) or 1
+    if version <= 1:
+        options.setdefault("bucket", "1")
+    if version <= 2:
+        options.setdefault("file.format", "orc")
+    keys = [_maybe(fields, each, list, path) or [] for each in ("partitionKeys", "primaryKeys")]
+    known = {column.name for column in columns}
+    for key in (*keys[0], *keys[1]):
+        if not isinstance(key, str) or key not in known:
+            raise Corrupt(f"The key {key!r:.60} is no column of the schema.", path=path)
+    return Schema(
+        id=_want(fields, "id", int, path),
+        fields=tuple(columns),
+        partition_keys=tuple(keys[0]),
+        primary_keys=tuple(keys[1]),
+        options=options,
+        time_ms=_maybe(fields, "timeMillis", int, path) or 0,
+        comment=_maybe(fields, "comment", str, path),
+    )

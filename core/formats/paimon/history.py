@@ -1,0 +1,396 @@
+"""Builds a table's History: manifests first.
+
+Every holder's lists say which manifests it names, which gives each manifest its runs; each manifest is decoded once.
+A data file's identity is live where a manifest that ADDs it is named and none that DELETEs it is (the engine's own
+scan rule), so its runs are runs(ADD manifests) minus runs(DELETE manifests). Deltas are never replayed from a base:
+that loses files on real tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import SnapscopeError
+from core.formats.paimon import layout
+from core.formats.paimon.axis import axis
+from core.formats.paimon.files import Identities, identities, unreadable_partitions
+from core.formats.paimon.manifest import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, Loaded, Manifests, expand
+from core.formats.paimon.named import Names, named, unreadable
+from core.history import History
+from core.model import Heads, Holder, HolderKind, ObjectKind, Problem
+from core.runs import Ints, Runs, empty, from_pairs, maximal, subtract, union
+from core.store import Store
+
+_NOTHING: Ints = np.zeros(0, dtype=np.int64)
+
+
+def build(
+    store: Store,
+    heads: Heads,
+    manifests: Manifests,
+    *,
+    changelogs: bool,
+    progress: Callable[[int, int], None] | None = None,
+) -> History:
+    """Read every list and manifest that any holder names, and lay out who holds what."""
+    holders = axis(heads, changelogs=changelogs)
+    builder = _Builder(store, heads, manifests, holders, progress)
+    return builder.build()
+
+
+class _Builder:
+    """The steps of `build`, with what they share."""
+
+    def __init__(
+        self,
+        store: Store,
+        heads: Heads,
+        manifests: Manifests,
+        holders: tuple[Holder, ...],
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self.store, self.heads, self.manifests, self.holders, self.progress = store, heads, manifests, holders, progress
+        self.positions = len(holders)
+        self.incomplete: dict[int, list[Problem]] = {}
+        self.warnings = [problem for line in heads.lines for problem in line.warnings]
+        self.sizes = _sizes(store, layout.MANIFEST)
+        self.paths: list[pa.Array] = []
+        self.kinds: list[ObjectKind] = []
+        self.bytes: list[pa.Array] = []
+        self.held: list[Runs] = []
+
+    def build(self) -> History:
+        for position, problem in unreadable(self.heads, self.holders):
+            self.incomplete.setdefault(position, []).append(problem)
+        given = named(self.heads, self.holders)
+        changelog_lists = self._without_dangling(given.changelog_lists)
+        names = _distinct(given.lists, changelog_lists)
+        loaded = self.manifests.load(names, LIST, self.sizes)
+        listed = {name: number for number, name in enumerate(names)}
+        self._blame(loaded.errors, given.lists, changelog_lists)
+        self._blame_sizes(given.list_bytes, listed)
+        manifest_names = loaded.rows["name"].unique().to_pylist()
+        manifest_of = pc.index_in(loaded.rows["name"], value_set=pa.array(manifest_names, pa.string())).to_numpy()
+        entries = self._entries(manifest_names, loaded, manifest_of)
+        entries, found = self._identities(manifest_names, entries)
+
+        def behind(source: Names) -> tuple[Ints, Ints]:
+            """(position, manifest) pairs behind (position, list) pairs."""
+            position, local = source.pairs
+            number = np.array([listed[name] for name in source.names], dtype=np.int64)
+            index, row = loaded.expand(number[local]) if len(local) else (_NOTHING, _NOTHING)
+            return position[index], manifest_of[row].astype(np.int64)
+
+        sources = (given.lists, given.view_lists, given.delta_lists, changelog_lists)
+        holds, views, additions, changelog = (behind(source) for source in sources)
+        self._blame_manifests(entries.errors, manifest_names, loaded, manifest_of, holds, changelog)
+        live = self._live(entries, found, views, len(manifest_names))
+        self._hold_data(entries, found, live, additions)
+        self._hold_changelog(entries, found, changelog)
+        for pairs in (holds, changelog):
+            self._hold_names(manifest_names, pairs, ObjectKind.MANIFEST, layout.MANIFEST, self.sizes)
+        for source in (given.lists, changelog_lists):
+            self._hold_names(source.names, source.pairs, ObjectKind.MANIFEST_LIST, layout.MANIFEST, self.sizes)
+        self._hold_indexes(given.index_manifests)
+        if given.statistics.number:
+            sizes = _sizes(self.store, layout.STATISTICS)
+            self._hold_names(
+                given.statistics.names, given.statistics.pairs, ObjectKind.STATISTICS, layout.STATISTICS, sizes
+            )
+        self._hold_documents()
+        return self._history(found, live)
+
+    def _without_dangling(self, lists: Names) -> Names:
+        """Changelog lists, less those of snapshots that are not there any more.
+
+        A snapshot made again from a tag (by a rollback or a branch) names the list that went when it first expired.
+        What it held is gone or nobody's, so its absence endangers no file; a list that cannot be read may.
+        """
+
+        def is_there(position: int, name: str) -> bool:
+            holder = self.holders[position]
+            if name in self.sizes or holder.kind is not HolderKind.SNAPSHOT:
+                return True
+            self.warnings.append(
+                Problem(
+                    f"{layout.MANIFEST}/{name}",
+                    f"the changelog of snapshot {holder.point}",
+                    "no file",
+                    "It went when the snapshot first expired: only streaming reads of it fail.",
+                )
+            )
+            return False
+
+        return lists.only(is_there)
+
+    # reading ----------------------------------------------------------------------------------------------------
+
+    def _entries(self, names: list[str], lists: Loaded, manifest_of: Ints) -> Loaded:
+        """All entries of all manifests, checked against what the lists say of them."""
+        first = np.full(len(names), -1, dtype=np.int64)
+        first[manifest_of[::-1]] = np.arange(len(manifest_of) - 1, -1, -1, dtype=np.int64)
+        said = lists.rows.take(pa.array(first))
+        entries = self.manifests.load(names, ENTRY, self.sizes, self.progress)
+        counts = np.diff(entries.start)
+        expected = (said["added"].to_numpy() + said["deleted"].to_numpy()) if len(names) else counts
+        for number in np.flatnonzero(counts != expected):
+            if names[number] not in entries.errors:
+                self._contradiction(entries, names[number], f"{expected[number]} entries", f"{counts[number]}")
+        for name, size in zip(names, said["bytes"].to_pylist(), strict=True):
+            if name not in entries.errors and self.sizes[name] != size:
+                self._contradiction(entries, name, f"{size} bytes", f"{self.sizes[name]}")
+        return entries
+
+    def _contradiction(self, entries: Loaded, name: str, expected: str, found: str) -> None:
+        assert isinstance(entries.errors, dict)
+        entries.errors[name] = SnapscopeError(f"{expected} were expected from its manifest list, found {found}")
+
+    def _blame(self, errors: Mapping[str, SnapscopeError], *sources: Names) -> None:
+        for source in sources:
+            names = source.names
+            for position, number in zip(source.position, source.name, strict=True):
+                if names[number] in errors:
+                    self._incomplete(position, names[number], errors[names[number]], "a readable manifest list")
+
+    def _blame_sizes(self, sizes: Sequence[tuple[int, str, int]], listed: Mapping[str, int]) -> None:
+        """A list that lost whole blocks reads well; where these added as many rows as they took nothing else tells."""
+        for position, name, size in sizes:
+            if name in listed and self.sizes.get(name, size) != size:
+                found = SnapscopeError(f"{self.sizes[name]:,} bytes")
+                self._incomplete(position, name, found, f"a manifest list of {size:,} bytes")
+
+    def _blame_manifests(
+        self,
+        errors: Mapping[str, SnapscopeError],
+        names: Sequence[str],
+        lists: Loaded,
+        manifest_of: Ints,
+        *sources: tuple[Ints, Ints],
+    ) -> None:
+        if not errors:
+            return
+        for positions, numbers in sources:
+            bad = np.isin(numbers, [number for number, name in enumerate(names) if name in errors])
+            for position, number in zip(positions[bad], numbers[bad], strict=True):
+                self._incomplete(int(position), names[number], errors[names[number]], "a readable manifest")
+
+    def _incomplete(self, position: int, name: str, error: SnapscopeError, expected: str) -> None:
+        problem = Problem(
+            f"{layout.MANIFEST}/{name}",
+            expected,
+            error.message.rstrip("."),
+            error.remedy or "Restore the file or drop the points that need it.",
+        )
+        found = self.incomplete.setdefault(position, [])
+        if problem not in found:
+            found.append(problem)
+
+    def _identities(
+        self, names: Sequence[str], loaded: Loaded, *, index_files: bool = False
+    ) -> tuple[Loaded, Identities]:
+        """Number the identities; a file with a partition that cannot be read is an error and has no rows."""
+        try:
+            return loaded, identities(loaded.rows, self.heads, index_files=index_files)
+        except SnapscopeError:
+            bad, error = unreadable_partitions(loaded.rows, self.heads)
+            loaded = loaded.without(bad, names, error)
+            return loaded, identities(loaded.rows, self.heads, index_files=index_files)
+
+    # who holds what -----------------------------------------------------------------------------------------------
+
+    def _live(self, entries: Loaded, found: Identities, views: tuple[Ints, Ints], manifests: int) -> Runs:
+        runs = from_pairs(views[1], views[0], manifests, self.positions)
+        start = np.searchsorted(runs.owner, np.arange(manifests + 1)).astype(np.int64)
+        manifest = np.repeat(np.arange(manifests, dtype=np.int64), np.diff(entries.start))
+        kind = entries.rows["kind"].to_numpy()
+
+        def covered(wanted: int) -> Runs:
+            rows = np.flatnonzero(kind == wanted)
+            index, run = expand(start, manifest[rows]) if len(rows) else (_NOTHING, _NOTHING)
+            owner = found.identity[rows[index]]
+            return Runs(owner, runs.first[run], runs.last[run], found.count, self.positions)
+
+        return subtract(covered(ADD), covered(DELETE))
+
+    def _hold_data(self, entries: Loaded, found: Identities, live: Runs, additions: tuple[Ints, Ints]) -> None:
+        """Live files; what a commit's delta ADDs even if the same commit deletes it.
+
+        A changelog without a producer is what its delta ADDs or DELETEs, less what compaction wrote.
+        """
+        position, manifest = additions
+        index, row = expand(entries.start, manifest) if len(manifest) else (_NOTHING, _NOTHING)
+        position, kind = position[index], entries.rows["kind"].to_numpy()[row]
+        source = entries.rows["source"].fill_null(0).to_numpy()[row]
+        is_changelog = np.array([holder.kind is HolderKind.CHANGELOG for holder in self.holders], dtype=np.bool_)
+        wanted = np.where(is_changelog[position], source != SOURCE_COMPACT, kind == ADD)
+        owner, position = found.identity[row[wanted]], position[wanted]
+        outside = ~live.covers(owner, position)
+        extra = from_pairs(owner[outside], position[outside], found.count, self.positions)
+        self._hold(found.files["path"], ObjectKind.DATA, found.files["bytes"], union(live, extra))
+        if len(found.extra_owner):
+            at = np.full(found.count, -1, dtype=np.int64)
+            for runs in (live, extra):
+                self._hold_extras(found, runs, at)
+
+    def _hold_extras(self, found: Identities, runs: Runs, at: Ints) -> None:
+        order = np.argsort(runs.owner, kind="stable")
+        owner = runs.owner[order]
+        start = np.searchsorted(owner, np.arange(found.count + 1)).astype(np.int64)
+        index, run = expand(start, found.extra_owner)
+        count = len(found.extra_owner)
+        sizes = pa.nulls(count, pa.int64())
+        moved = Runs(index, runs.first[order][run], runs.last[order][run], count, self.positions)
+        self._hold(found.extra_path, ObjectKind.DATA, sizes, moved)
+
+    def _hold_changelog(self, entries: Loaded, found: Identities, changelog: tuple[Ints, Ints]) -> None:
+        position, manifest = changelog
+        index, row = expand(entries.start, manifest) if len(manifest) else (_NOTHING, _NOTHING)
+        added = entries.rows["kind"].to_numpy()[row] == ADD
+        runs = from_pairs(found.identity[row[added]], position[index][added], found.count, self.positions)
+        if len(runs.owner):
+            self._hold(found.changelog_paths(), ObjectKind.CHANGELOG, found.files["bytes"], runs)
+
+    def _hold_names(
+        self,
+        names: Sequence[str],
+        pairs: tuple[Ints, Ints],
+        kind: ObjectKind,
+        directory: str,
+        sizes: Mapping[str, int],
+    ) -> None:
+        """Files named in `directory`; one that is not there is nobody's object (its holders are told incomplete)."""
+        runs = from_pairs(pairs[1], pairs[0], len(names), self.positions)
+        there = np.array([name in sizes for name in names], dtype=np.bool_)
+        keep = there[runs.owner] if len(names) else np.zeros(0, dtype=np.bool_)
+        runs = Runs(runs.owner[keep], runs.first[keep], runs.last[keep], runs.owners, runs.positions)
+        self._hold(
+            pa.array([f"{directory}/{name}" for name in names], pa.string()),
+            kind,
+            pa.array([sizes.get(name) for name in names], pa.int64()),
+            runs,
+        )
+        if kind is ObjectKind.STATISTICS:
+            for position, number in zip(*pairs, strict=True):
+                if not there[number]:
+                    problem = Problem(
+                        f"{directory}/{names[number]}", "a statistics file", "no file", "Run ANALYZE again."
+                    )
+                    self.incomplete.setdefault(int(position), []).append(problem)
+
+    def _hold_indexes(self, indexes: Names) -> None:
+        if not indexes.number:
+            return
+        names = indexes.names
+        loaded, paths = self._identities(names, self.manifests.load(names, INDEX, self.sizes), index_files=True)
+        for place, own in zip(indexes.position, indexes.name, strict=True):
+            if names[own] in loaded.errors:
+                self._incomplete(place, names[own], loaded.errors[names[own]], "a readable index manifest")
+        self._hold_names(names, indexes.pairs, ObjectKind.MANIFEST, layout.MANIFEST, self.sizes)
+        position, local = indexes.pairs
+        index, row = loaded.expand(local)
+        added = loaded.rows["kind"].to_numpy()[row] == ADD
+        runs = from_pairs(paths.identity[row[added]], position[index][added], paths.count, self.positions)
+        self._hold(paths.files["path"], ObjectKind.INDEX, paths.files["bytes"], runs)
+
+    def _hold_documents(self) -> None:
+        kinds = {
+            HolderKind.SNAPSHOT: ObjectKind.SNAPSHOT,
+            HolderKind.TAG: ObjectKind.TAG,
+            HolderKind.CHANGELOG: ObjectKind.CHANGELOG_JSON,
+        }
+        for holder_kind, kind in kinds.items():
+            own = [position for position, each in enumerate(self.holders) if each.kind is holder_kind and each.exists]
+            contents = [self.heads.references.get(self.holders[position].path) for position in own]
+            at = np.array(own, dtype=np.int64)
+            self._hold(
+                pa.array([self.holders[position].path for position in own], pa.string()),
+                kind,
+                pa.array([None if content is None else len(content) for content in contents], pa.int64()),
+                Runs(np.arange(len(own), dtype=np.int64), at, at, len(own), self.positions),
+            )
+
+    def _hold(self, paths: pa.Array | pa.ChunkedArray, kind: ObjectKind, sizes: pa.Array, runs: Runs) -> None:
+        self.paths.append(_flat(paths))
+        self.bytes.append(_flat(sizes))
+        self.kinds.append(kind)
+        self.held.append(runs)
+
+    # together ---------------------------------------------------------------------------------------------------
+
+    def _history(self, found: Identities, live: Runs) -> History:
+        paths = pa.chunked_array(self.paths, pa.string()).combine_chunks().dictionary_encode()
+        code = paths.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        count = len(paths.dictionary)
+        starts = np.concatenate(([0], np.cumsum([len(each) for each in self.paths]))).astype(np.int64)
+        held = maximal(
+            union(
+                *(
+                    runs.of(code[begin:end], count)
+                    for runs, (begin, end) in zip(self.held, pairwise(starts), strict=True)
+                )
+            )
+            if self.held
+            else empty(0, self.positions)
+        )
+        first = np.full(count, -1, dtype=np.int64)  # a path is what it is first held as
+        holds = np.zeros(len(code), dtype=np.bool_)
+        for runs, begin in zip(self.held, starts, strict=False):
+            holds[begin + runs.owner] = True
+        for rows in (np.arange(len(code)), np.flatnonzero(holds)):
+            first[code[rows[::-1]]] = rows[::-1]
+        kind = pa.array(np.repeat([kind.value for kind in self.kinds], np.diff(starts)).tolist(), pa.string())
+        size = pa.chunked_array(self.bytes, pa.int64()).combine_chunks()
+        objects = pa.table(
+            {
+                "path": paths.dictionary,
+                "kind": kind.take(pa.array(first)),
+                "bytes": size.take(pa.array(first)),
+                "ours": found.ours(paths.dictionary),
+            }
+        )
+        files = found.files.append_column("object", pa.array(code[: found.count], pa.int64()))
+        self._check_rows(live, files)
+        return History(
+            heads=self.heads,
+            holders=self.holders,
+            objects=objects,
+            held=held,
+            files=files,
+            live=live,
+            incomplete={position: tuple(problems) for position, problems in sorted(self.incomplete.items())},
+            warnings=tuple(dict.fromkeys(self.warnings)),
+        )
+
+    def _check_rows(self, live: Runs, files: pa.Table) -> None:
+        """A view with fewer rows than its snapshot says misses files that nobody would protect."""
+        rows = live.sums(files["rows"].to_numpy())
+        for position, holder in enumerate(self.holders):
+            said = holder.snapshot.total_rows if holder.snapshot else None
+            if said is None or holder.kind is HolderKind.CHANGELOG or position in self.incomplete:
+                continue
+            if rows[position] < said:
+                self.incomplete[position] = [
+                    Problem(
+                        holder.path,
+                        f"manifests with {said:,} rows (totalRecordCount)",
+                        f"{rows[position]:,}",
+                        "A manifest or manifest list lost entries; restore it or drop this point.",
+                    )
+                ]
+
+
+def _sizes(store: Store, directory: str) -> dict[str, int]:
+    return {entry.name: entry.size for entry in store.ls_if_there(directory) if entry.size is not None}
+
+
+def _distinct(*sources: Names) -> list[str]:
+    return list(dict.fromkeys(name for source in sources for name in source.number))
+
+
+def _flat(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

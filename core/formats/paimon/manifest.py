@@ -1,0 +1,231 @@
+"""Manifest lists, manifests and index manifests as Arrow columns, each decoded once.
+
+Law: these files are named by uuid and never change, so what was decoded may be kept; whether a file still exists and
+has its size is asked of the store each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import Corrupt, SnapscopeError, Unsupported
+from core.formats import avro
+from core.formats.avro import Column
+from core.formats.paimon import layout
+from core.places import cache_dir
+from core.runs import Ints, Mask
+from core.store import Store
+
+ADD, DELETE = 0, 1
+SOURCE_APPEND, SOURCE_COMPACT = 0, 1
+
+LIST = (
+    Column("version", ("_VERSION",), pa.int32()),
+    Column("name", ("_FILE_NAME",), pa.string()),
+    Column("bytes", ("_FILE_SIZE",), pa.int64()),
+    Column("added", ("_NUM_ADDED_FILES",), pa.int64()),
+    Column("deleted", ("_NUM_DELETED_FILES",), pa.int64()),
+)
+ENTRY = (
+    Column("version", ("_VERSION",), pa.int32()),
+    Column("kind", ("_KIND",), pa.int32()),
+    Column("partition", ("_PARTITION",), pa.binary()),
+    Column("bucket", ("_BUCKET",), pa.int32()),
+    Column("name", ("_FILE", "_FILE_NAME"), pa.string()),
+    Column("bytes", ("_FILE", "_FILE_SIZE"), pa.int64()),
+    Column("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
+    Column("schema_id", ("_FILE", "_SCHEMA_ID"), pa.int64()),
+    Column("level", ("_FILE", "_LEVEL"), pa.int32()),
+    Column("extra_files", ("_FILE", "_EXTRA_FILES"), pa.list_(pa.string())),
+    Column("embedded_index", ("_FILE", "_EMBEDDED_FILE_INDEX"), pa.binary(), required=False),
+    Column("source", ("_FILE", "_FILE_SOURCE"), pa.int32(), required=False),
+    Column("external_path", ("_FILE", "_EXTERNAL_PATH"), pa.string(), required=False),
+)
+INDEX = (
+    Column("version", ("_VERSION",), pa.int32()),
+    Column("kind", ("_KIND",), pa.int32()),
+    Column("partition", ("_PARTITION",), pa.binary()),
+    Column("bucket", ("_BUCKET",), pa.int32()),
+    Column("type", ("_INDEX_TYPE",), pa.string()),
+    Column("name", ("_FILE_NAME",), pa.string()),
+    Column("bytes", ("_FILE_SIZE",), pa.int64()),
+    Column("external_path", ("_EXTERNAL_PATH",), pa.string(), required=False),
+)
+# Read on demand, for the files of one point: what only a reader of rows asks.
+KEYED = (
+    Column("version", ("_VERSION",), pa.int32()),
+    Column("partition", ("_PARTITION",), pa.binary()),
+    Column("bucket", ("_BUCKET",), pa.int32()),
+    Column("name", ("_FILE", "_FILE_NAME"), pa.string()),
+    Column("min_key", ("_FILE", "_MIN_KEY"), pa.binary()),
+    Column("max_key", ("_FILE", "_MAX_KEY"), pa.binary()),
+    Column("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
+)
+_RANGES = pa.list_(pa.struct([("f0", pa.string()), ("f1", pa.int32()), ("f2", pa.int32())]))
+VECTORS = (*INDEX, Column("ranges", ("_DELETIONS_VECTORS_RANGES",), _RANGES, required=False))
+_BATCH_BYTES, _BATCH_FILES = 128 << 20, 2048
+_VERSIONS: Mapping[tuple[Column, ...], int] = {LIST: 2, ENTRY: 2, KEYED: 2, INDEX: 1, VECTORS: 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Rows of the asked files in the asked order: file i has rows `start[i]` to `start[i + 1]` (exclusive)."""
+
+    rows: pa.Table
+    start: Ints
+    errors: Mapping[str, SnapscopeError]
+
+    def expand(self, files: Ints) -> tuple[Ints, Ints]:
+        """For each given file number all its rows: (index into `files`, row number), side by side."""
+        return expand(self.start, files)
+
+    def without(self, bad: Mask, names: Sequence[str], error: SnapscopeError) -> Loaded:
+        """The same without every file, named in order by `names`, that has one of the bad rows: it is an error."""
+        file = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(self.start))
+        files = np.unique(file[bad])
+        counts = np.diff(self.start)
+        counts[files] = 0
+        rows = self.rows.filter(pa.array(~np.isin(file, files)))
+        errors = {**self.errors, **{names[number]: error for number in files}}
+        return Loaded(rows, np.concatenate(([0], np.cumsum(counts))).astype(np.int64), errors)
+
+
+def expand(start: Ints, groups: Ints) -> tuple[Ints, Ints]:
+    """Rows of groups laid out one after another: (index into `groups`, row), `start` as in `Loaded`."""
+    counts = start[groups + 1] - start[groups]
+    index = np.repeat(np.arange(len(groups), dtype=np.int64), counts)
+    offset = np.arange(len(index), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
+    return index, start[groups][index] + offset
+
+
+@dataclass(slots=True)
+class Manifests:
+    """Decodes a table's immutable metadata files and keeps what it decoded, by name and size."""
+
+    store: Store
+    _decoded: dict[tuple[Column, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
+
+    def load(
+        self,
+        names: Sequence[str],
+        columns: tuple[Column, ...],
+        sizes: Mapping[str, int],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Loaded:
+        """Decode the named files of `manifest/`; `sizes` is that directory's listing, in bytes.
+
+        A name missing in `sizes` is a missing file. Files that cannot be read have no rows and an error.
+        """
+        kept = self._decoded.setdefault(columns, {})
+        errors: dict[str, SnapscopeError] = {}
+        wanted = []
+        for name in dict.fromkeys(names):
+            if name not in sizes:
+                errors[name] = Corrupt(
+                    "The file is named by the table's metadata but does not exist.",
+                    path=f"{layout.MANIFEST}/{name}",
+                    remedy="Whatever needs it can no longer be read in full; drop those points by name.",
+                )
+            elif (name, sizes[name]) not in kept:
+                wanted.append(name)
+        done = 0
+        for some in _by_size(wanted, sizes):
+            self._decode(some, columns, sizes, errors)
+            done += len(some)
+            if progress is not None:
+                progress(done, len(wanted))
+        empty = pa.schema([(column.name, column.type) for column in columns]).empty_table()
+        parts = [empty if name in errors else kept[(name, sizes[name])] for name in names]
+        start = np.concatenate(([0], np.cumsum([len(part) for part in parts], dtype=np.int64))).astype(np.int64)
+        return Loaded(pa.concat_tables([empty, *parts]).combine_chunks(), start, errors)
+
+    def _decode(
+        self,
+        names: Sequence[str],
+        columns: tuple[Column, ...],
+        sizes: Mapping[str, int],
+        errors: dict[str, SnapscopeError],
+    ) -> None:
+        paths, found = self._local(names, sizes, errors)
+        decoded = avro.read(paths, columns)
+        for number, error in decoded.errors.items():
+            errors[found[number]] = error
+        rows = decoded.rows.sort_by("file")
+        is_known = _misunderstood(rows, columns) is None
+        bounds = np.searchsorted(rows["file"].to_numpy(), np.arange(len(found) + 1))
+        rows = rows.drop_columns(["file"])
+        for number, name in enumerate(found):
+            if number in decoded.errors:
+                continue
+            part = rows.slice(bounds[number], bounds[number + 1] - bounds[number])
+            if problem := None if is_known else _misunderstood(part, columns):
+                errors[name] = problem
+            else:
+                self._decoded[columns][(name, sizes[name])] = part
+
+    def _local(
+        self, names: Sequence[str], sizes: Mapping[str, int], errors: dict[str, SnapscopeError]
+    ) -> tuple[list[str], list[str]]:
+        """Local paths to decode from; remote files are kept on disk under their address and size."""
+        if self.store.is_local:
+            return [self.store.full(f"{layout.MANIFEST}/{name}") for name in names], list(names)
+        folder = cache_dir() / "manifests"
+        folder.mkdir(parents=True, exist_ok=True)
+        target = {name: folder / _address(self.store.url(f"{layout.MANIFEST}/{name}"), sizes[name]) for name in names}
+        missing = {f"{layout.MANIFEST}/{name}": name for name in names if not target[name].exists()}
+        for path, content in self.store.read_many(list(missing)).items():
+            if isinstance(content, SnapscopeError):
+                errors[missing[path]] = content
+                continue
+            handle, temporary = tempfile.mkstemp(dir=folder)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.replace(temporary, target[missing[path]])
+        found = [name for name in names if name not in errors]
+        return [str(target[name]) for name in found], found
+
+
+def _by_size(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    """The names in batches that fit into memory side by side."""
+    batch: list[str] = []
+    filled = 0
+    for name in names:
+        batch.append(name)
+        filled += sizes[name]
+        if filled >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
+            yield batch
+            batch, filled = [], 0
+    if batch:
+        yield batch
+
+
+def _address(url: str, size: int) -> str:
+    return hashlib.sha256(f"{url}#{size}".encode()).hexdigest()
+
+
+def _misunderstood(rows: pa.Table, columns: tuple[Column, ...]) -> SnapscopeError | None:
+    """What a decoded file says that this version does not know; None if all is understood."""
+    versions = set(rows["version"].unique().to_pylist()) - {_VERSIONS[columns]}
+    if versions:
+        return Unsupported(
+            f"Format version {_VERSIONS[columns]} was expected, found {sorted(versions)}.",
+            remedy="The file was written by a newer Paimon than this version of Snapscope knows.",
+        )
+    if "kind" in rows.column_names and (kinds := set(rows["kind"].unique().to_pylist()) - {ADD, DELETE}):
+        return Unsupported(f"Entry kinds 0 and 1 were expected, found {sorted(kinds)}.")
+    extra = [pc.list_flatten(rows["extra_files"])] if "extra_files" in rows.column_names else []
+    for names in (rows["name"], *extra):
+        if len(bad := names.filter(pc.match_substring_regex(names, layout.NO_FILE_NAME))):
+            return Corrupt(
+                f"It names {bad[0].as_py()!r}, which is no file name.",
+                remedy="The file was not written by Paimon; nothing was read or deleted through it.",
+            )
+    return None

@@ -1,0 +1,376 @@
+"""Paimon's column types: their SQL text or JSON form, parsed, and what they are called in Spark and Arrow.
+
+Law: `parse(text(t)) == t` for every type; a type that is not known is refused by its name and never guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from core.errors import Corrupt, Unsupported
+
+MAX_LENGTH = 2147483647  # VARCHAR and VARBINARY of this length print as STRING and BYTES
+
+_SIMPLE = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "VARIANT", "BLOB")
+_SIZED = ("CHAR", "VARCHAR", "BINARY", "VARBINARY")
+_NESTED = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR")
+_TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|'(?:[^']|'')*'|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),])")
+
+
+@dataclass(frozen=True, slots=True)
+class RowField:
+    """A field of a ROW type."""
+
+    id: int
+    name: str
+    type: Type
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """One parsed type. `root` is the canonical name: STRING is VARCHAR(2147483647), BYTES is VARBINARY(2147483647).
+
+    `size` is the length of CHAR, VARCHAR, BINARY, VARBINARY and VECTOR and the precision of DECIMAL, TIME and
+    TIMESTAMP; `scale` is DECIMAL's. `args` are the element of ARRAY, MULTISET and VECTOR or key and value of MAP.
+    """
+
+    root: str
+    nullable: bool = True
+    size: int | None = None
+    scale: int | None = None
+    args: tuple[Type, ...] = ()
+    fields: tuple[RowField, ...] = ()
+
+    @property
+    def is_nested(self) -> bool:
+        return self.root in _NESTED
+
+    def but_nullable(self) -> Type:
+        return self if self.nullable else replace(self, nullable=True)
+
+
+Source: TypeAlias = str | Mapping[str, Any] | Type
+
+
+def parse(source: Source) -> Type:
+    """The type that a schema file means: SQL text (`DECIMAL(10, 2) NOT NULL`), or the JSON object of a nested type.
+
+    Raises `Unsupported` naming a type that is not known, `Corrupt` for text that is no type at all.
+    """
+    if isinstance(source, Type):
+        return source
+    if isinstance(source, str):
+        return _Text(source).whole()
+    found: Any = source  # JSON may hold anything
+    if not isinstance(found, Mapping) or not isinstance(found.get("type"), str):
+        raise Corrupt(f"A column type must be a text or an object with a text `type`, found {_shown(found)}.")
+    return _object(found)
+
+
+def text(of: Type) -> str:
+    """The type as Paimon's SQL text; nested types with angle brackets."""
+    match of.root:
+        case "VARCHAR" if of.size == MAX_LENGTH:
+            body = "STRING"
+        case "VARBINARY" if of.size == MAX_LENGTH:
+            body = "BYTES"
+        case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY" | "TIME" | "TIMESTAMP":
+            body = f"{of.root}({of.size})"
+        case "TIMESTAMP_LTZ":
+            body = f"TIMESTAMP({of.size}) WITH LOCAL TIME ZONE"
+        case "DECIMAL":
+            body = f"DECIMAL({of.size}, {of.scale})"
+        case "ROW":
+            body = f"ROW<{', '.join(_row_field_text(field) for field in of.fields)}>"
+        case "VECTOR":
+            body = f"VECTOR<{text(of.args[0])}, {of.size}>"
+        case "ARRAY" | "MAP" | "MULTISET":
+            body = f"{of.root}<{', '.join(text(arg) for arg in of.args)}>"
+        case _:
+            body = of.root
+    return body if of.nullable else f"{body} NOT NULL"
+
+
+def to_json(of: Type) -> str | dict[str, Any]:
+    """The type as a schema file holds it: text, and an object for ARRAY, MAP, MULTISET, ROW and VECTOR."""
+    name = of.root if of.nullable else f"{of.root} NOT NULL"
+    match of.root:
+        case "ARRAY" | "MULTISET":
+            return {"type": name, "element": to_json(of.args[0])}
+        case "VECTOR":
+            return {"type": name, "element": to_json(of.args[0]), "length": of.size}
+        case "MAP":
+            return {"type": name, "key": to_json(of.args[0]), "value": to_json(of.args[1])}
+        case "ROW":
+            return {"type": name, "fields": [_row_field_json(field) for field in of.fields]}
+        case _:
+            return text(of)
+
+
+def spark(of: Type) -> str:
+    """The type in Spark's DDL. TIMESTAMP has no zone there (`timestamp_ntz`); raises `Unsupported` by name."""
+    match of.root:
+        case "BOOLEAN" | "TINYINT" | "SMALLINT" | "INT" | "BIGINT" | "FLOAT" | "DOUBLE" | "DATE":
+            return of.root.lower()
+        case "CHAR" | "VARCHAR":
+            return "string"
+        case "BINARY" | "VARBINARY":
+            return "binary"
+        case "DECIMAL":
+            return f"decimal({of.size},{of.scale})"
+        case "TIMESTAMP":
+            return "timestamp_ntz"
+        case "TIMESTAMP_LTZ":
+            return "timestamp"
+        case "ARRAY":
+            return f"array<{spark(of.args[0])}>"
+        case "MAP":
+            return f"map<{spark(of.args[0])},{spark(of.args[1])}>"
+        case "MULTISET":
+            return f"map<{spark(of.args[0])},int>"
+        case "ROW":
+            return f"struct<{','.join(f'{quoted(field.name)}:{spark(field.type)}' for field in of.fields)}>"
+        case _:
+            raise Unsupported(f"A column of type {text(of)} cannot be read through Spark.")
+
+
+def arrow(of: Type, *, micros: bool = False) -> pa.DataType:
+    """The Arrow type that holds every value of this type; raises `Unsupported` by name.
+
+    With `micros` all timestamps are in microseconds, the only ones Spark takes.
+    """
+    simple: dict[str, pa.DataType] = {
+        "BOOLEAN": pa.bool_(),
+        "TINYINT": pa.int8(),
+        "SMALLINT": pa.int16(),
+        "INT": pa.int32(),
+        "BIGINT": pa.int64(),
+        "FLOAT": pa.float32(),
+        "DOUBLE": pa.float64(),
+        "DATE": pa.date32(),
+        "TIME": pa.time32("ms"),
+        "CHAR": pa.string(),
+        "VARCHAR": pa.string(),
+        "BINARY": pa.binary(),
+        "VARBINARY": pa.binary(),
+    }
+    match of.root:
+        case "DECIMAL":
+            return pa.decimal128(_size(of), of.scale or 0)
+        case "TIMESTAMP":
+            return pa.timestamp("us" if micros else _unit(of))
+        case "TIMESTAMP_LTZ":
+            return pa.timestamp("us" if micros else _unit(of), tz="UTC")
+        case "ARRAY":
+            return pa.list_(pa.field("element", arrow(of.args[0], micros=micros), of.args[0].nullable))
+        case "MAP":
+            value = pa.field("value", arrow(of.args[1], micros=micros), of.args[1].nullable)
+            return pa.map_(arrow(of.args[0], micros=micros), value)
+        case "MULTISET":
+            return pa.map_(arrow(of.args[0], micros=micros), pa.field("value", pa.int32(), False))
+        case "ROW":
+            return pa.struct([pa.field(f.name, arrow(f.type, micros=micros), f.type.nullable) for f in of.fields])
+        case root if root in simple:
+            return simple[root]
+        case _:
+            raise Unsupported(f"A column of type {text(of)} has no Arrow form here.")
+
+
+def quoted(name: str) -> str:
+    """A name in backticks, as SQL reads it back unchanged."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+# ----------------------------------------------------------------------------------------------------------------
+
+
+def _size(of: Type) -> int:
+    assert of.size is not None, of.root  # every sized type is parsed with a size
+    return of.size
+
+
+def _unit(of: Type) -> str:
+    size = _size(of)
+    return "s" if size == 0 else "ms" if size <= 3 else "us" if size <= 6 else "ns"
+
+
+def _shown(source: object) -> str:
+    shown = repr(source)
+    return shown if len(shown) <= 80 else f"{shown[:77]}..."
+
+
+def _row_field_text(field: RowField) -> str:
+    description = "" if field.description is None else " '" + field.description.replace("'", "''") + "'"
+    return f"{quoted(field.name)} {text(field.type)}{description}"
+
+
+def _row_field_json(field: RowField) -> dict[str, Any]:
+    shown: dict[str, Any] = {"id": field.id, "name": field.name, "type": to_json(field.type)}
+    if field.description is not None:
+        shown["description"] = field.description
+    return shown
+
+
+def _object(source: Mapping[str, Any]) -> Type:
+    name = str(source["type"]).strip()
+    root, _, rest = name.partition(" ")
+    root = root.upper()
+    if rest.strip().upper() not in ("", "NULL", "NOT NULL"):
+        raise Corrupt(f"{_shown(name)} is not a column type.")
+    nullable = rest.strip().upper() != "NOT NULL"
+    try:
+        match root:
+            case "ARRAY" | "MULTISET":
+                return Type(root, nullable, args=(parse(source["element"]),))
+            case "VECTOR":
+                return Type(root, nullable, size=int(source["length"]), args=(parse(source["element"]),))
+            case "MAP":
+                return Type(root, nullable, args=(parse(source["key"]), parse(source["value"])))
+            case "ROW":
+                fields = tuple(
+                    RowField(int(f["id"]), str(f["name"]), parse(f["type"]), f.get("description"))
+                    for f in source["fields"]
+                )
+                return Type(root, nullable, fields=fields)
+            case _:
+                return _Text(name).whole()
+    except (KeyError, TypeError, ValueError) as error:
+        raise Corrupt(f"The column type {_shown(json.dumps(source, default=str))} lacks or breaks {error}.") from error
+
+
+class _Text:
+    """A recursive descent over one type's text."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.tokens = list(self._split())
+        self.at = 0
+
+    def whole(self) -> Type:
+        found = self.type()
+        if self.at != len(self.tokens):
+            raise self.broken()
+        return found
+
+    def type(self) -> Type:
+        word = self.take()
+        root = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}.get(word.upper(), word.upper())
+        if root in _SIMPLE:
+            if root == "DOUBLE" and self.next_is("PRECISION"):
+                self.take()
+            found = Type(root)
+        elif root == "STRING":
+            found = Type("VARCHAR", size=MAX_LENGTH)
+        elif root == "BYTES":
+            found = Type("VARBINARY", size=MAX_LENGTH)
+        elif root in _SIZED:
+            found = Type(root, size=(*self.numbers(), 1)[0])
+        elif root == "DECIMAL":
+            size, scale, *_ = (*self.numbers(), 10, 0) if not self.next_is("(") else (*self.numbers(), 0)
+            found = Type(root, size=size, scale=scale)
+        elif root == "TIME":
+            size = (*self.numbers(), 0)[0]
+            self.optional("WITHOUT", "TIME", "ZONE")
+            found = Type(root, size=size)
+        elif root in ("TIMESTAMP", "TIMESTAMP_LTZ"):
+            size = (*self.numbers(), 6)[0]
+            if self.optional("WITH", "LOCAL", "TIME", "ZONE"):
+                root = "TIMESTAMP_LTZ"
+            self.optional("WITHOUT", "TIME", "ZONE")
+            found = Type(root, size=size)
+        elif root in _NESTED:
+            found = self.nested(root)
+        elif re.fullmatch(r"[A-Z_][A-Z0-9_]*", root):
+            raise Unsupported(f"The column type {self.source!r} is not known to Snapscope.")
+        else:
+            raise self.broken()
+        if self.optional("NOT", "NULL"):
+            return replace(found, nullable=False)
+        self.optional("NULL")
+        return found
+
+    def nested(self, root: str) -> Type:
+        self.expect("<")
+        fields: list[RowField] = []
+        args: list[Type] = []
+        size: int | None = None
+        if root == "ROW":
+            while not self.next_is(">"):
+                if fields:
+                    self.expect(",")
+                fields.append(self.row_field(len(fields)))
+        else:
+            args.append(self.type())
+            if root == "MAP":
+                self.expect(",")
+                args.append(self.type())
+            if root == "VECTOR":
+                self.expect(",")
+                size = self.number()
+        self.expect(">")
+        return Type(root, size=size, args=tuple(args), fields=tuple(fields))
+
+    def row_field(self, position: int) -> RowField:
+        name = self.take()
+        if name.startswith("`"):
+            name = name[1:-1].replace("``", "`")
+        of = self.type()
+        description = None
+        if self.at < len(self.tokens) and self.tokens[self.at].startswith("'"):
+            description = self.take()[1:-1].replace("''", "'")
+        return RowField(position, name, of, description)  # text carries no ids: Paimon counts from 0
+
+    def numbers(self) -> Sequence[int]:
+        if not self.next_is("("):
+            return ()
+        self.take()
+        found = [self.number()]
+        while self.next_is(","):
+            self.take()
+            found.append(self.number())
+        self.expect(")")
+        return found
+
+    def number(self) -> int:
+        token = self.take()
+        if not token.isdecimal():
+            raise self.broken()
+        return int(token)
+
+    def take(self) -> str:
+        if self.at >= len(self.tokens):
+            raise self.broken()
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def next_is(self, word: str) -> bool:
+        return self.at < len(self.tokens) and self.tokens[self.at].upper() == word
+
+    def expect(self, word: str) -> None:
+        if self.take().upper() != word:
+            raise self.broken()
+
+    def optional(self, *words: str) -> bool:
+        if tuple(t.upper() for t in self.tokens[self.at : self.at + len(words)]) != words:
+            return False
+        self.at += len(words)
+        return True
+
+    def broken(self) -> Corrupt:
+        return Corrupt(f"{_shown(self.source)} is not a column type.")
+
+    def _split(self) -> Iterator[str]:
+        at, end = 0, len(self.source.rstrip())
+        while at < end:
+            found = _TOKEN.match(self.source, at)
+            if found is None:
+                raise self.broken()
+            yield found.group(1)
+            at = found.end()

@@ -1,0 +1,270 @@
+"""The journal of changes: written and synced before the first effect, append-only, each entry chained to the last.
+
+One SQLite file (WAL, full sync) in the state directory keeps, for every change: who, when, the plan, the exact bytes of
+every reference that goes, what was planned to be freed, every path that went, the receipt. It is what resume and undo
+work from, and what an auditor reads. Law: nothing here is ever updated or deleted; triggers refuse it.
+"""
+
+from __future__ import annotations
+
+import csv
+import getpass
+import hashlib
+import io
+import json
+import socket
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.errors import Corrupt, NotFound
+from core.places import state_dir
+
+# What an event says; a run is open until one of ENDS.
+STARTED, REMOVED, SWEEPING, SWEPT, FAILED, DONE, UNDONE = (
+    "started",
+    "references removed",
+    "sweep started",
+    "swept",
+    "failed",
+    "done",
+    "undone",
+)
+ENDS = (DONE, UNDONE)
+
+_TABLES = """
+create table if not exists runs (
+  id text primary key, who text not null, table_location text not null, change_kind text not null,
+  plan text not null, fingerprint text not null, started_ms integer not null);
+create table if not exists removed (run text not null, number integer not null, path text not null,
+  content blob not null, primary key (run, number));
+create table if not exists frees (run text not null, path text not null, kind text not null, bytes integer not null,
+  primary key (run, path));
+create table if not exists events (number integer primary key, run text not null, at_ms integer not null,
+  what text not null, detail text not null, hash text not null);
+create index if not exists events_of_run on events (run, number);
+"""
+_GUARDS = "".join(
+    f"create trigger if not exists {table}_{verb} before {verb} on {table} "
+    "begin select raise(abort, 'the journal is append-only'); end;\n"
+    for table in ("runs", "removed", "frees", "events")
+    for verb in ("update", "delete")
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One change as the journal knows it. `frees` are (path, kind, bytes), `removed` (path, exact bytes)."""
+
+    id: str
+    who: str
+    table: str
+    change_kind: str
+    plan: Mapping[str, Any] = field(repr=False)
+    fingerprint: str
+    started_ms: int
+    state: str
+    ended_ms: int | None
+    receipt: Mapping[str, Any] | None = field(repr=False)
+    problem: str | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state not in ENDS
+
+    @property
+    def can_undo(self) -> bool:
+        """Until the sweep starts, every reference can be written back."""
+        return self.is_open and self.receipt is None and self.state in (STARTED, REMOVED, FAILED)
+
+
+class Journal:
+    """The journal at one path. Each call opens its own connection, so threads and processes may share it."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or state_dir() / "journal.sqlite"
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as connection:
+                connection.execute("pragma journal_mode = wal")
+                connection.execute("pragma synchronous = full")
+                connection.executescript(_TABLES + _GUARDS)
+                yield connection
+        except sqlite3.DatabaseError as error:
+            raise Corrupt(
+                f"The journal could not be used: {error}. Without it nothing is changed.",
+                path=str(self.path),
+                remedy="Move the file away to start a new journal; resume and undo of its runs need it.",
+            ) from error
+
+    # writing --------------------------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        table: str,
+        change_kind: str,
+        plan: Mapping[str, Any],
+        removes: Sequence[tuple[str, bytes]],
+        frees: Sequence[tuple[str, str, int]],
+    ) -> str:
+        """Open a run: all of it is on disk when this returns. Answers the run's id."""
+        run = uuid.uuid4().hex[:12]
+        who = f"{getpass.getuser()}@{socket.gethostname()}"
+        now = _now_ms()
+        with self._open() as connection:
+            connection.execute("begin immediate")
+            row = (run, who, table, change_kind, json.dumps(plan), str(plan["fingerprint"]), now)
+            connection.execute("insert into runs values (?, ?, ?, ?, ?, ?, ?)", row)
+            connection.executemany(
+                "insert into removed values (?, ?, ?, ?)",
+                [(run, number, path, content) for number, (path, content) in enumerate(removes)],
+            )
+            connection.executemany("insert into frees values (?, ?, ?, ?)", [(run, *each) for each in frees])
+            digest = hashlib.sha256()
+            for path, content in removes:
+                digest.update(path.encode() + b"\0" + content)
+            detail = {"who": who, "table": table, "change": plan["change"], "fingerprint": plan["fingerprint"]}
+            _append(connection, run, now, STARTED, {**detail, "references_sha256": digest.hexdigest()})
+            connection.execute("commit")
+        return run
+
+    def add(self, run: str, what: str, detail: Mapping[str, Any]) -> str:
+        """Append an event; answers the chain's new head hash."""
+        with self._open() as connection:
+            connection.execute("begin immediate")
+            head = _append(connection, run, _now_ms(), what, detail)
+            connection.execute("commit")
+        return head
+
+    # reading --------------------------------------------------------------------------------------------------------
+
+    def runs(self, table: str | None = None) -> list[Run]:
+        """All runs, newest first, of one table or of all."""
+        if not self.path.exists():
+            return []
+        with self._open() as connection:
+            rows = connection.execute(
+                "select id, who, table_location, change_kind, plan, fingerprint, started_ms from runs "
+                "where ? is null or table_location = ? order by started_ms desc, rowid desc",
+                (table, table),
+            ).fetchall()
+            return [_run(connection, row) for row in rows]
+
+    def run(self, run_id: str) -> Run:
+        """One run by its id. `NotFound` otherwise."""
+        found = next((each for each in self.runs() if each.id == run_id), None)
+        if found is None:
+            raise NotFound(
+                f"The journal has no run {run_id!r}.", path=str(self.path), remedy="`snapscope audit` lists runs."
+            )
+        return found
+
+    def open_run(self, table: str) -> Run | None:
+        """The unfinished run of a table, if there is one."""
+        return next((each for each in self.runs(table) if each.is_open), None)
+
+    def removed(self, run_id: str) -> list[tuple[str, bytes]]:
+        """The references of a run with their exact bytes, in the order they go."""
+        with self._open() as connection:
+            rows = connection.execute("select path, content from removed where run = ? order by number", (run_id,))
+            return [(path, bytes(content)) for path, content in rows]
+
+    def frees(self, run_id: str) -> list[tuple[str, str, int]]:
+        """What a run was planned to free: (path, kind, bytes)."""
+        with self._open() as connection:
+            rows = connection.execute("select path, kind, bytes from frees where run = ? order by rowid", (run_id,))
+            return [tuple(row) for row in rows]
+
+    def events(self, run_id: str | None = None) -> list[dict[str, Any]]:
+        """Events in order, of one run or of all: number, run, at_ms, what, detail, hash."""
+        if not self.path.exists():
+            return []
+        with self._open() as connection:
+            rows = connection.execute(
+                "select number, run, at_ms, what, detail, hash from events where ? is null or run = ? order by number",
+                (run_id, run_id),
+            ).fetchall()
+        names = ("number", "run", "at_ms", "what", "detail", "hash")
+        return [{**dict(zip(names, row, strict=True)), "detail": json.loads(row[4])} for row in rows]
+
+    def deleted(self, run_id: str) -> list[str]:
+        """Every path a run deleted, in order."""
+        return [
+            path
+            for event in self.events(run_id)
+            if event["what"] in (REMOVED, SWEPT)
+            for path in event["detail"].get("deleted", [])
+        ]
+
+    def verify(self) -> str:
+        """Walk the whole chain; answers its head hash, `Corrupt` at the first entry that does not follow."""
+        head = ""
+        for event in self.events():
+            expected = _hash(
+                head, event["run"], event["at_ms"], event["what"], json.dumps(event["detail"], sort_keys=True)
+            )
+            if expected != event["hash"]:
+                raise Corrupt(
+                    f"Journal entry {event['number']} was altered: its hash does not follow.", path=str(self.path)
+                )
+            head = event["hash"]
+        return head
+
+    def export(self, style: str) -> str:
+        """All events as JSON or as CSV with one line an event."""
+        events = self.events()
+        if style == "json":
+            return json.dumps(events, indent=1)
+        out = io.StringIO()
+        writer = csv.writer(out)
+        writer.writerow(["number", "run", "at_ms", "what", "detail", "hash"])
+        writer.writerows([*list(event.values())[:4], json.dumps(event["detail"]), event["hash"]] for event in events)
+        return out.getvalue()
+
+
+def _append(connection: sqlite3.Connection, run: str, at_ms: int, what: str, detail: Mapping[str, Any]) -> str:
+    row = connection.execute("select hash from events order by number desc limit 1").fetchone()
+    text = json.dumps(detail, sort_keys=True)
+    head = _hash(row[0] if row else "", run, at_ms, what, text)
+    connection.execute(
+        "insert into events (run, at_ms, what, detail, hash) values (?, ?, ?, ?, ?)", (run, at_ms, what, text, head)
+    )
+    return head
+
+
+def _hash(before: str, run: str, at_ms: int, what: str, detail: str) -> str:
+    return hashlib.sha256("\0".join((before, run, str(at_ms), what, detail)).encode()).hexdigest()
+
+
+def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Run:
+    events = connection.execute(
+        "select what, at_ms, detail from events where run = ? and what != ? order by number", (row[0], SWEPT)
+    ).fetchall()
+    what, at_ms, detail = events[-1]
+    last = json.loads(detail)
+    swept = any(event[0] == SWEEPING for event in events)
+    return Run(
+        id=row[0],
+        who=row[1],
+        table=row[2],
+        change_kind=row[3],
+        plan=json.loads(row[4]),
+        fingerprint=row[5],
+        started_ms=row[6],
+        state=SWEEPING if what == FAILED and swept else what,
+        ended_ms=at_ms if what in ENDS else None,
+        receipt=last if what == DONE else None,
+        problem=last.get("problem"),
+    )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

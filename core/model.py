@@ -1,0 +1,208 @@
+"""Values that every part of Snapscope speaks in. Frozen, without I/O, the same for every table format.
+
+Times are epoch milliseconds (UTC) and end in `_ms`; sizes are bytes and end in `_bytes` or are named `bytes`.
+Ids are Python integers here and text wherever a browser reads them (they exceed 2**53).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+MAIN = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in the table that could not be read or is not as it should be.
+
+    `path` is relative to the table. `expected`/`found` are phrases, `remedy` is a sentence.
+    """
+
+    path: str
+    expected: str
+    found: str
+    remedy: str = ""
+
+    def sentence(self) -> str:
+        """The problem in words, fit for a page or a terminal."""
+        return f"{self.path}: expected {self.expected}, found {self.found}. {self.remedy}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One commit as its JSON file tells it. `fields` keeps the whole document, unknown fields included."""
+
+    id: int
+    time_ms: int
+    kind: str  # APPEND, COMPACT, OVERWRITE, ANALYZE
+    schema_id: int
+    commit_user: str
+    commit_identifier: int
+    total_rows: int | None  # rows in live files, before any merge
+    delta_rows: int | None  # rows in files added minus rows in files removed by this commit
+    watermark: int | None  # None also where the file says Long.MIN_VALUE
+    fields: Mapping[str, Any] = field(repr=False, hash=False, compare=False)
+    content: bytes = field(repr=False)  # the exact bytes of the file
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A name that keeps a snapshot's view. Times are the writer's wall clock, without a zone (Paimon stores none)."""
+
+    name: str
+    snapshot: Snapshot
+    created: dt.datetime | None
+    retained: dt.timedelta | None
+
+    @property
+    def expires(self) -> dt.datetime | None:
+        """Wall-clock time (the writer's zone) after which the engine deletes the tag; None = never by itself."""
+        if self.created is None or self.retained is None:
+            return None
+        try:
+            return self.created + self.retained
+        except OverflowError:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A streaming reader's progress: `next_snapshot` and all later snapshots must stay."""
+
+    name: str
+    next_snapshot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column. `type` is the format's own type: a text such as `BIGINT NOT NULL`, or a mapping for nested types."""
+
+    id: int
+    name: str
+    type: str | Mapping[str, Any]
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One version of the table's columns and options."""
+
+    id: int
+    fields: tuple[Field, ...]
+    partition_keys: tuple[str, ...]
+    primary_keys: tuple[str, ...]
+    options: Mapping[str, str]
+    time_ms: int
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A snapshot, tag, changelog, consumer or schema file that is there but could not be understood."""
+
+    kind: str  # snapshot, tag, changelog, consumer, schema
+    name: str
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One branch: everything its own directories name. Tuples are ascending by id, tags by (snapshot id, name)."""
+
+    branch: str
+    snapshots: tuple[Snapshot, ...]
+    tags: tuple[Tag, ...]
+    changelogs: tuple[Snapshot, ...]  # long-lived changelogs: expired snapshots whose changelog is kept
+    consumers: tuple[Consumer, ...]
+    schemas: Mapping[int, Schema] = field(repr=False)
+    unreadable: tuple[Unreadable, ...] = ()
+    warnings: tuple[Problem, ...] = ()  # health: hints, gaps, stray files; never a reason to refuse by itself
+
+    @property
+    def latest(self) -> Snapshot | None:
+        return self.snapshots[-1] if self.snapshots else None
+
+    @property
+    def earliest(self) -> Snapshot | None:
+        return self.snapshots[0] if self.snapshots else None
+
+    @property
+    def schema(self) -> Schema | None:
+        """The newest schema of this branch; its options are the table's options."""
+        return self.schemas[max(self.schemas)] if self.schemas else None
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return self.schema.options if self.schema else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """All references of one table, read without opening a manifest. Cheap, never cached across reads.
+
+    `references` maps each reference file's path (relative to the table) to its exact bytes: what a plan's
+    fingerprint is made from.
+    """
+
+    location: str  # as the user named it, without a trailing slash
+    format: str  # "paimon"
+    lines: tuple[Line, ...]  # main first, then the other branches by name
+    references: Mapping[str, bytes] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.location.rstrip("/").rsplit("/", 1)[-1]
+
+    @property
+    def main(self) -> Line:
+        return self.lines[0]
+
+    def line(self, branch: str) -> Line | None:
+        return next((line for line in self.lines if line.branch == branch), None)
+
+
+class HolderKind(StrEnum):
+    """What sort of name keeps a view."""
+
+    SNAPSHOT = "snapshot"
+    CHANGELOG = "changelog"
+    TAG = "tag"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A name that keeps objects: one position on the axis that runs are counted on.
+
+    A holder that does not `exist` yet stands for the long-lived changelog an expiry would leave behind.
+    """
+
+    kind: HolderKind
+    branch: str
+    name: str  # the snapshot id or tag name, as text
+    snapshot: Snapshot | None  # None where the file could not be read
+    path: str  # of its own JSON, relative to the table
+    exists: bool = True
+
+    @property
+    def point(self) -> str:
+        """How a user writes this point: `12`, `tag:v1`, `changelog:3`, `branch:dev/12`, `branch:dev/tag:v1`."""
+        own = self.name if self.kind is HolderKind.SNAPSHOT else f"{self.kind}:{self.name}"
+        return own if self.branch == MAIN else f"branch:{self.branch}/{own}"
+
+
+class ObjectKind(StrEnum):
+    """What a physical file is; the order is the order of every printed list."""
+
+    DATA = "data"
+    CHANGELOG = "changelog"
+    INDEX = "index"
+    STATISTICS = "statistics"
+    MANIFEST = "manifest"
+    MANIFEST_LIST = "manifest-list"
+    SNAPSHOT = "snapshot"
+    TAG = "tag"
+    CHANGELOG_JSON = "changelog-json"

@@ -1,0 +1,341 @@
+"""Plans: what a change would free, why every point stays or goes, frozen before anyone says yes.
+
+Law: freed = what some going point holds and no remaining point holds. Only what is known of a going point is freed;
+a remaining point that is not wholly known refuses the plan. A plan is a value: applying it may do less, never more.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import assert_never
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core import retention
+from core.changes import (
+    Change,
+    CleanOrphans,
+    CreateTag,
+    DeleteTags,
+    Expire,
+    RenameTag,
+    ReplaceTag,
+    asks_changelogs,
+    check_tag_name,
+    find_tag,
+    keeps_changelogs,
+    tag_source,
+)
+from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
+from core.history import History
+from core.model import MAIN, Holder, HolderKind, Line, Snapshot
+from core.planned import FREES, Plan, Verdict, fingerprint, ordered
+from core.retention import Retained, Verdicts
+from core.runs import Mask, freed
+from core.units import several, wall_clock
+
+
+def preview(history: History, change: Change, now_ms: int) -> Plan:
+    """The plan of `change` at `now_ms`. `Invalid` for a request that contradicts itself, `Corrupt` where a remaining
+    point is not wholly known."""
+    line = history.heads.line(change.branch)
+    if line is None:
+        known = ", ".join(each.branch for each in history.heads.lines)
+        raise NotFound(
+            f"There is no branch {change.branch!r}.", path=history.heads.location, remedy=f"Branches: {known}."
+        )
+    warnings: list[str] = []
+    after = history.existing.copy()
+    reasons: dict[int, tuple[str, ...]] = {}
+    leaves: list[str] = []
+    source: Snapshot | None = None
+    rules = retention.RULES["newest"]
+    match change:
+        case Expire():
+            rules = retention.RULES.get(change.rules, change.rules)
+            _expire(history, line, change, now_ms, after, reasons, leaves, warnings)
+            _drop_tags(history, line, change.drop_tags, after, reasons)
+            _drop_old_tags(history, line, change, now_ms, after, reasons)
+        case DeleteTags():
+            if not change.names:
+                raise Invalid("No tag was named.", remedy="Name at least one tag to delete.")
+            _drop_tags(history, line, change.names, after, reasons)
+        case CreateTag():
+            check_tag_name(line, change.name)
+            source = tag_source(history.heads, change)
+            leaves.append(_tag_path(change.branch, change.name))
+        case RenameTag():
+            source = find_tag(line, change.name).snapshot
+            check_tag_name(line, change.to)
+            leaves.append(_tag_path(change.branch, change.to))
+        case ReplaceTag():
+            find_tag(line, change.name)
+            source = tag_source(history.heads, change)
+            _drop_tags(history, line, (change.name,), after, reasons, f"replaced by {_source_words(change)}")
+            leaves.append(_tag_path(change.branch, change.name))
+        case CleanOrphans():
+            if change.older_than_ms > now_ms:
+                raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
+        case _:
+            assert_never(change)
+    if not isinstance(change, CreateTag | RenameTag):
+        _refuse_unknown(history, line, after, change)
+    plan = _plan(history, change, rules, now_ms, after, reasons, leaves, warnings)
+    return plan if source is None else dataclasses.replace(plan, source=source)
+
+
+def going(history: History, now_ms: int) -> Mask:
+    """Positions that every branch's own policy would expire at `now_ms`; nothing where a policy cannot be judged."""
+    mask = np.zeros(len(history.holders), dtype=np.bool_)
+    for line in history.heads.lines:
+        after, reasons = history.existing.copy(), dict[int, tuple[str, ...]]()
+        try:
+            _expire(history, line, Expire(branch=line.branch), now_ms, after, reasons, [], [])
+        except SnapscopeError:
+            continue
+        mask |= history.existing & ~after
+    return mask
+
+
+def _plan(
+    history: History,
+    change: Change,
+    rules: str,
+    now_ms: int,
+    after: Mask,
+    reasons: Mapping[int, tuple[str, ...]],
+    leaves: list[str],
+    warnings: list[str],
+) -> Plan:
+    going = history.existing & ~after
+    chosen = freed(history.held, history.existing, after)
+    ours = history.objects["ours"].to_numpy()
+    if foreign := int((chosen & ~ours).sum()):
+        warnings.append(
+            f"{several(foreign, 'file')} outside the table and its configured paths would be freed too; "
+            "they are not ours to delete, stay, and are not counted."
+        )
+    points = tuple(
+        Verdict(holder.point, bool(after[position]), reasons.get(position, (_stays(holder, change.branch),)))
+        for position, holder in enumerate(history.holders)
+        if holder.exists
+    )
+    removes = [
+        (holder.path, history.heads.references.get(holder.path, b""))
+        for kind in (HolderKind.TAG, HolderKind.CHANGELOG, HolderKind.SNAPSHOT)
+        for position, holder in enumerate(history.holders)
+        if going[position] and holder.kind is kind
+    ]
+    for position in np.flatnonzero(going):
+        warnings += [
+            f"Lower bound: {history.holders[position].point} goes but could not be read in full, so some of its "
+            f"files stay behind as orphans ({problem.sentence()})"
+            for problem in history.incomplete.get(int(position), ())
+        ]
+    tags = np.array([holder.kind is HolderKind.TAG for holder in history.holders], dtype=np.bool_)
+    by_tags = history.held.over(going) & history.held.over(after & tags) & ~history.held.over(after & ~tags)
+    return Plan(
+        table=history.heads.location,
+        change=change,
+        rules=rules,
+        now_ms=now_ms,
+        fingerprint=fingerprint(history.heads, change, rules, now_ms),
+        points=points,
+        frees=_frees(history, chosen & ours, leaves),
+        kept_bytes=history.bytes_of(history.held.over(after)),
+        tags_keep_bytes=history.bytes_of(by_tags),
+        removes=tuple(removes),
+        leaves=tuple(leaves),
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _frees(history: History, chosen: Mask, leaves: list[str]) -> pa.Table:
+    table = history.objects.filter(pa.array(chosen)).select(["path", "kind", "bytes"]).cast(FREES)
+    table = table.filter(pc.invert(pc.is_in(table["path"], value_set=pa.array(leaves, pa.string()))))
+    return ordered(table)
+
+
+def _stays(holder: Holder, branch: str) -> str:
+    if holder.branch != branch:
+        return f"it belongs to {'the main branch' if holder.branch == MAIN else 'branch ' + holder.branch}"
+    return "nothing here asks for it to go"
+
+
+# what goes -----------------------------------------------------------------------------------------------------------
+
+
+def _expire(
+    history: History,
+    line: Line,
+    change: Expire,
+    now_ms: int,
+    after: Mask,
+    reasons: dict[int, tuple[str, ...]],
+    leaves: list[str],
+    warnings: list[str],
+) -> None:
+    if broken := next((each for each in line.unreadable if each.kind == "consumer"), None):
+        raise Corrupt(
+            f"Consumer {broken.name} cannot be read, so nobody knows which snapshots it still needs. "
+            f"{broken.problem.sentence()}",
+            path=broken.problem.path,
+        )
+    snapshots = _retained(history, line, HolderKind.SNAPSHOT)
+    if change.changelogs_only:
+        rule = retention.policy(
+            line.options,
+            now_ms,
+            retain_max=change.changelog_retain_max,
+            retain_min=change.changelog_retain_min,
+            time_retained_ms=change.changelog_time_retained_ms,
+            older_than_ms=change.older_than_ms,
+            max_deletes=change.max_deletes,
+            rules=change.rules,
+            prefix="changelog",
+        )
+        changelogs = _retained(history, line, HolderKind.CHANGELOG)
+        judged = retention.expire_changelogs(line, changelogs, snapshots, rule)
+        _judge(history, line, HolderKind.CHANGELOG, judged, after, reasons)
+        warnings += rule.notes
+        return
+    rule = retention.policy(
+        line.options,
+        now_ms,
+        retain_max=change.retain_max,
+        retain_min=change.retain_min,
+        time_retained_ms=change.time_retained_ms,
+        older_than_ms=change.older_than_ms,
+        max_deletes=change.max_deletes,
+        rules=change.rules,
+    )
+    warnings += rule.notes
+    judged = (
+        retention.named_snapshots(snapshots, change.snapshots)
+        if change.snapshots
+        else retention.expire_snapshots(line, snapshots, rule)
+    )
+    _judge(history, line, HolderKind.SNAPSHOT, judged, after, reasons)
+    runs = retention.engine_runs(len(judged.goes), change.rules)
+    if runs > 1 and change.max_deletes is None:
+        warnings.append(f"Paimon itself would need {runs} runs for this (snapshot.expire.limit).")
+    warnings += retention.lost_jobs(line, judged.goes)
+    if any(problem.path.endswith("snapshot/") for problem in line.warnings):
+        warnings.append("Snapshot ids have a gap; Paimon's own expiry would free other files than these here.")
+    if keeps_changelogs(line.options) or asks_changelogs(change):
+        going = set(judged.goes)
+        for position, holder in enumerate(history.holders):
+            is_here = holder.branch == line.branch and holder.kind is HolderKind.CHANGELOG and not holder.exists
+            if is_here and int(holder.name) in going:
+                after[position] = True
+                leaves.append(holder.path)
+        if leaves:
+            warnings.append(
+                "Paimon's own CALL expire_snapshots would delete the changelogs that this plan leaves behind: "
+                "the procedure does not heed the table's changelog options."
+            )
+    elif line.changelogs or line.options.get("changelog-producer", "none") != "none":
+        warnings.append("The changelogs of the snapshots that go are freed with them.")
+
+
+def _retained(history: History, line: Line, kind: HolderKind) -> list[Retained]:
+    found = [
+        Retained(int(holder.name), holder.snapshot.time_ms if holder.snapshot else None)
+        for holder in history.holders
+        if holder.branch == line.branch and holder.kind is kind and holder.exists
+    ]
+    return sorted(found, key=lambda each: each.id)
+
+
+def _judge(
+    history: History,
+    line: Line,
+    kind: HolderKind,
+    judged: Verdicts,
+    after: Mask,
+    reasons: dict[int, tuple[str, ...]],
+) -> None:
+    goes = set(judged.goes)
+    for position, holder in enumerate(history.holders):
+        if holder.branch == line.branch and holder.kind is kind and holder.exists:
+            reasons[position] = judged.reasons[int(holder.name)]
+            after[position] = int(holder.name) not in goes
+
+
+def _tag_path(branch: str, name: str) -> str:
+    """Where a tag's file goes: beside its branch's other references."""
+    prefix = "" if branch == MAIN else f"branch/branch-{branch}/"
+    return f"{prefix}tag/tag-{name}"
+
+
+def _source_words(change: ReplaceTag) -> str:
+    return "the newest snapshot" if change.snapshot_id is None else f"snapshot {change.snapshot_id}"
+
+
+def _drop_tags(
+    history: History,
+    line: Line,
+    names: tuple[str, ...],
+    after: Mask,
+    reasons: dict[int, tuple[str, ...]],
+    why: str = "named to be deleted",
+) -> None:
+    there = {
+        holder.name: position
+        for position, holder in enumerate(history.holders)
+        if holder.branch == line.branch and holder.kind is HolderKind.TAG
+    }
+    for name in names:
+        if name not in there:
+            known = ", ".join(sorted(there)[:20]) or "none"
+            raise Invalid(f"There is no tag {name!r}, so nothing was changed.", remedy=f"Tags: {known}.")
+        after[there[name]] = False
+        reasons[there[name]] = (why,)
+
+
+def _drop_old_tags(
+    history: History, line: Line, change: Expire, now_ms: int, after: Mask, reasons: dict[int, tuple[str, ...]]
+) -> None:
+    """Tags whose retention has passed or that are older than asked. A tag that tells no creation time stays."""
+    now = wall_clock(now_ms) if change.expired_tags else None
+    for tag in line.tags:
+        if now is not None and tag.expires is not None and now > tag.expires:
+            ended = f"{tag.expires:%Y-%m-%d %H:%M:%S}"
+            why = f"its retention ended {ended}; this machine's wall clock says {now:%Y-%m-%d %H:%M:%S}"
+        elif (
+            change.tags_older_than_ms is not None
+            and tag.created is not None
+            and tag.created < wall_clock(change.tags_older_than_ms)
+        ):
+            why = f"created {tag.created:%Y-%m-%d %H:%M:%S} by the writer's wall clock, older than asked"
+        else:
+            continue
+        _drop_tags(history, line, (tag.name,), after, reasons, why)
+
+
+def _refuse_unknown(history: History, line: Line, after: Mask, change: Change) -> None:
+    for each in (bad for one in history.heads.lines for bad in one.unreadable if bad.kind == "schema"):
+        raise Corrupt(
+            "A schema cannot be read, so the table's options and partitions are not wholly known. "
+            f"{each.problem.sentence()}",
+            path=each.problem.path,
+        )
+    unknown = [(history.holders[position], found) for position, found in history.incomplete.items() if after[position]]
+    if not unknown:
+        return
+    droppable = [each for each, _ in unknown if each.kind is HolderKind.TAG and each.branch == line.branch]
+    # Dropping tags is a way out only if nothing else is unknown: that is told first.
+    holder, problems = next(((each, found) for each, found in unknown if each not in droppable), unknown[0])
+    option = "--drop-tag" if isinstance(change, Expire) else "--name"
+    way = " ".join(f"{option} {each.name}" for each in droppable)
+    raise Corrupt(
+        f"{holder.point} stays, but it cannot be read in full, so nobody knows which files it still needs: "
+        f"{problems[0].sentence()}",
+        path=problems[0].path,
+        remedy=f"Restore the file, or let this point go in the same plan ({way})."
+        if holder in droppable
+        else "Restore the file.",
+    )

@@ -1,0 +1,117 @@
+"""A plan as a value: what a change would free, why every point stays or goes. Frozen, printable, comparable. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.changes import Change, CleanOrphans, CreateTag, RenameTag
+from core.model import Heads, ObjectKind, Snapshot
+from core.units import several, size
+
+FREES = pa.schema([("path", pa.string()), ("kind", pa.string()), ("bytes", pa.int64())])
+_KIND_ORDER = {kind.value: number for number, kind in enumerate(ObjectKind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A point, whether it stays, and why."""
+
+    point: str
+    keep: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a change would do to one table. `frees`: path, kind, bytes (null = not yet asked of the store).
+
+    `removes` are the references that go with their exact bytes, in the order they go; `leaves` are the reference files
+    the change creates.
+    """
+
+    table: str
+    change: Change
+    rules: str
+    now_ms: int
+    fingerprint: str
+    points: tuple[Verdict, ...] = field(repr=False)
+    frees: pa.Table = field(repr=False)
+    kept_bytes: int  # of everything some point still holds afterwards
+    tags_keep_bytes: int  # held by going points and kept only by tags
+    removes: tuple[tuple[str, bytes], ...] = field(repr=False)
+    leaves: tuple[str, ...]
+    warnings: tuple[str, ...]
+    source: Snapshot | None = field(default=None, repr=False)  # the document a tag is made of, as it was shown
+
+    @property
+    def freed_bytes(self) -> int:
+        """Bytes of everything freed, as far as sizes are known."""
+        return int(pc.sum(self.frees["bytes"]).as_py() or 0)
+
+    @property
+    def goes(self) -> tuple[Verdict, ...]:
+        return tuple(verdict for verdict in self.points if not verdict.keep)
+
+    @property
+    def headline(self) -> str:
+        """The plan in one sentence."""
+        if isinstance(self.change, CreateTag):
+            return f"Creates tag {self.change.name}; frees nothing."
+        if isinstance(self.change, RenameTag):
+            return f"Renames tag {self.change.name} to {self.change.to}; frees nothing."
+        if isinstance(self.change, CleanOrphans):
+            return f"Frees {size(self.freed_bytes)} in {several(len(self.frees), 'orphaned file')}."
+        if not self.goes:
+            return "Nothing goes, so nothing is freed."
+        names = f"{several(len(self.goes), 'point')} {'goes' if len(self.goes) == 1 else 'go'}"
+        sentence = f"Frees {size(self.freed_bytes)} in {several(len(self.frees), 'file')}; {names}."
+        if self.tags_keep_bytes:
+            sentence += f" Tags keep a further {size(self.tags_keep_bytes)} of what they held."
+        return sentence
+
+    def by_kind(self) -> tuple[tuple[str, int, int], ...]:
+        """(kind, files, bytes) of what is freed, in the kinds' own order."""
+        grouped = self.frees.group_by("kind").aggregate([("path", "count"), ("bytes", "sum")]).to_pylist()
+        rows = [(row["kind"], row["path_count"], row["bytes_sum"] or 0) for row in grouped]
+        return tuple(sorted(rows, key=lambda row: _KIND_ORDER[row[0]]))
+
+    def without_size(self) -> list[str]:
+        """Paths whose size no metadata tells (extra files)."""
+        found: list[str] = self.frees["path"].filter(pc.is_null(self.frees["bytes"])).to_pylist()
+        return found
+
+    def with_sizes(self, sizes: Mapping[str, int | None]) -> Plan:
+        """The same plan with sizes asked of the store; what is not there is not freed."""
+        paths = self.frees["path"].to_pylist()
+        known = self.frees["bytes"].to_pylist()
+        filled = [sizes.get(path) if size is None else size for path, size in zip(paths, known, strict=True)]
+        frees = self.frees.set_column(2, FREES.field(2), pa.array(filled, pa.int64()))
+        return dataclasses.replace(self, frees=frees.filter(pc.is_valid(frees["bytes"])))
+
+
+def ordered(table: pa.Table) -> pa.Table:
+    """Freed files by kind, then path."""
+    order = pc.index_in(table["kind"], value_set=pa.array(list(_KIND_ORDER), pa.string()))
+    return (
+        table.append_column("order", order)
+        .sort_by([("order", "ascending"), ("path", "ascending")])
+        .drop_columns("order")
+    )
+
+
+def fingerprint(heads: Heads, change: Change, rules: str, now_ms: int) -> str:
+    """SHA-256 over the content of every reference, the change, the rule set and `now`."""
+    digest = hashlib.sha256()
+    for path, content in sorted(heads.references.items()):
+        digest.update(f"{path}\0{len(content)}\0".encode())
+        digest.update(content)
+    request = {"change": type(change).__name__, **dataclasses.asdict(change), "rules": rules, "now_ms": now_ms}
+    digest.update(json.dumps(request, sort_keys=True).encode())
+    return digest.hexdigest()

@@ -1,0 +1,200 @@
+"""Unfinished changes: carry them on, or take them back. The journal says what was meant.
+
+Law: nothing made since is touched. A reference that is there again after it was removed is somebody's, even with the
+very bytes that were to go: a rollback to a tag writes its expired snapshot anew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+
+from core import journal as journals
+from core.apply import NewTag, finished, may_execute, repairs, verify
+from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.errors import Conflict, Invalid
+from core.journal import Journal, Run
+from core.lock import locked
+from core.model import Heads
+from core.sweep import SETTLE_S, Receipt, Work, agreed, carry_out, read_if_there, refuse_settle, repair_hint
+from core.table import Progress, Table
+
+_CHANGES: Mapping[str, Callable[..., Change]] = {
+    kind.__name__: kind for kind in (Expire, DeleteTags, CreateTag, ReplaceTag, RenameTag, CleanOrphans)
+}
+
+
+def resume(
+    run_id: str,
+    *,
+    open_table: Callable[[str], Table],
+    settle_s: float = SETTLE_S,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    journal: Journal | None = None,
+) -> Receipt:
+    """Carry on an unfinished run. References that were made again since (an id after a rollback) are left alone, and
+    whatever anything holds by now stays. A resume always ends the run, unless it is cut off or cancelled itself."""
+    journal = journal or Journal()
+    refuse_settle(settle_s)
+    with locked(journal.run(run_id).table):
+        found = journal.run(run_id)
+        if not found.is_open:
+            raise Invalid(f"Run {run_id} is finished ({found.state}); there is nothing to resume.")
+        tag = NewTag.from_json(found.plan["tag"]) if "tag" in found.plan else None
+        if found.change_kind in (CreateTag.__name__, RenameTag.__name__):
+            assert tag is not None
+            table = open_table(found.table)
+            _publish_rest(table, tag)
+            return finished(table, run_id, found.fingerprint, tag, journal)
+        if why := may_execute(found.table):
+            raise Invalid(why)
+        table = open_table(found.table)
+        removes = journal.removed(run_id)
+        is_removed = any(event["what"] == journals.REMOVED for event in journal.events(run_id))
+        change = _change(found)
+        spares = frozenset(path for path, _ in removes) if is_removed else _spared(table, change, found, removes)
+        work = Work(
+            run_id,
+            found.fingerprint,
+            change.branch,
+            found.change_kind,
+            removes,
+            found.plan["leaves"],
+            journal.frees(run_id),
+            repairs(change),
+            False,
+            spares,
+        )
+        is_waiting = tag is not None and not is_removed and read_if_there(table, tag.path) == tag.before
+        replace = (lambda: tag.publish(table.store)) if tag is not None and is_waiting else None
+        return carry_out(table, work, journal, settle_s, progress, cancelled, replace)
+
+
+def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | None = None) -> tuple[str, ...]:
+    """Write back every reference of a run whose sweep has not started; the paths restored or taken away again."""
+    journal = journal or Journal()
+    with locked(journal.run(run_id).table):
+        found = journal.run(run_id)
+        if not found.can_undo:
+            why = "it is finished" if not found.is_open else "its sweep has started, so files may be gone"
+            remedy = "Resume it instead." if found.is_open else None
+            raise Invalid(f"Run {run_id} cannot be undone: {why}.", remedy=remedy)
+        table = open_table(found.table)
+        if "tag" in found.plan:
+            restored = _take_back(table, NewTag.from_json(found.plan["tag"]))
+        else:
+            restored = _write_back(table, found, journal.removed(run_id))
+        journal.add(run_id, journals.UNDONE, {"restored": restored})
+    return tuple(restored)
+
+
+# expiries and deleted tags -------------------------------------------------------------------------------------------
+
+
+def _change(run: Run) -> Change:
+    """The change as it was asked for."""
+    kept = {name: tuple(value) if isinstance(value, list) else value for name, value in run.plan["change"].items()}
+    return _CHANGES[run.change_kind](**kept)
+
+
+def _spared(table: Table, change: Change, run: Run, removes: Sequence[tuple[str, bytes]]) -> frozenset[str]:
+    """References that were to go when the run died among them, and may no longer.
+
+    They go in order, so what is there before one that is gone was made again. Of the rest, the same change planned
+    now must still let them go: a consumer may have come, or a rollback made one the newest snapshot.
+    """
+    if isinstance(change, ReplaceTag):
+        return frozenset()
+    heads = agreed(table)
+    there = [heads.references.get(path) == content for path, content in removes]
+    begin = max((number + 1 for number, is_there in enumerate(there) if not is_there), default=0)
+    waiting = frozenset(path for path, _ in removes[begin:])
+    if not waiting:
+        return frozenset(path for path, _ in removes)
+    again = table.preview(_of_what_is_left(change, heads), run.plan["now_ms"], table.history(heads))
+    return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again.removes})
+
+
+def _of_what_is_left(change: Change, heads: Heads) -> Change:
+    """The change without the points it names that are gone already."""
+    line = heads.line(change.branch)
+    tags = set() if line is None else {each.name for each in line.tags} | {each.name for each in line.unreadable}
+    match change:
+        case DeleteTags():
+            return dataclasses.replace(change, names=tuple(name for name in change.names if name in tags))
+        case Expire():
+            left = set() if line is None else {each.id for each in line.snapshots}
+            return dataclasses.replace(
+                change,
+                drop_tags=tuple(name for name in change.drop_tags if name in tags),
+                snapshots=tuple(number for number in change.snapshots if number in left),
+            )
+        case _:
+            return change
+
+
+def _write_back(table: Table, run: Run, removes: Sequence[tuple[str, bytes]]) -> list[str]:
+    restored = []
+    for path, content in reversed(removes):
+        if read_if_there(table, path) != content:
+            table.store.create(path, content)  # Conflict where the name was re-used: nothing is overwritten
+            restored.append(path)
+    change = _change(run)
+    if isinstance(change, Expire):
+        own = {content for _, content in removes}
+        for path in run.plan["leaves"]:
+            if read_if_there(table, path) in own:
+                table.store.delete(path)
+    if kind := repairs(change):
+        repair_hint(table, change.branch, kind)
+    return restored
+
+
+# tags ----------------------------------------------------------------------------------------------------------------
+
+
+def _publish_rest(table: Table, tag: NewTag) -> None:
+    """What is still to be done of a tag that is made or renamed."""
+    now = read_if_there(table, tag.path)
+    if now is None:
+        tag.publish(table.store)
+    elif now != tag.content:
+        raise Conflict(
+            f"{tag.path} is another's by now.", path=tag.path, remedy="Undo this run; the tag there is left alone."
+        )
+    elif tag.removed and read_if_there(table, tag.source) == tag.expected:
+        table.store.delete(tag.source)
+    if not tag.removed:
+        verify(table, tag)
+
+
+def _take_back(table: Table, tag: NewTag) -> list[str]:
+    """The tags as they were before; `Conflict` where another hand has changed them since."""
+    now = read_if_there(table, tag.path)
+    if tag.kind == ReplaceTag.__name__:
+        if now == tag.before:
+            return []
+        if now is None:
+            table.store.create(tag.path, tag.before)
+        elif now == tag.content:
+            table.store.put(tag.path, tag.before)
+        else:
+            raise Conflict(
+                f"{tag.path} was replaced again by another hand since; it is left as it is.",
+                path=tag.path,
+                remedy="Resume the run instead.",
+            )
+        return [tag.path]
+    if now != tag.content:
+        return []
+    restored = [tag.path]
+    if tag.removed:
+        old = read_if_there(table, tag.source)
+        if old is None:
+            table.store.create(tag.source, tag.expected)
+            restored.append(tag.source)
+        elif old != tag.expected:
+            return []  # the old name is another's by now: the new one alone keeps the view
+    table.store.delete(tag.path)
+    return restored

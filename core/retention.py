@@ -1,0 +1,220 @@
+"""Which snapshots and changelogs an expiry takes: the engine's rules, by version, over what is retained.
+
+Law: only a prefix goes, and each point's verdict says which rule decided it. "The newest N" counts retained
+snapshots; where ids have no gaps that is the engine's own arithmetic, where they have, it keeps no fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.asof import in_words
+from core.errors import Invalid
+from core.model import Line
+from core.units import parse_duration_ms
+
+UNBOUNDED = 2**31 - 1
+BATCH_IDENTIFIER = 2**63 - 1  # of commits that belong to no streaming job
+RULES: Mapping[str, str] = {
+    "newest": "Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run",
+    "1.x": "Paimon 1.x: a snapshot's age is its own; 50 snapshots a run",
+    "0.9": "Paimon 0.9: a snapshot's age is its own; 10 snapshots a run",
+}
+_RUN_LIMIT = {"newest": 50, "1.x": 50, "0.9": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What may go. `threshold_ms`: points committed at or after it are protected by age."""
+
+    retain_max: int
+    retain_min: int
+    threshold_ms: int
+    max_deletes: int | None
+    rules: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """One point on the line an expiry works on: its id and commit time (None if the file is unreadable)."""
+
+    id: int
+    time_ms: int | None
+
+
+def policy(
+    options: Mapping[str, str],
+    now_ms: int,
+    *,
+    retain_max: int | None,
+    retain_min: int | None,
+    time_retained_ms: int | None,
+    older_than_ms: int | None,
+    max_deletes: int | None,
+    rules: str,
+    prefix: str = "snapshot",
+) -> Policy:
+    """The policy asked for, completed from the table's options. `Invalid` where it contradicts itself."""
+    if rules not in RULES:
+        raise Invalid(f"There is no rule set {rules!r}.", remedy=f"Rule sets: {', '.join(RULES)}.")
+    own_min = _number(options, f"{prefix}.num-retained.min")
+    own_max = _number(options, f"{prefix}.num-retained.max")
+    if prefix == "changelog":
+        own_min = own_min if own_min is not None else _number(options, "snapshot.num-retained.min")
+        own_max = own_max if own_max is not None else _number(options, "snapshot.num-retained.max")
+    notes = []
+    greatest = retain_max if retain_max is not None else own_max if own_max is not None else UNBOUNDED
+    least = retain_min if retain_min is not None else own_min if own_min is not None else 10
+    if retain_min is None and own_min is None and retain_max is not None and 1 <= greatest < least:
+        notes.append(f"retain-min was lowered from the default {least} to {greatest}, because retain-max asks for it.")
+        least = greatest
+    if least < 1:
+        raise Invalid(f"retain-min must be at least 1, not {least}: the newest snapshot always stays.")
+    if greatest < least:
+        told = "" if retain_min is not None else f", from the table's option {prefix}.num-retained.min"
+        raise Invalid(
+            f"retain-max ({greatest}) is below retain-min ({least}{told}).", remedy="Give both, max at least min."
+        )
+    if max_deletes is not None and max_deletes < 1:
+        raise Invalid(f"max-deletes must be at least 1, not {max_deletes}.")
+    for name, value in (("time-retained", time_retained_ms), ("older-than", older_than_ms)):
+        if value is not None and value < 0:
+            raise Invalid(f"{name} must not be negative.")
+    if time_retained_ms is None and older_than_ms is None:
+        text = options.get(f"{prefix}.time-retained") or options.get("snapshot.time-retained") or "1 h"
+        time_retained_ms = parse_duration_ms(text)
+    thresholds = [] if time_retained_ms is None else [now_ms - time_retained_ms]
+    thresholds += [] if older_than_ms is None else [older_than_ms]
+    return Policy(greatest, least, min(thresholds), max_deletes, rules, tuple(notes))
+
+
+def _number(options: Mapping[str, str], key: str) -> int | None:
+    text = options.get(key)
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise Invalid(f"The table option {key} was expected to be a number, found {text!r}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """The ids that go, ascending, and per id the reasons in words."""
+
+    goes: tuple[int, ...]
+    reasons: Mapping[int, tuple[str, ...]]
+
+
+def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> Verdicts:
+    """Judge the retained snapshots of a line, oldest first."""
+    count = len(retained)
+    beyond = max(count - rule.retain_max, 0)  # those before this index go whatever their age
+    stop, blocker = count - rule.retain_min, f"among the newest {rule.retain_min} (retain-min)"
+    if rule.max_deletes is not None and rule.max_deletes < stop:
+        stop, blocker = rule.max_deletes, f"max-deletes {rule.max_deletes} was reached"
+    is_changelog_only = line.options.get("consumer.changelog-only") == "true" and rule.rules == "newest"
+    for consumer in () if is_changelog_only else line.consumers:
+        first = next((i for i, each in enumerate(retained) if each.id >= consumer.next_snapshot), count)
+        if first < stop:
+            stop, blocker = first, f"consumer {consumer.name} reads on from snapshot {consumer.next_snapshot}"
+    reasons: dict[int, tuple[str, ...]] = {}
+    index = 0
+    while index < stop:
+        each = retained[index]
+        if index < beyond:
+            reasons[each.id] = (f"not among the newest {rule.retain_max} (retain-max)",)
+        else:
+            judged = retained[min(index + 1, count - 1)] if rule.rules == "newest" else each
+            if judged.time_ms is None:
+                stop, blocker = index, f"the age of snapshot {judged.id} cannot be read"
+                break
+            whose = f"its successor {judged.id} was" if judged is not each else "it was"
+            if judged.time_ms >= rule.threshold_ms:
+                stop, blocker = index, f"{whose} committed {in_words(judged.time_ms)}, too young (age protects)"
+                break
+            reasons[each.id] = (f"{whose} committed before {in_words(rule.threshold_ms)}",)
+        index += 1
+    for position in range(max(index, 0), count):
+        each = retained[position]
+        own = [blocker] if position == index or not blocker.startswith("among") else []
+        if position >= count - rule.retain_min:
+            own = [f"among the newest {rule.retain_min} (retain-min)"]
+        elif position > index:
+            own = [f"only a prefix may go, and snapshot {retained[index].id} stays: {blocker}"]
+        reasons[each.id] = tuple(own)
+    return Verdicts(tuple(each.id for each in retained[: max(index, 0)]), reasons)
+
+
+def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> Verdicts:
+    """Exactly the named ids go. `Invalid` unless they are the oldest: a hole makes the engine throw and its next
+    expiry delete files that are still needed."""
+    ids = [each.id for each in retained]
+    for each in wanted:
+        if each not in ids:
+            raise Invalid(f"Snapshot {each} is not retained, so it cannot go.")
+    chosen = set(wanted)
+    if chosen == set(ids):
+        raise Invalid("All snapshots were named; the newest always stays.", remedy=f"Leave out {ids[-1]}.")
+    prefix = ids[: len(chosen)]
+    if chosen != set(prefix):
+        holes = [each for each in ids[: ids.index(max(chosen))] if each not in chosen]
+        shown = ", ".join(str(each) for each in holes[:10]) + (" …" if len(holes) > 10 else "")
+        raise Invalid(
+            "Only the oldest snapshots of a table may go; these would leave a hole, across which Paimon fails.",
+            remedy=f"Name the older ones too ({shown}), or tag what must stay and expire up to {max(chosen)}.",
+        )
+    kept = f"not named, and {max(chosen)} is the newest that goes"
+    reasons = {each: ("named to go",) if each in chosen else (kept,) for each in ids}
+    return Verdicts(tuple(prefix), reasons)
+
+
+def expire_changelogs(
+    line: Line, changelogs: Sequence[Retained], snapshots: Sequence[Retained], rule: Policy
+) -> Verdicts:
+    """Judge long-lived changelogs: counted together with the snapshots; the newest one always stays."""
+    combined = [*changelogs, *snapshots]
+    count, own = len(combined), len(changelogs)
+    beyond = max(count - rule.retain_max, 0)
+    stop, blocker = own - 1, "the newest long-lived changelog always stays"
+    if count - rule.retain_min < stop:
+        stop, blocker = count - rule.retain_min, f"among the newest {rule.retain_min} (changelog retain-min)"
+    if rule.max_deletes is not None and rule.max_deletes < stop:
+        stop, blocker = rule.max_deletes, f"max-deletes {rule.max_deletes} was reached"
+    for consumer in line.consumers:
+        first = next((i for i, each in enumerate(combined) if each.id >= consumer.next_snapshot), count)
+        if first < stop:
+            stop, blocker = first, f"consumer {consumer.name} reads on from {consumer.next_snapshot}"
+    reasons: dict[int, tuple[str, ...]] = {}
+    index = 0
+    while index < stop:
+        each = changelogs[index]
+        if index >= beyond:
+            if each.time_ms is None or each.time_ms >= rule.threshold_ms:
+                blocker = "too young (age protects)" if each.time_ms is not None else "its age cannot be read"
+                break
+            reasons[each.id] = (f"committed before {in_words(rule.threshold_ms)}",)
+        else:
+            reasons[each.id] = (f"not among the newest {rule.retain_max} (changelog retain-max)",)
+        index += 1
+    for each in changelogs[max(index, 0) :]:
+        reasons[each.id] = (blocker,)
+    return Verdicts(tuple(each.id for each in changelogs[: max(index, 0)]), reasons)
+
+
+def lost_jobs(line: Line, goes: Sequence[int]) -> list[str]:
+    """A restarted streaming job learns what it committed from its newest snapshot; without it, it may commit twice."""
+    newest = {each.commit_user: each for each in line.snapshots if each.commit_identifier != BATCH_IDENTIFIER}
+    return [
+        f"Snapshot {each.id} is the newest of job {user}: restarted from an older state, that job cannot see that its "
+        "last commit landed and may commit it twice."
+        for user, each in newest.items()
+        if each.id in goes
+    ]
+
+
+def engine_runs(going: int, rules: str) -> int:
+    """How many runs of the engine take this many snapshots (`snapshot.expire.limit` at its default)."""
+    return -(-going // _RUN_LIMIT[rules])

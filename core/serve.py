@@ -1,0 +1,59 @@
+"""Starts the dashboard: Streamlit on loopback, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from core.errors import Conflict, NotFound
+
+PORTS_TRIED = 50
+
+
+def _free(port: int) -> int:
+    """The first port from `port` on that nothing listens on."""
+    for candidate in range(port, port + PORTS_TRIED):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", candidate))
+            except OSError:
+                continue
+            return candidate
+    raise Conflict(f"The ports {port} to {port + PORTS_TRIED - 1} are all taken.", remedy="Name another with --port.")
+
+
+def serve(warehouse: str | None, port: int) -> int:
+    """Run the dashboard until it is stopped; returns its exit status. `warehouse` is a path or URL.
+
+    Where the port is taken the next free one is used, and said.
+    """
+    port = _free(port)
+    spec = find_spec("dashboard")
+    if spec is None or not spec.submodule_search_locations:
+        raise NotFound("The dashboard is not installed.", remedy="Install Snapscope with its dashboard package.")
+    app = Path(spec.submodule_search_locations[0]) / "app.py"
+    environment = dict(os.environ)
+    if warehouse is not None:
+        is_path = "://" not in warehouse and not warehouse.startswith("file:")
+        environment["SNAPSCOPE_WAREHOUSE"] = os.path.abspath(warehouse) if is_path else warehouse
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        str(app),
+        "--server.address=127.0.0.1",
+        f"--server.port={port}",
+        "--server.headless=true",
+        "--browser.gatherUsageStats=false",
+    ]
+    sys.stderr.write(f"Snapscope opens at http://127.0.0.1:{port} (stop with Ctrl+C).\n")
+    try:
+        return subprocess.call(command, env=environment, cwd=app.parent.parent)
+    except KeyboardInterrupt:
+        return 0

@@ -1,0 +1,236 @@
+"""Aggregate functions of a merge, one object per column. Pure.
+
+Law: each takes the rows of a key one after another, exactly as the engine's own function does; a number that does not
+fit its type is refused, not wrapped. `put` starts from a row's value, `add` takes a row in, `retract` takes one back
+(absent where the function cannot), `result` gives the single rows' own values and then those merged.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from core.errors import Unsupported
+from core.runs import Ints, Mask
+from core.spark import merge
+from core.spark.merge_rule import LAST_NON_NULL, LAST_VALUE, PRIMARY_KEY, Function
+
+_Values: TypeAlias = npt.NDArray[Any]
+_BLANK = " \t\n\r\v\f\x1c\x1d\x1e\x1f"
+
+
+def column_of(function: Function, column: pa.ChunkedArray, keys: int) -> Any:
+    """The column with the state of its function for so many keys."""
+    match function.name:
+        case "max" | "bool_or":
+            return _Extreme(column, keys, 1)
+        case "min" | "bool_and":
+            return _Extreme(column, keys, -1)
+        case "sum":
+            return _Sum(column, keys)
+        case "product":
+            return _Product(column, keys)
+        case "listagg":
+            return _ListAgg(column, keys, function)
+        case "first_value":
+            return _First(column, keys, of_any=True)
+        case "first_non_null_value" | "first_not_null_value":
+            return _First(column, keys, of_any=False)
+        case name if name == PRIMARY_KEY:
+            return _Key(column, keys)
+        case name if name == LAST_VALUE:
+            return _Last(column, keys)
+        case name if name == LAST_NON_NULL:
+            return _LastNonNull(column, keys)
+        case name:
+            raise Unsupported(f"The aggregate function '{name}' is not known.")
+
+
+class _Key(merge.Picked):
+    def add(self, at: Ints, rows: Ints) -> None:
+        self.put(at, rows)
+
+    def retract(self, at: Ints, rows: Ints) -> None:
+        self.put(at, rows)
+
+
+class _Last(merge.Picked):
+    def add(self, at: Ints, rows: Ints) -> None:
+        self.put(at, rows)
+
+    def retract(self, at: Ints, rows: Ints) -> None:
+        self.clear(at)
+
+
+class _LastNonNull(merge.Picked):
+    def add(self, at: Ints, rows: Ints) -> None:
+        there = self.valid[rows]
+        self.source[at[there]] = rows[there]
+
+    def retract(self, at: Ints, rows: Ints) -> None:
+        self.clear(at[self.valid[rows]])
+
+
+class _First(merge.Picked):
+    def __init__(self, column: pa.ChunkedArray, keys: int, *, of_any: bool) -> None:
+        super().__init__(column, keys)
+        self.of_any = of_any
+        self.done: Mask = np.zeros(keys, dtype=np.bool_)
+
+    def add(self, at: Ints, rows: Ints) -> None:
+        taken = ~self.done[at] & (self.valid[rows] | self.of_any)
+        self.put(at[taken], rows[taken])
+        self.done[at[taken]] = True
+
+
+class _Extreme(merge.Picked):
+    """The greatest value (sign 1) or the least (-1); of equal ones the earlier row's. Null counts as nothing."""
+
+    def __init__(self, column: pa.ChunkedArray, keys: int, sign: int) -> None:
+        super().__init__(column, keys)
+        self.rank: Ints = sign * merge.ranks(self.column)
+
+    def add(self, at: Ints, rows: Ints) -> None:
+        have = self.source[at]
+        taken = self.valid[rows] & ((have < 0) | (self.rank[have] < self.rank[rows]))
+        self.source[at[taken]] = rows[taken]
+
+
+class _Computed:
+    """A column whose merged value is none of its rows': values and whether there is one, per key."""
+
+    def __init__(self, column: pa.ChunkedArray, keys: int) -> None:
+        self.column: pa.Array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        self.valid: Mask = ~merge.nulls(self.column)
+        self.values = self.plain()
+        self.value: _Values = np.zeros(keys, dtype=self.values.dtype)
+        self.there: Mask = np.zeros(keys, dtype=np.bool_)
+        self.kept: Mask = np.ones(keys, dtype=np.bool_)
+
+    def plain(self) -> _Values:
+        """The column's values, anything where there is none."""
+        of = self.column.type
+        if pa.types.is_decimal(of):
+            if of.precision <= 18:  # the low half of each number of 128 bits
+                words = np.frombuffer(self.column.buffers()[1], dtype=np.int64)
+                return words[2 * self.column.offset : 2 * (self.column.offset + len(self.column)) : 2]
+            unscaled = [None if v is None else int(v.scaleb(of.scale)) for v in self.column.to_pylist()]
+            return np.array([0 if v is None else v for v in unscaled], dtype=object)
+        return merge.numbers(self.column)
+
+    def put(self, at: Ints, rows: Ints) -> None:
+        self.value[at], self.there[at] = self.values[rows], self.valid[rows]
+
+    def add(self, at: Ints, rows: Ints) -> None:
+        at, rows = at[self.valid[rows]], rows[self.valid[rows]]
+        have = self.there[at]
+        self.put(at[~have], rows[~have])
+        self.value[at[have]] = self.combined(self.value[at[have]], self.values[rows[have]])
+
+    def combined(self, have: _Values, new: _Values) -> _Values:
+        raise NotImplementedError
+
+    def exact(self, found: _Values, is_exact: Mask) -> _Values:
+        if not is_exact.all():
+            raise Unsupported(
+                f"A number does not fit its type {self.column.type} when it is aggregated.",
+                remedy="The engine's releases answer differently here; none can be called right.",
+            )
+        return found
+
+    def result(self, single: Ints) -> pa.Array:
+        value, there = self.value[self.kept], self.there[self.kept]
+        return pa.concat_arrays([self.column.take(pa.array(single)), self.array(value, there)])
+
+    def array(self, value: _Values, there: Mask) -> pa.Array:
+        of = self.column.type
+        if pa.types.is_decimal(of):
+            pairs = zip(value.tolist(), there.tolist(), strict=True)
+            return pa.array([_decimal(v, of.scale) if known else None for v, known in pairs], of)
+        return pa.array(value, of, mask=~there)
+
+
+class _Sum(_Computed):
+    def combined(self, have: _Values, new: _Values) -> _Values:
+        if have.dtype.kind == "f":
+            return have + new
+        if pa.types.is_decimal(self.column.type):
+            found = have + new
+            return self.exact(found, np.abs(found) < 10**self.column.type.precision)
+        with np.errstate(over="ignore"):
+            found = have + new
+        return self.exact(found, ((have ^ found) & (new ^ found)) >= 0)
+
+    def retract(self, at: Ints, rows: Ints) -> None:
+        at, rows = at[self.valid[rows]], rows[self.valid[rows]]
+        have = self.there[at]
+        less = self.values[rows]
+        if less.dtype.kind == "i":
+            self.exact(less, less != np.iinfo(less.dtype).min)
+        self.value[at[have]] = self.combined(self.value[at[have]], -less[have])
+        self.value[at[~have]], self.there[at[~have]] = -less[~have], True
+
+
+class _Product(_Computed):
+    def combined(self, have: _Values, new: _Values) -> _Values:
+        if have.dtype.kind == "f":
+            return have * new
+        wide = have.astype(object) * new.astype(object)
+        limits = np.iinfo(have.dtype)
+        self.exact(have, ((wide >= limits.min) & (wide <= limits.max)).astype(np.bool_))
+        found: _Values = wide.astype(have.dtype)
+        return found
+
+    def retract(self, at: Ints, rows: Ints) -> None:
+        taken = self.valid[rows] & self.there[at]
+        at, less = at[taken], self.values[rows[taken]]
+        have = self.value[at]
+        if have.dtype.kind == "f":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                self.value[at] = have / less
+            return
+        self.exact(have, (less != 0) & ~((less == -1) & (have == np.iinfo(have.dtype).min)))
+        self.value[at] = np.sign(have) * np.sign(less) * (np.abs(have) // np.abs(less))  # towards zero
+
+
+class _ListAgg(_Computed):
+    """Texts one after another; blank ones count as nothing."""
+
+    def __init__(self, column: pa.ChunkedArray, keys: int, function: Function) -> None:
+        self.function = function
+        super().__init__(column, keys)
+
+    def plain(self) -> _Values:
+        return np.array([text or "" for text in self.column.to_pylist()], dtype=object)
+
+    def add(self, at: Ints, rows: Ints) -> None:
+        for key, row in zip(at.tolist(), rows.tolist(), strict=True):
+            new = self.values[row]
+            if not self.valid[row] or not new.strip(_BLANK):
+                continue
+            have = self.value[key] if self.there[key] else ""
+            self.value[key] = self.joined(have, new) if have.strip(_BLANK) else new
+            self.there[key] = True
+
+    def joined(self, have: str, new: str) -> str:
+        delimiter = self.function.delimiter
+        if not self.function.distinct:
+            return f"{have}{delimiter}{new}"
+        known = set(have.split(delimiter)) if delimiter else {have}
+        for text in new.split(delimiter) if delimiter else [new]:
+            if text.strip(_BLANK) and text not in known:
+                known.add(text)
+                have = f"{have}{delimiter}{text}"
+        return have
+
+    def array(self, value: _Values, there: Mask) -> pa.Array:
+        pairs = zip(value.tolist(), there.tolist(), strict=True)
+        return pa.array([text if known else None for text, known in pairs], self.column.type)
+
+
+def _decimal(unscaled: int, scale: int) -> Decimal:
+    return Decimal((int(unscaled < 0), tuple(map(int, str(abs(unscaled)))), -scale))

@@ -1,0 +1,266 @@
+"""The gate for SQL that users write: Spark's own parser, then lists of what may pass.
+
+Laws:
+- What is not on a list of core/spark/allowed.py is refused; there is no list of what is bad.
+- Tables are the opened views and the statement's own WITH names, one part each; nothing else is reachable.
+- The plan that was checked is the plan that runs: the text is parsed once. Its analyzed form is checked again, down to
+  the opened views: whatever else reads is refused there, however it got in.
+- Whatever cannot be understood (too long, too deep, too large, unknown) is refused.
+
+This keeps an honest user from mistakes and a curious one from files, environment and shell of the machine. It is no
+container: queries of people who are not trusted belong under an operating-system user of their own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from core.errors import Invalid
+from core.spark import allowed, plans, sizes
+from core.spark.session import said
+
+MOST_CHARACTERS = 20_000
+MOST_RELATIONS = 500  # counted with every WITH name written out in full, the way Spark will
+MOST_GROUPINGS = 4_096
+MOST_RECURSION = 100
+LARGEST_BULK = 10_000_000  # characters or elements that calls inside calls may be told to make
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPlan:
+    """A query that may run. `frame` is lazy and holds the plan that was checked; `reads` are the views it reads."""
+
+    sql: str
+    frame: DataFrame = field(repr=False)
+    reads: frozenset[str]
+
+
+def check(session: SparkSession, sql: str, views: Collection[str]) -> CheckedPlan:
+    """Lets a query over the temporary views named in `views` (of this session) through and analyzes it; nothing runs.
+
+    Raises Invalid with a sentence that names what is refused, and what is allowed; also for SQL that Spark cannot
+    parse or resolve. View names are compared without case, as Spark does.
+    """
+    names = frozenset(view.lower() for view in views)
+    over = ", ".join(sorted(names)) if names else "values alone (no table is open)"
+    remedy = f"Allowed is one query (SELECT, WITH, VALUES, TABLE or FROM …) over {over}."
+    jsession: Any = session._jsparkSession
+    try:
+        _check_text(sql)
+        plan = jsession.sessionState().sqlParser().parsePlan(sql)
+        _Judge(names).statement(plans.read(session, plan, analyzed=False))
+        frame = _frame(session, plan)
+        analyzed: Any = frame._jdf.queryExecution().analyzed()
+        reads = _check_analyzed(plans.read(session, analyzed, analyzed=True), names)
+    except _Refused as refused:
+        raise Invalid(f"The query was refused: {refused}.", remedy=remedy) from None
+    except RecursionError:
+        raise Invalid("The query was refused: it is nested too deeply.", remedy=remedy) from None
+    except (PySparkException, Py4JError) as error:
+        raise Invalid(_sentence(error)) from error
+    return CheckedPlan(sql=sql, frame=frame, reads=reads)
+
+
+class _Refused(Exception):
+    """Carries what is refused and why, as the second half of a sentence."""
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    if "StackOverflowError" in text or plans.TOO_DEEP in text:
+        return "The query was refused: it is nested too deeply."
+    if plans.TOO_LARGE in text:
+        return f"The query was refused: it has more than {plans.MOST_NODES:,} parts."
+    if "SQL_SCRIPTING" in text:
+        return "The query was refused: it is a script, and only one query at a time may run."
+    if "OutOfMemoryError" in text:
+        return "The query was refused: it needs more memory than Spark has before it even runs."
+    return f"Spark cannot run this query. {said(error)}"
+
+
+def _check_text(sql: str) -> None:
+    if len(sql) > MOST_CHARACTERS:
+        raise _Refused(f"it is {len(sql):,} characters long, {MOST_CHARACTERS:,} are allowed")
+    if "${" in sql:
+        raise _Refused("`${` is how Spark inserts settings and the environment into SQL")
+    if "\0" in sql:
+        raise _Refused("it contains a NUL character")
+
+
+def _frame(session: SparkSession, plan: Any) -> DataFrame:
+    """The analyzed, lazy DataFrame of a parsed plan. A command would run right here; none has passed."""
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+    jvm: Any = session._jvm
+    return ClassicDataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
+
+
+# ---------------------------------------------------------------------------------------------------- the parsed plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What a part of the statement grows into: relations read, and elements that one value may be told to hold."""
+
+    relations: int = 0
+    bulk: float = 1.0
+
+    def beside(self, other: _Cost) -> _Cost:
+        return _Cost(self.relations + other.relations, max(self.bulk, other.bulk))
+
+
+_NOTHING = _Cost()
+
+
+class _Judge:
+    """Walks a parsed statement. Raises _Refused at the first thing that is not allowed."""
+
+    def __init__(self, views: frozenset[str]) -> None:
+        self._views = views
+        self._groupings = 1
+
+    def statement(self, node: Any) -> None:
+        relations = self._visit(node, {}).relations
+        if relations > MOST_RELATIONS:
+            raise _Refused(
+                f"with every WITH name written out it reads {relations:,} relations, {MOST_RELATIONS} are allowed"
+            )
+
+    def _visit(self, node: Any, scope: Mapping[str, int]) -> _Cost:
+        """`scope` maps the WITH names that are visible here to the relations each of them reads."""
+        if isinstance(node, list):
+            return self._all(node, scope)
+        if not isinstance(node, dict):
+            return _NOTHING
+        name, parts = node["is"], node["of"]
+        short = name.removeprefix(plans.CATALYST)
+        match short:
+            case "analysis.UnresolvedRelation":
+                return self._relation(parts, scope)
+            case "analysis.UnresolvedFunction":
+                return self._function(parts, scope)
+            case "analysis.UnresolvedTableValuedFunction":
+                return self._call(parts[0], parts[1], allowed.TABLE_FUNCTIONS, parts[2:], scope)
+            case "analysis.UnresolvedGenerator":
+                identifier = [part for part in reversed(parts[0]["of"]) if part is not None]
+                return self._call(identifier, parts[1], allowed.TABLE_FUNCTIONS, parts[2:], scope)
+            case "plans.logical.UnresolvedWith":
+                return self._with(parts, scope)
+            case "plans.logical.UnresolvedHint":
+                if parts[0].lower() not in allowed.HINTS:
+                    raise _Refused(f"the hint {parts[0]} is not allowed, only those that choose a join are")
+            case "expressions.Cube":
+                self._grouped(2 ** len(parts[0]))
+            case "expressions.Rollup":
+                self._grouped(len(parts[0]) + 1)
+            case "expressions.GroupingSets":
+                self._grouped(len(parts[0]))
+            case _ if short in allowed.PLANS or short in allowed.EXPRESSIONS or short in allowed.PARTS:
+                pass
+            case _ if name in allowed.VALUES or name.startswith(allowed.VALUE_PACKAGES):
+                pass
+            case _:
+                raise _Refused(f"{_words(name)} is not part of a query that only reads")
+        return self._all(parts, scope)
+
+    def _all(self, nodes: Iterable[Any], scope: Mapping[str, int]) -> _Cost:
+        cost = _NOTHING
+        for node in nodes:
+            cost = cost.beside(self._visit(node, scope))
+        return cost
+
+    def _relation(self, parts: list[Any], scope: Mapping[str, int]) -> _Cost:
+        names, options, streaming = parts
+        if len(names) != 1 or (names[0].lower() not in scope and names[0].lower() not in self._views):
+            raise _Refused(f"`{'.'.join(names)}` is not an opened table")
+        if streaming or options["of"] != [0]:
+            raise _Refused(f"`{names[0]}` can be read only as it is, without STREAM and without options")
+        return _Cost(relations=scope.get(names[0].lower(), 1))
+
+    def _with(self, parts: list[Any], scope: Mapping[str, int]) -> _Cost:
+        child, definitions, recursive = parts
+        inner = dict(scope)
+        bulk = 1.0
+        for definition in definitions:
+            name, body, levels = definition["of"]
+            if levels is not None and levels > MOST_RECURSION:
+                raise _Refused(f"a recursion of {levels:,} levels is asked for, {MOST_RECURSION} are allowed")
+            cost = self._visit(body, inner | {name.lower(): 1} if recursive else inner)
+            inner[name.lower()] = max(1, cost.relations)
+            bulk = max(bulk, cost.bulk)
+        return self._visit(child, inner).beside(_Cost(bulk=bulk))
+
+    def _function(self, parts: list[Any], scope: Mapping[str, int]) -> _Cost:
+        names, arguments, _distinct, where, _ignore_nulls, within, internal = parts
+        if internal:
+            raise _Refused(f"{'.'.join(names)} is a function of Spark's own")
+        return self._call(names, arguments, allowed.FUNCTIONS, [where, within], scope)
+
+    def _call(
+        self, names: list[str], arguments: list[Any], listed: frozenset[str], rest: list[Any], scope: Mapping[str, int]
+    ) -> _Cost:
+        name = names[0].lower() if len(names) == 1 else ".".join(names)
+        if name not in listed:
+            raise _Refused(f"the function {name} is not on the list of allowed functions")
+        if len(arguments) > allowed.MOST_ARGUMENTS.get(name, len(arguments)):
+            raise _Refused(f"{name} is allowed with at most {allowed.MOST_ARGUMENTS[name]} arguments")
+        if name in allowed.FORMATS and not sizes.plain_format(arguments):
+            raise _Refused(f"{name} is allowed only with a plain pattern, of widths below {sizes.LARGEST_ANSWER:,}")
+        size, most = sizes.told(name, arguments)
+        if size > most:
+            raise _Refused(f"{name} is told to make up to {size:,.0f} elements, {most:,} are allowed")
+        costs = [self._visit(argument, scope) for argument in arguments]
+        bulk = max((cost.bulk for cost in costs), default=1.0)
+        if any(plans.is_a(argument, "expressions.LambdaFunction") for argument in arguments):
+            bulk = math.prod(cost.bulk for cost in costs)
+        bulk *= size
+        if bulk > LARGEST_BULK:
+            raise _Refused(f"{name} would make up to {bulk:,.0f} elements, {LARGEST_BULK:,} are allowed")
+        return _Cost(sum(cost.relations for cost in costs), bulk).beside(self._all(rest, scope))
+
+    def _grouped(self, sets: int) -> None:
+        self._groupings *= max(1, sets)
+        if self._groupings > MOST_GROUPINGS:
+            raise _Refused(f"GROUP BY asks for {self._groupings:,} grouping sets, {MOST_GROUPINGS:,} are allowed")
+
+
+def _words(class_name: str) -> str:
+    """`…logical.InsertIntoStatement` → `insert into statement`."""
+    short = class_name.rsplit(".", 1)[-1].split("$", 1)[0]
+    return " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+", short)).lower() or class_name
+
+
+# -------------------------------------------------------------------------------------------------- the analyzed plan
+
+
+def _check_analyzed(node: Any, views: frozenset[str]) -> frozenset[str]:
+    """The views the analyzed plan reads. Refuses what reads outside them, calls code or tells of the machine."""
+    if isinstance(node, list):
+        reads: frozenset[str] = frozenset()
+        for item in node:
+            reads |= _check_analyzed(item, views)
+        return reads
+    if not isinstance(node, dict):
+        return frozenset()
+    name, parts = node["is"], node["of"]
+    short = name.removeprefix(plans.CATALYST)
+    if short == "plans.logical.View":
+        table, temporary = parts
+        if not temporary or table.lower() not in views:
+            raise _Refused(f"`{table}` is not an opened table")
+        return frozenset({table.lower()})
+    if short.startswith("plans.logical.") and short not in allowed.ANALYZED_PLANS:
+        raise _Refused(f"{_words(name)} is not part of a query that only reads")
+    if name in allowed.REFUSED_EXPRESSIONS:
+        raise _Refused(f"{_words(name)} tells of or acts on the machine, not the table")
+    if not name.startswith(allowed.ANALYZED_PACKAGES):
+        raise _Refused(f"{_words(name)} reads outside the opened tables")
+    return _check_analyzed(parts, views)

@@ -1,0 +1,324 @@
+"""The rows of one bucket, as its files hold them, merged into the table's rows. Pure: Arrow in, Arrow out.
+
+Laws: rows of one key are taken in the order user sequence, sequence number, retractions first; a key with a single row
+is that row, whatever the engine; a result that is a retraction is no row (spec 5.4). Where releases differ the answer
+is that of Paimon 2.0. What cannot be right is refused by its name, in the rule or when such a row is met.
+
+How: rows are sorted once; then every key takes its first row, every key with more its second, and so on. So each step
+is one numpy operation over all keys, and yet each key sees its rows one by one, as the engine does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import Unsupported
+from core.runs import Ints, Mask
+from core.spark.merge_rule import DEDUPLICATE, PARTIAL_UPDATE, Function, Group, MergeRule
+
+SEQUENCE, KIND, LEVEL = "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL"
+UPDATE_BEFORE, DELETE = 1, 3
+
+_Values: TypeAlias = npt.NDArray[Any]
+_NONE = -1  # no row: the value is null
+
+
+def merge(rule: MergeRule, rows: pa.Table) -> pa.Table:
+    """The merged rows, in no order.
+
+    `rows` has the columns of `rule.columns`, `_SEQUENCE_NUMBER` (int64), `_VALUE_KIND` (int8) and `_LEVEL` (int32).
+    Raises `Unsupported` where a row is met that the rule cannot take.
+    """
+    rows = rows.combine_chunks()
+    kind = numbers(rows[KIND])
+    retract = (kind == UPDATE_BEFORE) | (kind == DELETE)
+    columns = rows.select(list(rule.columns))
+    if rule.engine == DEDUPLICATE and rule.ignore_delete and retract.any():
+        return merge(rule, rows.filter(pa.array(~retract)))
+    if not len(rows):
+        return columns
+    order, start, count = _grouped(rule, rows, retract)
+    if rule.engine == DEDUPLICATE:
+        last = order[start + count - 1]
+        return columns.take(pa.array(np.sort(last[~retract[last]])))
+    alone = count == 1
+    if rule.lookup:
+        order, start, count = _without_stale(order, start, count, numbers(rows[LEVEL]))
+    single = order[start[alone]]
+    single = single[~retract[single]]
+    steps = _Steps(order, start[~alone], count[~alone])
+    if rule.engine == PARTIAL_UPDATE:
+        found = _partial_update(rule, columns, steps, retract, kind)
+    else:
+        found = _aggregation(rule, columns, steps, retract, kind)
+    return pa.table({name: found[name].result(single) for name in rule.columns})
+
+
+# order and groups -------------------------------------------------------------------------------------------------
+
+
+def _grouped(rule: MergeRule, rows: pa.Table, retract: Mask) -> tuple[Ints, Ints, Ints]:
+    """(rows in merging order, where each key begins, its number of rows)."""
+    key = codes(rows, rule.keys)
+    user = [ranks(rows[name], descending=rule.descending) for name in rule.sequence]
+    by: list[_Values] = [*user, numbers(rows[SEQUENCE])]
+    order = np.lexsort((~retract, *reversed(by), key)) if retract.any() else np.lexsort((*reversed(by), key))
+    ordered = key[order]
+    start = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))).astype(np.int64)
+    return order.astype(np.int64), start, np.diff(np.concatenate((start, [len(order)])))
+
+
+def _without_stale(order: Ints, start: Ints, count: Ints, level: _Values) -> tuple[Ints, Ints, Ints]:
+    """With look-ups, what lies above level 0 is already merged with all below it: of each key only the row of the
+    lowest such level counts, beside those of level 0."""
+    group = np.repeat(np.arange(len(start), dtype=np.int64), count)
+    at = level[order].astype(np.int64)
+    high = np.flatnonzero(at > 0)
+    picked = high[np.lexsort((high, at[high], group[high]))]
+    first = np.concatenate(([True], group[picked][1:] != group[picked][:-1])) if len(picked) else picked.astype(bool)
+    keep = at <= 0
+    keep[picked[first]] = True
+    kept = np.bincount(group[keep], minlength=len(start)).astype(np.int64)
+    return order[keep], np.cumsum(kept) - kept, kept
+
+
+def codes(rows: pa.Table, names: Sequence[str]) -> Ints:
+    """Equal numbers for rows with equal values in these columns, different ones for others."""
+    code: Ints = np.zeros(len(rows), dtype=np.int64)
+    for name in names:
+        column = _flat(rows[name])
+        if pa.types.is_integer(column.type) and not column.null_count and len(names) == 1:
+            return numbers(column).astype(np.int64)
+        if pa.types.is_floating(column.type):
+            column = pa.array(_bits(numbers(column)), mask=nulls(column))
+        encoded = column.dictionary_encode()
+        own = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
+        if code.any():
+            code = np.unique(code, return_inverse=True)[1].astype(np.int64)
+        code = code * (len(encoded.dictionary) + 1) + own
+    return code
+
+
+def ranks(column: pa.ChunkedArray | pa.Array, *, descending: bool = False) -> Ints:
+    """Numbers in the order of the values, equal for equal ones; null is the lowest in both directions."""
+    flat = _flat(column)
+    if pa.types.is_floating(flat.type):
+        flat = pa.array(_bits(numbers(flat)), mask=nulls(flat))
+    elif pa.types.is_boolean(flat.type):
+        flat = flat.cast(pa.int8())
+    nothing = nulls(flat)
+    if pa.types.is_integer(flat.type) and not nothing.any():
+        values = numbers(flat).astype(np.int64)
+        return ~values if descending else values
+    if pa.types.is_decimal(flat.type):
+        encoded = flat.dictionary_encode()
+        place = np.zeros(len(encoded.dictionary) + 1, dtype=np.int64)
+        place[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(1, len(place))
+        found: Ints = place[pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)]
+    else:
+        found = pc.rank(flat, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
+    lowest = np.int64(-len(found) - 2)
+    return np.where(nothing, lowest, -found if descending else found)
+
+
+def _bits(values: _Values) -> Ints:
+    """Floats as integers in Java's order: -0.0 before 0.0, one NaN after everything."""
+    wide = values.astype(np.float64)
+    wide[np.isnan(wide)] = np.nan
+    bits = wide.view(np.int64)
+    return np.where(bits < 0, bits ^ np.int64(0x7FFFFFFFFFFFFFFF), bits)
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Keys with several rows, longest first: step n is the n-th row of every key that has as many."""
+
+    order: Ints
+    start: Ints
+    count: Ints
+
+    def __post_init__(self) -> None:
+        longest = np.argsort(-self.count, kind="stable")
+        object.__setattr__(self, "start", self.start[longest])
+        object.__setattr__(self, "count", self.count[longest])
+
+    @property
+    def keys(self) -> int:
+        return len(self.start)
+
+    def __iter__(self) -> Any:
+        for number in range(int(self.count.max(initial=0))):
+            active = int(np.searchsorted(-self.count, -number, side="left"))
+            yield self.order[self.start[:active] + number]
+
+
+# columns ----------------------------------------------------------------------------------------------------------
+
+
+class Picked:
+    """A column whose merged value is one of its rows' values, or null."""
+
+    def __init__(self, column: pa.ChunkedArray, keys: int) -> None:
+        self.column = _flat(column)
+        self.valid: Mask = ~nulls(self.column)
+        self.source: Ints = np.full(keys, _NONE, dtype=np.int64)
+        self.kept: Mask = np.ones(keys, dtype=np.bool_)
+
+    def put(self, at: Ints, rows: Ints) -> None:
+        self.source[at] = np.where(self.valid[rows], rows, _NONE)
+
+    def clear(self, at: Ints) -> None:
+        self.source[at] = _NONE
+
+    def result(self, single: Ints) -> pa.Array:
+        source = np.concatenate((single, self.source[self.kept]))
+        return self.column.take(pa.array(source, mask=source == _NONE))
+
+
+def _partial_update(
+    rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values
+) -> Mapping[str, Any]:
+    found = {name: Picked(columns[name], steps.keys) for name in rule.columns}
+    free = [found[name] for name in rule.columns if not any(name in group.fields for group in rule.groups)]
+    groups = [(group, _tuple_ranks(columns, group.sequence), np.zeros(steps.keys, np.int64)) for group in rule.groups]
+    deleted, inserted, filled = (np.zeros(steps.keys, dtype=np.bool_) for _ in range(3))
+    everything = tuple(found.values())
+
+    def reset(at: Ints, rows: Ints) -> None:
+        for column in everything:
+            column.put(at, rows)
+        for _, rank, newest in groups:
+            newest[at] = rank[rows]
+
+    for rows in steps:
+        keys = np.arange(len(rows), dtype=np.int64)
+        gone = retract[rows]
+        deleted[keys] = False
+        at, taken = keys[gone], rows[gone]
+        if len(at):
+            fresh = ~filled[at]
+            reset(at[fresh], taken[fresh])
+            filled[at] = True
+            if not rule.ignore_delete:
+                _retract_partial(rule, found, groups, deleted, reset, at, taken, kind[taken] == DELETE)
+        at, taken = keys[~gone], rows[~gone]
+        for column in free:
+            there = column.valid[taken]
+            column.source[at[there]] = taken[there]
+        for group, rank, newest in groups:
+            newer = (rank[taken] > 0) & (rank[taken] >= newest[at])
+            newest[at[newer]] = rank[taken[newer]]
+            for name in group.fields:
+                found[name].put(at[newer], taken[newer])
+        inserted[at] = filled[at] = True
+    for column in everything:
+        column.kept = inserted & ~deleted
+    return found
+
+
+def _retract_partial(
+    rule: MergeRule,
+    found: Mapping[str, Picked],
+    groups: Sequence[tuple[Group, Ints, Ints]],
+    deleted: Mask,
+    reset: Any,
+    at: Ints,
+    rows: Ints,
+    is_delete: Mask,
+) -> None:
+    if rule.groups:
+        for group, rank, newest in groups:
+            newer = (rank[rows] > 0) & (rank[rows] >= newest[at])
+            newest[at[newer]] = rank[rows[newer]]
+            for name in group.fields:
+                if name in group.sequence:
+                    found[name].put(at[newer], rows[newer])
+                else:
+                    found[name].clear(at[newer])
+            whole = newer & is_delete if group.removes else np.zeros(len(at), dtype=np.bool_)
+            deleted[at[whole]] = True
+        reset(at[deleted[at]], rows[deleted[at]])
+        return
+    if not rule.remove_on_delete:
+        raise Unsupported(
+            "A deleted row was met, and a partial-update table takes those only with 'ignore-delete', "
+            "'partial-update.remove-record-on-delete' or sequence groups.",
+            remedy="The engine refuses to read this point too.",
+        )
+    deleted[at[is_delete]] = True
+    reset(at[is_delete], rows[is_delete])
+
+
+def _tuple_ranks(columns: pa.Table, names: Sequence[str]) -> Ints:
+    """The order of several columns together; 0 where all of them are null."""
+    each = [ranks(columns[name]) for name in names]
+    order = np.lexsort(tuple(reversed(each)))
+    changes: Mask = np.zeros(len(order), dtype=np.bool_)
+    for rank in each:
+        changes[1:] |= rank[order][1:] != rank[order][:-1]
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = np.cumsum(changes) + 1
+    empty: Mask = np.ones(len(order), dtype=np.bool_)
+    for name in names:
+        empty &= nulls(_flat(columns[name]))
+    found[empty] = 0
+    return found
+
+
+def _aggregation(rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values) -> Mapping[str, Any]:
+    from core.spark.aggregates import column_of
+
+    found = {name: column_of(rule.functions[name], columns[name], steps.keys) for name in rule.columns}
+    deleted: Mask = np.zeros(steps.keys, dtype=np.bool_)
+    for rows in steps:
+        keys = np.arange(len(rows), dtype=np.int64)
+        gone = retract[rows]
+        whole = gone & (kind[rows] == DELETE) if rule.remove_on_delete else np.zeros(len(rows), dtype=np.bool_)
+        deleted[keys] = whole
+        for name, column in found.items():
+            column.put(keys[whole], rows[whole])
+            column.add(keys[~gone], rows[~gone])
+            at = gone & ~whole
+            if at.any():
+                _retract(rule.functions[name], name, column, keys[at], rows[at])
+    for column in found.values():
+        column.kept = ~deleted
+    return found
+
+
+def _retract(function: Function, name: str, column: Any, at: Ints, rows: Ints) -> None:
+    if function.ignores_retract:
+        return
+    if not hasattr(column, "retract"):
+        raise Unsupported(
+            f"A deleted or updated row was met, which the function '{function.name}' of the column '{name}' cannot "
+            "take back.",
+            remedy="The engine refuses to read this point too, unless 'ignore-retract' is set for the column.",
+        )
+    column.retract(at, rows)
+
+
+# arrays -----------------------------------------------------------------------------------------------------------
+
+
+def _flat(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def nulls(column: pa.Array) -> Mask:
+    found: Mask = column.is_null().to_numpy(zero_copy_only=False)
+    return found
+
+
+def numbers(column: pa.ChunkedArray | pa.Array) -> _Values:
+    """The values with some number where they are null."""
+    flat = _flat(column)
+    found: _Values = (pc.fill_null(flat, 0) if flat.null_count else flat).to_numpy(zero_copy_only=False)
+    return found

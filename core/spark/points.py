@@ -1,0 +1,87 @@
+"""The rows of a table at a point, whatever kind of table it is.
+
+Laws: exactly the live files of the point, with the point's own schema and options; what the engine leaves out of a
+batch read is left out and said. Nothing is read until the frame is used, but metadata.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+
+from core.formats.paimon import details
+from core.history import History
+from core.model import Heads, Line, Schema, Snapshot
+from core.spark import keyed, read
+from core.spark.merge_rule import is_on
+from core.table import Table
+
+_DECIDES = re.compile(  # options that decide what merging answers
+    r"merge-engine|sequence\.|fields\.|deletion-vectors\.enabled|deletion-vectors\.merge|changelog-producer$|"
+    r"force-lookup|(.*\.)?ignore-delete|.*\.remove-record-on-"
+)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A frame, and what it is made from: `merged` of `files` live data files go through a merge in Python.
+
+    `left_out` and `differs` are sentences: what the engine would not show either, and where it would answer otherwise.
+    """
+
+    frame: DataFrame
+    files: int
+    files_read: int
+    merged: int
+    left_out: tuple[str, ...]
+    differs: tuple[str, ...]
+
+
+def rows_at(
+    spark: SparkSession, table: Table, history: History, point: str, snapshot: Snapshot, branch: str, schema: Schema
+) -> Rows:
+    """The rows at a holder's point. `Unsupported` by name for what cannot be right, `Corrupt` for what is not whole."""
+    read.refuse_unreadable(schema, schema.options)
+    files = history.files_at(history.require(point))
+    schemas = schemas_of(history.heads, branch)
+    ranges = details.ranges(table.manifests, snapshot, files) if schema.primary_keys else {}
+    has_vectors = is_on(schema.options, "deletion-vectors.enabled")
+    vectors = details.vectors(table.manifests, history.heads, snapshot) if has_vectors else {}
+    plan = keyed.plan(schema, schemas, files, ranges, vectors)
+    merged = plan.files - len(plan.raw)
+    plan = keyed.in_python(
+        plan, lambda form, number: number not in schemas or read.by_jvm(table.store, form, schemas[number])
+    )
+    parts = read.stored(spark, table.store, schema, schemas, plan.raw)
+    if plan.work:
+        parts.append(keyed.frame(spark, table.store, schema, schemas, plan.work))
+    return Rows(
+        frame=reduce(DataFrame.unionAll, parts) if parts else read.empty(spark, schema),
+        files=len(files),
+        files_read=plan.files,
+        merged=merged,
+        left_out=plan.left_out,
+        differs=_differs(schema, history.heads, branch) if schema.primary_keys else (),
+    )
+
+
+def _differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
+    """Paimon reads the past with today's options; here a point is read with its own, as it was read then."""
+    line = heads.line(branch)
+    today = line.options if line is not None else {}
+    names = sorted(name for name in {*today, *schema.options} if _DECIDES.match(name))
+    return tuple(
+        f"Paimon itself reads this point with today's '{name}' ({today.get(name, 'not set')}); "
+        f"this is with the point's own ({schema.options.get(name, 'not set')})"
+        for name in names
+        if today.get(name) != schema.options.get(name)
+    )
+
+
+def schemas_of(heads: Heads, branch: str) -> dict[int, Schema]:
+    """Schemas a point's files may name: its branch's own, else main's (a branch shares files with main)."""
+    line: Line | None = heads.line(branch)
+    return {**heads.main.schemas, **(line.schemas if line is not None else {})}

@@ -1,0 +1,128 @@
+"""SQL over a table as it was: a point's files become a view, a second point the same with `_before`.
+
+Law: the view is exactly the files of the resolved snapshot, read with that snapshot's schema; nothing else can be
+reached by the statement.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from core.asof import AsOf, resolve
+from core.formats.paimon import types
+from core.history import History
+from core.model import MAIN
+from core.spark import session, sql, system
+from core.spark.points import rows_at
+from core.table import Table
+from core.units import several
+
+ENGINE = "plain Spark (local)"
+VIEW = "t"
+
+
+@dataclass(frozen=True)
+class QueryAnswer:
+    """Rows, and what they came from. `files_read` of `files_live` data files were given to Spark.
+
+    `left_out` says in sentences which rows the engine would not show at this point, and neither does this; `differs`
+    where the engine itself would answer otherwise today."""
+
+    table: pa.Table
+    truncated: bool
+    seconds: float
+    files_read: int
+    files_live: int
+    point: AsOf
+    before: AsOf | None
+    engine: str
+    left_out: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        said = (
+            f"as of {self.point.point}, read {self.files_read:,} of {several(self.files_live, 'file')} "
+            f"in {self.seconds:.1f} s by {self.engine}."
+        )
+        return " ".join(
+            (said, *(f"Left out: {each}." for each in self.left_out), *(f"{each}." for each in self.differs))
+        )
+
+
+def views(table_name: str, *, has_before: bool) -> tuple[str, ...]:
+    """The view names a statement may use: the table's own and `t`, and both with `_before` for the second point."""
+    own = tuple(dict.fromkeys((table_name, VIEW)))
+    return (*own, *(f"{name}_before" for name in own)) if has_before else own
+
+
+def query(
+    table: Table,
+    statement: str,
+    *,
+    at: str = "latest",
+    before: str | None = None,
+    branch: str = MAIN,
+    row_cap: int = 1000,
+    timeout_s: float = 60.0,
+    query_id: str | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    history: History | None = None,
+) -> QueryAnswer:
+    """Run one SELECT over the table as of `at`; `` `t$files` `` and its like are the format's system tables.
+
+    `query_id` names the run for `sql.cancel` from another thread; `on_progress` is told (tasks done, tasks known).
+    `Unsupported` for tables that cannot be read right by plain Spark yet, `Invalid` for a statement that is not
+    allowed or fails.
+    """
+    started = time.monotonic()
+    history = history or table.history()
+    heads = history.heads
+    points = [resolve(heads, at, branch), *([resolve(heads, before, branch)] if before else [])]
+    spark = session.isolated()
+    opened = []
+    for point, suffix in zip(points, ("", "_before"), strict=False):
+        found = rows_at(spark, table, history, point.point, point.snapshot, point.branch, point.schema)
+        opened.append(found)
+        for name in views(table.name, has_before=False):
+            found.frame.createOrReplaceTempView(f"`{name}{suffix}`")
+    known = set(views(table.name, has_before=before is not None))
+    for view, kind in system.named(statement, views(table.name, has_before=False)).items():
+        rows = system.table(kind, history, points[0].point, points[0].branch)
+        _frame(spark, rows).createOrReplaceTempView(types.quoted(view))
+        known.add(view)
+    answer = sql.run(
+        spark,
+        statement,
+        known,
+        row_cap=row_cap,
+        timeout_s=timeout_s,
+        query_id=query_id or str(uuid.uuid4()),
+        on_progress=on_progress,
+    )
+    return QueryAnswer(
+        table=answer.table,
+        truncated=answer.truncated,
+        seconds=time.monotonic() - started,
+        files_read=sum(each.files_read for each in opened),
+        files_live=sum(each.files for each in opened),
+        point=points[0],
+        before=points[1] if before else None,
+        engine=ENGINE,
+        left_out=tuple(dict.fromkeys(sentence for each in opened for sentence in each.left_out)),
+        differs=tuple(dict.fromkeys(sentence for each in opened for sentence in each.differs)),
+    )
+
+
+def _frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
+    """Arrow rows as they are: Spark would take a wall clock without a zone for an instant."""
+    clocks = {field.name for field in rows.schema if pa.types.is_timestamp(field.type) and field.type.tz is None}
+    frame = spark.createDataFrame(rows)
+    return frame.select(*(F.col(name).cast("timestamp_ntz") if name in clocks else name for name in frame.columns))

@@ -1,0 +1,155 @@
+"""Paimon's system tables of a table at a point, as Arrow: what `t$files` and its like answer in a query.
+
+Law: columns are named as Paimon names them, and say what the references and the history say; where Paimon shows
+today's state of a branch (snapshots, tags, schemas, options, consumers, branches), so does this; files, partitions and
+buckets are those of the point.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from core.formats.paimon.types import parse, to_json
+from core.history import History
+from core.model import Heads, Line
+
+_MILLIS = pa.timestamp("ms", tz="UTC")
+
+
+def named(statement: str, names: Iterable[str]) -> dict[str, str]:
+    """The system tables that a statement may mean: view name (`t$files`) → which one (`files`)."""
+    lowered = statement.lower()
+    return {f"{name}${kind}": kind for name in names for kind in KINDS if f"{name}${kind}".lower() in lowered}
+
+
+def table(kind: str, history: History, point: str, branch: str) -> pa.Table:
+    """One of `KINDS` at a holder's point of a branch."""
+    heads = history.heads
+    line = heads.line(branch) or heads.main
+    if kind in _OF_FILES:
+        return _OF_FILES[kind](history.files_at(history.require(point)))
+    return _OF_REFERENCES[kind](line, heads)
+
+
+def _snapshots(line: Line, _: Heads) -> pa.Table:
+    def texts(name: str) -> pa.Array:
+        return pa.array([snapshot.fields.get(name) for snapshot in line.snapshots], pa.string())
+
+    def numbers(values: Iterable[Any]) -> pa.Array:
+        return pa.array(list(values), pa.int64())
+
+    found = line.snapshots
+    return pa.table({
+        "snapshot_id": numbers(each.id for each in found),
+        "schema_id": numbers(each.schema_id for each in found),
+        "commit_user": pa.array([each.commit_user for each in found], pa.string()),
+        "commit_identifier": numbers(each.commit_identifier for each in found),
+        "commit_kind": pa.array([each.kind for each in found], pa.string()),
+        "commit_time": _times(each.time_ms for each in found),
+        "base_manifest_list": texts("baseManifestList"),
+        "delta_manifest_list": texts("deltaManifestList"),
+        "changelog_manifest_list": texts("changelogManifestList"),
+        "total_record_count": numbers(each.total_rows for each in found),
+        "delta_record_count": numbers(each.delta_rows for each in found),
+        "changelog_record_count": numbers(each.fields.get("changelogRecordCount") for each in found),
+        "watermark": numbers(each.watermark for each in found),
+    })  # fmt: skip
+
+
+def _tags(line: Line, _: Heads) -> pa.Table:
+    retained = [None if tag.retained is None else _duration(tag.retained) for tag in line.tags]
+    return pa.table({
+        "tag_name": pa.array([tag.name for tag in line.tags], pa.string()),
+        "snapshot_id": pa.array([tag.snapshot.id for tag in line.tags], pa.int64()),
+        "schema_id": pa.array([tag.snapshot.schema_id for tag in line.tags], pa.int64()),
+        "commit_time": _times(tag.snapshot.time_ms for tag in line.tags),
+        "record_count": pa.array([tag.snapshot.total_rows for tag in line.tags], pa.int64()),
+        "create_time": pa.array([tag.created for tag in line.tags], pa.timestamp("us")),
+        "time_retained": pa.array(retained, pa.string()),
+    })  # fmt: skip
+
+
+def _schemas(line: Line, _: Heads) -> pa.Table:
+    found = [line.schemas[number] for number in sorted(line.schemas)]
+    fields = [
+        [{"id": field.id, "name": field.name, "type": to_json(parse(field.type))} for field in each.fields]
+        for each in found
+    ]
+    return pa.table({
+        "schema_id": pa.array([each.id for each in found], pa.int64()),
+        "fields": _json(fields),
+        "partition_keys": _json([list(each.partition_keys) for each in found]),
+        "primary_keys": _json([list(each.primary_keys) for each in found]),
+        "options": _json([dict(each.options) for each in found]),
+        "comment": pa.array([each.comment for each in found], pa.string()),
+        "update_time": _times(each.time_ms for each in found),
+    })  # fmt: skip
+
+
+def _options(line: Line, _: Heads) -> pa.Table:
+    found = sorted(line.options.items())
+    return pa.table({
+        "key": pa.array([key for key, _ in found], pa.string()),
+        "value": pa.array([value for _, value in found], pa.string()),
+    })  # fmt: skip
+
+
+def _branches(_: Line, heads: Heads) -> pa.Table:
+    return pa.table({"branch_name": pa.array([line.branch for line in heads.lines[1:]], pa.string())})
+
+
+def _consumers(line: Line, _: Heads) -> pa.Table:
+    return pa.table({
+        "consumer_id": pa.array([each.name for each in line.consumers], pa.string()),
+        "next_snapshot_id": pa.array([each.next_snapshot for each in line.consumers], pa.int64()),
+    })  # fmt: skip
+
+
+def _files(files: pa.Table) -> pa.Table:
+    own = ("partition", "bucket", "path", "format", "schema_id", "level", "rows", "bytes", "source")
+    names = ["partition", "bucket", "file_path", "file_format", "schema_id", "level", "record_count",
+             "file_size_in_bytes", "file_source"]  # fmt: skip
+    return files.select(list(own)).rename_columns(names)
+
+
+def _summed(files: pa.Table, by: list[str]) -> pa.Table:
+    found = files.group_by(by).aggregate([("rows", "sum"), ("bytes", "sum"), ("path", "count")])
+    found = found.select([*by, "rows_sum", "bytes_sum", "path_count"])
+    ordered = found.rename_columns([*by, "record_count", "file_size_in_bytes", "file_count"])
+    return ordered.sort_by([(name, "ascending") for name in by])
+
+
+def _times(values: Iterable[int]) -> pa.Array:
+    return pa.array(list(values), pa.int64()).cast(_MILLIS).cast(pa.timestamp("us", tz="UTC"))
+
+
+def _json(values: Iterable[object]) -> pa.Array:
+    return pa.array([json.dumps(value, ensure_ascii=False) for value in values], pa.string())
+
+
+def _duration(length: dt.timedelta) -> str:
+    """As Java prints a duration of days, hours, minutes and seconds: `PT36H`."""
+    seconds = int(length.total_seconds())
+    parts = ((seconds // 3600, "H"), (seconds % 3600 // 60, "M"), (seconds % 60, "S"))
+    return "PT" + ("".join(f"{number}{unit}" for number, unit in parts if number) or "0S")
+
+
+_OF_REFERENCES: Mapping[str, Callable[[Line, Heads], pa.Table]] = {
+    "snapshots": _snapshots,
+    "tags": _tags,
+    "schemas": _schemas,
+    "options": _options,
+    "branches": _branches,
+    "consumers": _consumers,
+}
+_OF_FILES: Mapping[str, Callable[[pa.Table], pa.Table]] = {
+    "files": _files,
+    "partitions": lambda files: _summed(files, ["partition"]),
+    "buckets": lambda files: _summed(files, ["partition", "bucket"]),
+}
+KINDS = (*_OF_REFERENCES, *_OF_FILES)

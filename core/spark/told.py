@@ -1,0 +1,36 @@
+"""An error of ours that is raised inside a Spark task, brought to whoever asked: Spark hands on nothing but text.
+
+Law: the same class, message, path and remedy arrive.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+
+from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+
+_KINDS = {each.__name__: each for each in (Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported)}
+_PATTERN = re.compile(r"snapscope error ([A-Za-z0-9+/=]+);")
+
+
+@contextlib.contextmanager
+def telling() -> Iterator[None]:
+    """Inside a task: an error of ours leaves as one whose text carries it."""
+    try:
+        yield
+    except SnapscopeError as error:
+        content = json.dumps([error.kind, error.message, error.path, error.remedy])
+        raise RuntimeError(f"snapscope error {base64.b64encode(content.encode()).decode()};") from error
+
+
+def heard(text: str) -> SnapscopeError | None:
+    """The error of ours that a failure of Spark carries, None if it carries none."""
+    found = _PATTERN.search(text)
+    if found is None:
+        return None
+    kind, message, path, remedy = json.loads(base64.b64decode(found[1]))
+    return _KINDS[kind](message, path=path, remedy=remedy)

@@ -1,0 +1,362 @@
+"""The only door to files: a directory tree on any fsspec file system, with errors that never turn into "absent".
+
+Law: only a `FileNotFoundError` about the very path asked for means "not there" (`NotFound`); a refusal, a time-out
+or a half answer is `Corrupt`. Nothing is cached here. All paths are relative to the root and may not leave it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import errno
+import os
+import re
+import stat
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import fsspec
+
+from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+
+LOCAL = ("file", "local")
+_READERS = 16
+_LISTING_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One directory entry. `size` is in bytes, None for directories; `modified_s` is epoch seconds where known."""
+
+    name: str
+    size: int | None
+    is_dir: bool
+    modified_s: float | None = None
+
+
+class Store:
+    """A root directory and what may be done under it."""
+
+    def __init__(self, location: str, options: Mapping[str, Any] | None = None) -> None:
+        """Open `location`: a local path, a `file:` URL or any fsspec URL. Nothing is read yet.
+
+        A local place has one name however it was written (relative, through a link, as a URL): locks and journals
+        go by it, and outlive the current directory.
+        """
+        if not location.strip():
+            raise Invalid("The location is blank.", remedy="Give a path or an fsspec URL.")
+        if location.startswith("file:"):
+            location = _path_of(location)
+        if "\0" in location:
+            raise Invalid("The location holds a NUL character.", remedy="Give a path or an fsspec URL.")
+        given = {"use_listings_cache": False, "skip_instance_cache": True, **(options or {})}
+        try:
+            if "://" in location:
+                fs, root = fsspec.core.url_to_fs(location, **given)
+            else:  # a plain path is itself: `::` in it is no chain of file systems
+                fs = fsspec.filesystem("file", **given)
+                root = fs._strip_protocol(location)
+        except (ValueError, ImportError) as error:
+            raise Unsupported(
+                f"No file system for {location!r}: {error}.",
+                remedy="Install the fsspec package of that protocol (s3fs, gcsfs, adlfs, ossfs).",
+            ) from error
+        self._fs = fs
+        protocol = fs.protocol
+        self.protocol: str = protocol if isinstance(protocol, str) else protocol[0]
+        self.root: str = os.path.realpath(root) if self.is_local else root.rstrip("/") or "/"
+        self.location = self.root if self.is_local else location.rstrip("/") or "/"
+
+    @property
+    def is_local(self) -> bool:
+        return self.protocol in LOCAL
+
+    def at(self, relative: str) -> Store:
+        """The same file system one or more directories down."""
+        below = object.__new__(Store)
+        below._fs, below.protocol = self._fs, self.protocol
+        below.root = self.full(relative)
+        below.location = f"{self.location.rstrip('/')}/{relative}"
+        return below
+
+    def full(self, relative: str) -> str:
+        """The file system's own path of `relative`; `Invalid` if it would leave the root."""
+        if relative in ("", "."):
+            return self.root
+        if relative.startswith("/") or "\\" in relative or "\0" in relative or ".." in relative.split("/"):
+            raise Invalid(f"The path {relative!r} leaves the table's directory.", path=relative)
+        return f"{self.root.rstrip('/')}/{relative}"
+
+    def url(self, relative: str) -> str:
+        """A full path another program can open."""
+        return self.full(relative) if self.is_local else self._fs.unstrip_protocol(self.full(relative))
+
+    # reading ------------------------------------------------------------------------------------------------
+
+    def ls(self, relative: str = "") -> list[Entry]:
+        """All entries of a directory by name. `NotFound` if it is absent, `Corrupt` if it cannot be listed."""
+        path = self.full(relative)
+        for _ in range(_LISTING_ATTEMPTS):
+            try:
+                found = self._fs.ls(path, detail=True)
+            except FileNotFoundError as error:
+                # An entry that vanished while the directory was being listed raises the same error.
+                if not self._is_there(path):
+                    self._refuse_link(path)
+                    raise NotFound(f"There is no directory {relative or self.location}.", path=path) from error
+                continue
+            except Exception as error:
+                raise self._unreadable(path, error) from error
+            if len(found) == 1 and found[0]["name"].rstrip("/") == path and found[0]["type"] != "directory":
+                raise Corrupt(
+                    f"A directory was expected at {relative or self.location}, found a file.",
+                    path=path,
+                    remedy="Move the file away, or name the directory that is meant.",
+                )
+            return sorted(self._entries(found, path), key=lambda entry: entry.name)
+        raise Corrupt(f"The directory {relative} kept changing while it was listed.", path=path, remedy="Try again.")
+
+    def ls_if_there(self, relative: str) -> list[Entry]:
+        """As `ls`, with an absent directory answered by no entries: for directories a format makes only when needed."""
+        try:
+            return self.ls(relative)
+        except NotFound:
+            return []
+
+    def read(self, relative: str) -> bytes:
+        """A whole file. `NotFound` if absent, `Corrupt` if it cannot be read."""
+        path = self.full(relative)
+        try:
+            data = self._fs.cat_file(path)
+        except FileNotFoundError as error:
+            self._refuse_link(path)
+            raise NotFound(f"There is no file {relative}.", path=path) from error
+        except Exception as error:
+            raise self._unreadable(path, error) from error
+        return bytes(data)
+
+    def read_many(self, relatives: Sequence[str]) -> dict[str, bytes | SnapscopeError]:
+        """Whole files, side by side where that helps; each answered by its bytes or by the error of reading it."""
+
+        def one(relative: str) -> bytes | SnapscopeError:
+            try:
+                return self.read(relative)
+            except SnapscopeError as error:
+                return error
+
+        if self.protocol in (*LOCAL, "memory") or len(relatives) < 2:
+            return {relative: one(relative) for relative in relatives}
+        with ThreadPoolExecutor(_READERS) as pool:
+            return dict(zip(relatives, pool.map(one, relatives), strict=True))
+
+    def size(self, relative: str) -> int | None:
+        """Bytes of one file, None if it is absent. A whole URL names a file elsewhere (an external path)."""
+        if other := _elsewhere(relative):
+            return other[0].size(other[1])
+        path = self.full(relative)
+        try:
+            size = self._fs.info(path)["size"]
+        except FileNotFoundError:
+            self._refuse_link(path)
+            return None
+        except Exception as error:
+            raise self._unreadable(path, error) from error
+        return None if size is None else int(size)
+
+    # writing ------------------------------------------------------------------------------------------------
+
+    def create(self, relative: str, data: bytes) -> None:
+        """Create a file with its whole content at once; `Conflict` if the name is taken.
+
+        Local disk: temporary file, fsync, hard link. Memory: exclusive open. S3: one conditional PUT.
+        Any other store is `Unsupported`: an exclusive create cannot be promised there.
+        """
+        path = self.full(relative)
+        try:
+            if self.is_local:
+                _create_local(path, data)
+            elif self.protocol == "memory":
+                with self._fs.open(path, "xb") as file:
+                    file.write(data)
+            elif self.protocol in ("s3", "s3a"):
+                self._fs.pipe_file(path, data, mode="create")
+            else:
+                raise Unsupported(
+                    f"Files cannot be created exclusively on {self.protocol!r} stores, so nothing was written.",
+                    path=path,
+                    remedy="Make this change with the table's own engine.",
+                )
+        except FileExistsError as error:
+            raise Conflict(f"{relative} exists already.", path=path) from error
+        except OSError as error:
+            raise self._unwritable(path, error) from error
+
+    def put(self, relative: str, data: bytes) -> None:
+        """Write a file over whatever is there: for hints and for a tag that is being replaced."""
+        path = self.full(relative)
+        try:
+            if self.is_local:
+                with _temporary(path, data) as temporary:
+                    os.replace(temporary, path)
+            else:
+                self._fs.pipe_file(path, data)
+        except OSError as error:
+            raise self._unwritable(path, error) from error
+
+    def delete(self, relative: str) -> bool:
+        """Delete one file; False if it was not there. `Corrupt` if the store refuses.
+
+        A whole URL names a file elsewhere: whoever asks has looked whether the table may delete there.
+        """
+        if other := _elsewhere(relative):
+            return other[0].delete(other[1])
+        path = self.full(relative)
+        if self.is_local and not os.path.realpath(path).startswith(os.path.realpath(self.root) + os.sep):
+            raise Invalid(f"{relative} lies outside the table behind a symbolic link; it was kept.", path=path)
+        try:
+            self._fs.rm_file(path)
+        except FileNotFoundError:
+            return False
+        except Exception as error:
+            raise self._unreadable(path, error) from error
+        return True
+
+    def remove_empty_dir(self, relative: str) -> bool:
+        """Remove a directory if it is empty; False where it is not, or where the store has no directories."""
+        if not self.is_local:
+            return False
+        try:
+            os.rmdir(self.full(relative))
+        except OSError:
+            return False
+        return True
+
+    def make_dirs(self, relatives: Iterable[str]) -> None:
+        """Make directories, parents included; no error where they exist."""
+        for relative in relatives:
+            self._fs.makedirs(self.full(relative), exist_ok=True)
+
+    # ---------------------------------------------------------------------------------------------------------
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            self._fs.info(path)
+        except FileNotFoundError:
+            return False
+        except Exception as error:
+            raise self._unreadable(path, error) from error
+        return True
+
+    def _entries(self, found: Iterable[Mapping[str, Any]], path: str) -> Iterable[Entry]:
+        for info in found:
+            name = str(info["name"]).rstrip("/").rsplit("/", 1)[-1]
+            if str(info["name"]).rstrip("/") == path:
+                continue  # object stores list the directory's own marker
+            is_dir = info["type"] == "directory" or (bool(info.get("islink")) and _leads_to_directory(info["name"]))
+            yield Entry(name, None if is_dir else int(info.get("size") or 0), is_dir, _modified_s(info))
+
+    def _refuse_link(self, path: str) -> None:
+        """What a link leads to may be on a volume that is not mounted: not the same as absent."""
+        if self.is_local and os.path.islink(path):
+            raise Corrupt(
+                "This symbolic link leads to nothing that is there.",
+                path=path,
+                remedy="Mount what it leads to, or remove the link.",
+            )
+
+    def _unwritable(self, path: str, error: OSError) -> Corrupt:
+        return Corrupt(
+            f"The store could not write this file: {type(error).__name__}: {error}.",
+            path=path,
+            remedy="Check space and access, then try again.",
+        )
+
+    def _unreadable(self, path: str, error: Exception) -> Corrupt:
+        return Corrupt(
+            f"The store could not answer for this path: {type(error).__name__}: {error}.",
+            path=path,
+            remedy="Check access and connection, then try again; nothing was changed.",
+        )
+
+
+def _path_of(url: str) -> str:
+    """The path of a `file:` URL on this machine."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise Invalid(f"{url!r} is no URL: {error}.", remedy="Give a path or an fsspec URL.") from error
+    if parts.netloc not in ("", "localhost") or not parts.path.strip("/") or parts.query or parts.fragment:
+        raise Invalid(
+            f"{url!r} names no path on this machine.", remedy="Write file:///path, with ? and # as %3F and %23."
+        )
+    return unquote(parts.path)
+
+
+def _elsewhere(path: str) -> tuple[Store, str] | None:
+    """The store of a URL's directory and the file's name there; None for a path in the table."""
+    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", path):
+        return None
+    directory, _, name = path.rpartition("/")
+    return Store(directory), name
+
+
+def _modified_s(info: Mapping[str, Any]) -> float | None:
+    """The last modification, under the names the file systems use; None where none is told."""
+    for key in ("mtime", "LastModified", "last_modified", "updated", "created"):
+        value = info.get(key)
+        if isinstance(value, int | float):
+            return float(value)
+        if isinstance(value, dt.datetime) and value.tzinfo is not None:
+            return value.timestamp()
+    return None
+
+
+def _leads_to_directory(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except OSError:
+        return False  # told by whoever reads it
+
+
+@contextlib.contextmanager
+def _temporary(path: str, data: bytes) -> Iterator[str]:
+    """A synced file with this content beside `path`, gone afterwards whatever happens."""
+    directory, name = os.path.split(path)
+    try:
+        os.makedirs(directory, exist_ok=True)
+    except FileExistsError as error:  # not the name that was to be created
+        raise NotADirectoryError(error.errno, "A file stands where a directory is needed", directory) from error
+    temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield temporary
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _create_local(path: str, data: bytes) -> None:
+    with _temporary(path, data) as temporary:
+        try:
+            os.link(temporary, path)
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
+                raise
+            raise Unsupported(
+                f"This disk has no hard links ({error.strerror}), so files cannot be created exclusively on it.",
+                path=path,
+                remedy="Make this change with the table's own engine.",
+            ) from error
+        with contextlib.suppress(PermissionError):  # a directory that may not be opened still took the link
+            directory = os.open(os.path.dirname(path), os.O_RDONLY)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)

@@ -1,0 +1,368 @@
+"""Carries out a change step by step, for a first run and a resumed one alike. The only code that deletes table files.
+
+Law: at every step the files that go are planned − held, where held is read again after every reference that goes has
+gone. Nothing is deleted while a remaining point cannot be read in full.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from core import journal as journals
+from core.changes import (
+    Expire,
+    ReplaceTag,
+)
+from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
+from core.formats.paimon import crosscheck, layout, references
+from core.history import History
+from core.journal import Journal
+from core.model import Heads, Line
+from core.table import Progress, Table
+from core.units import several
+
+SETTLE_S = 30.0
+MOST_SETTLE_S = 86_400.0
+BATCH = 1000
+DELETERS = 8
+_AGREEMENT_ATTEMPTS = 20
+_OWN = (layout.SNAPSHOT, layout.TAG, layout.CHANGELOG, layout.SCHEMA, layout.CONSUMER, layout.BRANCH)
+_PLACE = re.compile(
+    rf"({layout.MANIFEST}|{layout.INDEX}|{layout.STATISTICS})/[^/]+"
+    r"|(?:[^/:]+/)*bucket-(?:postpone|-?\d+)/[^/]+"
+    r"|[A-Za-z][A-Za-z0-9+.-]*:/.+/[^/]+"  # an external file, under a path that the table configures
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a change did. `kept_back` were planned and are held again, gone already, or refused by the store."""
+
+    run: str
+    table: str
+    plan_fingerprint: str
+    outcome: str  # "done", "cancelled" or "incomplete": the last two can be resumed
+    created: tuple[str, ...]
+    deleted: tuple[str, ...]
+    freed_bytes: int
+    planned_files: int
+    planned_bytes: int
+    kept_back: tuple[tuple[str, str], ...]  # (path, why)
+    problems: tuple[str, ...]
+    journal_head: str  # hash of the journal's newest entry: proves everything before it
+
+    @property
+    def is_exact(self) -> bool:
+        """Everything planned went, and nothing else could have."""
+        return self.outcome == "done" and len(self.deleted) == self.planned_files and not self.kept_back
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a run has to do, from a plan or from the journal."""
+
+    run: str
+    fingerprint: str
+    branch: str
+    kind: str  # the change's class name
+    removes: Sequence[tuple[str, bytes]]
+    leaves: Sequence[str]
+    frees: Sequence[tuple[str, str, int]]
+    repairs: str | None  # the directory whose EARLIEST hint follows: snapshot or changelog
+    is_first: bool
+    spares: frozenset[str] = frozenset()  # references that were to go and may no longer: made again since, or kept
+
+
+def refuse_settle(settle_s: float) -> None:
+    """`Invalid` for a time that cannot be waited: to find out when the references have gone is too late."""
+    if not 0 <= settle_s <= MOST_SETTLE_S:
+        raise Invalid(
+            f"{settle_s} seconds is no time to wait for writers; nothing was changed.",
+            remedy=f"Wait between 0 and {MOST_SETTLE_S:,.0f} seconds.",
+        )
+
+
+def carry_out(
+    table: Table,
+    work: Work,
+    journal: Journal,
+    settle_s: float,
+    progress: Progress | None,
+    cancelled: Callable[[], bool],
+    replace: Callable[[], None] | None = None,
+) -> Receipt:
+    """From the journal's first entry to the receipt. `replace` publishes a replaced tag's new content."""
+    try:
+        created = _leave_changelogs(table, work) if work.kind == Expire.__name__ else []
+        removed: list[str] = []
+        if replace is not None:
+            replace()
+            created = list(work.leaves)
+        elif work.kind != ReplaceTag.__name__:
+            removed = _remove_references(table, work)
+        journal.add(work.run, journals.REMOVED, {"deleted": removed, "created": created})
+        if work.removes or work.kind == ReplaceTag.__name__:
+            time.sleep(settle_s)
+        return _sweep(table, work, journal, created, removed, progress, cancelled)
+    except BaseException as error:
+        what = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
+        journal.add(work.run, journals.FAILED, {"problem": what})
+        raise
+
+
+def _leave_changelogs(table: Table, work: Work) -> list[str]:
+    """Before a snapshot goes, its document is kept as a long-lived changelog, where the plan says so."""
+    contents = dict(work.removes)
+    created = []
+    for path in work.leaves:
+        source = path.replace(f"{layout.CHANGELOG}/{layout.CHANGELOG}-", f"{layout.SNAPSHOT}/{layout.SNAPSHOT}-")
+        if source in work.spares:
+            continue
+        if references.publish(table.store, path, contents[source]):
+            created.append(path)
+        elif read_if_there(table, path) != contents[source]:
+            raise Conflict(f"{path} exists with other content; nothing was deleted.", path=path)
+    if created:
+        newest = max(int(path.rsplit("-", 1)[-1]) for path in created)
+        table.store.put(layout.hint(work.branch, layout.LATEST, layout.CHANGELOG), str(newest).encode())
+    return created
+
+
+def _remove_references(table: Table, work: Work) -> list[str]:
+    """Delete each going reference if it still has the planned bytes; repair the hint behind them.
+
+    A first run stops at one that was rewritten. A resumed run leaves it: the name belongs to something new.
+    """
+    deleted: list[str] = []
+    for path, content in work.removes:
+        if path in work.spares:
+            continue
+        found = read_if_there(table, path)
+        if found is None:
+            continue  # another hand was faster; what it held is judged again below
+        if found != content:
+            if not work.is_first:
+                continue
+            raise Conflict(
+                f"{path} was rewritten while the plan was applied; {several(len(deleted), 'reference')} had gone, "
+                "no file was deleted.",
+                path=path,
+                remedy=f"Take it back with `snapscope undo {work.run}`, or go on with `snapscope resume {work.run}`.",
+            )
+        if table.store.delete(path):
+            deleted.append(path)
+    if work.repairs and deleted:
+        repair_hint(table, work.branch, work.repairs)
+    return deleted
+
+
+def repair_hint(table: Table, branch: str, kind: str) -> None:
+    line = table.heads(patience_s=2.0).line(branch)
+    left = () if line is None else line.changelogs if kind == layout.CHANGELOG else line.snapshots
+    if left:
+        table.store.put(layout.hint(branch, layout.EARLIEST, kind), str(left[0].id).encode())
+
+
+def _sweep(
+    table: Table,
+    work: Work,
+    journal: Journal,
+    created: list[str],
+    deleted: list[str],
+    progress: Progress | None,
+    cancelled: Callable[[], bool],
+) -> Receipt:
+    sizes = {path: size for path, _, size in work.frees}
+    gone = {path for path, _ in work.removes}
+    waiting = [path for path in sizes if path not in gone]
+    sweep = _Swept(deleted=list(deleted))
+    seen: Heads | None = None
+    why_not: Callable[[str], str | None] = _outside
+    for begin in range(0, len(waiting), BATCH):
+        heads = agreed(table)
+        if seen is None or heads.references != seen.references:
+            why_not, seen = _reasons_to_stay(table, heads, waiting[begin:]), heads
+        if begin == 0:
+            journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
+        done = _Swept()
+        try:
+            _delete(table, waiting[begin : begin + BATCH], why_not, cancelled, done)
+        finally:
+            journal.add(work.run, journals.SWEPT, {"deleted": done.deleted, "kept_back": done.kept_back})
+        sweep.add(done)
+        if progress is not None:
+            progress(min(begin + BATCH, len(waiting)), len(waiting))
+        if done.is_cancelled:
+            break
+    left = table.history(agreed(table))
+    sweep.problems += [f"After the sweep: {problem.sentence()}" for problem in left.problems]
+    _clean_directories(table, sweep.deleted, left.heads.main)
+    # What is refused once may be granted to a resume. What is refused again is told, and left to be found as orphans:
+    # an open run would block the table for ever.
+    outcome = "cancelled" if sweep.is_cancelled else "incomplete" if sweep.problems and work.is_first else "done"
+    receipt = Receipt(
+        run=work.run,
+        table=table.location,
+        plan_fingerprint=work.fingerprint,
+        outcome=outcome,
+        created=tuple(created),
+        deleted=tuple(sweep.deleted),
+        freed_bytes=sum(sizes.get(path, 0) for path in sweep.deleted),
+        planned_files=len(sizes),
+        planned_bytes=sum(sizes.values()),
+        kept_back=tuple(sweep.kept_back),
+        problems=tuple(sweep.problems),
+        journal_head="",
+    )
+    what = journals.DONE if outcome == "done" else journals.FAILED
+    problem = "cancelled by its user" if outcome == "cancelled" else next(iter(sweep.problems), None)
+    detail = {**dataclasses.asdict(receipt), "deleted": len(receipt.deleted), "problem": problem}
+    return dataclasses.replace(receipt, journal_head=journal.add(work.run, what, detail))
+
+
+@dataclass
+class _Swept:
+    deleted: list[str] = dataclasses.field(default_factory=list)
+    kept_back: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    problems: list[str] = dataclasses.field(default_factory=list)
+    is_cancelled: bool = False
+
+    def add(self, other: _Swept) -> None:
+        self.deleted += other.deleted
+        self.kept_back += other.kept_back
+        self.problems += other.problems
+        self.is_cancelled |= other.is_cancelled
+
+
+def _delete(
+    table: Table,
+    paths: Sequence[str],
+    why_not: Callable[[str], str | None],
+    cancelled: Callable[[], bool],
+    swept: _Swept,
+) -> None:
+    """Delete one batch, a few files side by side; every path is accounted for in `swept`, whatever stops it."""
+    stop = threading.Event()
+
+    def one(path: str) -> None:
+        if (reason := why_not(path)) is not None:
+            swept.kept_back.append((path, reason))
+        elif stop.is_set() or cancelled():
+            swept.is_cancelled = True
+        else:
+            try:
+                if table.store.delete(path):
+                    swept.deleted.append(path)
+                else:
+                    swept.kept_back.append((path, "was gone already"))
+            except SnapscopeError as error:
+                swept.kept_back.append((path, f"not deleted: {error}"))
+                swept.problems.append(f"{path} was not deleted: {error}")
+
+    with ThreadPoolExecutor(DELETERS) as pool:
+        try:
+            for _ in pool.map(one, paths):
+                pass
+        except BaseException:
+            stop.set()
+            raise
+    for sort in (swept.deleted, swept.kept_back, swept.problems):
+        sort.sort()
+    doubts = {why for _, why in swept.kept_back if why.startswith("kept, because")}
+    swept.problems += [f"Some files were {why}." for why in sorted(doubts)]
+
+
+def _clean_directories(table: Table, deleted: Sequence[str], main: Line) -> None:
+    """Remove bucket and partition directories that became empty, where the table's option asks for it."""
+    options = main.options
+    key = "snapshot.clean-empty-directories"
+    if (options.get(key) or options.get("snapshot.expire.clean-empty-directories")) != "true":
+        return
+    for directory in sorted({path.rpartition("/")[0] for path in deleted if "/bucket-" in f"/{path}"}, reverse=True):
+        while directory and table.store.remove_empty_dir(directory):
+            directory = directory.rpartition("/")[0]
+
+
+def agreed(table: Table) -> Heads:
+    """References as two successive reads agree on: a rename moves while one scans.
+
+    A table that is written to never stands still. New snapshots are no disagreement, and a snapshot that vanished is
+    none once its name was asked for: everything else that was seen must be seen again, byte for byte.
+    """
+    before = table.heads(patience_s=2.0)
+    for _ in range(_AGREEMENT_ATTEMPTS):
+        after = table.heads(patience_s=2.0)
+        if _agree(table, before, after):
+            return after
+        before = after
+    raise Conflict("The table's references kept changing; no file was deleted.", remedy="Resume when it is calmer.")
+
+
+def _agree(table: Table, before: Heads, after: Heads) -> bool:
+    seen, now = before.references, after.references
+    changed = {path for path in seen.keys() | now.keys() if seen.get(path) != now.get(path)}
+    changed -= {path for path in changed if f"/{layout.CONSUMER}/" in f"/{path}"}  # readers' progress holds no file
+    snapshots = {
+        layout.reference(line.branch, layout.SNAPSHOT, each.id)
+        for heads in (before, after)
+        for line in heads.lines
+        for each in line.snapshots
+    }
+    is_new = changed - seen.keys()
+    is_gone = changed - now.keys()
+    return changed <= snapshots & (is_new | is_gone) and all(read_if_there(table, path) is None for path in is_gone)
+
+
+def _outside(path: str) -> str | None:
+    """Why a path is none of a table's files, None if it is: what damaged or hostile metadata names may be anything."""
+    if _PLACE.fullmatch(path) and path.split("/", 1)[0] not in _OWN and ".." not in path.split("/"):
+        return None
+    return "it lies where no table keeps its files"
+
+
+def _reasons_to_stay(table: Table, heads: Heads, waiting: Sequence[str]) -> Callable[[str], str | None]:
+    """Per path the reason why it stays after all: every remaining point was read in full and cross-examined."""
+    history = table.history(heads)
+    if history.incomplete:
+        problem = history.problems[0]
+        raise Corrupt(
+            f"A remaining point cannot be read in full, so no file was deleted: {problem.sentence()}", path=problem.path
+        )
+    findings = crosscheck.examine(table.store, history, table.manifests, waiting)
+    refuse_contradictions(history, findings, {holder.point for holder in history.holders if holder.exists})
+    mask = history.held.over(history.existing)
+    held = frozenset(history.objects["path"].filter(pa.array(mask)).to_pylist())
+
+    def why_not(path: str) -> str | None:
+        if path in held:
+            return "held by a reference made since"
+        return findings.doubt(path) or _outside(path)
+
+    return why_not
+
+
+def refuse_contradictions(history: History, findings: crosscheck.Findings, stays: Collection[str]) -> None:
+    """`Corrupt` where something that stays says less, or other, than is written of it elsewhere."""
+    for position, problem in findings.problems.items():
+        point = history.holders[position].point
+        if point in stays:
+            raise Corrupt(
+                f"{point} stays, and what is written of it contradicts itself, so nobody knows which files it needs: "
+                f"{problem.sentence()} No file was deleted.",
+                path=problem.path,
+            )
+
+
+def read_if_there(table: Table, path: str) -> bytes | None:
+    try:
+        return table.store.read(path)
+    except NotFound:
+        return None

@@ -1,0 +1,144 @@
+"""Opens a table and answers everything that needs its files: references, history, plans with every size filled in.
+
+The calls of the command line and of the dashboard both end here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core import plan as planning
+from core.changes import Change, CleanOrphans, Expire, leaves_changelogs
+from core.errors import Invalid, NotFound, Unsupported
+from core.formats.paimon import heads as paimon_heads
+from core.formats.paimon import history as paimon_history
+from core.formats.paimon import native, orphans
+from core.formats.paimon.axis import has_changelogs
+from core.formats.paimon.manifest import Manifests
+from core.history import History
+from core.model import Heads
+from core.planned import Plan
+from core.store import LOCAL, Store
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table. Holds no answers, only its store and what was decoded of immutable files."""
+
+    store: Store
+    manifests: Manifests = field(repr=False)
+
+    @property
+    def location(self) -> str:
+        return self.store.location
+
+    @property
+    def name(self) -> str:
+        return self.location.rsplit("/", 1)[-1]
+
+    def heads(self, *, patience_s: float = 0.0) -> Heads:
+        """All references, read now. See `heads.read` of the format for `patience_s`."""
+        return paimon_heads.read(self.store, patience_s=patience_s)
+
+    def history(
+        self, heads: Heads | None = None, progress: Progress | None = None, *, changelogs: bool = False
+    ) -> History:
+        """Who holds what. `progress` is told (manifests read, manifests to read).
+
+        Given no heads, a table that is changed while it is read is read again, up to three times.
+        `changelogs` makes room for long-lived changelogs that a plan would leave behind.
+        """
+        seen, attempts = heads or self.heads(), 3
+        while True:
+            attempts -= 1
+            wide = changelogs or has_changelogs(seen)
+            history = paimon_history.build(self.store, seen, self.manifests, changelogs=wide, progress=progress)
+            if heads is not None or not history.incomplete or not attempts:
+                return history
+            again = self.heads(patience_s=0.5)
+            if again.references == seen.references:
+                return history
+            seen = again
+
+    def preview(
+        self, change: Change, now_ms: int, history: History | None = None, progress: Progress | None = None
+    ) -> Plan:
+        """The plan for a change: exactly what it would free, and why the rest stays. Changes nothing."""
+        wide = leaves_changelogs(change)
+        if history is None or (wide and all(holder.exists for holder in history.holders)):
+            history = self.history(None if history is None else history.heads, progress, changelogs=wide)
+        plan = planning.preview(history, change, now_ms)
+        if isinstance(change, CleanOrphans):
+            frees, notes = orphans.find(self.store, history, change.older_than_ms)
+            return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
+        if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
+            note = "If this store keeps versions of deleted objects, they are billed until those versions expire."
+            plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
+        unknown = plan.without_size()
+        return plan.with_sizes({path: self.store.size(path) for path in unknown}) if unknown else plan
+
+    def missing_files(self, history: History, point: str) -> list[str]:
+        """Data files of a point that are not there, or not of their size, by listing their directories."""
+        files = history.files_at(history.require(point))
+        listed: dict[str, dict[str, int | None]] = {}
+        missing = []
+        for path, size in zip(files["path"].to_pylist(), files["bytes"].to_pylist(), strict=True):
+            if ":" in path or path.startswith("/"):
+                continue  # an external file: not under this store
+            directory, _, name = path.rpartition("/")
+            if directory not in listed:
+                listed[directory] = {entry.name: entry.size for entry in self.store.ls_if_there(directory)}
+            if listed[directory].get(name) != size:
+                missing.append(path)
+        return missing
+
+    def forecast(self, history: History, now_ms: int) -> tuple[Plan | None, tuple[str, ...]]:
+        """What the next commit of a writer expires by itself from main's options, and what that breaks.
+
+        None where the table's writers never expire (`write-only`).
+        """
+        if history.heads.main.options.get("write-only") == "true" or not history.heads.main.snapshots:
+            return None, ()
+        plan = planning.preview(history, Expire(), now_ms)
+        return plan, tuple(
+            sentence for sentence in self.native(plan, history) if "break" in sentence or "fail" in sentence
+        )
+
+    def native(self, plan: Plan, history: History) -> tuple[str, ...]:
+        """In sentences: where Paimon's own deletion would differ from this plan, and what it would break."""
+        found = native.would_delete(self.store, history.heads, self.manifests, plan.change, plan.now_ms)
+        frees = set(plan.frees["path"].to_pylist())
+        kept = {verdict.point for verdict in plan.points if verdict.keep}
+        holders = {
+            path: [holder.point for holder in history.holders_of(path) if holder.point in kept]
+            for path in found.paths - frees
+        }
+        return native.differences(found, frees, holders)
+
+
+def open_table(location: str) -> Table:
+    """Open the table at a path or URL. `NotFound` if nothing is there, `Unsupported` if it is no Paimon table."""
+    store = Store(location)
+    if paimon_heads.is_table(store):
+        return Table(store, Manifests(store))
+    try:
+        names = {entry.name for entry in store.ls()}
+    except NotFound as error:
+        raise NotFound(
+            f"There is no table at {location}.",
+            path=location,
+            remedy="Check the path; `snapscope tables WAREHOUSE` lists.",
+        ) from error
+    if "metadata" in names and "snapshot" not in names:
+        raise Unsupported(
+            "This looks like an Apache Iceberg table; only Paimon tables can be opened so far.", path=location
+        )
+    if any(name.endswith(".db") for name in names):
+        raise Invalid(
+            f"{location} is a warehouse, not a table.", remedy=f"Name a table, such as {location}/<db>.db/<table>."
+        )
+    raise NotFound(f"{location} holds no Paimon table (no schema/schema-<N>).", path=location)

@@ -1,0 +1,71 @@
+"""Bytes, durations and counts in words, and durations out of words. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from core.errors import Invalid
+
+_DURATION = re.compile(r"\s*(\d{1,15})\s*([a-zA-Zµ]*)\s*")
+_UNITS_MS: dict[str, float] = {
+    **dict.fromkeys(("d", "day", "days"), 86_400_000),
+    **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
+    **dict.fromkeys(("m", "min", "minute", "minutes"), 60_000),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), 1_000),
+    **dict.fromkeys(("", "ms", "milli", "millis", "millisecond", "milliseconds"), 1),
+    **dict.fromkeys(("µs", "micro", "micros", "microsecond", "microseconds"), 1e-3),
+    **dict.fromkeys(("ns", "nano", "nanos", "nanosecond", "nanoseconds"), 1e-6),
+}
+
+
+def parse_duration_ms(text: str) -> int:
+    """Milliseconds of a duration as the engine writes it: `7 d`, `36h`, `90 min`; a bare number is milliseconds."""
+    match = _DURATION.fullmatch(text)
+    factor = _UNITS_MS.get(match[2].lower()) if match else None
+    if match is None or factor is None:
+        raise Invalid(
+            f"{text!r} is no duration.", remedy="Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms."
+        )
+    return int(int(match[1]) * factor)
+
+
+def wall_clock(time_ms: int) -> dt.datetime:
+    """A moment on this machine's wall clock, without its zone: what tags are stamped and judged by.
+
+    `Invalid` for a number beyond the calendar.
+    """
+    try:
+        return dt.datetime.fromtimestamp(time_ms / 1000, dt.UTC).astimezone().replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError) as error:
+        raise Invalid(f"{time_ms} ms since 1970 is no calendar time.", remedy="Name a time of this age.") from error
+
+
+def duration(ms: int) -> str:
+    """A duration in its largest whole units, two at the most: `7 d`, `1 h 30 min`, `250 ms`."""
+    if ms < 0:
+        return "-" + duration(-ms)
+    parts = []
+    rest = ms
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)):
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2]) or "0 ms"
+
+
+def size(count: int) -> str:
+    """Bytes with a decimal unit: `71.3 GB`, `482 B`."""
+    if abs(count) < 1000:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("kB", "MB", "GB", "TB"):
+        value /= 1000
+        if abs(value) < 999.95:
+            return f"{value:.1f} {unit}"
+    return f"{value / 1000:,.1f} PB"
+
+
+def several(count: int, noun: str, plural: str | None = None) -> str:
+    """`1 file`, `1,204 files`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

@@ -1,0 +1,89 @@
+"""Finds the tables of a warehouse: `<warehouse>/<database>.db/<table>/schema/schema-<N>`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.errors import NotFound, SnapscopeError
+from core.formats.paimon import heads as paimon_heads
+from core.model import Problem
+from core.store import Store
+
+DEMO_MARKER = ".snapscope-demo"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """Where a table is, without having opened it."""
+
+    database: str
+    name: str
+    location: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.database}.{self.name}" if self.database else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Warehouse:
+    """The tables found under one location, by database and name, and what could not be listed."""
+
+    location: str
+    tables: tuple[TableRef, ...]
+    is_demo: bool
+    problems: tuple[Problem, ...]
+
+
+def list_tables(location: str) -> Warehouse:
+    """List a warehouse, one database directory, or a single table named by its own path."""
+    store = Store(location)
+    base = store.location
+    if paimon_heads.is_table(store):
+        above, _, name = base.rpartition("/")
+        database = above.rsplit("/", 1)[-1].removesuffix(".db")
+        return Warehouse(base, (TableRef(database, name, base),), is_demo(base), ())
+    try:
+        entries = store.ls()
+    except NotFound as error:
+        raise NotFound(f"There is no warehouse at {location}.", path=location) from error
+    tables: list[TableRef] = []
+    problems: list[Problem] = []
+    if base.endswith(".db"):
+        _list_database(store, "", base, tables, problems)
+    for entry in entries:
+        if entry.is_dir and entry.name.endswith(".db"):
+            _list_database(store, entry.name, base, tables, problems)
+    return Warehouse(base, tuple(tables), is_demo(base), tuple(problems))
+
+
+def _list_database(store: Store, directory: str, base: str, tables: list[TableRef], problems: list[Problem]) -> None:
+    location = f"{base}/{directory}".rstrip("/")
+    database = location.rsplit("/", 1)[-1].removesuffix(".db")
+    try:
+        entries = store.ls(directory)
+    except SnapscopeError as error:
+        problems.append(Problem(directory or base, "a database directory that can be listed", error.message))
+        return
+    for entry in entries:
+        inner = f"{directory}/{entry.name}".lstrip("/")
+        try:
+            if entry.is_dir and paimon_heads.is_table(store.at(inner)):
+                tables.append(TableRef(database, entry.name, f"{location}/{entry.name}"))
+        except SnapscopeError as error:
+            problems.append(Problem(inner, "a table directory that can be listed", error.message))
+
+
+def is_demo(location: str) -> bool:
+    """Does this warehouse, or the warehouse of this table or database, bear the demo's marker file?
+
+    What counts is where it really is: a link in the demo to a table elsewhere makes that no demo.
+    """
+    path = Store(location).location
+    for _ in range(3):
+        if Store(path).size(DEMO_MARKER) is not None:
+            return True
+        path = path.rpartition("/")[0]
+        if not path or path.endswith((":", ":/")):
+            return False
+    return False

@@ -1,0 +1,157 @@
+"""What pages read, and what of it is kept: references are read in every run, a history is kept by its content.
+
+Law: the key of a history is the content of every reference it was made from, so a changed table can never be answered
+from an old one. Nothing here draws, and no error is caught: pages show them in one place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+from core.changes import Change
+from core.errors import NotFound
+from core.history import History
+from core.model import Heads
+from core.planned import Plan
+from core.table import Table, open_table
+from core.warehouse import TableRef, Warehouse, list_tables
+from dashboard.present import words
+from dashboard.present.rows import TableFacts, table_facts
+
+Progress = Callable[[int, int], None]
+V = TypeVar("V")
+
+LISTING_TTL_S = 5
+KEPT_HISTORIES = 8
+KEPT_PLANS = 64
+KEPT_FACTS = 2_000
+
+
+@st.cache_resource(ttl=LISTING_TTL_S, max_entries=16, show_spinner=False)
+def warehouse(location: str) -> Warehouse:
+    """The tables of a location; a listing a few seconds old is good enough for a list of names."""
+    return list_tables(location)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _table(location: str) -> Table:
+    """An open table: its store and the immutable files it has decoded. It holds no answers."""
+    return open_table(location)
+
+
+def table(location: str) -> Table:
+    """The table at a location; see `heads` for whether it is still there."""
+    return _table(location)
+
+
+def heads(ref: TableRef) -> Heads:
+    """Every reference, read now. `NotFound` if the table that was there has gone."""
+    found = _table(ref.location).heads()
+    if not found.main.schemas and not any(each.kind == "schema" for each in found.main.unreadable):
+        forget_listings()
+        raise NotFound(words.moved(ref.title), path=ref.location, remedy=words.MOVED_NEXT)
+    return found
+
+
+def forget_listings() -> None:
+    """List warehouses and open tables anew at the next question."""
+    warehouse.clear()
+    _table.clear()
+
+
+def find(listing: Warehouse, title: str) -> TableRef:
+    """A listed table by `database.table` or, where only one bears it, by its bare name."""
+    for ref in listing.tables:
+        if ref.title == title:
+            return ref
+    same_name = [ref for ref in listing.tables if ref.name == title]
+    if len(same_name) == 1:
+        return same_name[0]
+    raise NotFound(words.moved(title), path=listing.location, remedy=words.MOVED_NEXT)
+
+
+def fingerprint(seen: Heads) -> str:
+    """SHA-256 over the place and the content of every reference."""
+    digest = hashlib.sha256(seen.location.encode())
+    for path, content in sorted(seen.references.items()):
+        digest.update(f"\0{path}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+class Shelf(Generic[V]):
+    """The last few answers by key, for all readers of this process; the least recently used one leaves first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[object, V] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: object) -> V | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def put(self, key: object, value: V) -> V:
+        with self._lock:
+            self._kept[key] = value
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return value
+
+
+_histories: Shelf[History] = Shelf(KEPT_HISTORIES)
+_plans: Shelf[Plan] = Shelf(KEPT_PLANS)
+_forecasts: Shelf[tuple[Plan | None, tuple[str, ...]]] = Shelf(KEPT_HISTORIES)
+_natives: Shelf[tuple[str, ...]] = Shelf(KEPT_PLANS)
+_facts: Shelf[TableFacts] = Shelf(KEPT_FACTS)
+
+
+def kept_history(seen: Heads) -> History | None:
+    """The history of exactly these references, if it was built before."""
+    return _histories.get(fingerprint(seen))
+
+
+def history(seen: Heads, progress: Progress | None = None) -> History:
+    """The history of exactly these references, built if need be."""
+    key = fingerprint(seen)
+    return _histories.get(key) or _histories.put(key, _table(seen.location).history(seen, progress))
+
+
+def kept_facts(seen: Heads) -> TableFacts | None:
+    """What the overview says of exactly these references, if it was read before."""
+    return _facts.get(fingerprint(seen))
+
+
+def facts(seen: Heads) -> TableFacts:
+    """What the overview says of a table, its manifests read if need be."""
+    key = fingerprint(seen)
+    return _facts.get(key) or _facts.put(key, table_facts(seen, history(seen)))
+
+
+def plan(known: History, change: Change, now_ms: int) -> Plan:
+    """The plan of a change at a moment; the same question is answered once."""
+    key = (fingerprint(known.heads), change, now_ms)
+    return _plans.get(key) or _plans.put(key, _table(known.heads.location).preview(change, now_ms, known))
+
+
+def forecast(known: History, now_ms: int) -> tuple[Plan | None, tuple[str, ...]]:
+    """What the next commit of a writer expires by itself, and what that breaks; answered once."""
+    key = (fingerprint(known.heads), now_ms)
+    return _forecasts.get(key) or _forecasts.put(key, _table(known.heads.location).forecast(known, now_ms))
+
+
+def native(known: History, shown: Plan) -> tuple[str, ...]:
+    """Where the engine's own deletion differs from a plan, in sentences; answered once."""
+    found = _natives.get(shown.fingerprint)
+    if found is None:
+        found = _natives.put(shown.fingerprint, _table(known.heads.location).native(shown, known))
+    return found

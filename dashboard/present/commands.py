@@ -1,0 +1,115 @@
+"""The command line that does the same: every page shows it beside its buttons."""
+
+from __future__ import annotations
+
+import shlex
+from typing import assert_never
+
+from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.model import MAIN
+from dashboard.present import units
+
+
+def of(change: Change, location: str) -> str | None:
+    """`snapscope expire /path --retain-max 10`: what carries the change out; it prints the plan and asks first.
+
+    None for a change that the command line has no word for.
+    """
+    spoken = _words(change, location)
+    return _line(["snapscope", *spoken]) if spoken else None
+
+
+def call(change: Change, title: str) -> str | None:
+    """Paimon's own procedure for the same request, on `database.table`; None where it has none.
+
+    Times are written as UTC: the procedure reads them in the zone of the engine's JVM.
+    """
+    table = title if change.branch == MAIN else f"{title}$branch_{change.branch}"
+    given: list[tuple[str, str | int | None]]
+    match change:
+        case Expire():
+            if change.changelogs_only or change.snapshots:
+                return None
+            name = "expire_snapshots"
+            older = change.older_than_ms
+            given = [("retain_max", change.retain_max), ("retain_min", change.retain_min)]
+            given += [
+                ("older_than", None if older is None else _procedure_time(older)),
+                ("max_deletes", change.max_deletes),
+            ]
+        case DeleteTags():
+            name, given = "delete_tag", [("tag", ",".join(change.names))]
+        case CreateTag() | ReplaceTag():
+            name = "create_tag" if isinstance(change, CreateTag) else "replace_tag"
+            kept = None if change.retained_ms is None else f"{change.retained_ms} ms"
+            given = [("tag", change.name), ("snapshot", change.snapshot_id), ("time_retained", kept)]
+        case RenameTag():
+            name, given = "rename_tag", [("tag", change.name), ("target_tag", change.to)]
+        case CleanOrphans():
+            name, given = "remove_orphan_files", [("older_than", _procedure_time(change.older_than_ms))]
+        case _:
+            assert_never(change)
+    spoken = [("table", table), *given]
+    arguments = ", ".join(f"{key} => {_literal(value)}" for key, value in spoken if value is not None)
+    return f"CALL sys.{name}({arguments})"
+
+
+def _procedure_time(time_ms: int) -> str:
+    return units.moment(time_ms).removesuffix(" UTC")
+
+
+def _literal(value: str | int) -> str:
+    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+
+
+def query(location: str, sql: str, point: str, before: str | None) -> str:
+    spoken = ["snapscope", "query", location, sql, "--at", point]
+    return _line(spoken + (["--before", before] if before else []))
+
+
+def as_of(location: str, point: str, branch: str = MAIN) -> str:
+    spoken = ["snapscope", "as-of", location, point]
+    return _line(spoken + (["--branch", branch] if branch != MAIN else []))
+
+
+def diff(location: str, a: str, b: str) -> str:
+    return _line(["snapscope", "diff", location, a, b])
+
+
+def _line(spoken: list[str]) -> str:
+    return " ".join(shlex.quote(word) for word in spoken)
+
+
+def _words(change: Change, location: str) -> list[str]:
+    spoken: list[str] = []
+    match change:
+        case Expire():
+            spoken = ["expire", location]
+            for name, value in (("--retain-max", change.retain_max), ("--retain-min", change.retain_min)):
+                spoken += [name, str(value)] if value is not None else []
+            spoken += ["--older-than", units.iso(change.older_than_ms)] if change.older_than_ms is not None else []
+            if change.time_retained_ms is not None:
+                spoken += ["--time-retained", f"{change.time_retained_ms} ms"]
+            spoken += ["--max-deletes", str(change.max_deletes)] if change.max_deletes is not None else []
+            spoken += ["--rules", change.rules] if change.rules != "newest" else []
+            for name in change.drop_tags:
+                spoken += ["--drop-tag", name]
+        case DeleteTags():
+            spoken = ["delete-tag", location]
+            for name in change.names:
+                spoken += ["--name", name]
+        case CreateTag():
+            spoken = ["create-tag", location, "--name", change.name]
+            spoken += ["--snapshot", str(change.snapshot_id)] if change.snapshot_id is not None else []
+            spoken += ["--time-retained", f"{change.retained_ms} ms"] if change.retained_ms is not None else []
+            spoken += ["--verify"] if change.verified else []
+        case ReplaceTag():
+            spoken = ["replace-tag", location, "--name", change.name]
+            spoken += ["--snapshot", str(change.snapshot_id)] if change.snapshot_id is not None else []
+        case RenameTag():
+            spoken = ["rename-tag", location, "--name", change.name, "--to", change.to]
+        case CleanOrphans():
+            spoken = ["orphans", location, "--older-than", units.iso(change.older_than_ms), "--delete"]
+        case _:
+            assert_never(change)
+    return spoken + (["--branch", change.branch] if change.branch != MAIN else [])

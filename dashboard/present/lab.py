@@ -1,0 +1,120 @@
+"""The retention lab as values: the whole curve, bytes by set of holders, the best tags to drop; runs of the journal.
+
+Law: every number comes from a question asked of the core; nothing is summed here that the core has not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.history import History
+from core.journal import Run
+from core.questions import best_drops, by_holders, retention_curve
+from dashboard.present import units, words
+from dashboard.present.canvas import FONT
+from dashboard.present.palette import Palette
+
+CURVE_PX = 260
+SHOWN_SETS = 12
+SHOWN_DROPS = 8
+
+
+def curve(history: History, branch: str, palette: Palette, chosen: int | None = None) -> go.Figure | None:
+    """Bytes freed by keeping the newest N snapshots, for every N; None where there is nothing to choose."""
+    files, sizes = retention_curve(history, branch)
+    keeps = list(range(1, len(files)))
+    if len(keeps) < 2:
+        return None
+    freed, counts = [int(sizes[keep]) for keep in keeps], [int(files[keep]) for keep in keeps]
+    hovers = [words.curve_hover(keep, size, number) for keep, size, number in zip(keeps, freed, counts, strict=True)]
+    figure = go.Figure(
+        go.Scatter(
+            x=keeps,
+            y=freed,
+            mode="lines",
+            line={"shape": "hv", "color": palette.freed, "width": 2},
+            fill="tozeroy",
+            fillcolor=palette.soft("freed"),
+            customdata=[[hover] for hover in hovers],
+            hovertemplate="%{customdata[0]}<extra></extra>",
+        )
+    )
+    if chosen is not None and 1 <= chosen < len(files):
+        figure.add_vline(x=chosen, line={"color": palette.ink, "width": 1, "dash": "dot"})
+        figure.add_annotation(
+            x=chosen, y=1, yref="paper", yanchor="bottom", showarrow=False, text=words.curve_chosen(chosen),
+            font={"size": 12, "color": palette.ink},
+        )  # fmt: skip
+    top = max(freed) or 1
+    figure.update_layout(
+        height=CURVE_PX,
+        margin={"l": 74, "r": 14, "t": 22, "b": 44},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": 13, "color": palette.ink},
+        showlegend=False,
+        hovermode="x",
+    )
+    figure.update_xaxes(
+        title={"text": words.CURVE_X, "font": {"size": 12, "color": palette.muted}, "standoff": 4},
+        showgrid=False, zeroline=False, fixedrange=True,
+    )  # fmt: skip
+    figure.update_yaxes(
+        tickvals=[0, top / 2, top], ticktext=[units.size(round(each)) for each in (0, top / 2, top)],
+        gridcolor=palette.grid, zeroline=False, fixedrange=True, rangemode="tozero",
+    )  # fmt: skip
+    return figure
+
+
+def curve_table(history: History, branch: str) -> pd.DataFrame:
+    """The curve as numbers: snapshots kept, files and bytes freed."""
+    files, sizes = retention_curve(history, branch)
+    return pd.DataFrame({"keep": range(1, len(files)), "files": files[1:].tolist(), "bytes": sizes[1:].tolist()})
+
+
+def holders(history: History) -> pd.DataFrame:
+    """Bytes by the exact set of names that hold them, greatest first."""
+    found: pd.DataFrame = by_holders(history).to_pandas()
+    return found
+
+
+def drops(history: History, branch: str) -> pd.DataFrame:
+    """For each number of tags the ones whose dropping frees most now."""
+    found = best_drops(history, history.existing, branch)[:SHOWN_DROPS]
+    return pd.DataFrame(
+        {
+            "count": [len(drop.tags) for drop in found],
+            "tags": [", ".join(drop.tags) for drop in found],
+            "files": [drop.files for drop in found],
+            "bytes": [drop.bytes for drop in found],
+        }
+    )
+
+
+def runs(found: Sequence[Run], zone: str) -> pd.DataFrame:
+    """The journal's runs, newest first, ids as text."""
+    return pd.DataFrame(
+        {
+            "run": [run.id for run in found],
+            "started": [units.moment(run.started_ms, zone) for run in found],
+            "who": [run.who for run in found],
+            "change": [words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in found],
+            "table": [run.table.rstrip("/").rsplit("/", 1)[-1] for run in found],
+            "state": [words.run_state(run) for run in found],
+            "planned": [str(run.plan["headline"]) for run in found],
+        }
+    )
+
+
+def exact(found: Sequence[Run]) -> tuple[int, int]:
+    """(finished runs whose receipt equals their plan, finished runs that deleted by a plan)."""
+    ended = [run for run in found if run.receipt is not None and run.change_kind in words.DELETING]
+    same = [
+        run
+        for run in ended
+        if run.receipt and run.receipt["deleted"] == run.receipt["planned_files"] and not run.receipt["kept_back"]
+    ]
+    return len(same), len(ended)

@@ -1,0 +1,301 @@
+"""Rows and panels out of core values: what stands in each table and each list of facts.
+
+Law: every cell is text or a plain number in its unit; ids are text, because browsers lose digits beyond 2**53.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core import questions
+from core.history import History
+from core.model import MAIN, Heads, Line, Schema, Snapshot
+from core.plan import going
+from core.planned import Plan
+from core.runs import Ints
+from dashboard.present import markup, units, words
+from dashboard.present.markup import Html, Piece
+from dashboard.present.notices import INFO, Notice, notices
+from dashboard.present.trends import Trend
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """One line of the overview. Bytes are None until manifests were read; `lower_bound` where not all could be."""
+
+    snapshots: int
+    tags: int
+    branches: int
+    rows: int | None
+    last_ms: int | None
+    live_bytes: int | None
+    history_bytes: int | None
+    lower_bound: bool
+    notes: tuple[Notice, ...]
+
+
+def table_facts(heads: Heads, history: History | None = None) -> TableFacts:
+    """What the overview says of a table, first from its references alone, then with its history."""
+    latest = heads.main.latest
+    live = only = None
+    if history is not None:
+        newest = history.live_now()
+        live = 0 if newest is None else int(history.totals.bytes[newest])
+        only = _only_history(history)
+    return TableFacts(
+        snapshots=sum(len(line.snapshots) for line in heads.lines),
+        tags=sum(len(line.tags) for line in heads.lines),
+        branches=len(heads.lines) - 1,
+        rows=latest.total_rows if latest else None,
+        last_ms=latest.time_ms if latest else None,
+        live_bytes=live,
+        history_bytes=only,
+        lower_bound=bool(history and history.incomplete),
+        notes=notices(heads, history),
+    )
+
+
+def _only_history(history: History) -> int:
+    """Known bytes that nothing but older snapshots, tags, changelogs and branches hold; what is not ours left out."""
+    keep = np.zeros(history.held.positions, dtype=np.bool_)
+    newest = history.live_now()
+    if newest is not None:
+        keep[newest] = True
+    chosen = history.held.over(history.existing) & ~history.held.over(keep) & history.objects["ours"].to_numpy()
+    return history.bytes_of(chosen)
+
+
+def overview_line(found: TableFacts | None, zone: str, now_ms: int) -> str:
+    """The cells of one table on the overview; dots where a number is still being read."""
+    if found is None:
+        cells: list[Piece] = [markup.muted("…")] * 6
+        return markup.grid_line(cells, "")
+
+    def size(value: int | None) -> Html:
+        return markup.muted("…") if value is None else markup.size(value, at_least=found.lower_bound)
+
+    names = [units.plural(found.tags, "tag")] if found.tags else []
+    names += [units.plural(found.branches, "branch", "branches")] if found.branches else []
+    age = units.ago(found.last_ms, now_ms)
+    cells = [
+        units.count(found.snapshots),
+        markup.muted(", ".join(names) or "—"),
+        units.count(found.rows),
+        size(found.live_bytes),
+        size(found.history_bytes),
+        markup.hint(age, units.moment(found.last_ms, zone)),
+    ]
+    worst = next(iter(found.notes), None)
+    more = len(found.notes) - 1
+    text = ""
+    if worst is not None:
+        others = markup.hint(markup.muted(words.more_notes(more)), "\n".join(each.text for each in found.notes[1:]))
+        text = markup.note(worst.level, markup.join([worst.text, others]) if more else worst.text)
+    return markup.grid_line(cells, text)
+
+
+def overview_tiles(tables: int, read: Sequence[TableFacts]) -> str:
+    """Sums over the tables read so far; `≥` while some are still missing or could not be read in full."""
+    some = len(read) < tables or any(each.lower_bound for each in read)
+    below: Piece = words.read_so_far(len(read), tables) if len(read) < tables else ""
+    noted = sum(any(note.level != INFO for note in each.notes) for each in read)
+    live = markup.size(sum(each.live_bytes or 0 for each in read), at_least=some)
+    history = markup.size(sum(each.history_bytes or 0 for each in read), at_least=some)
+    snapshots = sum(each.snapshots for each in read)
+    return markup.tiles(
+        [
+            (words.TILE_TABLES, units.count(tables), below or words.with_warnings(noted)),
+            (
+                words.TILE_SNAPSHOTS,
+                ("≥ " if len(read) < tables else "") + units.count(snapshots),
+                words.TILE_SNAPSHOTS_BELOW,
+            ),
+            (words.TILE_LIVE, live, words.TILE_LIVE_BELOW),
+            (words.TILE_HISTORY, history, words.TILE_HISTORY_BELOW),
+        ]
+    )
+
+
+def overview_head() -> str:
+    columns = words.OVERVIEW_COLUMNS
+    return markup.grid_head([(columns[name], words.OVERVIEW_HELP.get(name, "")) for name in columns])
+
+
+# one point -----------------------------------------------------------------------------------------------------------
+
+
+def trend(heads: Heads, history: History | None) -> Trend:
+    """Rows, files and bytes of main's points in the order of their ids, expired ones that tags keep included."""
+    line = heads.main
+    found = {tag.snapshot.id: (f"tag:{tag.name}", tag.snapshot) for tag in reversed(line.tags)}
+    found |= {snapshot.id: (str(snapshot.id), snapshot) for snapshot in line.snapshots}
+    ordered = [found[number] for number in sorted(found)]
+    points = tuple(point for point, _ in ordered)
+    times = tuple(snapshot.time_ms for _, snapshot in ordered)
+    rows = tuple(snapshot.total_rows for _, snapshot in ordered)
+    if history is None or not points:
+        return Trend(points, times, rows)
+    places = [history.position(point) for point in points]
+    blind = set(history.incomplete)
+
+    def of(values: np.ndarray) -> tuple[int | None, ...]:
+        return tuple(None if place in blind else int(values[place]) for place in places)
+
+    totals = history.totals
+    return Trend(points, times, rows, of(totals.files), of(totals.bytes))
+
+
+def point_facts(
+    heads: Heads, history: History | None, point: str, branch: str, snapshot: Snapshot, zone: str, now_ms: int
+) -> list[tuple[str, Piece]]:
+    """What a reader wants to know of one point first."""
+    line = heads.line(branch) or heads.main
+    retained = any(each.id == snapshot.id and each.content == snapshot.content for each in line.snapshots)
+    tags = [tag.name for tag in line.tags if tag.snapshot.id == snapshot.id]
+    names = words.FIELD_NAMES
+    found: list[tuple[str, Piece]] = [
+        (names["snapshot"], markup.mono(snapshot.id)),
+        (names["kind"], words.commit_kind(snapshot.kind)),
+        (names["committed"], markup.moment(snapshot.time_ms, zone, now_ms)),
+    ]
+    if branch != MAIN:
+        found.append((names["branch"], markup.chip("branch", branch)))
+    if not retained:
+        found.append((names["standing"], words.EXPIRED_HELD))
+    if tags:
+        found.append((names["tags"], markup.join(markup.chip("tag", name) for name in tags)))
+    found.append((names["rows"], _rows_text(snapshot)))
+    if history is not None:
+        position = history.position(point)
+        less = position in history.incomplete
+        files = units.count(int(history.totals.files[position]))
+        found.append((names["files"], ("≥ " if less else "") + files))
+        found.append((names["bytes"], markup.size(int(history.totals.bytes[position]), at_least=less)))
+    found.append((names["schema"], _schema_text(line, snapshot)))
+    if snapshot.watermark is not None:
+        found.append(
+            (names["watermark"], markup.join([units.moment(snapshot.watermark, zone), markup.mono(snapshot.watermark)]))
+        )
+    if snapshot.fields.get("operation"):
+        found.append((names["operation"], str(snapshot.fields["operation"])))
+    found.append((names["user"], markup.mono(snapshot.commit_user)))
+    return found
+
+
+def every_field(snapshot: Snapshot) -> list[tuple[str, Piece]]:
+    """The snapshot's JSON, field by field as written; numbers keep all their digits."""
+    return [
+        (str(name), markup.mono(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
+        for name, value in snapshot.fields.items()
+    ]
+
+
+def _rows_text(snapshot: Snapshot) -> Piece:
+    if snapshot.delta_rows is None:
+        return units.count(snapshot.total_rows)
+    meaning = "added" if snapshot.delta_rows > 0 else "removed"
+    change = markup.in_hue(meaning, units.signed(snapshot.delta_rows)) if snapshot.delta_rows else markup.muted("±0")
+    return markup.join([units.count(snapshot.total_rows), change])
+
+
+def _schema_text(line: Line, snapshot: Snapshot) -> Piece:
+    schema: Schema | None = line.schemas.get(snapshot.schema_id)
+    if schema is None:
+        return f"{snapshot.schema_id} ({words.UNREADABLE})"
+    names = ", ".join(column.name for column in schema.fields)
+    return markup.hint(f"{schema.id} · {units.plural(len(schema.fields), 'column')}", names)
+
+
+# plans ---------------------------------------------------------------------------------------------------------------
+
+
+def verdicts(plan: Plan, heads: Heads, zone: str) -> pd.DataFrame:
+    """One row per point: what goes first, then what stays, each newest first."""
+    by_point: Mapping[str, Snapshot | None] = _snapshots(heads)
+    found = [
+        {
+            "point": verdict.point,
+            "verdict": words.STAYS if verdict.keep else words.GOES,
+            "committed": units.moment(at.time_ms, zone) if (at := by_point.get(verdict.point)) else "—",
+            "reasons": "; ".join(verdict.reasons),
+            "keep": verdict.keep,
+        }
+        for verdict in reversed(plan.points)
+    ]
+    frame = pd.DataFrame(found, columns=["point", "verdict", "committed", "reasons", "keep"])
+    return frame.sort_values("keep", kind="stable").drop(columns="keep").reset_index(drop=True)
+
+
+def freed_parts(plan: Plan) -> list[tuple[str, str, int]]:
+    """`(hue, word, bytes)` of one bar: what goes, what tags alone keep of it, what else stays."""
+    return [
+        ("freed", words.PART_FREED, plan.freed_bytes),
+        ("tag", words.PART_TAGS, plan.tags_keep_bytes),
+        ("compaction", words.PART_STAYS, plan.kept_bytes - plan.tags_keep_bytes),
+    ]
+
+
+def freed_kinds(plan: Plan) -> list[list[Piece]]:
+    """One line per kind of file: kind, files, bytes with a bar."""
+    most = max((size for _, _, size in plan.by_kind()), default=0) or 1
+    return [[kind, units.count(files), markup.bar("freed", size / most, size)] for kind, files, size in plan.by_kind()]
+
+
+def freed_files(plan: Plan) -> pd.DataFrame:
+    """Every file that would go: path, kind, bytes."""
+    frame: pd.DataFrame = plan.frees.to_pandas()
+    return frame
+
+
+def _snapshots(heads: Heads) -> Mapping[str, Snapshot]:
+    found: dict[str, Snapshot] = {}
+    for line in heads.lines:
+        before = "" if line.branch == MAIN else f"branch:{line.branch}/"
+        found |= {f"{before}{snapshot.id}": snapshot for snapshot in line.snapshots}
+        found |= {f"{before}tag:{tag.name}": tag.snapshot for tag in line.tags}
+        found |= {f"{before}changelog:{each.id}": each for each in line.changelogs}
+    return found
+
+
+# tags ----------------------------------------------------------------------------------------------------------------
+
+
+def _costs(history: History | None, now_ms: int) -> tuple[Ints | None, Ints | None]:
+    """Bytes that each position alone keeps: now, and once every branch's own policy has run."""
+    if history is None:
+        return None, None
+    settled = history.existing & ~going(history, now_ms)
+    return questions.exclusive(history, history.existing)[1], questions.exclusive(history, settled)[1]
+
+
+def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.DataFrame:
+    """One row per tag, newest snapshot first; what it costs stands before what it is."""
+    retained = {snapshot.id for snapshot in line.snapshots}
+    alone, later = _costs(history, now_ms)
+    before = "" if line.branch == MAIN else f"branch:{line.branch}/"
+    found = []
+    for tag in reversed(line.tags):
+        cost = after = None
+        if history is not None and alone is not None and later is not None:
+            at = history.position(f"{before}tag:{tag.name}")
+            cost, after = int(alone[at]), int(later[at])
+        found.append(
+            {
+                "name": tag.name,
+                "snapshot": str(tag.snapshot.id),
+                "standing": words.RETAINED if tag.snapshot.id in retained else words.EXPIRED_HELD,
+                "committed": units.moment(tag.snapshot.time_ms, zone),
+                "rows": tag.snapshot.total_rows,
+                "retained": words.tag_retained(tag.retained),
+                "expires": words.tag_expires(tag),
+                "cost": cost,
+                "later": after,
+            }
+        )
+    columns = ["name", "snapshot", "cost", "later", "expires", "committed", "rows", "standing", "retained"]
+    return pd.DataFrame(found, columns=columns)

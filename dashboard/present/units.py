@@ -1,0 +1,148 @@
+"""Numbers, sizes and times as text.
+
+Law: a number keeps its unit, a time keeps its zone, and whatever is rounded can be had exactly (`exact_bytes`).
+Sizes are decimal: 1 kB is 1,000 bytes. Times are epoch milliseconds, UTC unless a zone is given.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from core import units as core_units
+
+UTC = "UTC"
+MINUS = "\N{MINUS SIGN}"
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_SPANS = (
+    ("year", 365 * 86_400_000),
+    ("month", 30 * 86_400_000),
+    ("day", 86_400_000),
+    ("hour", 3_600_000),
+    ("minute", 60_000),
+)
+
+
+def size(value: int | None) -> str:
+    """`71.3 GB`; `—` where the size is not known."""
+    if value is None:
+        return "—"
+    return (MINUS if value < 0 else "") + core_units.size(abs(value))
+
+
+def exact_bytes(value: int | None) -> str:
+    """`71,312,345,678 bytes`."""
+    return "size not known" if value is None else f"{count(value)} byte{'' if abs(value) == 1 else 's'}"
+
+
+def count(value: int | None) -> str:
+    """`1,204`; `—` where it is not known."""
+    return "—" if value is None else f"{value:,}".replace("-", MINUS)
+
+
+def plural(value: int, noun: str, nouns: str | None = None) -> str:
+    """`1 file`, `1,204 files`."""
+    return f"{count(value)} {noun if abs(value) == 1 else nouns or noun + 's'}"
+
+
+def signed(value: int | None) -> str:
+    """`+12`, `−3`, `0`."""
+    return "—" if value is None else ("+" if value > 0 else "") + count(value)
+
+
+def signed_plural(value: int, noun: str) -> str:
+    """`+1 row`, `−3 files`, `0 rows`."""
+    return ("+" if value > 0 else "") + plural(value, noun)
+
+
+def signed_size(value: int) -> str:
+    return ("+" if value > 0 else "") + size(value)
+
+
+def zone_of(name: str) -> dt.tzinfo:
+    """The zone of that name; UTC where the machine does not know it."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return dt.UTC
+
+
+def knows_zone(name: str) -> bool:
+    return name == UTC or zone_of(name) is not dt.UTC
+
+
+def when(ms: int, zone: str = UTC) -> dt.datetime | None:
+    """The moment in that zone; None outside of what a calendar holds (years 1 to 9999)."""
+    try:
+        return (_EPOCH + dt.timedelta(milliseconds=ms)).astimezone(zone_of(zone))
+    except (OverflowError, ValueError):
+        return None
+
+
+def moment(ms: int | None, zone: str = UTC, *, exact: bool = False) -> str:
+    """`2026-01-03 00:00:00 UTC`, with milliseconds if `exact`; the bare number where no calendar holds it."""
+    if ms is None:
+        return "—"
+    at = when(ms, zone)
+    if at is None:
+        return f"{ms} ms"
+    text = at.replace(tzinfo=None).isoformat(" ", "milliseconds" if exact else "seconds")
+    return f"{text} {at.tzname() or zone}"
+
+
+def wall_clock(at: dt.datetime | None) -> str:
+    """A time somebody's clock showed, in a zone nobody wrote down."""
+    return "—" if at is None else at.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def ago(ms: int | None, now_ms: int) -> str:
+    """`20 days ago`, `in 3 hours`, `just now`."""
+    if ms is None:
+        return "—"
+    distance = now_ms - ms
+    if abs(distance) < 60_000:
+        return "just now"
+    text = span(abs(distance))
+    return f"{text} ago" if distance > 0 else f"in {text}"
+
+
+def span(ms: int) -> str:
+    """The largest unit that fits: `20 days`, `1 hour`, `45 s`, `120 ms`."""
+    for name, length in _SPANS:
+        if ms >= length:
+            return plural(math.floor(ms / length), name)
+    return f"{ms // 1_000} s" if ms >= 1_000 else f"{ms} ms"
+
+
+def duration(ms: int | None) -> str:
+    """A length of time in its two largest units: `1 d 12 h`."""
+    if ms is None:
+        return "—"
+    return (MINUS if ms < 0 else "") + core_units.duration(abs(ms))
+
+
+def parse_time(text: str, zone: str = UTC) -> int | None:
+    """Epoch milliseconds of an ISO time (in `zone` where it names none) or of a bare number; None if it is neither."""
+    text = text.strip()
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    try:
+        at = dt.datetime.fromisoformat(text.removesuffix(" UTC") + ("+00:00" if text.endswith(" UTC") else ""))
+    except ValueError:
+        return None
+    return ((at if at.tzinfo else at.replace(tzinfo=zone_of(zone))) - _EPOCH) // dt.timedelta(milliseconds=1)
+
+
+def iso(ms: int) -> str:
+    """`2026-01-03T00:00:00Z`, with milliseconds where there are any: how a POINT or a TIME is written."""
+    at = when(ms)
+    if at is None:
+        return str(ms)
+    return at.replace(tzinfo=None).isoformat("T", "milliseconds" if ms % 1_000 else "seconds") + "Z"
+
+
+def short_name(path: str, keep: int = 44) -> str:
+    """The end of a long path: names differ at their end."""
+    return path if len(path) <= keep else "…" + path[-(keep - 1) :]

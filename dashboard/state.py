@@ -1,0 +1,136 @@
+"""Where a reader is: which warehouse, table, points, zone and moment. The address bar is the state.
+
+Law: what defines a view stands in the URL, and nothing in a URL changes a table. On one page the URL is the whole
+truth, so the browser's Back works; going to another page carries along what that page knows of. `now_ms` is fixed
+until the reader presses Refresh: a plan counts from the moment the reader sees.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard.present import units
+
+WAREHOUSE_VARIABLE = "SNAPSCOPE_WAREHOUSE"
+EVERYWHERE = ("warehouse", "table", "tz")
+OF_PAGE: Mapping[str, tuple[str, ...]] = {
+    "overview": (),
+    "timeline": ("point", "window"),
+    "asof": ("point",),
+    "diff": ("a", "b"),
+    "retention": ("branch", "mode", "keep_max", "keep_min", "older", "max_deletes", "rules", "tags"),
+    "tags": ("branch", "point"),
+    "query": ("point", "before", "sql"),
+    "audit": (),
+}
+OF_TABLE = ("point", "window", "a", "b", "branch", "tags", "before", "sql")  # these mean nothing on another table
+
+_VALUES = "snapscope.place"
+_PAGE = "snapscope.page"
+_NOW = "snapscope.now_ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the reader is in this run."""
+
+    page: str
+    warehouse: str | None
+    table: str | None  # `database.table`
+    zone: str
+    now_ms: int
+
+
+def enter(page: str) -> Place:
+    """Take the address of this run into the session and write back the full address of the page."""
+    known = (*EVERYWHERE, *OF_PAGE[page])
+    url = {name: value for name, value in st.query_params.items() if name in known and value}
+    values = dict(st.session_state.get(_VALUES, {}))
+    if st.session_state.get(_PAGE) == page:
+        for name in known:
+            values.pop(name, None)
+    if "table" in url and url["table"] != values.get("table", url["table"]):
+        _forget_table(values)
+    values |= url
+    if "warehouse" not in values and os.environ.get(WAREHOUSE_VARIABLE):
+        values["warehouse"] = os.environ[WAREHOUSE_VARIABLE]
+    st.session_state[_VALUES] = values
+    st.session_state[_PAGE] = page
+    if _NOW not in st.session_state:
+        refresh()
+    _write_address(page, values)
+    return here()
+
+
+def here() -> Place:
+    """The place of this run."""
+    page = str(st.session_state.get(_PAGE, "overview"))
+    return Place(page, get("warehouse"), get("table"), zone(), now_ms())
+
+
+def get(name: str) -> str | None:
+    """One value of the place, None where it is not set."""
+    value: str | None = st.session_state.get(_VALUES, {}).get(name)
+    return value
+
+
+def put(**changed: str | None) -> None:
+    """Change the place; None or a blank text removes a value. Another table forgets the old one's points."""
+    values = dict(st.session_state.get(_VALUES, {}))
+    before = values.get("table")
+    if "warehouse" in changed or ("table" in changed and before not in (None, changed["table"])):
+        _forget_table(values)
+        if "warehouse" in changed:
+            values.pop("table", None)
+    for name, value in changed.items():
+        if value is None or not value.strip():
+            values.pop(name, None)
+        else:
+            values[name] = value.strip()
+    st.session_state[_VALUES] = values
+    _write_address(st.session_state.get(_PAGE, "overview"), values)
+
+
+def address(page: str, **changed: str | None) -> dict[str, str]:
+    """The query of a link to a page with some values changed."""
+    values = {**st.session_state.get(_VALUES, {}), **changed}
+    return {name: value for name, value in _address(page, values).items() if value}
+
+
+def zone() -> str:
+    """The zone every time is shown in; UTC where the address names none that this machine knows."""
+    named = get("tz")
+    return named if named and units.knows_zone(named) else units.UTC
+
+
+def now_ms() -> int:
+    """The moment this view is counted from."""
+    return int(st.session_state[_NOW])
+
+
+def refresh() -> None:
+    """Take the clock's time as the moment to count from. Tables are read anew in any case."""
+    st.session_state[_NOW] = time.time_ns() // 1_000_000
+
+
+def _forget_table(values: dict[str, str]) -> None:
+    for name in OF_TABLE:
+        values.pop(name, None)
+
+
+def _address(page: str, values: Mapping[str, str | None]) -> dict[str, str]:
+    wanted = {name: values[name] for name in (*EVERYWHERE, *OF_PAGE[page]) if values.get(name)}
+    if wanted.get("warehouse") == os.environ.get(WAREHOUSE_VARIABLE):
+        wanted.pop("warehouse", None)
+    return {name: str(value) for name, value in wanted.items()}
+
+
+def _write_address(page: str, values: Mapping[str, str | None]) -> None:
+    wanted = _address(page, values)
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)

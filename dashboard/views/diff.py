@@ -1,0 +1,158 @@
+"""Diff: click two points; which files, partitions, columns and options differ, compaction told apart."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import diff as differing
+from core.diff import Diff
+from core.errors import SnapscopeError
+from dashboard import state
+from dashboard.present import charts, commands, differences, markup, pointing, units, words
+from dashboard.present.axis import axis
+from dashboard.widgets import details, errors, frame, grids, lanes, plans, points
+from dashboard.widgets.frame import Opened
+
+CHART = "diff.chart"
+HIDE = "diff.hide"
+
+
+def draw() -> None:
+    opened = frame.open_table(state.here())
+    frame.need_snapshots(opened)
+    history = frame.history_or_none(opened)
+    frame.note_all(opened, history)
+    _pick(opened)
+    a, b = state.get("a"), state.get("b")
+    if history is None or a is None or b is None:
+        return
+    with errors.boundary():
+        found = differing.diff(history, details.resolve(opened, a), details.resolve(opened, b))
+        _show(opened, found)
+
+
+def _pick(opened: Opened) -> None:
+    """The strip to click on, and the same two points as boxes."""
+    a, b = state.get("a"), state.get("b")
+    st.caption(words.DIFF_PICK_A if a is None else words.DIFF_PICK_B if b is None else words.DIFF_TEACH)
+    window = lanes.window_of(state.get("window"))
+    whole = axis(opened.heads)
+    shown = whole.within(window)
+    chosen: dict[str, str] = {}
+    for letter, point in (("A", a), ("B", b)):
+        if point is not None:
+            try:
+                name = details.resolve(opened, point).point
+            except SnapscopeError:
+                continue  # the boundary below says why
+            chosen[name] = chosen.get(name, "") + letter
+    figure = charts.timeline(shown, frame.hues(), opened.zone, chosen=chosen)
+    lanes.draw(figure, charts.legend(shown), CHART, _clicked)
+    if window is not None:
+        lanes.window_line(window, len(shown.dots), opened.zone)
+    with st.container(key="diff_points"):
+        first, swap, second = st.columns([10, 2, 10], vertical_alignment="bottom")
+        with first:
+            points.pick(words.POINT_A, "a", opened.heads, opened.zone)
+        swap.button(
+            words.SWAP, help=words.SWAP_HELP, disabled=not (a or b), on_click=_swap,
+            width="stretch",
+        )  # fmt: skip
+        with second:
+            points.pick(words.POINT_B, "b", opened.heads, opened.zone)
+
+
+def _clicked(carried: str) -> None:
+    if lanes.window_of(carried):
+        state.put(window=carried)
+    else:
+        a, b = pointing.next_pair(state.get("a"), state.get("b"), carried)
+        state.put(a=a, b=b)
+
+
+def _swap() -> None:
+    state.put(a=state.get("b"), b=state.get("a"))
+
+
+def _show(opened: Opened, found: Diff) -> None:
+    st.html(differences.stat_line(found))
+    carried = differences.carried_rows(found)
+    hide = differences.compacted_files(found) > 0 and st.toggle(
+        words.HIDE_COMPACTION,
+        value=carried == 0,
+        key=f"{HIDE}.{found.a.point}.{found.b.point}",
+        help=words.HIDE_COMPACTION_HELP,
+    )
+    if hide and carried:
+        st.html(markup.note("warning", words.hidden_rows(carried)))
+    if found.b.snapshot.id < found.a.snapshot.id:
+        st.html(markup.note("warning", words.BACKWARDS))
+    said = differences.sentence(found)
+    if said is not None:
+        st.html(markup.note("info", said))
+    kinds = [words.BY_PARTITION, words.FILES, words.SCHEMA_OPTIONS, words.COMMITS]
+    partitions, files, schema, commits = st.tabs(kinds)
+    with partitions:
+        if len(found.partitions):
+            st.html(differences.partitions(found, hide_compaction=hide))
+    with files:
+        _files(found, hide=hide)
+    with schema:
+        _schema(found)
+    with commits:
+        _commits(opened, found)
+    plans.command(commands.diff(opened.ref.location, found.a.point, found.b.point))
+
+
+def _files(found: Diff, *, hide: bool) -> None:
+    listed = differences.files(found, hide_compaction=hide)
+    if listed.empty:
+        st.html(markup.note("info", words.ONLY_COMPACTION if hide and len(found.added) else words.NO_FILE_CHANGE))
+        return
+    grids.draw(
+        listed,
+        "diff.files",
+        columns={
+            "side": grids.text(words.COLUMN["side"], width="small"),
+            "path": grids.text(words.COLUMN["path"], width="large"),
+            "partition": grids.text(words.COLUMN["partition"]),
+            "bucket": grids.number(words.COLUMN["bucket"]),
+            "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
+            "rows": grids.number(words.COLUMN["rows"], words.ROWS_HELP),
+            "level": grids.number(words.COLUMN["level"]),
+            "change": grids.text(words.COLUMN["change"], words.CHANGE_HELP),
+        },
+        what=words.FILES_NOUN,
+        name=f"diff-{found.a.snapshot.id}-{found.b.snapshot.id}",
+    )
+
+
+def _schema(found: Diff) -> None:
+    changes = [*found.schema_changes, *found.option_changes]
+    if not changes:
+        st.html(markup.note("info", words.NO_SCHEMA_CHANGE))
+        return
+    st.html("".join(markup.note("info", change) for change in changes))
+
+
+def _commits(opened: Opened, found: Diff) -> None:
+    if not found.commits:
+        st.html(markup.note("info", words.NO_COMMITS_BETWEEN))
+        return
+    shown = found.commits[-differences.SHOWN_PARTITIONS :]
+    lines: list[list[markup.Piece]] = [
+        [
+            markup.mono(each.id),
+            words.commit_kind(each.kind),
+            markup.moment(each.time_ms, opened.zone, opened.now_ms),
+            units.signed(each.delta_rows),
+            markup.mono(each.commit_user),
+        ]
+        for each in reversed(shown)
+    ]
+    st.html(markup.table(words.COMMIT_HEADS, lines, numbers=(3,)))
+    if len(found.commits) > len(shown):
+        st.html(markup.note("info", words.capped_newest(len(shown), len(found.commits))))
+
+
+draw()

@@ -1,0 +1,174 @@
+"""Query: SQL over the table as it was, at one point or comparing two.
+
+It runs as a job outside the script and can be cancelled.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.history import History
+from dashboard import jobs, loading, state
+from dashboard.present import commands, markup, pointing, results, words
+from dashboard.widgets import errors, frame, grids, plans, points
+from dashboard.widgets.frame import Opened
+
+if TYPE_CHECKING:
+    from core.spark.query import QueryAnswer
+
+KIND = "query"
+POLL_S = 0.4
+QUICK_S = 0.3  # an answer that comes at once is drawn without a bar before it
+CAPS = (100, 1_000, 10_000)
+TIMEOUTS_S = (30, 60, 300)
+CAP, TIMEOUT = "query.cap", "query.timeout"
+
+
+def draw() -> None:
+    opened = frame.open_table(state.here())
+    frame.need_snapshots(opened)
+    history = frame.history_or_none(opened)
+    frame.note_all(opened, history)
+    if jobs.warms_up:
+        jobs.once("warm-up", _start_spark)
+    with st.container(key="query_points"):
+        left, right = st.columns(2)
+        with left:
+            at = points.pick(words.QUERY_POINT, "point", opened.heads, opened.zone, otherwise=words.QUERY_LATEST)
+        with right:
+            before = points.pick(
+                words.QUERY_BEFORE, "before", opened.heads, opened.zone, otherwise=words.QUERY_OPTIONAL
+            )
+    at_point = pointing.read(at or "latest", opened.zone)
+    before_point = pointing.read(before, opened.zone) if before else None
+    sql = _form(opened, history, at_point, before_point)
+    _result(opened)
+    if sql.strip():
+        plans.command(commands.query(opened.ref.location, sql, at_point, before_point))
+
+
+def _start_spark(job: jobs.Job) -> None:
+    """Start Spark behind the page, so that the first query need not wait for it."""
+    from core.spark import session
+
+    session.warm_up()  # what goes wrong is said by the first query
+
+
+def _sql_key(opened: Opened) -> str:
+    return f"query.sql.{opened.ref.title}"
+
+
+def _job_key(opened: Opened) -> str:
+    return f"query.job.{opened.ref.title}"
+
+
+def _form(opened: Opened, history: History | None, at: str, before: str | None) -> str:
+    """The editor and its limits; Ctrl+Enter in the editor runs it. Answers the SQL as last run or linked."""
+    key, name = _sql_key(opened), results.quoted(opened.ref.name)
+    if key not in st.session_state:
+        st.session_state[key] = state.get("sql") or results.first_query(name)
+    job = jobs.find(st.session_state.get(_job_key(opened)))
+    with st.form("query.form", border=False):
+        st.text_area(words.SQL, key=key, height=132, help=words.sql_help(name, has_before=before is not None))
+        with st.container(horizontal=True, vertical_alignment="bottom", key="query_controls"):
+            st.selectbox(words.ROW_CAP, CAPS, index=1, key=CAP, format_func=lambda rows: f"{rows:,}", width=140)
+            st.selectbox(words.TIMEOUT, TIMEOUTS_S, index=1, key=TIMEOUT, width=140)
+            st.form_submit_button(
+                words.RUN,
+                type="primary",
+                icon=":material/play_arrow:",
+                disabled=history is None or (job is not None and job.running),
+                on_click=_submit,
+                args=(opened, history, at, before),
+            )
+    return str(st.session_state[key])
+
+
+def _submit(opened: Opened, history: History, at: str, before: str | None) -> None:
+    sql = str(st.session_state[_sql_key(opened)])
+    state.put(sql=sql)
+    if not sql.strip():
+        return
+    id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
+    row_cap, timeout_s = st.session_state[CAP], st.session_state[TIMEOUT]
+
+    def work(job: jobs.Job) -> object:
+        from core.spark import query  # Spark is slow to load, and only this needs it
+        from core.spark import sql as running
+
+        def progress(done: int, total: int) -> None:
+            job.progress(done, total)
+            if job.cancelled.is_set():  # asked for while Spark was still starting
+                running.cancel(id)
+
+        return query.query(
+            table,
+            sql,
+            at=at,
+            before=before,
+            row_cap=row_cap,
+            timeout_s=timeout_s,
+            query_id=id,
+            on_progress=progress,
+            history=history,
+        )
+
+    job = jobs.submit(id, KIND, opened.ref.title, work)
+    st.session_state[_job_key(opened)] = id
+    job.wait(QUICK_S)
+
+
+def _cancel(id: str) -> None:
+    from core.spark import sql
+
+    job = jobs.find(id)
+    if job is not None:
+        job.cancelled.set()
+        sql.cancel(id)
+
+
+def _result(opened: Opened) -> None:
+    job = jobs.find(st.session_state.get(_job_key(opened)))
+    if job is not None:
+        st.fragment(_draw_result, run_every=POLL_S if job.running else None)(job.id)
+
+
+def _draw_result(id: str) -> None:
+    with errors.boundary():
+        job = jobs.find(id)
+        if job is None:
+            return
+        seen = f"query.seen.{id}"
+        if job.running:
+            st.session_state[seen] = False
+            with st.container(border=True, horizontal=True, vertical_alignment="center"):
+                share = job.done / job.total if job.total else 0.0
+                st.progress(share, text=words.running(job.elapsed_s(), job.done, job.total))
+                st.button(words.CANCEL, key="query.cancel", on_click=_cancel, args=(id,))
+            return
+        if st.session_state.get(seen) is False:
+            st.session_state[seen] = True
+            st.rerun()
+        if job.cancelled.is_set():
+            st.html(markup.note("warning", words.QUERY_CANCELLED))
+        elif job.error is not None:
+            errors.show(job.error)
+        else:
+            _rows(job.result)
+
+
+def _rows(answer: QueryAnswer) -> None:
+    shown = results.frame(answer.table)
+    st.html(markup.note("info", words.query_note(answer)))
+    if answer.truncated:
+        st.html(markup.note("warning", words.cut_off(len(shown))))
+    if shown.empty:
+        st.html(markup.note("info", words.NO_ROWS))
+        return
+    grids.draw(shown, "query.rows", columns={}, what=words.ROWS_NOUN, name=words.RESULT_NAME, tall=True)
+
+
+draw()

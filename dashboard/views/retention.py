@@ -1,0 +1,99 @@
+"""Retention: say what may go, see exactly what that frees and why the rest stays, before anything happens."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.changes import Change, DeleteTags, Expire
+from core.errors import Invalid
+from core.model import MAIN
+from core.units import parse_duration_ms
+from dashboard import loading, state
+from dashboard.present import markup, units, words
+from dashboard.widgets import errors, frame, inputs, lab, plans
+from dashboard.widgets.frame import Opened
+
+EXPIRE, TAGS = "expire", "tags"
+MODES = {EXPIRE: words.MODE_EXPIRE, TAGS: words.MODE_TAGS}
+
+
+def draw() -> None:
+    opened = frame.open_table(state.here())
+    frame.need_snapshots(opened)
+    history = frame.history_or_none(opened)
+    frame.note_all(opened, history)
+    plans.progress(opened)
+    mode = inputs.one_of(words.MODE, "mode", MODES, EXPIRE)
+    with errors.boundary():
+        change = _expire(opened) if mode == EXPIRE else _tags(opened)
+        if change is None:
+            _teach(opened, mode)
+        elif history is not None:
+            plan = loading.plan(history, change, opened.now_ms)
+            plans.draw(opened, plan, history)
+            plans.carry_out(opened, plan, opened.ref.name)
+            plans.command_of(opened, plan)
+        if history is not None:
+            st.html(markup.panel_title(words.LAB))
+            branch = change.branch if change is not None else MAIN
+            lab.draw(opened, history, branch, loading.plan(history, change, opened.now_ms) if change else None)
+
+
+def _expire(opened: Opened) -> Expire | None:
+    """The expiry asked for, None while no rule is set. `Invalid` for a text that is neither a length nor a time."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
+        branch = inputs.branch(opened.heads)
+        keep_max = inputs.whole(words.KEEP_MAX, "keep_max", words.KEEP_MAX_HELP)
+        keep_min = inputs.whole(words.KEEP_MIN, "keep_min", words.KEEP_MIN_HELP)
+        older = inputs.text(words.OLDER_THAN, "older", words.OLDER_THAN_HELP, words.OLDER_THAN_HINT)
+        most = inputs.whole(words.MAX_DELETES, "max_deletes", words.MAX_DELETES_HELP)
+        rules = inputs.one_of(words.RULE_SET, "rules", words.RULE_SETS, "newest")
+    if keep_max is None and keep_min is None and older is None:
+        return None
+    retained_ms, older_than_ms = _age(older, opened.zone)
+    return Expire(
+        branch=branch,
+        retain_max=keep_max,
+        retain_min=keep_min,
+        time_retained_ms=retained_ms,
+        older_than_ms=older_than_ms,
+        max_deletes=most,
+        rules=rules,
+    )
+
+
+def _age(text: str | None, zone: str) -> tuple[int | None, int | None]:
+    """`(length in ms, None)`, `(None, time in ms)` or neither."""
+    if text is None:
+        return None, None
+    if not text.isdecimal():
+        try:
+            return parse_duration_ms(text), None
+        except Invalid:
+            pass  # then it has to be a time
+    moment = units.parse_time(text, zone)
+    if moment is None or (text.isdecimal() and len(text) < 12):
+        raise Invalid(words.older_than_unread(text), remedy=words.OLDER_THAN_NEXT)
+    return None, moment
+
+
+def _tags(opened: Opened) -> Change | None:
+    with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
+        branch = inputs.branch(opened.heads)
+        line = opened.heads.line(branch) or opened.heads.main
+        names = [tag.name for tag in line.tags]
+        if not names:
+            return None
+        chosen = inputs.several(words.TAGS_TO_DELETE, "tags", names, words.TAGS_TO_DELETE_HINT)
+    return DeleteTags(chosen, branch) if chosen else None
+
+
+def _teach(opened: Opened, mode: str) -> None:
+    if mode == EXPIRE:
+        st.html(markup.empty(words.PREVIEW_EMPTY_EXPIRE, words.RETENTION_TEACH))
+        return
+    has_tags = any(line.tags for line in opened.heads.lines)
+    st.html(markup.empty(words.PREVIEW_EMPTY_TAGS if has_tags else words.NO_TAGS_TO_DELETE, words.RETENTION_TEACH))
+
+
+draw()

@@ -1,0 +1,130 @@
+"""Tags: what each keeps, what deleting it now would free, and making or deleting one by a plan."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core.changes import CreateTag, DeleteTags, RenameTag, ReplaceTag
+from core.model import MAIN, Line
+from core.units import parse_duration_ms
+from dashboard import loading, state
+from dashboard.present import markup, rows, words
+from dashboard.widgets import details, errors, frame, grids, inputs, plans
+from dashboard.widgets.frame import Opened
+
+GRID = "tags.grid"
+
+
+def draw() -> None:
+    opened = frame.open_table(state.here())
+    frame.need_snapshots(opened)
+    history = frame.history_or_none(opened)
+    frame.note_all(opened, history)
+    plans.progress(opened)
+    branch = inputs.branch(opened.heads)
+    line = opened.heads.line(branch) or opened.heads.main
+    chosen = None
+    if line.tags:
+        chosen = _chosen(line, rows.tags(line, history, opened.zone, opened.now_ms), opened)
+    else:
+        earliest = line.earliest
+        horizon = earliest.time_ms if earliest else None
+        st.html(markup.empty(words.NO_TAGS, words.no_tags_next(horizon, opened.zone)))
+    if chosen is not None and history is not None:
+        with errors.boundary():
+            _one(opened, line, chosen)
+            plan = loading.plan(history, DeleteTags((chosen,), branch), opened.now_ms)
+            with st.expander(words.delete_tag(chosen), icon=":material/auto_delete:"):
+                plans.draw(opened, plan, history)
+                plans.carry_out(opened, plan, chosen)
+                plans.command_of(opened, plan)
+            _replace(opened, line, chosen)
+            _rename(opened, line, chosen)
+    with errors.boundary():
+        _create(opened, line)
+
+
+def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
+    """Draw the list; the name of the row that is chosen."""
+    event = grids.choose(
+        frame_,
+        GRID,
+        columns={
+            "name": grids.text(words.COLUMN["tag"]),
+            "snapshot": grids.text(words.COLUMN["snapshot"], width="small"),
+            "standing": grids.text(words.COLUMN["standing"]),
+            "committed": grids.text(words.COLUMN["committed"]),
+            "rows": grids.number(words.COLUMN["rows"], words.ROWS_HELP),
+            "retained": grids.text(words.TAG_RETAINED, words.TAG_RETAINED_HELP, width="small"),
+            "expires": grids.text(words.COLUMN["expires"], words.TAG_EXPIRES_HELP),
+            "cost": grids.number(words.TAG_COST, words.TAG_COST_HELP),
+            "later": grids.number(words.TAG_LATER, words.TAG_LATER_HELP),
+        },
+    )
+    return None if event is None else str(frame_.iloc[event]["name"])
+
+
+def _one(opened: Opened, line: Line, name: str) -> None:
+    st.html(markup.panel_title(f"tag:{name}"))
+    before = "" if line.branch == MAIN else f"branch:{line.branch}/"
+    details.links(opened, details.resolve(opened, f"{before}tag:{name}"), here="tags")
+
+
+def _replace(opened: Opened, line: Line, name: str) -> None:
+    """Another snapshot for a tag that is there; what only its old view kept is freed, so it is a plan to confirm."""
+    ids = [str(snapshot.id) for snapshot in reversed(line.snapshots)]
+    with st.expander(words.replace_tag(name), icon=":material/swap_horiz:"):
+        picked = st.selectbox(words.TAG_REPLACE_POINT, ids, index=None, key=f"tags.replace.{name}")
+        if picked is not None:
+            history = frame.read_history(opened.heads)
+            plan = loading.plan(history, ReplaceTag(name, int(picked), None, line.branch), opened.now_ms)
+            plans.draw(opened, plan, history)
+            plans.carry_out(opened, plan, name)
+            plans.command_of(opened, plan)
+
+
+def _rename(opened: Opened, line: Line, name: str) -> None:
+    with st.expander(words.rename_tag(name), icon=":material/edit:"):
+        to = (st.text_input(words.TAG_RENAME_TO, key=f"tags.rename.{name}") or "").strip()
+        if to:
+            plan = loading.plan(frame.read_history(opened.heads), RenameTag(name, to, line.branch), opened.now_ms)
+            st.html(markup.headline(plan.headline))
+            plans.carry_out(opened, plan, to, clears=f"tags.rename.{name}")
+            plans.command_of(opened, plan)
+
+
+def _create(opened: Opened, line: Line) -> None:
+    """The form of a new tag; its plan is shown before it is made."""
+    if not line.snapshots:
+        return
+    st.html(markup.panel_title(words.TAG_CREATE))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="tag_form"):
+        name = st.text_input(words.TAG_NAME, key="tags.name", placeholder=words.TAG_NAME_HINT, width=260) or ""
+        ids = [str(snapshot.id) for snapshot in reversed(line.snapshots)]
+        wanted = (state.get("point") or "").rsplit("/", 1)[-1]
+        st.session_state["tags.snapshot"] = wanted if wanted in ids else ids[0]
+        st.selectbox(
+            words.TAG_POINT, ids, key="tags.snapshot", width=180,
+            on_change=lambda: state.put(point=st.session_state["tags.snapshot"]),
+        )  # fmt: skip
+        kept = st.text_input(
+            words.TAG_RETAINED,
+            key="tags.kept",
+            help=words.TAG_RETAINED_HELP,
+            placeholder=words.TAG_RETAINED_HINT,
+            width=200,
+        )
+        verified = st.checkbox(words.TAG_VERIFY, value=True, key="tags.verify", help=words.TAG_VERIFY_HELP)
+    if not name.strip():
+        st.caption(words.TAG_CREATE_TEACH)
+        return
+    retained_ms = parse_duration_ms(kept) if kept and kept.strip() else None
+    change = CreateTag(name.strip(), int(st.session_state["tags.snapshot"]), retained_ms, line.branch, verified)
+    plan = loading.plan(frame.read_history(opened.heads), change, opened.now_ms)
+    st.html(markup.headline(plan.headline))
+    plans.carry_out(opened, plan, name.strip(), clears="tags.name")
+    plans.command_of(opened, plan)
+
+
+draw()

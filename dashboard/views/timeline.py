@@ -1,0 +1,93 @@
+"""Timeline: everything the table still knows, on a true time axis; click a point for all its commit says."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import SnapscopeError
+from core.history import History
+from dashboard import state
+from dashboard.present import charts, markup, rows, words
+from dashboard.present.axis import MAX_POINTS, Axis, axis
+from dashboard.widgets import details, errors, frame, lanes
+from dashboard.widgets.frame import Opened
+
+CHART = "timeline.chart"
+_CLICKED = "timeline.clicked"
+_ANCHOR = "timeline.anchor"
+
+
+def draw() -> None:
+    opened = frame.open_table(state.here())
+    frame.need_snapshots(opened)
+    history = frame.history_or_none(opened)
+    frame.note_all(opened, history)
+    _body(opened, history)
+
+
+@st.fragment
+def _body(opened: Opened, history: History | None) -> None:
+    with errors.boundary():
+        whole = axis(opened.heads)
+        window = lanes.window_of(state.get("window"))
+        shown = whole.within(window)
+        _window_line(opened, whole, shown, window)
+        with st.container(key="timeline_split"):
+            left, right = st.columns([7, 3], gap="medium")
+            with left:
+                _chart(opened, history, shown, window)
+            with right:
+                _detail(opened, history)
+
+
+def _window_line(opened: Opened, whole: Axis, shown: Axis, window: tuple[int, int] | None) -> None:
+    if window is None:
+        st.caption(words.DENSE if len(whole.dots) > MAX_POINTS else words.CLICK_A_POINT)
+        return
+    lanes.window_line(window, len(shown.dots), opened.zone)
+
+
+def _chart(opened: Opened, history: History | None, shown: Axis, window: tuple[int, int] | None) -> None:
+    trend = rows.trend(opened.heads, history).within(window).thinned()
+    figure = charts.timeline(shown, frame.hues(), opened.zone, trend=trend, chosen=_ring(opened))
+    lanes.draw(figure, charts.legend(shown), CHART, _clicked)
+
+
+def _ring(opened: Opened) -> dict[str, str]:
+    """A ring round the point of the address. A click's own highlight is the browser's: the figure stays as it is, so
+    zoom survives a click."""
+    point = state.get("point")
+    if point != st.session_state.get(_CLICKED):
+        st.session_state[_ANCHOR] = point
+        st.session_state[_CLICKED] = point
+    anchor = st.session_state.get(_ANCHOR)
+    if not anchor:
+        return {}
+    try:
+        return {details.resolve(opened, anchor).point: ""}
+    except SnapscopeError:
+        return {}  # the panel beside the chart says why
+
+
+def _clicked(carried: str) -> None:
+    if lanes.window_of(carried):
+        state.put(window=carried)
+    else:
+        st.session_state[_CLICKED] = carried
+        state.put(point=carried)
+
+
+def _detail(opened: Opened, history: History | None) -> None:
+    point = state.get("point")
+    if point is None:
+        latest = opened.heads.main.latest
+        if latest is None:
+            st.html(markup.empty(words.DETAIL_NONE, words.CLICK_A_POINT))
+            return
+        point = str(latest.id)
+    found = details.resolve(opened, point)
+    st.html(markup.panel_title(words.point_title(found)))
+    details.draw(opened, history, found)
+
+
+draw()

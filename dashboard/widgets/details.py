@@ -1,0 +1,48 @@
+"""One point in detail, and where to go from it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import asof
+from core.asof import AsOf
+from core.history import History
+from dashboard import state
+from dashboard.present import markup, pointing, rows, words
+from dashboard.widgets import frame
+from dashboard.widgets.frame import Opened
+
+
+def resolve(opened: Opened, text: str) -> AsOf:
+    """What a text of the address or of a box names on this table."""
+    return asof.resolve(opened.heads, pointing.read(text, opened.zone), state.get("branch") or "main")
+
+
+def draw(opened: Opened, history: History | None, found: AsOf, *, here: str = "timeline") -> None:
+    """Facts, every field, links."""
+    snapshot = found.snapshot
+    st.html(
+        markup.facts(
+            rows.point_facts(opened.heads, history, found.point, found.branch, snapshot, opened.zone, opened.now_ms)
+        )
+    )
+    links(opened, found, here=here)
+    with st.expander(words.ALL_FIELDS):
+        st.html(markup.facts(rows.every_field(snapshot)))
+
+
+def links(opened: Opened, found: AsOf, *, here: str = "timeline") -> None:
+    """Where this point can be taken."""
+    point = found.point
+    latest = opened.heads.main.latest
+    with st.container(horizontal=True, gap="small"):
+        if here != "timeline":
+            frame.link("timeline", words.SHOW_ON_TIMELINE, ":material/timeline:", point=point, window=None)
+        if found.before is not None:
+            before = str(found.before.id) if found.branch == "main" else f"branch:{found.branch}/{found.before.id}"
+            frame.link("diff", words.DIFF_PREVIOUS, ":material/compare_arrows:", a=before, b=point)
+        if latest is not None and latest.id != found.snapshot.id:
+            frame.link("diff", words.DIFF_LATEST, ":material/compare_arrows:", a=point, b=str(latest.id))
+        frame.link("query", words.QUERY_HERE, ":material/terminal:", point=point)
+        if point.rsplit("/", 1)[-1].isdigit():
+            frame.link("tags", words.TAG_HERE, ":material/bookmark_add:", point=point)

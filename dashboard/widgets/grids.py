@@ -1,0 +1,94 @@
+"""Long tables: sortable, searchable, capped with a notice, downloadable whole."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.present import exports, markup, units, words
+from dashboard.widgets.frame import hues
+
+SHOWN_ROWS = 5_000
+
+
+def draw(
+    frame: pd.DataFrame,
+    key: str,
+    *,
+    columns: Mapping[str, Any],
+    what: str,
+    name: str,
+    tall: bool = False,
+) -> None:
+    """Show a table. `name` is the download's file name without its ending, `what` a plural for the notice."""
+    shown = frame.head(SHOWN_ROWS)
+    rows = min(len(shown), 20 if tall else 12)
+    st.dataframe(
+        _styled(shown),
+        key=key,
+        hide_index=True,
+        column_config=dict(columns),
+        height=38 + 35 * max(rows, 1),
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            words.DOWNLOAD_CSV,
+            lambda: exports.csv(frame),
+            file_name=f"{name}.csv",
+            mime="text/csv",
+            key=f"{key}.csv",
+            icon=":material/download:",
+            on_click="ignore",
+            type="tertiary",
+        )
+        if len(frame) > SHOWN_ROWS:
+            st.html(markup.note("info", words.capped(SHOWN_ROWS, len(frame), what)))
+
+
+def choose(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> int | None:
+    """A table of which one row can be chosen: its place, None while none is."""
+    event = st.dataframe(
+        _styled(frame),
+        key=key,
+        hide_index=True,
+        column_config=dict(columns),
+        height=38 + 35 * max(min(len(frame), 12), 1),
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    rows = event["selection"]["rows"]
+    return rows[0] if rows and rows[0] < len(frame) else None
+
+
+def text(label: str, help: str | None = None, width: Any = None) -> Any:
+    return st.column_config.TextColumn(label, help=help, width=width)
+
+
+def number(label: str, help: str | None = None) -> Any:
+    return st.column_config.NumberColumn(label, help=help)
+
+
+def _styled(frame: pd.DataFrame) -> Any:
+    """The frame with its numbers in words, and with hues beside the signs of what goes, comes and was compacted."""
+    styled = frame.style.format(_formats(frame), na_rep="—")
+    hued: list[Hashable] = [name for name in ("verdict", "side", "change") if name in frame.columns]
+    return styled.map(_hue, subset=hued) if hued else styled
+
+
+def _hue(value: object) -> str:
+    name = words.HUES.get(str(value))
+    return f"color: {getattr(hues(), name)}" if name else ""
+
+
+def _formats(frame: pd.DataFrame) -> dict[str, Any]:
+    """Sizes are shown rounded, counts with their thousands set apart; both sort and copy as exact numbers."""
+    formats: dict[str, Any] = {}
+    for name in frame.columns:
+        if name in ("bytes", "cost", "later"):
+            formats[name] = lambda value: units.size(int(value))
+        elif pd.api.types.is_integer_dtype(frame[name]) or name == "rows":
+            formats[name] = lambda value: units.count(int(value))
+    return formats

@@ -1,0 +1,106 @@
+"""Inputs bound to a name of the place: what they show is the address, what is typed goes there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from core.model import MAIN, Heads
+from dashboard import state
+from dashboard.present import words
+
+NARROW, WIDE = 150, 260
+
+
+def whole(label: str, name: str, help: str, *, least: int = 1) -> int | None:
+    """A whole number or nothing."""
+    key, current = _key(name), _number(state.get(name))
+    st.session_state[key] = current
+
+    def changed() -> None:
+        value = st.session_state[key]
+        state.put(**{name: None if value is None else str(value)})
+
+    st.number_input(
+        label,
+        min_value=least,
+        value=None,
+        step=1,
+        key=key,
+        help=help,
+        placeholder=words.UNSET,
+        on_change=changed,
+        width=NARROW,
+    )
+    return current
+
+
+def text(label: str, name: str, help: str, placeholder: str) -> str | None:
+    """A text or nothing."""
+    key = _key(name)
+    st.session_state[key] = state.get(name) or ""
+
+    def changed() -> None:
+        state.put(**{name: st.session_state[key]})
+
+    st.text_input(label, key=key, help=help, placeholder=placeholder, on_change=changed, width=WIDE)
+    return state.get(name)
+
+
+def several(label: str, name: str, options: Sequence[str], placeholder: str) -> tuple[str, ...]:
+    """Any number of known names; the address holds them with commas between, which no name may hold."""
+    key = _key(name)
+    current = [each for each in (state.get(name) or "").split(",") if each in options]
+    st.session_state[key] = current
+
+    def changed() -> None:
+        state.put(**{name: ",".join(st.session_state[key])})
+
+    st.multiselect(label, options, key=key, placeholder=placeholder, on_change=changed)
+    return tuple(current)
+
+
+def one_of(label: str, name: str, options: Mapping[str, str], default: str) -> str:
+    """One of a few, shown side by side; the address holds it only where it is not the default."""
+    key, current = _key(name), state.get(name)
+    current = current if current in options else default
+    st.session_state[key] = current
+
+    def changed() -> None:
+        state.put(**{name: None if st.session_state[key] == default else st.session_state[key]})
+
+    st.segmented_control(
+        label,
+        list(options),
+        format_func=lambda value: options[value],
+        key=key,
+        required=True,
+        on_change=changed,
+        label_visibility="collapsed",
+    )
+    return str(current)
+
+
+def branch(heads: Heads) -> str:
+    """The branch a change is about; nothing is drawn where there is only main."""
+    names = [line.branch for line in heads.lines]
+    if len(names) == 1:
+        return MAIN
+    key, current = _key("branch"), state.get("branch")
+    current = current if current in names else MAIN
+    st.session_state[key] = current
+
+    def changed() -> None:
+        state.put(branch=None if st.session_state[key] == MAIN else st.session_state[key])
+
+    st.selectbox(words.BRANCH, names, key=key, on_change=changed, width=180)
+    return str(current)
+
+
+def _key(name: str) -> str:
+    return f"input.{name}"
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None

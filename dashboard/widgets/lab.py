@@ -1,0 +1,85 @@
+"""The retention lab: what every choice would free, who holds the bytes, what the engine itself would do."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.changes import Expire
+from core.history import History
+from core.planned import Plan
+from dashboard import loading
+from dashboard.present import lab, markup, words
+from dashboard.present.charts import CONFIG
+from dashboard.widgets import grids
+from dashboard.widgets.frame import Opened, hues
+
+
+def draw(opened: Opened, history: History, branch: str, plan: Plan | None) -> None:
+    """The whole curve, the sets of holders, the best tags to drop, and the table's own policy."""
+    chosen = plan.change.retain_max if plan is not None and isinstance(plan.change, Expire) else None
+    figure = lab.curve(history, branch, hues(), chosen)
+    curve, holders, drops, own = st.tabs([words.LAB_CURVE, words.LAB_HOLDERS, words.LAB_DROPS, words.LAB_OWN])
+    with curve:
+        if figure is None:
+            st.html(markup.note("info", words.LAB_NO_CURVE))
+        else:
+            st.caption(words.LAB_CURVE_HELP)
+            st.plotly_chart(figure, key="lab.curve", theme=None, config=CONFIG)
+            with st.expander(words.LAB_AS_TABLE):
+                columns = {
+                    "keep": grids.number(words.CURVE_X),
+                    "files": grids.number(words.LAB_FILES),
+                    "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
+                }
+                name = f"retention-{opened.ref.name}"
+                grids.draw(
+                    lab.curve_table(history, branch), "lab.table", columns=columns, what=words.POINTS_NOUN, name=name
+                )
+    with holders:
+        st.caption(words.LAB_HOLDERS_HELP)
+        columns = {
+            "holders": grids.text(words.LAB_HELD_BY, width="large"),
+            "files": grids.number(words.LAB_FILES),
+            "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
+        }
+        name = f"holders-{opened.ref.name}"
+        grids.draw(lab.holders(history), "lab.holders", columns=columns, what=words.LAB_SETS_NOUN, name=name)
+    with drops:
+        _drops(opened, history, branch)
+    with own:
+        _own(opened, history)
+
+
+def _drops(opened: Opened, history: History, branch: str) -> None:
+    found = lab.drops(history, branch)
+    if found.empty:
+        st.html(markup.note("info", words.NO_TAGS_TO_DELETE))
+        return
+    st.caption(words.LAB_DROPS_HELP)
+    columns = {
+        "count": grids.number(words.LAB_COUNT),
+        "tags": grids.text(words.LAB_DROP_TAGS, width="large"),
+        "files": grids.number(words.LAB_FILES),
+        "bytes": grids.number(words.LAB_FREES, words.BYTES_HELP),
+    }
+    grids.draw(found, "lab.drops", columns=columns, what=words.LAB_SETS_NOUN, name=f"drops-{opened.ref.name}")
+
+
+def _own(opened: Opened, history: History) -> None:
+    """What the next commit of a writer deletes by itself, and what that breaks."""
+    coming, breaks = loading.forecast(history, opened.now_ms)
+    if coming is None:
+        st.html(markup.note("info", words.LAB_WRITE_ONLY))
+        return
+    st.html(markup.note("info", words.lab_next(coming.headline)))
+    for sentence in breaks:
+        st.html(markup.note("warning", sentence))
+
+
+def beside(history: History, plan: Plan) -> None:
+    """Where Paimon's own deletion would differ from this plan; computed by other steps than the plan."""
+    found = loading.native(history, plan)
+    if not found:
+        st.html(markup.note("info", words.NATIVE_SAME))
+    for sentence in found:
+        st.html(markup.note("warning", sentence))

@@ -1,0 +1,226 @@
+"""A plan on the page: the sentence, what goes and why the rest stays, every file, the command, and carrying it out.
+
+Law: what is carried out is the frozen plan the reader saw, bound to the button; it runs as a job outside the script.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import apply as applying
+from core.changes import CreateTag, RenameTag
+from core.history import History
+from core.planned import Plan
+from core.sweep import Receipt
+from dashboard import jobs, loading, state
+from dashboard.present import commands, markup, rows, units, words
+from dashboard.widgets import errors, grids, lab, unfinished
+from dashboard.widgets.frame import Opened
+
+KIND = "change"
+POLL_S = 0.5
+PROTECTED_MS = 7 * 86_400_000
+
+
+def command(text: str) -> None:
+    """The command line that does the same."""
+    st.caption(words.COMMAND)
+    st.code(text, language="bash", wrap_lines=True)
+
+
+def command_of(opened: Opened, plan: Plan) -> None:
+    """The command line of a plan."""
+    text = commands.of(plan.change, opened.ref.location)
+    if text is not None:
+        command(text)
+    procedure = commands.call(plan.change, opened.ref.title)
+    if procedure is not None:
+        st.caption(words.PROCEDURE)
+        st.code(procedure, language="sql", wrap_lines=True)
+
+
+def draw(opened: Opened, plan: Plan, history: History) -> None:
+    """Everything a plan says."""
+    st.html(markup.headline(plan.headline))
+    going = len(plan.goes)
+    st.html(
+        markup.tiles(
+            [
+                (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file")),
+                (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW),
+                (words.TAGS_KEEP, markup.size(plan.tags_keep_bytes), words.TAGS_KEEP_BELOW),
+                (words.GO, units.count(going), words.of_points(len(plan.points))),
+            ]
+        )
+    )
+    for warning in plan.warnings:
+        st.html(markup.note("warning", warning))
+    if len(plan.frees):
+        st.html(markup.stack(rows.freed_parts(plan)))
+    names = [words.VERDICTS, words.freed_files(len(plan.frees)), words.NATIVE, words.HOW]
+    verdicts, files, beside, how = st.tabs(names)
+    with verdicts:
+        _verdicts(opened, plan)
+        _protect(opened, plan, history)
+    with files:
+        if len(plan.frees):
+            st.html(markup.table(words.KIND_HEADS, rows.freed_kinds(plan), numbers=(1,)))
+        _files(opened, plan)
+    with beside:
+        lab.beside(history, plan)
+    with how:
+        st.html(
+            markup.facts(
+                [
+                    (words.RULES, plan.rules),
+                    (words.PLANNED_AT, markup.moment(plan.now_ms, opened.zone, opened.now_ms)),
+                    (words.FINGERPRINT, markup.hint(markup.mono(plan.fingerprint[:16]), plan.fingerprint)),
+                    ("", markup.muted(words.FINGERPRINT_HELP)),
+                ]
+            )
+        )
+
+
+def _protect(opened: Opened, plan: Plan, history: History) -> None:
+    """One click for a point that would go: a tag checked file by file, that ends by itself."""
+    going = [verdict.point for verdict in plan.goes if verdict.point.rsplit("/", 1)[-1].isdigit()]
+    if not going:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", key="protect"):
+        picked = st.selectbox(words.PROTECT_POINT, going, key="plans.protect", help=words.PROTECT_HELP, width=220)
+        branch = plan.change.branch
+        number = picked.rsplit("/", 1)[-1]
+        asked = CreateTag(f"protect-{number}-{opened.now_ms}", int(number), PROTECTED_MS, branch, verified=True)
+        made = loading.plan(history, asked, opened.now_ms)
+        st.button(
+            words.PROTECT,
+            icon=":material/shield:",
+            key="plans.protect.go",
+            disabled=applying.may_execute(opened.ref.location) is not None,
+            on_click=_submit,
+            args=(made, opened.ref.location, opened.ref.title, None),
+        )
+
+
+def _verdicts(opened: Opened, plan: Plan) -> None:
+    grids.draw(
+        rows.verdicts(plan, opened.heads, opened.zone),
+        "plan.verdicts",
+        columns={
+            "point": grids.text(words.COLUMN["point"]),
+            "verdict": grids.text(words.COLUMN["verdict"], width="small"),
+            "committed": grids.text(words.COLUMN["committed"]),
+            "reasons": grids.text(words.COLUMN["reasons"], width="large"),
+        },
+        what=words.POINTS_NOUN,
+        name=f"verdicts-{opened.ref.name}",
+    )
+
+
+def _files(opened: Opened, plan: Plan) -> None:
+    if not len(plan.frees):
+        st.html(markup.note("info", words.NOTHING_FREED))
+        return
+    grids.draw(
+        rows.freed_files(plan),
+        "plan.files",
+        columns={
+            "path": grids.text(words.COLUMN["path"], width="large"),
+            "kind": grids.text(words.COLUMN["kind"]),
+            "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
+        },
+        what=words.FILES_NOUN,
+        name=f"frees-{opened.ref.name}",
+    )
+
+
+# carrying it out --------------------------------------------------------------------------------------------------
+
+
+def carry_out(opened: Opened, plan: Plan, word: str, *, clears: str | None = None) -> None:
+    """The confirmation: type `word`, press the button. Elsewhere than allowed: why not.
+
+    `clears` is the input that asked for the change: it is empty again once the plan is on its way.
+    """
+    running = jobs.find(plan.fingerprint)
+    if running is not None:
+        return  # `progress` shows it
+    harmless = isinstance(plan.change, CreateTag | RenameTag)
+    if applying.may_execute(opened.ref.location) is not None:
+        st.html(markup.note("info", words.WHY_NOT_HERE))
+        return
+    if not harmless and not plan.goes:
+        return
+    with st.container(border=True, key="carry_out"):
+        typed = word
+        if not harmless:
+            typed = st.text_input(words.type_to_confirm(word), key=f"confirm.{plan.fingerprint[:12]}", live=True) or ""
+        st.button(
+            words.CREATE if isinstance(plan.change, CreateTag) else words.CARRY_OUT,
+            type="primary",
+            icon=":material/bookmark_add:" if harmless else ":material/auto_delete:",
+            disabled=typed.strip() != word,
+            on_click=_submit,
+            args=(plan, opened.ref.location, opened.ref.title, clears),
+        )
+
+
+def _submit(plan: Plan, location: str, title: str, clears: str | None) -> None:
+    table = loading.table(location)
+
+    def work(job: jobs.Job) -> Receipt:
+        return applying.apply(table, plan, progress=job.progress, cancelled=job.cancelled.is_set)
+
+    jobs.submit(plan.fingerprint, KIND, title, work, exclusive=True)
+    if clears is not None:
+        st.session_state[clears] = ""
+
+
+def progress(opened: Opened) -> None:
+    """The newest change of this table, as it goes on and how it ended. Every reader of the table sees it."""
+    unfinished.draw(opened)
+    job = jobs.latest(KIND, opened.ref.title)
+    if job is not None:
+        st.fragment(_progress, run_every=POLL_S if job.running else None)(opened, job.id)
+
+
+def _progress(opened: Opened, id: str) -> None:
+    with errors.boundary():
+        job = jobs.find(id)
+        if job is None:
+            return
+        if job.running:
+            with st.container(border=True, horizontal=True, vertical_alignment="center"):
+                st.progress(job.done / job.total if job.total else 0.0, text=words.applying(job.done, job.total))
+                st.button(words.CANCEL, key="plans.cancel", on_click=job.cancelled.set)
+            return
+        if not st.session_state.get(f"plans.seen.{id}"):
+            st.session_state[f"plans.seen.{id}"] = True
+            state.refresh()
+            st.rerun()
+        with st.container(border=True):
+            if job.error is not None:
+                errors.show(job.error)
+            else:
+                _result(job.result)
+            st.button(words.JOB_DISMISS, key="plans.dismiss", on_click=jobs.dismiss, args=(id,), type="tertiary")
+
+
+def _result(found: Receipt | tuple[str, ...]) -> None:
+    """A receipt, or the references that were written back."""
+    if isinstance(found, Receipt):
+        _receipt(found)
+    else:
+        st.html(markup.note("info", words.restored(len(found))))
+
+
+def _receipt(receipt: Receipt) -> None:
+    text = words.receipt(receipt)
+    st.html(markup.note("info" if receipt.outcome == "done" else "warning", text))
+    for problem in receipt.problems:
+        st.html(markup.note("problem", problem))
+    if receipt.kept_back:
+        with st.expander(words.kept_back(len(receipt.kept_back))):
+            st.html(
+                markup.table(words.KEPT_BACK_HEADS, [[markup.mono(path), why] for path, why in receipt.kept_back[:200]])
+            )

@@ -1,0 +1,199 @@
+"""A process that dies before each single effect, for every kind of change: nothing held is lost, and the rest of the
+way leads where a clean run leads.
+
+For every n until a run gets through: the table is restored, the change dies before its n-th effect (a file created,
+overwritten or deleted, a directory removed, a journal entry begun or just written), every kept point is read, and
+then it is resumed on one copy and undone on another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core import recover
+from core.apply import apply
+from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.errors import Conflict, Invalid, SnapscopeError
+from core.formats.paimon.manifest import Manifests
+from core.journal import Journal
+from core.store import Store
+from core.table import Table, open_table
+from tests.apply import ground
+from tests.apply.dying import Death, Life, MortalJournal, MortalStore
+
+NOW = ground.LATE_MS
+CHANGES: dict[str, Change] = {
+    "expire": Expire(retain_max=3, retain_min=1, drop_tags=("early",)),
+    "expire-empty-directories": Expire(retain_max=1, retain_min=1, drop_tags=("early",), branch="main"),
+    "expire-leaving-changelogs": Expire(retain_max=3, retain_min=1, changelog_retain_max=100),
+    "expire-branch": Expire(retain_max=1, retain_min=1, branch="b"),
+    "delete-tag": DeleteTags(("early", "twin")),
+    "replace-tag": ReplaceTag("early", 9),
+    "rename-tag": RenameTag("early", "late"),
+    "create-tag": CreateTag("new", 9),
+    "orphans": CleanOrphans(older_than_ms=NOW),
+}
+LEFT_BEHIND = (
+    "dt=2026-01-01/bucket-0/data-00000000-0000-4000-8000-000000000001-0.parquet",
+    "manifest/manifest-00000000-0000-4000-8000-000000000002-0",
+    "index/index-00000000-0000-4000-8000-000000000003-0",
+)
+
+
+@dataclasses.dataclass
+class Stage:
+    """A table to be restored again and again at one place, with everything decoded of it kept."""
+
+    good: Path
+    root: Path
+    manifests: Manifests
+    journals: Path
+    tries: int = 0
+
+    def fresh(self, life: Life) -> tuple[Table, MortalJournal]:
+        ground.copied(self.good, self.root)
+        self.tries += 1
+        journal = MortalJournal(self.journals / f"{self.tries}.sqlite", life)
+        return Table(MortalStore(str(self.root), life), self.manifests), journal
+
+    def again(self) -> Table:
+        """The table as the next process sees it."""
+        return Table(Store(str(self.root)), self.manifests)
+
+
+@pytest.fixture
+def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
+    good = ground.warehouse(tmp_path / "good")
+    name = request.getfixturevalue("name")
+    options = {"snapshot.clean-empty-directories": "true"} if name == "expire-empty-directories" else {}
+    ground.small_table(good, **options)
+    if name in ("delete-tag", "replace-tag"):  # so that the tags alone keep something
+        table = open_table(str(good))
+        apply(table, table.preview(Expire(retain_max=2, retain_min=1), NOW), settle_s=0)
+    if name == "orphans":
+        for path in LEFT_BEHIND:
+            (good / path).write_bytes(b"left behind")
+    root = ground.warehouse(tmp_path / "stage")
+    return Stage(good, root, Manifests(Store(str(root))), tmp_path)
+
+
+def deaths(stage: Stage, change: Change, *, is_fault: bool = False) -> Iterator[tuple[Life, Journal, Table]]:
+    """The change, dead before each of its effects in turn; what stays of it is looked at after every death."""
+    for left in range(1_000):
+        life = Life()
+        table, journal = stage.fresh(life)
+        plan = table.preview(change, NOW)
+        life.left, life.is_fault = left, is_fault
+        before = ground.references(stage.root)
+        try:
+            apply(table, plan, settle_s=0, journal=journal)
+        except (Death, SnapscopeError):
+            assert life.is_over
+        if not life.is_over:
+            assert left > 0, "the change does something"
+            return
+        may_go = {path for path, _ in plan.removes} | set(plan.frees["path"].to_pylist())
+        if isinstance(change, RenameTag):
+            may_go.add("tag/tag-early")
+        after = ground.references(stage.root)
+        lost = {path for path in before if path not in after}
+        rewritten = {path for path in before if path in after and before[path] != after[path]}
+        assert lost <= may_go, (left, life.log)
+        assert rewritten <= set(plan.leaves), (left, life.log)
+        assert ground.broken(stage.root) == [], (left, life.log)
+        yield life, Journal(journal.path), stage.again()
+    raise AssertionError("no end was reached")
+
+
+def end_of_a_clean_run(stage: Stage, change: Change) -> tuple[frozenset[str], dict[str, bytes]]:
+    table, journal = stage.fresh(Life())
+    receipt = apply(table, table.preview(change, NOW), settle_s=0, journal=journal)
+    assert receipt.outcome == "done"
+    assert receipt.kept_back == ()
+    assert ground.broken(stage.root) == []
+    return ground.disk(stage.root), ground.references(stage.root)
+
+
+def open_run(journal: Journal) -> str | None:
+    found = [run for run in journal.runs() if run.is_open]
+    assert len(found) <= 1
+    return found[0].id if found else None
+
+
+def without_litter(paths: frozenset[str]) -> frozenset[str]:
+    """A temporary file of a write that was cut off harms nothing and is named so that every reader passes over it."""
+    return frozenset(path for path in paths if not path.endswith(".tmp"))
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_resume_ends_where_a_clean_run_ends(name: str, stage: Stage) -> None:
+    change = CHANGES[name]
+    end, documents = end_of_a_clean_run(stage, change)
+    for life, journal, table in deaths(stage, change):
+        run = open_run(journal)
+        if run is None:  # died before the first entry or after the last: nothing at all, or everything
+            expected = (end, documents) if journal.runs() else (ground.disk(stage.good), ground.references(stage.good))
+            assert (ground.disk(stage.root), ground.references(stage.root)) == expected, life.log
+            continue
+        with pytest.raises(Conflict, match="unfinished"):
+            apply(table, table.preview(CleanOrphans(older_than_ms=1), NOW), settle_s=0, journal=journal)
+        try:
+            receipt = recover.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
+        except Invalid as refused:  # what had not yet been published is taken back instead
+            assert isinstance(change, ReplaceTag | CreateTag | RenameTag), refused
+            recover.undo(run, open_table=lambda _, table=table: table, journal=journal)
+            assert ground.references(stage.root) == ground.references(stage.good), life.log
+        else:
+            assert receipt.outcome == "done", (life.log, receipt)
+            assert without_litter(ground.disk(stage.root)) == end, life.log
+            assert ground.references(stage.root) == documents, life.log
+        assert ground.broken(stage.root) == []
+        assert open_run(journal) is None
+        journal.verify()
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_undo_brings_every_reference_back_byte_for_byte(name: str, stage: Stage) -> None:
+    change = CHANGES[name]
+    undone = 0
+    for life, journal, table in deaths(stage, change):
+        run = open_run(journal)
+        if run is None:
+            continue
+        swept = any("sweep started" in effect for effect in life.log)
+        if swept and f"journal: written {'sweep started'}" in life.log:
+            with pytest.raises(Invalid, match="sweep has started"):
+                recover.undo(run, open_table=lambda _, table=table: table, journal=journal)
+            continue
+        if not journal.run(run).can_undo:
+            continue
+        recover.undo(run, open_table=lambda _, table=table: table, journal=journal)
+        undone += 1
+        assert ground.references(stage.root) == ground.references(stage.good), life.log
+        assert without_litter(ground.files(stage.root)) == ground.files(stage.good), life.log
+        assert ground.broken(stage.root) == []
+        with pytest.raises(Invalid):
+            recover.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
+        assert table.preview(change, NOW).frees.equals(stage.again().preview(change, NOW).frees)
+    assert undone
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_one_refused_effect_loses_nothing_and_is_told(name: str, stage: Stage) -> None:
+    """The store refuses one effect and then works again: every handler runs, and none of them makes it worse."""
+    change = CHANGES[name]
+    end, documents = end_of_a_clean_run(stage, change)
+    for life, journal, table in deaths(stage, change, is_fault=True):
+        assert any("503" in str(event["detail"]) for event in journal.events()), life.log
+        run = open_run(journal)
+        if run is None:
+            assert ground.references(stage.root) in (documents, ground.references(stage.good)), life.log
+            continue
+        receipt = recover.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
+        assert receipt.outcome == "done"
+        assert without_litter(ground.disk(stage.root)) == end, life.log
+        assert ground.references(stage.root) == documents, life.log

@@ -1,0 +1,286 @@
+"""Carrying on and taking back: what a later process may do with a run that an earlier one left unfinished."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core import journal as journals
+from core import recover
+from core.apply import apply
+from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.errors import Conflict, Corrupt, Invalid, NotFound
+from core.journal import Journal
+from core.store import Store
+from core.table import Table, open_table
+from tests.apply import ground
+from tests.apply.dying import dies
+from tests.builders import TableBuilder
+
+NOW = ground.LATE_MS
+EXPIRE = Expire(retain_max=3, retain_min=3)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> TableBuilder:
+    return ground.small_table(ground.warehouse(tmp_path))
+
+
+def resume(run: str) -> None:
+    receipt = recover.resume(run, open_table=open_table, settle_s=0)
+    assert receipt.outcome == "done"
+
+
+def roll_back(table: TableBuilder, number: int, tag: str | None = None) -> None:
+    """As the engine does: every newer snapshot and tag file goes, no data does; a tag's expired snapshot is written
+    anew."""
+    for newer in sorted((each for each in table.commits if each > number), reverse=True):
+        (table.path / f"snapshot/snapshot-{newer}").unlink(missing_ok=True)
+        del table.commits[newer]
+    for name, commit in list(table.tags.items()):
+        if commit.document["id"] > number:
+            (table.path / f"tag/tag-{name}").unlink()
+            del table.tags[name]
+    if tag is not None:
+        table.commits[number] = table.tags[tag]
+        (table.path / f"snapshot/snapshot-{number}").write_bytes((table.path / f"tag/tag-{tag}").read_bytes())
+        table.hints(earliest=number)
+    table._last, table._last_id = table.commits[number], number
+    table.hints(latest=number)
+
+
+def gone_for_good(table: TableBuilder) -> None:
+    """What the builder knows of the snapshots that went."""
+    for number in list(table.commits):
+        if not (table.path / f"snapshot/snapshot-{number}").is_file():
+            del table.commits[number]
+
+
+# which run, which table --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", [recover.resume, recover.undo])
+def test_an_unknown_run(verb: Callable[..., object]) -> None:
+    with pytest.raises(NotFound, match="no run 'nobody'"):
+        verb("nobody", open_table=open_table)
+
+
+@pytest.mark.parametrize("verb", [recover.resume, recover.undo])
+def test_a_finished_run(table: TableBuilder, verb: Callable[..., object]) -> None:
+    opened = open_table(str(table.root))
+    receipt = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0)
+    before = ground.disk(table.root)
+    with pytest.raises(Invalid, match="finished"):
+        verb(receipt.run, open_table=open_table)
+    assert ground.disk(table.root) == before
+
+
+# resume --------------------------------------------------------------------------------------------------------------
+
+
+def test_ids_used_again_after_a_rollback_are_left_alone(table: TableBuilder) -> None:
+    """Killed in the sweep; rolled back to an old tag, so that ids that were to go are used again; then resumed."""
+    run = dies(table, EXPIRE, "delete dt=", count=3)
+    gone_for_good(table)
+    roll_back(table, 2, tag="early")
+    for size in (5_010, 5_020, 5_030):
+        table.commit([table.file(size, rows=size // 10, partition=("2026-01-01",))])
+    new = ground.references(table.root)
+    resume(run)
+    assert ground.references(table.root) == new, "no reference made since may go, of other content or of the same"
+    assert ground.broken(table.root) == []
+    assert open_table(str(table.root)).history().incomplete == {}
+
+
+@pytest.mark.parametrize("at", ["delete snapshot/snapshot-3", "journal: entry references removed", "delete dt="])
+def test_the_snapshot_rolled_back_to_is_left_alone(table: TableBuilder, at: str) -> None:
+    """Rolling back to a tag writes its expired snapshot anew, with the very bytes the plan let go. It is the table's
+    only snapshot now: removing it would leave an empty table, and the next commit would start from nothing."""
+    run = dies(table, EXPIRE, at)
+    gone_for_good(table)
+    roll_back(table, 2, tag="early")
+    resume(run)
+    assert (table.root / "snapshot/snapshot-2").is_file()
+    assert ground.broken(table.root) == []
+
+
+def test_resume_heeds_what_was_asked_to_stay_since(table: TableBuilder) -> None:
+    """Killed before the first reference went; a consumer that came meanwhile keeps what it still reads."""
+    run = dies(table, EXPIRE, "delete snapshot/snapshot-1")
+    table.consumer("slow", 3)
+    resume(run)
+    left = sorted(path.name for path in (table.root / "snapshot").glob("snapshot-*"))
+    assert left == [f"snapshot-{number}" for number in range(3, 10)]
+    assert ground.broken(table.root) == []
+
+
+def test_a_tag_made_again_after_it_went_stays(table: TableBuilder) -> None:
+    run = dies(table, DeleteTags(("early", "twin")), "journal: written references removed")
+    table.tag("early", 2)
+    resume(run)
+    assert (table.root / "tag/tag-early").is_file()
+    assert ground.broken(table.root) == []
+
+
+def test_two_resumes_of_one_run(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second looked while the first was at work, and gets the lock after it: the run is finished by then."""
+    run = dies(table, EXPIRE, "journal: entry sweep started")
+    ends_first(monkeypatch, run)
+    with pytest.raises(Invalid, match="finished"):
+        recover.resume(run, open_table=open_table, settle_s=0)
+    ends = [event["what"] for event in Journal().events(run)]
+    assert ends.count(journals.DONE) == 1
+
+
+def test_undo_is_not_late(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo looked while a resume settled, and gets the lock after its sweep: references to swept files would be
+    written back."""
+    run = dies(table, EXPIRE, "journal: entry sweep started")
+    ends_first(monkeypatch, run)
+    with pytest.raises(Invalid, match="finished"):
+        recover.undo(run, open_table=open_table)
+    assert ground.broken(table.root) == []
+
+
+def ends_first(monkeypatch: pytest.MonkeyPatch, run: str) -> None:
+    """Between the next look at the journal and the lock, another process resumes the run."""
+    locked = recover.locked
+
+    def late(location: str) -> object:
+        monkeypatch.setattr(recover, "locked", locked)
+        recover.resume(run, open_table=open_table, settle_s=0)
+        return locked(location)
+
+    monkeypatch.setattr(recover, "locked", late)
+
+
+# undo ----------------------------------------------------------------------------------------------------------------
+
+
+def test_undo_overwrites_nothing_made_since(table: TableBuilder) -> None:
+    run = dies(table, EXPIRE, "journal: entry sweep started")
+    gone_for_good(table)
+    roll_back(table, 2, tag="early")
+    table.commit([table.file(5_010, rows=501, partition=("2026-01-01",))])
+    new = ground.references(table.root)
+    with pytest.raises(Conflict, match="snapshot-3"):
+        recover.undo(run, open_table=open_table)
+    after = ground.references(table.root)
+    assert {path: after[path] for path in new} == new
+    assert ground.broken(table.root) == []
+    resume(run)
+    assert {path: ground.references(table.root)[path] for path in new} == new
+    assert ground.broken(table.root) == []
+
+
+def test_undo_leaves_a_tag_that_another_hand_replaced_again(table: TableBuilder) -> None:
+    run = dies(table, ReplaceTag("early", 9), "journal: entry references removed")
+    table.tag("early", 8)
+    with pytest.raises(Conflict, match="tag-early"):
+        recover.undo(run, open_table=open_table)
+    assert (table.root / "tag/tag-early").read_bytes() == (table.root / "snapshot/snapshot-8").read_bytes()
+    resume(run)
+    assert (table.root / "tag/tag-early").read_bytes() == (table.root / "snapshot/snapshot-8").read_bytes()
+    assert ground.broken(table.root) == []
+
+
+def test_undo_after_the_sweep_began_is_refused(table: TableBuilder) -> None:
+    run = dies(table, EXPIRE, "delete dt=")
+    with pytest.raises(Invalid, match="sweep has started"):
+        recover.undo(run, open_table=open_table)
+    resume(run)
+
+
+def test_an_unfinished_run_blocks_the_next_change_and_says_what_to_do(table: TableBuilder) -> None:
+    run = dies(table, EXPIRE, "journal: entry sweep started")
+    opened = open_table(str(table.root))
+    with pytest.raises(Conflict, match=f"snapscope resume {run}.*snapscope undo {run}"):
+        apply(opened, opened.preview(DeleteTags(("twin",)), NOW), settle_s=0)
+    recover.undo(run, open_table=open_table)
+    receipt = apply(opened, opened.preview(DeleteTags(("twin",)), NOW), settle_s=0)
+    assert receipt.outcome == "done"
+
+
+def test_a_table_that_moved_away(table: TableBuilder, tmp_path: Path) -> None:
+    run = dies(table, EXPIRE, "delete dt=")
+    os.rename(table.root, tmp_path / "moved")
+    for verb in (recover.resume, recover.undo):
+        with pytest.raises((NotFound, Invalid)):
+            verb(run, open_table=open_table)
+    os.rename(tmp_path / "moved", table.root)
+    resume(run)
+
+
+# refused deletes ------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_store_never_deletes_does_not_block_the_table_for_ever(table: TableBuilder) -> None:
+    """The first run can be resumed, in case the store comes to its senses; a resume that meets the same ends the
+    run, and says what was left behind."""
+
+    class Stubborn(Store):
+        def delete(self, relative: str) -> bool:
+            if relative.startswith("dt="):
+                raise Corrupt(f"403 for {relative}", path=relative)
+            return super().delete(relative)
+
+    opened = open_table(str(table.root))
+    stubborn = Table(Stubborn(str(table.root)), opened.manifests)
+    shown = opened.preview(EXPIRE, NOW)
+    data = {path for path in shown.frees["path"].to_pylist() if path.startswith("dt=")}
+    receipt = apply(stubborn, shown, settle_s=0)
+    assert receipt.outcome == "incomplete"
+    assert {path for path, why in receipt.kept_back if "403" in why} == data
+    assert len(receipt.problems) == len(data)
+    assert Journal().open_run(opened.location) is not None
+    again = recover.resume(receipt.run, open_table=lambda _: stubborn, settle_s=0)
+    assert {path for path, why in again.kept_back if "403" in why} == data
+    assert not again.is_exact
+    assert Journal().open_run(opened.location) is None
+    assert data <= ground.unheld(table.root)
+    old = ground.LATE_MS
+    receipt = apply(opened, opened.preview(CleanOrphans(older_than_ms=old), old), settle_s=0)
+    assert data <= set(receipt.deleted)
+
+
+# publishing kinds ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", [CreateTag("new", 9), RenameTag("early", "new"), ReplaceTag("early", 9)])
+def test_a_tag_that_was_never_published_is_no_receipt(table: TableBuilder, change: Change) -> None:
+    """Died before the tag was written: carried on, it is written; nothing is called done that was not."""
+    run = dies(table, change, "create tag/" if not isinstance(change, ReplaceTag) else "put tag/")
+    resume(run)
+    name = "early" if isinstance(change, ReplaceTag) else "new"
+    expected = 2 if isinstance(change, RenameTag) else 9
+    assert (table.root / f"tag/tag-{name}").read_bytes() == TAGGED(table, expected)
+    assert (table.root / "tag/tag-early").exists() is not isinstance(change, RenameTag)
+    assert ground.broken(table.root) == []
+
+
+def TAGGED(table: TableBuilder, number: int) -> bytes:
+    return (table.root / f"snapshot/snapshot-{number}").read_bytes()
+
+
+def test_a_tag_whose_source_went_meanwhile_is_not_made(table: TableBuilder) -> None:
+    run = dies(table, CreateTag("new", 3), "create tag/")
+    table.expire([1, 2, 3])
+    with pytest.raises((Conflict, NotFound)):
+        recover.resume(run, open_table=open_table, settle_s=0)
+    assert not (table.root / "tag/tag-new").exists()
+    recover.undo(run, open_table=open_table)
+    assert Journal().open_run(str(table.root)) is None
+
+
+def test_a_published_tag_whose_files_went_meanwhile_is_withdrawn(table: TableBuilder) -> None:
+    run = dies(table, CreateTag("new", 3), "journal: entry done")
+    (table.root / "tag/tag-new").unlink()
+    held = (table.root / "snapshot/snapshot-3").read_bytes()
+    table.expire([1, 2, 3])
+    (table.root / "tag/tag-new").write_bytes(held)
+    with pytest.raises(Corrupt):
+        recover.resume(run, open_table=open_table, settle_s=0)
+    assert not (table.root / "tag/tag-new").exists()

@@ -1,0 +1,161 @@
+"""What every test stands on: no test touches the home directory, and no run ends without saying what it left out.
+
+Law: what is required is never skipped. `SNAPSCOPE_REQUIRE=engines,browser` turns a skip of such a test into a failure,
+and a whole run that had none of them as well.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+from tests.places import ROOT, SMALL_TABLES, TABLES
+
+KINDS = ("spark", "engines", "browser")
+"""Tests that need more than Python. The kind is the test's marker, or what a skip's reason begins with ("browser:")."""
+
+KIND_OF_DIRECTORY = {"spark": "spark", "engines": "engines", "interop": "engines", "e2e": "browser"}
+
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("repeatable")
+
+
+# --- fixtures --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def shared_tables() -> Path:
+    """Real tables, read only: see `tests.places.find_tables`."""
+    return TABLES
+
+
+@pytest.fixture(autouse=True)
+def state_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty place of its own for what Snapscope keeps between runs; its cache is empty too."""
+    own = tmp_path_factory.mktemp("snapscope")
+    monkeypatch.setenv("SNAPSCOPE_STATE", str(own / "state"))
+    monkeypatch.setenv("SNAPSCOPE_CACHE", str(own / "cache"))
+    return own / "state"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser to drive: `$SNAPSCOPE_CHROMIUM`, else Chromium or Chrome on the PATH."""
+    names = (os.environ.get("SNAPSCOPE_CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
+    for name in filter(None, names):
+        if found := shutil.which(name):
+            return found
+    pytest.skip("browser: no Chromium on the PATH")
+
+
+# --- what a run left out ---------------------------------------------------------------------------------------------
+
+Collected = pytest.CollectReport
+RAN = pytest.StashKey[Counter[str]]()
+PRIVATE = pytest.StashKey[str]()
+
+
+def required() -> frozenset[str]:
+    """The kinds named by `SNAPSCOPE_REQUIRE`; an unknown name is an error, because it would require nothing."""
+    named = frozenset(filter(None, (kind.strip() for kind in os.environ.get("SNAPSCOPE_REQUIRE", "").split(","))))
+    if unknown := sorted(named.difference(KINDS)):
+        raise pytest.UsageError(f"SNAPSCOPE_REQUIRE names {', '.join(unknown)}; it knows {', '.join(KINDS)}")
+    return named
+
+
+def kind_of(path: Path) -> str | None:
+    """The kind of everything in one of the directories that hold a single kind."""
+    if not path.is_relative_to(ROOT / "tests"):
+        return None
+    return KIND_OF_DIRECTORY.get(path.relative_to(ROOT / "tests").parts[0])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    required()
+    config.stash[RAN] = Counter()
+    # For whatever outlives a single test (a server, a Spark): a place that is not the home directory.
+    private = config.stash[PRIVATE] = tempfile.mkdtemp(prefix="snapscope-tests-")
+    os.environ["SNAPSCOPE_STATE"] = os.path.join(private, "state")
+    os.environ["SNAPSCOPE_CACHE"] = os.path.join(private, "cache")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    shutil.rmtree(config.stash.get(PRIVATE, ""), ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if kind := kind_of(item.path):
+            item.add_marker(kind)
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """A skip's reason on one line."""
+    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return " ".join(said.split()).removeprefix("Skipped: ")
+
+
+def _refuse(report: pytest.TestReport | pytest.CollectReport, kinds: set[str]) -> None:
+    """Turns a skip into a failure where one of its kinds is required."""
+    reason = _reason(report)
+    if missed := sorted(required() & (kinds | {reason.partition(":")[0]})):
+        report.outcome = "failed"
+        report.longrepr = f"{', '.join(missed)} required by SNAPSCOPE_REQUIRE, but skipped: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    kinds = {mark.name for mark in item.iter_markers()}
+    if report.skipped and not hasattr(report, "wasxfail"):
+        _refuse(report, kinds)
+    elif report.when == "call":
+        item.config.stash[RAN].update(kinds.intersection(KINDS))
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, Collected, Collected]:
+    report = yield
+    if report.skipped:
+        _refuse(report, {kind_of(collector.path) or ""})
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
+    """Prints the one line, below pytest's own last line."""
+    yield
+    config = session.config
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or config.option.collectonly:
+        return
+    option = config.option
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not (option.keyword or option.markexpr)
+    if is_whole and (idle := sorted(kind for kind in required() if not config.stash[RAN][kind])):
+        reporter.write_line(f"{', '.join(idle)} required by SNAPSCOPE_REQUIRE, but no such test ran", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    reporter.write_line("left out: " + ("; ".join(left_out(reporter.stats)) or "nothing"))
+
+
+def left_out(stats: dict[str, list[object]]) -> list[str]:
+    """What did not run, each with its reason and how many tests that is."""
+    reasons = Counter(_reason(report) for report in stats.get("skipped", []))  # type: ignore[arg-type]
+    reasons["known to fail"] = len(stats.get("xfailed", []))
+    reasons["not selected"] = len(stats.get("deselected", []))
+    said = [f"{n} test{'s' if n > 1 else ''} ({reason})" for reason, n in reasons.most_common() if n]
+    if TABLES == SMALL_TABLES:
+        said.append("tables beyond tests/tables (no SNAPSCOPE_SHARED, no ../shared/tables)")
+    if beyond := os.environ.get("SNAPSCOPE_LEFT_OUT"):
+        said.append(beyond)
+    return said

@@ -1,0 +1,28 @@
+"""A live file is no orphan, wherever today's options would put it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.changes import CleanOrphans
+from core.table import open_table
+from tests.builders import TableBuilder
+
+NOW_MS = 4_000_000_000_000
+
+
+@pytest.mark.parametrize("option", ["data-file.path-directory", "partition.default-name"])
+def test_options_that_move_paths_orphan_nothing(option: str, tmp_path: Path) -> None:
+    root = tmp_path / "w" / "default.db" / "t"
+    table = TableBuilder(root, partition_keys=["dt"]) if option.startswith("partition") else TableBuilder(root)
+    partition = {"partition": (None,)} if option.startswith("partition") else {}
+    table.commit([table.file(10, rows=1, **partition)])
+    path = max((root / "schema").iterdir())
+    schema = json.loads(path.read_text())
+    schema["options"][option] = "elsewhere"
+    path.write_text(json.dumps(schema))
+    plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - 1), NOW_MS)
+    assert plan.frees.num_rows == 0

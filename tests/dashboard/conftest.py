@@ -1,0 +1,111 @@
+"""What tests of the dashboard share: the ten named states on disk, and a page opened without a browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dashboard import jobs, loading
+from tests.builders import STATES, State
+from tests.places import ROOT
+
+APP = ROOT / "dashboard" / "app.py"
+PAGES = ("overview", "timeline", "asof", "diff", "retention", "tags", "query")
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is remembered from another test, and no page starts Spark."""
+    monkeypatch.setattr(jobs, "warms_up", False)
+    monkeypatch.delenv("SNAPSCOPE_WAREHOUSE", raising=False)
+    st.cache_resource.clear()
+    loading.forget_listings()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The warehouse of a named state, built once; a state that changes after the first look is built anew."""
+    kept: dict[str, Path] = {}
+
+    def build(name: str) -> Path:
+        state = STATES[name]
+        if name not in kept or state.then is not None:
+            kept[name] = tmp_path_factory.mktemp("state")
+            state.build(kept[name])
+        return kept[name]
+
+    return build
+
+
+@dataclass
+class Page:
+    """A page of the dashboard as AppTest runs it."""
+
+    test: AppTest
+
+    @property
+    def text(self) -> str:
+        """Everything a reader could read, without tags."""
+        found = [unescape(re.sub(r"<[^>]+>", " ", each.proto.body)) for each in self.test.get("html")]
+        for kind in (
+            "markdown",
+            "caption",
+            "code",
+            "button",
+            "text_input",
+            "selectbox",
+            "multiselect",
+            "toggle",
+            "tabs",
+        ):
+            for each in self.test.get(kind):
+                found += [str(getattr(each, name)) for name in ("label", "value") if getattr(each, name, None)]
+        for frame in self.test.dataframe:
+            found.append(frame.value.to_string())
+        return re.sub(r"\s+", " ", " ".join(found))
+
+    def run(self) -> Page:
+        self.test.run()
+        self.check()
+        return self
+
+    def check(self) -> None:
+        """Nothing failed that nobody foresaw, and Streamlit shows no error box of its own."""
+        assert not self.test.exception, [each.value for each in self.test.exception]
+        assert "Snapscope itself failed" not in self.text, self.text
+        assert not self.test.error, [each.value for each in self.test.error]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.test, name)
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page() -> Open:
+    """Open a page of a warehouse by its address."""
+
+    def opened(page: str, warehouse: Path | str | None, **address: str) -> Page:
+        test = AppTest.from_file(str(APP), default_timeout=120)
+        if warehouse is not None:
+            test.query_params["warehouse"] = str(warehouse)
+        for name, value in address.items():
+            test.query_params[name] = value
+        if page != "overview":
+            test.switch_page(f"views/{page}.py")
+        return Page(test).run()
+
+    return opened
+
+
+__all__ = ["PAGES", "Open", "Page", "State"]

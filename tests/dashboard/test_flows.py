@@ -1,0 +1,333 @@
+"""Flows across pages: addresses, clicks, forms, plans, carrying one out."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shlex
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core import cli
+from core import table as tables
+from core.changes import CreateTag, DeleteTags, Expire
+from core.errors import Conflict
+from core.warehouse import DEMO_MARKER
+from dashboard import jobs, loading
+from dashboard.present import commands, pointing, words
+from dashboard.widgets import lanes
+from tests.builders import DAY_MS, START_MS, TableBuilder
+from tests.dashboard.conftest import Page
+
+TITLE = "shop.orders"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    root = tmp_path / "warehouse"
+    table = TableBuilder(root / "shop.db" / "orders", step_ms=DAY_MS, options={"snapshot.time-retained": "1 h"})
+    for number in range(8):
+        table.commit([table.file(1_000 + number, rows=10)])
+        if number in (1, 5):
+            table.tag(f"t{number + 1}")
+    table.commit([table.file(7_000, rows=80, source=1)], table.live(), kind="COMPACT")
+    table.branch("dev", "t6").commit([table.file(5)])
+    TableBuilder(root / "shop.db" / "other").commit([], time_ms=START_MS)
+    return root
+
+
+def address(page: Page, name: str) -> str | None:
+    """One value of the page's address."""
+    found = page.test.query_params.get(name)
+    return found[0] if isinstance(found, list) else found
+
+
+def press(page: Page, label: str) -> Page:
+    next(each for each in page.test.button if each.label == label).click()
+    return page.run()
+
+
+def finish(subject: str) -> jobs.Job:
+    job = jobs.latest("change", subject)
+    assert job is not None
+    assert job.wait(60)
+    return job
+
+
+# addresses -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_link_opens_what_it_names(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("timeline", warehouse, table=TITLE, point="3")
+    assert "Snapshot 3" in page.text
+    assert address(page, "point") == "3"
+
+
+def test_the_first_table_is_opened_and_named(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("timeline", warehouse)
+    assert address(page, "table") == TITLE
+
+
+def test_another_page_carries_the_table_along(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("timeline", warehouse, table=TITLE, point="3", tz="Asia/Shanghai")
+    page.test.query_params.clear()  # as a click on the navigation does
+    page.test.switch_page("views/asof.py")
+    page.run()
+    assert address(page, "table") == TITLE
+    assert address(page, "point") == "3"
+    assert "2026-01-03 08:00:00" in page.text
+
+
+def test_back_takes_a_point_away(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("timeline", warehouse, table=TITLE, point="3")
+    del page.test.query_params["point"]  # as the browser's Back does on the same page
+    page.run()
+    assert "point" not in page.test.query_params
+    assert "Snapshot 9" in page.text
+
+
+def test_another_table_forgets_the_points(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("diff", warehouse, table=TITLE, a="1", b="3")
+    page.test.selectbox(key="frame.table").select("shop.other")
+    page.run()
+    assert address(page, "table") == "shop.other"
+    assert "a" not in page.test.query_params
+
+
+def test_nothing_in_an_address_changes_a_table(open_page: Callable[..., Page], warehouse: Path) -> None:
+    (warehouse / DEMO_MARKER).touch()
+    before = sorted(path.as_posix() for path in warehouse.rglob("*"))
+    open_page("retention", warehouse, table=TITLE, keep_max="1", older="0 s", mode="expire")
+    open_page("retention", warehouse, table=TITLE, mode="tags", tags="t2,t6")
+    assert sorted(path.as_posix() for path in warehouse.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("page", "address"),
+    [
+        ("timeline", {"point": "999"}),
+        ("timeline", {"point": "nonsense"}),
+        ("timeline", {"window": "x..y"}),
+        ("asof", {"point": "1999-01-01"}),
+        ("diff", {"a": "tag:none", "b": "3"}),
+        ("retention", {"keep_max": "many", "older": "soon"}),
+        ("retention", {"keep_max": "1", "keep_min": "5"}),
+        ("tags", {"branch": "nobody"}),
+        ("timeline", {"table": "no.such"}),
+        ("timeline", {"tz": "Mars/Olympus"}),
+    ],
+)
+def test_nonsense_in_an_address_is_explained(
+    open_page: Callable[..., Page], warehouse: Path, page: str, address: dict[str, str]
+) -> None:
+    open_page(page, warehouse, **{"table": TITLE, **address})
+
+
+# clicks --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_point_shows_every_field(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("timeline", warehouse, table=TITLE, point="2")
+    for field in ("deltaManifestList", "commitIdentifier 9223372036854775807", "totalRecordCount 20"):
+        assert field in page.text
+
+
+def test_a_stretch_of_time_is_shown_alone(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("timeline", warehouse, table=TITLE, window=f"{START_MS}..{START_MS + 2 * DAY_MS}")
+    assert "3 snapshots from 2026-01-01 00:00:00 UTC to 2026-01-03 00:00:00 UTC" in page.text
+    assert address(press(page, words.SHOW_ALL), "window") is None
+
+
+def test_what_a_click_carries() -> None:
+    def event(*data: object) -> dict[str, object]:
+        return {"selection": {"points": [{"customdata": each} for each in data]}}
+
+    assert lanes.carried(event(["12", "hover"])) == "12"
+    assert lanes.carried(event("12")) == "12"
+    assert lanes.carried(event(["12", ""], ["", "a consumer"])) == "12"
+    assert lanes.carried(event()) is None
+    assert lanes.carried(None) is None
+    assert lanes.window_of("1..2") == (1, 2)
+    assert lanes.window_of("tag:a..b") is None
+
+
+def test_two_clicks_compare(open_page: Callable[..., Page], warehouse: Path) -> None:
+    assert pointing.next_pair(None, None, "2") == ("2", None)
+    assert pointing.next_pair("2", None, "4") == ("2", "4")
+    assert pointing.next_pair("2", "4", "9") == ("9", None)
+    assert words.DIFF_PICK_A in open_page("diff", warehouse, table=TITLE).text
+    assert words.DIFF_PICK_B in open_page("diff", warehouse, table=TITLE, a="2").text
+    page = open_page("diff", warehouse, table=TITLE, a="2", b="4")
+    assert "Net +20 rows, +2.0 kB, +2 files" in page.text
+    page = press(page, words.SWAP)
+    assert (address(page, "a"), address(page, "b")) == ("4", "2")
+    assert words.BACKWARDS in page.text
+
+
+# as of ---------------------------------------------------------------------------------------------------------------
+
+
+def test_as_of_a_pasted_time(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("asof", warehouse, table=TITLE)
+    page.test.text_input(key="asof.point").set_value("2026-01-03 12:00")
+    page.run()
+    assert "Read as time:2026-01-03T12:00:00Z" in page.text
+    assert "Committed 12 h before the time asked for." in page.text
+    assert "The greatest id among the 3 retained snapshots committed at or before" in page.text
+
+
+def test_where_the_engine_differs_it_is_said(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "w" / "shop.db" / "orders")
+    for _ in range(5):
+        table.commit([table.file()], time_ms=START_MS)
+    page = open_page("asof", tmp_path / "w", table=TITLE, point=f"time:{START_MS}")
+    assert "5 snapshots share that commit time; the last of them counts." in page.text
+    assert words.ASOF_ENGINE in page.text
+
+
+# plans ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_says_what_goes_and_why(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("retention", warehouse, table=TITLE)
+    assert words.PREVIEW_EMPTY_EXPIRE in page.text
+    page.test.number_input(key="input.keep_max").set_value(3)
+    page.run()
+    assert address(page, "keep_max") == "3"
+    assert "6 points go" in page.text
+    assert words.GOES in page.text
+    assert "not among the newest 3 (retain-max)" in page.text
+    assert "This warehouse is not a demo warehouse" in page.text
+    assert not [each for each in page.test.button if each.label == words.CARRY_OUT]
+
+
+CHANGES = [
+    Expire(retain_max=3),
+    Expire(retain_max=5, retain_min=2, time_retained_ms=90_000, max_deletes=2),
+    Expire(older_than_ms=START_MS + 3 * DAY_MS + 5, retain_min=1, drop_tags=("t2",)),
+    DeleteTags(("t2", "t6")),
+    DeleteTags(("t6",), branch="dev"),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_printed_command_is_the_same_change(warehouse: Path, change: Expire | DeleteTags) -> None:
+    location = str(warehouse / "shop.db" / "orders")
+    table = tables.open_table(location)
+    now_ms = START_MS + 40 * DAY_MS + 7
+    plan = table.preview(change, now_ms)
+    printed = commands.of(change, location)
+    assert printed is not None
+    spoken = shlex.split(printed)
+    assert spoken[0] == "snapscope"
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert cli.main(["plan", *spoken[1:], "--now", str(now_ms), "--json"]) == 0
+    assert json.loads(out.getvalue())["fingerprint"] == plan.fingerprint
+
+
+def test_a_created_tag_is_printed_too() -> None:
+    change = CreateTag("x y", 3, 90_000, "dev")
+    assert commands.of(change, "/w") == (
+        "snapscope create-tag /w --name 'x y' --snapshot 3 --time-retained '90000 ms' --branch dev"
+    )
+
+
+@pytest.fixture
+def demo(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A warehouse in which changes are carried out, at once."""
+    (warehouse / DEMO_MARKER).touch()
+    from core import apply as applying
+
+    own = applying.apply
+    monkeypatch.setattr(applying, "apply", lambda table, plan, **options: own(table, plan, settle_s=0, **options))
+    return warehouse
+
+
+def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo: Path) -> None:
+    page = open_page("retention", demo, table=TITLE, keep_max="3")
+    plan = loading.plan(
+        loading.history(tables.open_table(str(demo / "shop.db" / "orders")).heads()),
+        Expire(retain_max=3),
+        int(page.test.session_state["snapscope.now_ms"]),
+    )
+    button = next(each for each in page.test.button if each.label == words.CARRY_OUT)
+    assert button.disabled
+    page.test.text_input(key=f"confirm.{plan.fingerprint[:12]}").set_value("orders")
+    page = press(page.run(), words.CARRY_OUT)
+    job = finish(TITLE)
+    assert job.error is None
+    assert job.result.is_exact
+    assert job.result.freed_bytes == plan.freed_bytes
+    root = demo / "shop.db" / "orders"
+    left = {path.relative_to(root).as_posix() for path in root.rglob("*")}
+    assert not left & set(plan.frees["path"].to_pylist())
+    assert f"Done: {len(plan.frees)} files deleted" in page.run().text
+    jobs.dismiss(job.id)
+
+
+def test_a_plan_is_submitted_once(demo: Path) -> None:
+    gate = threading.Event()
+    jobs.submit("once", "change", "x.y", lambda job: gate.wait(10), exclusive=True)
+    with pytest.raises(Conflict):
+        jobs.submit("once", "change", "x.y", lambda job: None, exclusive=True)
+    with pytest.raises(Conflict):
+        jobs.submit("another", "change", "x.y", lambda job: None, exclusive=True)
+    gate.set()
+    job = jobs.find("once")
+    assert job is not None
+    assert job.wait(10)
+    jobs.dismiss("once")
+
+
+def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path) -> None:
+    page = open_page("tags", demo, table=TITLE)
+    page.test.text_input(key="tags.name").set_value("keep-me")
+    page = press(page.run(), words.CREATE)
+    job = finish(TITLE)
+    assert job.error is None
+    assert (demo / "shop.db" / "orders" / "tag" / "tag-keep-me").read_bytes()
+    assert "Created tag/tag-keep-me." in page.run().text
+    jobs.dismiss(job.id)
+
+
+def test_a_name_that_is_taken_is_refused(open_page: Callable[..., Page], demo: Path) -> None:
+    page = open_page("tags", demo, table=TITLE)
+    page.test.text_input(key="tags.name").set_value("t2")
+    assert "exists already" in page.run().text
+
+
+# what changes underneath ---------------------------------------------------------------------------------------------
+
+
+def test_a_new_commit_is_seen_without_refresh(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("timeline", warehouse, table="shop.other")
+    assert "1 snapshot ·" in page.text
+    table = TableBuilder(warehouse / "shop.db" / "copy")
+    table.commit([])
+    table.commit([])
+    shutil.copytree(warehouse / "shop.db" / "copy", warehouse / "shop.db" / "other", dirs_exist_ok=True)
+    assert "2 snapshots ·" in page.run().text
+
+
+def test_now_stands_still_between_refreshes(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("timeline", warehouse, table=TITLE)
+    before = page.test.session_state["snapscope.now_ms"]
+    time.sleep(0.01)
+    assert page.run().test.session_state["snapscope.now_ms"] == before
+    assert press(page, words.REFRESH).test.session_state["snapscope.now_ms"] > before
+
+
+def test_reading_can_be_cancelled_and_resumed(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("timeline", warehouse, table=TITLE)
+    heads = tables.open_table(str(warehouse / "shop.db" / "orders")).heads()
+    loading._histories._kept.clear()
+    page.test.session_state["snapscope.stopped"] = loading.fingerprint(heads)
+    assert words.STOPPED in page.run().text
+    assert "Snapshot 9" in press(page, words.READ_AGAIN).text

@@ -1,0 +1,352 @@
+"""The pure part of the dashboard: numbers, times, points, axes, charts, notices, tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from core import asof, diff
+from core.changes import DeleteTags
+from core.history import History
+from core.plan import preview
+from core.table import open_table
+from dashboard.present import (
+    charts,
+    differences,
+    exports,
+    markup,
+    notices,
+    palette,
+    pointing,
+    results,
+    rows,
+    units,
+    words,
+)
+from dashboard.present.axis import MAX_POINTS, axis, bins
+from dashboard.present.trends import Trend
+from tests.builders import DAY_MS, START_MS, TableBuilder
+
+NOW_MS = START_MS + 100 * DAY_MS
+
+
+def history(table: TableBuilder) -> History:
+    return open_table(str(table.root)).history()
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> TableBuilder:
+    """Main with 8 snapshots, three expired but one tagged, a branch, a consumer, a schema change, a compaction."""
+    made = TableBuilder(tmp_path / "shop.db" / "orders", partition_keys=["dt"], step_ms=DAY_MS)
+    for number in range(5):
+        made.commit([made.file(1_000 * (number + 1), rows=10, partition=(f"2026-01-0{number + 1}",))])
+        if number == 1:
+            made.tag("early")
+    made.schema([("id", "BIGINT"), ("amount", "DOUBLE"), ("dt", "STRING"), ("channel", "STRING")])
+    made.tag("fork")
+    made.branch("dev", "fork").commit([made.file(10, partition=("2026-02-01",))])
+    made.commit([made.file(500, rows=5, partition=("2026-01-09",))])
+    live = made.live()
+    made.commit([made.file(14_000, rows=55, partition=("2026-01-01",), source=1)], live, kind="COMPACT")
+    made.commit([made.file(700, rows=7, partition=("2026-01-10",))])
+    made.consumer("reader", 7)
+    made.expire([1, 2, 3])
+    return made
+
+
+# numbers and times ---------------------------------------------------------------------------------------------------
+
+
+def test_numbers_keep_their_units() -> None:
+    assert units.size(71_312_345_678) == "71.3 GB"
+    assert units.size(-1_500) == "−1.5 kB"
+    assert units.size(None) == "—"
+    assert units.exact_bytes(1) == "1 byte"
+    assert units.exact_bytes(71_312_345_678) == "71,312,345,678 bytes"
+    assert units.plural(1, "file") == "1 file"
+    assert units.plural(1_204, "file") == "1,204 files"
+    assert units.plural(2, "branch", "branches") == "2 branches"
+    assert (units.signed(3), units.signed(0), units.signed(-3)) == ("+3", "0", "−3")
+
+
+def test_times_keep_their_zone() -> None:
+    assert units.moment(START_MS) == "2026-01-01 00:00:00 UTC"
+    assert units.moment(START_MS, "Asia/Shanghai") == "2026-01-01 08:00:00 CST"
+    assert units.moment(START_MS + 7, exact=True) == "2026-01-01 00:00:00.007 UTC"
+    assert units.moment(10**17) == "100000000000000000 ms"
+    assert units.moment(START_MS, "Not/AZone") == "2026-01-01 00:00:00 UTC"
+    assert units.ago(START_MS, START_MS + 20 * DAY_MS) == "20 days ago"
+    assert units.ago(START_MS + 3 * 3_600_000, START_MS) == "in 3 hours"
+    assert units.ago(START_MS, START_MS + 59_999) == "just now"
+
+
+@given(some.integers(min_value=-60_000_000_000_000, max_value=250_000_000_000_000))
+def test_a_printed_time_reads_back(ms: int) -> None:
+    assert units.parse_time(units.iso(ms)) == ms
+    shown = units.moment(ms, exact=True)
+    assert units.parse_time(shown) == ms
+
+
+def test_what_a_reader_types_becomes_a_point() -> None:
+    assert pointing.read("12") == "12"
+    assert pointing.read(" latest~3 ") == "latest~3"
+    assert pointing.read("tag:2026-01-01") == "tag:2026-01-01"
+    assert pointing.read("2026-01-01") == "time:2026-01-01T00:00:00Z"
+    assert pointing.read("2026-01-01 08:00", "Asia/Shanghai") == "time:2026-01-01T00:00:00Z"
+    assert pointing.read("2026-01-01T08:00:00+08:00", "UTC") == "time:2026-01-01T00:00:00Z"
+    assert pointing.read("2026-01-01 00:00:00 UTC", "Asia/Shanghai") == "time:2026-01-01T00:00:00Z"
+    assert pointing.read("1767225600000") == "time:1767225600000"
+    assert pointing.read("time:1767225600000") == "time:2026-01-01T00:00:00Z"
+    assert pointing.read("watermark:17") == "watermark:17"
+    assert pointing.read("nonsense") == "nonsense"
+
+
+# the axis ------------------------------------------------------------------------------------------------------------
+
+
+def test_everything_stands_on_the_axis(table: TableBuilder) -> None:
+    found = axis(history(table).heads)
+    assert [(lane.branch, lane.held) for lane in found.lanes] == [("main", False), ("main", True), ("dev", False)]
+    assert [dot.point for dot in found.dots] == ["4", "5", "6", "7", "8", "tag:early", "branch:dev/5", "branch:dev/6"]
+    assert [(flag.name, flag.lane) for flag in found.flags] == [("early", 1), ("fork", 0), ("fork", 2)]
+    assert [(pin.name, pin.time_ms) for pin in found.pins] == [("reader", START_MS + 6 * DAY_MS)]
+    assert [(mark.point, mark.before, mark.after) for mark in found.marks] == [("6", 0, 1), ("branch:dev/6", 0, 1)]
+    assert [(cut.branch, cut.start_lane, cut.end_lane) for cut in found.cuts] == [("dev", 0, 2)]
+
+
+def test_a_window_keeps_what_is_inside(table: TableBuilder) -> None:
+    found = axis(history(table).heads).within((START_MS + 5 * DAY_MS, START_MS + 6 * DAY_MS))
+    assert [dot.point for dot in found.dots] == ["6", "7", "branch:dev/6"]
+    only = found.of_branch("dev")
+    assert ([lane.branch for lane in only.lanes], [dot.lane for dot in only.dots]) == (["dev"], [0])
+
+
+def test_bins_lose_no_commit(table: TableBuilder) -> None:
+    dots = axis(history(table).heads).dots
+    for number in (1, 3, 120):
+        counted = bins(dots, number)
+        assert sum(sum(each) for each in counted.counts.values()) == len(dots)
+        for place in range(len(counted.edges_ms) - 1):
+            first, last = counted.window_ms(place)
+            inside = sum(first <= dot.time_ms <= last for dot in dots)
+            assert inside == sum(each[place] for each in counted.counts.values())
+
+
+def test_bins_of_one_moment(tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "t")
+    for _ in range(3):
+        table.commit([table.file()], time_ms=START_MS)
+    counted = bins(axis(history(table).heads).dots)
+    assert counted.counts == {"APPEND": (3,)}
+    assert counted.window_ms(0) == (START_MS, START_MS + 1)
+
+
+# charts --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", None])
+def test_a_click_tells_its_point(table: TableBuilder, theme: str | None) -> None:
+    known = history(table)
+    found = axis(known.heads)
+    figure = charts.timeline(
+        found, palette.palette(theme), "UTC", trend=rows.trend(known.heads, known), chosen={"6": "A"}
+    )
+    told = {data[0] for trace in figure.data if trace.customdata is not None for data in trace.customdata}
+    assert {dot.point for dot in found.dots} | {flag.point for flag in found.flags} <= told
+    assert "<b>A</b>" in [text for trace in figure.data if trace.text is not None for text in trace.text]
+
+
+def test_too_many_dots_become_bars(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charts, "MAX_POINTS", 3)
+    found = axis(history(table).heads)
+    figure = charts.timeline(found, palette.LIGHT, "UTC")
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    assert bars
+    windows = {data[0] for trace in bars for data in trace.customdata}
+    assert all(re.fullmatch(r"\d+\.\.\d+", window) for window in windows)
+    assert MAX_POINTS == 2_000
+
+
+def test_names_of_others_stay_text_in_charts(tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "t")
+    table.commit([table.file()], user="<script>alert(1)</script>")
+    table.tag("<i>x</i>")
+    table.commit([table.file()])
+    table.commit([table.file()])
+    table.expire([1])
+    known = history(table)
+    figure = charts.timeline(axis(known.heads), palette.LIGHT, "UTC", trend=rows.trend(known.heads, known))
+    shown = [data[1] for trace in figure.data if trace.customdata is not None for data in trace.customdata]
+    shown += [text for trace in figure.data if trace.text is not None for text in trace.text]
+    assert [text for text in shown if "<i>" in text] == []
+    assert any("&lt;i&gt;x" in text for text in shown)
+
+
+def test_labels_never_overlap() -> None:
+    named = [(f"tag-{number}", number, 0) for number in range(50)]
+    shown = [place for place, text in enumerate(charts.labels(named, (0, 49))) if text]
+    assert shown
+    pixels = [place / 49 * charts.CHART_PX for place in shown]
+    assert all(b - a > charts.LETTER_PX * 5 for a, b in pairwise(pixels))
+
+
+def test_a_trend_keeps_its_ends() -> None:
+    many = Trend(tuple(map(str, range(5_000))), tuple(range(5_000)), tuple(range(5_000)))
+    thin = many.thinned(100)
+    assert (len(thin.points), thin.points[0], thin.points[-1]) == (100, "0", "4999")
+    assert thin.within((0, 100)).times_ms[-1] <= 100
+
+
+def test_the_trend_is_the_history(table: TableBuilder) -> None:
+    known = history(table)
+    found = rows.trend(known.heads, known)
+    assert found.points == ("tag:early", "4", "5", "6", "7", "8")
+    assert found.rows == (20, 40, 50, 55, 55, 62)
+    assert found.files == (2, 4, 5, 6, 1, 2)
+    assert rows.trend(known.heads, None).files is None
+
+
+# HTML and tables -----------------------------------------------------------------------------------------------------
+
+
+@given(some.text())
+def test_no_text_becomes_a_tag(text: str) -> None:
+    pieces = [
+        markup.facts([(text, text)]),
+        markup.tiles([(text, text, text)]),
+        markup.note("info", text),
+        markup.empty(text, text),
+        markup.error(text, text, [(text, text)]),
+        markup.table([text], [[text]]),
+        markup.head(text, text, text),
+        str(markup.chip("tag", text)),
+    ]
+    known = r"</?(dl|dt|dd|div|span|table|thead|tbody|tr|th|td|h1|b|code)( [a-z]+=\"[^\"<>]*\")*>"
+    for piece in pieces:
+        assert "<" not in re.sub(known, "", piece)
+
+
+@given(some.text(min_size=1))
+def test_no_cell_is_a_formula(text: str) -> None:
+    line = exports.csv(pd.DataFrame({"x": [text]})).decode()
+    assert not re.match(r'x\n"?[=+\-@\t\r]', line)
+
+
+def test_no_digit_is_lost() -> None:
+    shown = results.frame(
+        pa.table(
+            {"id": [2**53 + 1, None], "small": [1, None], "when": [dt.datetime(2026, 1, 1), None], "l": [[1], None]}
+        )
+    )
+    assert shown["id"][0] == "9007199254740993"
+    assert shown["small"][0] == 1
+    assert shown["l"][0] == "[1]"
+    assert list(results.frame(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])).columns) == ["a", "a_2"]
+
+
+def test_sql_names() -> None:
+    assert results.quoted("orders") == "orders"
+    assert results.quoted("or-ders`x") == "`or-ders``x`"
+
+
+# what is said of a table ---------------------------------------------------------------------------------------------
+
+
+def test_facts_of_the_overview(table: TableBuilder) -> None:
+    known = history(table)
+    found = rows.table_facts(known.heads, known)
+    assert (found.snapshots, found.tags, found.branches, found.rows) == (7, 3, 1, 62)
+    assert found.live_bytes == 14_700
+    everything = known.bytes_of(known.held.over(known.existing))
+    newest = known.bytes_of(known.held.at(known.require("8")))
+    assert found.history_bytes == everything - newest
+    assert rows.table_facts(known.heads).live_bytes is None
+
+
+def test_the_cost_of_a_tag_is_its_plan(table: TableBuilder) -> None:
+    known = history(table)
+    listed = rows.tags(known.heads.main, known, "UTC", NOW_MS)
+    for name, cost in zip(listed["name"], listed["cost"], strict=True):
+        assert cost == preview(known, DeleteTags((name,)), NOW_MS).freed_bytes
+
+
+def test_verdicts_name_every_point(table: TableBuilder) -> None:
+    known = history(table)
+    plan = preview(known, DeleteTags(("early",)), NOW_MS)
+    frame = rows.verdicts(plan, known.heads, "UTC")
+    assert list(frame["verdict"][:1]) == [words.GOES]
+    assert sorted(frame["point"]) == sorted(verdict.point for verdict in plan.points)
+    parts = rows.freed_parts(plan)
+    assert sum(amount for _, _, amount in parts) == plan.freed_bytes + plan.kept_bytes
+
+
+def test_worst_notices_come_first(tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "t")
+    table.commit([table.file()])
+    (table.root / "snapshot" / "snapshot-9").write_text("{")
+    table.hints(latest=9)
+    levels = [each.level for each in notices.notices(history(table).heads)]
+    assert levels == sorted(levels, key=["problem", "warning", "info"].index)
+    assert levels[0] == "problem"
+
+
+# differences ---------------------------------------------------------------------------------------------------------
+
+
+def difference(known: History, a: str, b: str) -> diff.Diff:
+    return diff.diff(known, asof.resolve(known.heads, a), asof.resolve(known.heads, b))
+
+
+def plain(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>|&nbsp;", " ", html)).strip()
+
+
+@pytest.fixture
+def compacted(tmp_path: Path) -> History:
+    """Three appends, a compaction of all, one append; then a compaction that takes the last append along."""
+    made = TableBuilder(tmp_path / "compacted", step_ms=DAY_MS)
+    for number in range(3):
+        made.commit([made.file(5_000, rows=10 + number)])
+    made.tag("before")
+    made.commit([made.file(14_000, rows=33, source=1)], made.live(), kind="COMPACT")
+    made.commit([made.file(700, rows=7)])
+    made.commit([made.file(14_500, rows=40, source=1)], made.live(), kind="COMPACT")
+    return history(made)
+
+
+def test_a_stat_line_tells_compaction_apart(compacted: History) -> None:
+    found = difference(compacted, "3", "5")
+    assert plain(differences.stat_line(found)) == (
+        "Net +7 rows, −300 B, −1 file · +1 file 700 B , 7 rows · no file removed · "
+        "compaction 3 → 1 file, 15.0 kB → 14.0 kB"
+    )
+    assert differences.carried_rows(found) == 0
+    assert len(differences.files(found, hide_compaction=True)) == 1
+    assert len(differences.files(found, hide_compaction=False)) == 5
+
+
+def test_rows_inside_compaction_are_told(compacted: History) -> None:
+    found = difference(compacted, "3", "6")
+    assert differences.carried_rows(found) == 7
+    assert "+7 rows inside" in plain(differences.stat_line(found))
+
+
+def test_sentences_of_differences(compacted: History) -> None:
+    assert differences.sentence(difference(compacted, "3", "tag:before")) == words.SAME_POINT
+    assert differences.sentence(difference(compacted, "3", "4")) == words.ONLY_COMPACTION
+    assert differences.sentence(difference(compacted, "4", "5")) is None
+
+
+def test_partitions_of_a_difference(table: TableBuilder) -> None:
+    found = difference(history(table), "7", "8")
+    assert plain(differences.partitions(found, hide_compaction=False)) == (
+        "Partition Bucket Files Added Rows Files Removed Rows dt=2026-01-10 0 +1 700 B +7 —"
+    )

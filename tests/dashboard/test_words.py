@@ -1,0 +1,67 @@
+"""All words stand in one module, and every word there is shown somewhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.places import ROOT
+
+WORDS = ROOT / "dashboard" / "present" / "words.py"
+DRAWING = sorted(path for part in ("views", "widgets") for path in (ROOT / "dashboard" / part).glob("*.py"))
+
+
+def names(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=name):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+
+
+def sentences(tree: ast.Module) -> Iterator[str]:
+    """Texts with a space between two words that are no docstring: what a reader would take for a sentence."""
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in docstrings:
+            continue
+        if re.search(r"[A-Za-z]{2,} [A-Za-z]{2,}", node.value):
+            yield node.value
+
+
+def test_the_rule_sees_a_sentence() -> None:
+    assert list(sentences(ast.parse('def f():\n    "doc string"\n    st.write("Nothing was found")')))
+
+
+def test_views_and_widgets_hold_no_sentences() -> None:
+    found = {path.name: list(sentences(ast.parse(path.read_text()))) for path in DRAWING}
+    logged = {"errors.py": ["Unforeseen error %s"]}
+    assert {name: texts for name, texts in found.items() if texts != logged.get(name, [])} == {}
+
+
+def test_every_word_is_used() -> None:
+    own = WORDS.read_text()
+    others = "\n".join(path.read_text() for path in (ROOT / "dashboard").rglob("*.py") if path != WORDS)
+    unused = [
+        name
+        for name in names(ast.parse(own))
+        if not re.search(rf"\bwords\.{name}\b", others) and len(re.findall(rf"\b{name}\b", own)) < 2
+    ]
+    assert unused == []
+
+
+def test_the_styles_know_every_hue() -> None:
+    """Colours in the style sheet and in charts are told apart by the same names."""
+    style = (Path(ROOT) / "dashboard" / "style.css").read_text()
+    for hue in ("added", "removed", "compaction", "tag", "branch", "consumer", "freed"):
+        assert f".snap-{hue}" in style
+        assert f"--snap-{hue}:" in style

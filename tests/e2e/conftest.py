@@ -1,0 +1,204 @@
+"""A real server, a real browser, and the demo warehouse our own Spark pipeline makes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.places import ROOT
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--force-device-scale-factor=1",
+)
+PROBES = ("/_stcore/health", "/_stcore/host-config")  # Streamlit looks below a page's address for its server first
+NOW = time.time_ns() // 1_000_000
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, headless=True, args=list(ARGUMENTS))
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo warehouse, made once."""
+    from core import demo as making
+    from core.spark import session
+
+    directory = tmp_path_factory.mktemp("demo") / "demo"
+    making.build(str(directory), progress=None, now_ms=NOW)
+    session.stop()
+    return directory
+
+
+@pytest.fixture
+def own_demo(demo: Path, tmp_path: Path) -> Path:
+    """A copy of the demo that a test may change."""
+    return Path(shutil.copytree(demo, tmp_path / "demo"))
+
+
+Serve = Callable[[Path], str]
+
+
+@pytest.fixture(scope="module")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """Start the dashboard on a warehouse; answers its address. One server per warehouse and module."""
+    running: dict[Path, tuple[subprocess.Popen[bytes], str]] = {}
+
+    def start(warehouse: Path) -> str:
+        if warehouse not in running:
+            running[warehouse] = _start(warehouse, tmp_path_factory.mktemp("server") / "log")
+        return running[warehouse][1]
+
+    yield start
+    for process, _ in running.values():
+        process.terminate()
+        process.wait(30)
+
+
+def _start(warehouse: Path, log: Path) -> tuple[subprocess.Popen[bytes], str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", f"--server.port={port}"],
+            cwd=ROOT,
+            env={**os.environ, "SNAPSCOPE_WAREHOUSE": str(warehouse)},
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    address = f"http://127.0.0.1:{port}/"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert process.poll() is None, log.read_text()
+        try:
+            with urllib.request.urlopen(f"{address}_stcore/health", timeout=1) as answer:
+                if answer.read() == b"ok":
+                    return process, address
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"the server did not start: {log.read_text()}")
+
+
+class Reader:
+    """Somebody in front of the dashboard."""
+
+    def __init__(self, page: Page, home: str) -> None:
+        self.page = page
+        self.home = home
+        self.complaints: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
+        page.on("request", self._request)
+
+    def _console(self, message: Any) -> None:
+        if message.type == "error" and not message.location.get("url", "").endswith(PROBES):
+            self.complaints.append(f"console: {message.text} {message.location}")
+
+    def _request(self, request: Any) -> None:
+        if not request.url.startswith((self.home, self.home.replace("http", "ws"), "data:", "blob:")):
+            self.complaints.append(f"asked another server: {request.url}")
+
+    def open(self, address: str = "") -> Reader:
+        self.page.goto(self.home + address)
+        return self.settled()
+
+    def settled(self) -> Reader:
+        """Wait until the server has nothing more to say."""
+        self.page.wait_for_selector('[data-testid="stMainBlockContainer"]')
+        self.page.wait_for_timeout(150)  # an event on its way has not reached the server yet
+        self.page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=120_000)
+        return self
+
+    def go(self, label: str) -> Reader:
+        """A link of the navigation or of a panel, by its words."""
+        self.page.get_by_role("link", name=label, exact=True).first.click()
+        return self.settled()
+
+    def dots(self) -> list[tuple[str, float, float]]:
+        """`(point, x, y)` of every snapshot on the chart, from left to right."""
+        self.page.wait_for_selector(".js-plotly-plot .scatterlayer")
+        found = self.page.evaluate(
+            """() => { const graph = document.querySelector('.js-plotly-plot');
+            const at = graph.getBoundingClientRect(), layout = graph._fullLayout;
+            return graph._fullData.filter(d => d.yaxis === 'y' && d.mode === 'markers').flatMap(d => d.x.map((x, i) =>
+              [d.customdata[i][0], at.x + layout.xaxis._offset + layout.xaxis.d2p(x),
+               at.y + layout.yaxis._offset + layout.yaxis.d2p(d.y[i])])); }"""
+        )
+        return sorted((tuple(each) for each in found), key=lambda dot: dot[1])
+
+    def snapshots(self) -> list[str]:
+        """Retained snapshots of main that can be hit with a mouse: no other dot lies within 16 pixels."""
+        dots = self.dots()
+        return [
+            name
+            for name, x, y in dots
+            if name.isdigit() and not any(0 < abs(x - other) < 16 and abs(y - at) < 16 for _, other, at in dots)
+        ]
+
+    def click_dot(self, point: str) -> Reader:
+        """Click the dot of a point."""
+        x, y = next((x, y) for name, x, y in self.dots() if name == point)
+        self.page.mouse.move(x, y)
+        self.page.mouse.click(x, y)
+        return self.settled()
+
+    def choose_row(self, row: int) -> Reader:
+        """Tick a row of the first grid: grids are painted, so they are hit by place."""
+        box = self.page.locator('[data-testid="stDataFrame"]').first.bounding_box()
+        assert box is not None
+        self.page.mouse.click(box["x"] + 18, box["y"] + 52 + 35 * row)
+        return self.settled()
+
+    def text(self) -> str:
+        return self.page.locator('[data-testid="stMainBlockContainer"]').inner_text()
+
+    def check(self) -> None:
+        """No error box of ours or Streamlit's, nothing on the console, nothing hidden beyond the right edge."""
+        assert self.complaints == []
+        assert self.page.locator('[data-testid="stException"], .snap-error').all_inner_texts() == []
+        wider = self.page.evaluate(
+            """() => [...document.querySelectorAll('.stMainBlockContainer .stHtml > *')]
+              .filter(e => e.scrollWidth > e.clientWidth + 2 && getComputedStyle(e).overflowX === 'visible')
+              .map(e => e.className)"""
+        )
+        assert wider == []
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[Callable[..., Reader]]:
+    """A browser window of a width and a theme, looking at a server."""
+    contexts = []
+
+    def look(home: str, width: int = 1440, theme: str = "light", height: int = 900) -> Reader:
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        return Reader(page, home)
+
+    yield look
+    for context in contexts:
+        context.close()

@@ -1,0 +1,59 @@
+"""Carrying a plan out in a real browser: typed confirmation, one submission, a closed tab, two readers."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from core.changes import Expire
+from core.table import open_table
+from dashboard.present import words
+from tests.e2e.conftest import Reader, Serve
+
+ADDRESS = "retention?table=sales.orders&keep_max=12"
+
+
+def test_an_expiry_survives_a_closed_tab(own_demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    location = own_demo / "sales.db" / "orders"
+    me = reader(serve(own_demo)).open(ADDRESS)
+    button = me.page.get_by_role("button", name=words.CARRY_OUT)
+    expect(button).to_be_disabled()
+    confirm = me.page.get_by_role("textbox", name=re.compile("to confirm"))
+    confirm.press_sequentially("order")
+    expect(button).to_be_disabled()
+    confirm.press_sequentially("s")
+    expect(button).to_be_enabled()
+    planned = open_table(str(location)).preview(Expire(retain_max=12), time.time_ns() // 1_000_000)
+    button.click()
+    expect(me.page.get_by_text(words.SETTLING)).to_be_visible()
+    expect(button).to_have_count(0)  # the plan cannot be submitted again
+    me.check()
+    me.page.close()  # the change goes on
+
+    other = reader(serve(own_demo)).open(ADDRESS)
+    expect(other.page.get_by_text(re.compile(r"^Done: \d+ files deleted"))).to_be_visible(timeout=90_000)
+    other.check()
+    left = {path.relative_to(location).as_posix() for path in location.rglob("*")}
+    assert not left & set(planned.frees["path"].to_pylist())
+    assert len(list(location.glob("snapshot/snapshot-*"))) == sum(
+        verdict.keep and verdict.point.isdigit() for verdict in planned.points
+    )
+
+
+def test_a_tag_is_made_from_the_timeline(own_demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    me = reader(serve(own_demo)).open("timeline?table=sales.orders")
+    point = me.snapshots()[0]
+    me.click_dot(point).go(words.TAG_HERE)
+    name = me.page.get_by_role("textbox", name=words.TAG_NAME)
+    name.fill("before-cleanup")
+    name.press("Enter")
+    me.settled()
+    me.page.get_by_role("button", name=words.CREATE).click()
+    expect(me.page.get_by_text("Created tag/tag-before-cleanup.")).to_be_visible()
+    me.settled().check()
+    made = own_demo / "sales.db" / "orders" / "tag" / "tag-before-cleanup"
+    assert made.read_bytes().startswith((own_demo / f"sales.db/orders/snapshot/snapshot-{point}").read_bytes()[:80])

@@ -1,0 +1,181 @@
+"""The main flow in a real browser: overview, timeline, as of, diff, retention, tags, query."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from dashboard.present import words
+from tests.builders import STATES
+from tests.e2e.conftest import Reader, Serve
+
+TABLE = "sales.orders"
+NAVIGATION = {name: title for name, (title, _) in words.PAGES.items()}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 900])
+def test_main_flow(demo: Path, serve: Serve, reader: Callable[..., Reader], width: int, theme: str) -> None:
+    snapshots = demo / "sales.db" / "orders" / "snapshot"
+    me = reader(serve(demo), width, theme).open()
+    page = me.page
+    expect(page.locator(".snap-row").nth(3)).not_to_contain_text("…")
+    for title in ("crm.customers", "events.clicks", TABLE):
+        expect(page.get_by_role("link", name=title)).to_be_visible()
+    me.check()
+
+    me.go(TABLE)
+    points = me.snapshots()
+    first, second = points[1], points[-2]
+    me.click_dot(first)
+    expect(page).to_have_url(re.compile(rf"timeline\?table={TABLE}&point={first}$"))
+    expect(page.locator(".snap-panel-title").first).to_have_text(f"Snapshot {first}")
+    page.get_by_text(words.ALL_FIELDS).click()
+    expect(page.get_by_text("baseManifestList", exact=True)).to_be_visible()
+    me.check()
+
+    me.go(NAVIGATION["asof"])
+    box = page.get_by_role("textbox", name=words.ASOF_INPUT)
+    expect(box).to_have_value(first)
+    before_that = str(sorted(int(path.name.partition("-")[2]) for path in snapshots.glob("snapshot-*"))[-3])
+    box.fill("latest~2")
+    box.press("Enter")
+    me.settled()
+    expect(page.locator(".snap-card.snap-strong")).to_contain_text(before_that)
+    expect(page.get_by_text(words.ASOF_RULE)).to_be_visible()
+    me.check()
+
+    me.go(NAVIGATION["diff"])
+    me.click_dot(first)
+    expect(page).to_have_url(re.compile(rf"a={first}$"))
+    me.click_dot(second)
+    expect(page).to_have_url(re.compile(rf"a={first}&b={second}$"))
+    expect(page.locator(".snap-stat")).to_contain_text("Net +")
+    page.get_by_role("button", name=words.SWAP).click()
+    expect(page).to_have_url(re.compile(rf"a={second}&b={first}$"))
+    page.get_by_role("tab", name=words.SCHEMA_OPTIONS).click()
+    me.settled().check()
+
+    me.go(NAVIGATION["retention"])
+    keep = page.get_by_role("spinbutton", name=words.KEEP_MAX)
+    keep.fill("10")
+    keep.press("Enter")
+    me.settled()
+    expect(page.locator(".snap-headline")).to_contain_text("Frees")
+    expect(page.locator(".snap-tile").first).to_contain_text("file")
+    expect(page.get_by_text("snapscope expire")).to_be_visible()
+    page.get_by_role("tab", name=re.compile(words.FREED_FILES)).click()
+    me.settled().check()
+
+    me.go(NAVIGATION["tags"])
+    me.choose_row(0)
+    expect(page.locator(".snap-panel-title").first).to_have_text(re.compile("^tag:"))
+    page.get_by_text(re.compile("what that frees$")).click()
+    expect(page.locator(".snap-headline").first).to_contain_text("1 point goes")
+    me.check()
+
+    me.go(NAVIGATION["query"])
+    sql = page.get_by_role("textbox", name=words.SQL)
+    sql.fill("SELECT count(*) AS n FROM orders")
+    sql.press("Control+Enter")
+    expect(page.get_by_text(re.compile(r"1 row as of .*; read \d+ of \d+ live files? in"))).to_be_visible(
+        timeout=120_000
+    )
+    me.settled().check()
+
+
+def test_a_deep_link_is_the_whole_view(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    """What one reader sees, another sees at the same address; Back undoes a step."""
+    me = reader(serve(demo)).open(f"timeline?table={TABLE}")
+    points = me.snapshots()
+    me.click_dot(points[2]).click_dot(points[5])
+    other = reader(serve(demo)).open(me.page.url.removeprefix(me.home))
+    expect(other.page.locator(".snap-panel-title").first).to_have_text(f"Snapshot {points[5]}")
+    me.page.go_back()
+    expect(me.page.locator(".snap-panel-title").first).to_have_text(f"Snapshot {points[2]}")
+    me.check()
+    other.check()
+
+
+def test_zoom_survives_a_click(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    me = reader(serve(demo)).open(f"timeline?table={TABLE}")
+    dots = [dot for dot in me.dots() if dot[0] in me.snapshots()]
+    (_, left, y), (_, right, _) = dots[1], dots[5]
+    me.page.mouse.move(left - 8, y + 12)
+    me.page.mouse.down()
+    me.page.mouse.move(right + 8, y + 14, steps=5)
+    me.page.mouse.up()
+    me.page.wait_for_timeout(600)  # sooner, and the click below would be the second of a double click
+    zoomed = "() => document.querySelector('.js-plotly-plot')._fullLayout.xaxis.range.join()"
+    before = me.page.evaluate(zoomed)
+    me.click_dot(dots[3][0])
+    expect(me.page.locator(".snap-panel-title").first).to_have_text(f"Snapshot {dots[3][0]}")
+    assert me.page.evaluate(zoomed) == before
+    me.check()
+
+
+def test_the_navigation_never_jumps(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    """The head of a page stands where it stood, whatever is clicked below it."""
+    me = reader(serve(demo)).open(f"timeline?table={TABLE}")
+    head = me.page.locator(".snap-head")
+    before = head.bounding_box()
+    me.click_dot(me.snapshots()[0])
+    assert head.bounding_box() == before
+    me.go(NAVIGATION["diff"])
+    assert me.page.locator(".snap-head").bounding_box() == before
+
+
+def test_a_query_can_be_cancelled(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    me = reader(serve(demo)).open(f"query?table={TABLE}")
+    sql = me.page.get_by_role("textbox", name=words.SQL)
+    sql.fill("SELECT sum(hash(a.order_id, b.order_id, c.order_id)) FROM orders a, orders b, orders c")
+    sql.press("Control+Enter")
+    cancel = me.page.get_by_role("button", name=words.CANCEL)
+    expect(cancel).to_be_visible(timeout=60_000)
+    cancel.click()
+    expect(me.page.get_by_text(words.QUERY_CANCELLED)).to_be_visible(timeout=60_000)
+    me.settled().check()
+
+
+def test_a_refused_statement_says_why(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    me = reader(serve(demo)).open(f"query?table={TABLE}")
+    sql = me.page.get_by_role("textbox", name=words.SQL)
+    sql.fill("DROP TABLE orders")
+    sql.press("Control+Enter")
+    expect(me.page.locator(".snap-error")).to_contain_text(words.ERROR_TITLES["Invalid"], timeout=120_000)
+
+
+def test_two_points_are_compared_by_sql(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    me = reader(serve(demo)).open(f"query?table={TABLE}&point=latest&before=earliest")
+    sql = me.page.get_by_role("textbox", name=words.SQL)
+    sql.fill("SELECT (SELECT count(*) FROM t) - (SELECT count(*) FROM t_before) AS more")
+    sql.press("Control+Enter")
+    expect(me.page.get_by_text(re.compile(r"1 row as of \d+ and \d+; read"))).to_be_visible(timeout=120_000)
+    me.settled().check()
+
+
+@pytest.mark.slow
+def test_density_opens_by_click(
+    tmp_path_factory: pytest.TempPathFactory, serve: Serve, reader: Callable[..., Reader]
+) -> None:
+    """10,000 snapshots are bars; a bar opens into dots, a dot into its commit, and one button leads back."""
+    warehouse = tmp_path_factory.mktemp("many")
+    STATES["10,000 snapshots"].build(warehouse)
+    me = reader(serve(warehouse)).open("timeline")
+    bar = me.page.locator(".js-plotly-plot .barlayer .point").nth(40)
+    box = bar.bounding_box()
+    assert box is not None
+    me.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(me.page).to_have_url(re.compile(r"window=\d+\.\.\d+"))
+    me.settled()
+    points = me.snapshots() or [name for name, _, _ in me.dots()]
+    assert 50 < len(me.dots()) < 200
+    me.click_dot(points[0])
+    expect(me.page.locator(".snap-panel-title").first).to_have_text(f"Snapshot {points[0]}")
+    me.page.get_by_role("button", name=words.SHOW_ALL).click()
+    expect(me.page.locator(".js-plotly-plot .barlayer .point").first).to_be_attached()
+    me.settled().check()

@@ -1,0 +1,43 @@
+"""The independent judges, started once per run. Where one cannot be had, its tests are skipped with the reason; the
+root conftest makes that a failure where `SNAPSCOPE_REQUIRE` names engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.engines import paimon_java, pypaimon_env
+
+
+def _java(version: str) -> Iterator[paimon_java.PaimonJudge]:
+    if lack := paimon_java.missing(version):
+        pytest.skip(f"engines: {lack}")
+    with paimon_java.PaimonJudge(version) as judge:
+        yield judge
+
+
+@pytest.fixture(scope="session")
+def java_judge() -> Iterator[paimon_java.PaimonJudge]:
+    """The newest Java Paimon that resolves."""
+    yield from _java(paimon_java.NEWEST)
+
+
+@pytest.fixture(scope="session")
+def java_1x_judge() -> Iterator[paimon_java.PaimonJudge]:
+    """The last 1.x: another rule of ages, rollback that keeps files."""
+    yield from _java("1.4.2")
+
+
+@pytest.fixture(scope="session")
+def java_09_judge() -> Iterator[paimon_java.PaimonJudge]:
+    """The release that wrote the shared tables and their goldens."""
+    yield from _java("0.9.0")
+
+
+@pytest.fixture(scope="session")
+def pypaimon_judge() -> Iterator[pypaimon_env.PypaimonJudge]:
+    if lack := pypaimon_env.missing():
+        pytest.skip(f"engines: {lack}")
+    with pypaimon_env.PypaimonJudge() as judge:
+        yield judge

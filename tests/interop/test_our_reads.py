@@ -1,0 +1,123 @@
+"""Tables that real engines write, read by us at every snapshot: formats, types, and columns that changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from core.errors import Unsupported
+from core.formats.paimon import binary_row
+from core.spark import read, session
+from core.table import open_table
+from tests.engines.paimon_java import PaimonJudge, ordered
+from tests.interop.test_our_writes import shown
+
+COLUMNS = [
+    ("id", "BIGINT"), ("note", "STRING"), ("price", "DECIMAL(12, 2)"), ("wide", "DECIMAL(30, 4)"), ("tiny", "TINYINT"),
+    ("ratio", "DOUBLE"), ("ok", "BOOLEAN"), ("raw", "BYTES"), ("day", "DATE"), ("milli", "TIMESTAMP(3)"),
+    ("micro", "TIMESTAMP(6)"), ("nano", "TIMESTAMP(9)"), ("seen", "TIMESTAMP(6) WITH LOCAL TIME ZONE"),
+    ("p", "STRING"), ("d", "DATE"),
+]  # fmt: skip
+PARTS = ["a{b}*?[c],d e%", "x=1/y", "", None]
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SNAPSCOPE_STATE", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("SNAPSCOPE_SPARK_FAST_START", "1")
+        yield session.get()
+        session.stop()
+
+
+def row(number: int) -> list[Any]:
+    if number % 5 == 0:
+        return [number, *[None] * 12, PARTS[number % 4], None]
+    return [
+        number, f"text {number}", f"{number}.25", f"-{number}000000000000.5000", number % 100, number / 4,
+        number % 2 == 0, f"{number:04x}", f"1500-02-{number % 28 + 1:02d}", "2026-03-29T02:30:00.123",
+        "2026-03-29T02:30:00.123456", "1969-12-31T23:59:59.123456", "2026-03-29T02:30:00.123456Z", PARTS[number % 4],
+        f"2026-01-{number % 3 + 1:02d}",
+    ]  # fmt: skip
+
+
+def check_every_snapshot(spark: SparkSession, judge: PaimonJudge, location: str) -> int:
+    table = open_table(location)
+    history = table.history()
+    line = history.heads.main
+    for snapshot in line.snapshots:
+        schema = line.schemas[snapshot.schema_id]
+        files = history.files_at(history.position(str(snapshot.id)))
+        found = read.frame(spark, table.store, schema, line.schemas, files).toArrow()
+        ours = ordered([[shown(value) for value in each.values()] for each in found.to_pylist()])
+        assert ours == judge.rows(location, snapshot=snapshot.id), (snapshot.id, schema)
+    return len(line.snapshots)
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc", "avro"])
+@pytest.mark.parametrize("engine", ["java_judge", "java_1x_judge", "java_09_judge"])
+def test_every_format_and_type(
+    spark: SparkSession, tmp_path: Path, engine: str, form: str, request: pytest.FixtureRequest
+) -> None:
+    judge: PaimonJudge = request.getfixturevalue(engine)
+    location = str(tmp_path / "default.db" / "t")
+    columns = list(COLUMNS)
+    if form == "avro" or engine == "java_09_judge":  # Avro has no nanoseconds, and 0.9 fails on them in Parquet
+        columns[11] = ("nano", "TIMESTAMP(6)")
+    judge.create(location, columns, partition_keys=["p", "d"], options={"bucket": "-1", "file.format": form})
+    judge.write(location, [row(number) for number in range(1, 30)])
+    judge.write(location, [row(number) for number in range(30, 40)])
+    assert check_every_snapshot(spark, judge, location) == 2
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc", "avro"])
+@pytest.mark.parametrize("engine", ["java_judge", "java_1x_judge"])
+def test_columns_that_changed(
+    spark: SparkSession, tmp_path: Path, engine: str, form: str, request: pytest.FixtureRequest
+) -> None:
+    judge: PaimonJudge = request.getfixturevalue(engine)
+    location = str(tmp_path / "default.db" / "t")
+    columns = [("id", "INT"), ("a", "STRING"), ("b", "INT"), ("c", "FLOAT"), ("e", "DECIMAL(8, 2)"), ("p", "STRING")]
+    judge.create(location, columns, partition_keys=["p"], options={"bucket": "-1", "file.format": form})
+    judge.write(location, [[1, "one", 11, 0.5, "1.25", "x"], [2, None, None, None, None, "y"]])
+    judge.alter(location, ("rename", "a", "title"), ("drop", "b"))
+    judge.write(location, [[3, "three", 1.5, "3.75", "x"]])
+    judge.alter(location, ("add", "b", "STRING"), ("type", "id", "BIGINT"))
+    judge.write(location, [[4, "four", 2.5, "4.25", "y", "new b"]])
+    judge.alter(location, ("type", "c", "DOUBLE"), ("type", "e", "DECIMAL(20, 4)"), ("drop", "title"))
+    judge.alter(location, ("add", "title", "STRING"))
+    judge.write(location, [[5_000_000_000, 3.25, "12345678.1234", "x", "b", "another title"]])
+    assert check_every_snapshot(spark, judge, location) == 4
+
+
+def test_partition_values_of_every_type_decode_as_the_engine_wrote_them(
+    spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge
+) -> None:
+    keys = ["BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL(8, 2)", "DECIMAL(30, 4)", "STRING", "DATE",
+            "TIMESTAMP(3)", "TIMESTAMP(6)", "FLOAT", "DOUBLE"]  # fmt: skip
+    columns = [("id", "INT"), *((f"k{at}", of) for at, of in enumerate(keys))]
+    location = str(tmp_path / "default.db" / "t")
+    names = [name for name, _ in columns[1:]]
+    java_judge.create(location, columns, partition_keys=names, options={"bucket": "-1"})
+    values = [True, -1, -2, -3, -4, "-5.25", "-6.5000", "seven and more", "1969-12-30", "2026-01-01T00:00",
+              "2026-01-01T10:20:30.123456", 0.1, 1e10]  # fmt: skip
+    java_judge.write(location, [[1, *values], [2, *[None] * len(values)]])
+    assert check_every_snapshot(spark, java_judge, location) == 1
+    for each in java_judge.files(location, detail=True):
+        stored = bytes.fromhex(each["partition_bytes"])
+        stored = stored if len(stored) % 8 == 4 else len(keys).to_bytes(4, "big") + stored
+        assert binary_row.encode(binary_row.decode(stored, keys), keys) == stored
+
+
+def test_tables_whose_rows_need_merging_are_refused(
+    spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge
+) -> None:
+    location = str(tmp_path / "default.db" / "t")
+    java_judge.create(location, [("id", "INT NOT NULL")], primary_keys=["id"], options={"bucket": "1"})
+    java_judge.write(location, [[1]])
+    with pytest.raises(Unsupported, match="primary key"):
+        check_every_snapshot(spark, java_judge, location)

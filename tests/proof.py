@@ -1,0 +1,229 @@
+"""Long proofs: claims tried on one random case after another, for as long as there is time.
+
+    python -m tests.proof --minutes 60        goes on where the last run stopped; writes proof.json
+    python -m tests.proof --only runs --seed 7    one case again, with its traceback
+    python -m tests.proof --table             writes the table in README.md from proof.json
+
+A proof is a file `tests/proofs/NAME.py`, found by being there:
+
+    CLAIM = "one sentence for a reader of the README"
+    NEEDS = "engines"                         optional: what it needs beyond Python, a kind of tests/conftest.py
+    def missing() -> str | None: ...          optional: why it cannot run here
+    def prove(seed: int) -> dict[str, int]:   raises where the claim fails; else counts what it looked at
+                                              a case takes seconds, not minutes, and depends on its seed alone
+
+Law: a number is told only of the code it was found with. What was done is remembered with a fingerprint of core, the
+proof and the pinned versions; where that changes, the proof starts again at seed 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.places import ROOT
+
+PROOFS = ROOT / "tests" / "proofs"
+STATE = ROOT / ".state" / "proof.json"
+RESULT = ROOT / "proof.json"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- proof: written by `make proof-table` -->", "<!-- /proof -->"
+
+
+@dataclass
+class Record:
+    """What is known of one proof. Seeds 0 … seeds-1 were tried; those in `failed` did not hold."""
+
+    name: str
+    claim: str
+    code: str
+    seeds: int = 0
+    seconds: float = 0.0
+    counts: Counter[str] = field(default_factory=Counter)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def run(self, prove: Callable[[int], dict[str, int]], seed: int) -> None:
+        """Tries one case and remembers how it went; an interrupted case was not tried."""
+        started = time.monotonic()
+        try:
+            counts = prove(seed)
+        except Exception as error:  # noqa: BLE001 - whatever a case raises is what was found
+            self.failed[str(seed)] = f"{type(error).__name__}: {error}"
+            traceback.print_exc()
+            print(f"FAILED, again by: python -m tests.proof --only {self.name} --seed {seed}", file=sys.stderr)
+        else:
+            self.counts.update(counts)
+        self.seconds += time.monotonic() - started
+        self.seeds += 1
+
+
+def find() -> dict[str, Any]:
+    """Every proof by name: its module."""
+    names = sorted(path.stem for path in PROOFS.glob("*.py"))
+    return {name: importlib.import_module(f"tests.proofs.{name}") for name in names}
+
+
+def fingerprint(name: str) -> str:
+    """Of the code a proof's numbers are about."""
+    digest = hashlib.sha256()
+    shared = [ROOT / "constraints.txt", ROOT / "tests" / "builders.py", ROOT / "tests" / "strategies.py"]
+    for path in [*sorted((ROOT / "core").rglob("*.py")), *shared, PROOFS / f"{name}.py"]:
+        if path.is_file():
+            digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def remembered(name: str, module: Any) -> Record:
+    """Where this proof stopped, if it stopped in the same code; else a new record."""
+    fresh = Record(name, module.CLAIM, fingerprint(name))
+    if not STATE.is_file():
+        return fresh
+    known = json.loads(STATE.read_text()).get(name)
+    if known is None or known["code"] != fresh.code:
+        return fresh
+    return Record(**{**known, "claim": fresh.claim, "counts": Counter(known["counts"])})
+
+
+def save(path: Path, content: object) -> None:
+    """The whole file or none of it: a run may be killed at any time."""
+    path.parent.mkdir(exist_ok=True)
+    whole = path.with_suffix(".new")
+    whole.write_text(json.dumps(content, indent=1) + "\n")
+    os.replace(whole, path)
+
+
+def git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def machine() -> dict[str, object]:
+    """What the times depend on."""
+    cpu = next((line.split(": ")[1] for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "")
+    return {
+        "cpu": cpu or platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def prove_for(minutes: float, only: Sequence[str]) -> int:
+    """Tries cases until the time is over, always the proof that had the least of it; the exit status."""
+    modules = {name: module for name, module in find().items() if not only or name in only}
+    left_out = {name: why for name, module in modules.items() if (why := getattr(module, "missing", lambda: None)())}
+    records = {name: remembered(name, module) for name, module in modules.items() if name not in left_out}
+    if not records:
+        print("No proof can run here.", *(f"{name}: {why}" for name, why in left_out.items()), file=sys.stderr)
+        return 1
+    code = {
+        "commit": git("rev-parse", "HEAD"),
+        "is_clean": not git("status", "--porcelain", "--", "core", "tests", "constraints.txt"),
+    }
+    start = {name: record.seeds for name, record in records.items()}
+    until = time.monotonic() + minutes * 60
+    saved = time.monotonic()
+    try:
+        while time.monotonic() < until:
+            record = min(records.values(), key=lambda record: record.seconds)
+            record.run(modules[record.name].prove, record.seeds)
+            if record.failed or time.monotonic() - saved > 1:
+                save_all(records, left_out, code)
+                saved = time.monotonic()
+    except KeyboardInterrupt:
+        print("Stopped; the next run goes on here.", file=sys.stderr)
+    finally:
+        save_all(records, left_out, code)
+    for name, record in records.items():
+        counts = ", ".join(f"{count:,} {what}" for what, count in sorted(record.counts.items()))
+        print(f"{name}: {record.seeds - start[name]:,} seeds now, {record.seeds:,} in all: {counts}")
+        for seed, why in record.failed.items():
+            print(f"{name}: FAILED at seed {seed}: {why}")
+    print("left out: " + ("; ".join(f"{name} ({why})" for name, why in left_out.items()) or "nothing"))
+    return 1 if any(record.failed for record in records.values()) else 0
+
+
+def save_all(records: dict[str, Record], left_out: dict[str, str], code: dict[str, object]) -> None:
+    """What is remembered for the next run, and proof.json."""
+    known = json.loads(STATE.read_text()) if STATE.is_file() else {}
+    save(STATE, known | {name: vars(record) for name, record in records.items()})
+    result = {
+        **code,
+        "written_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": machine(),
+        "proofs": [vars(record) for record in records.values()],
+        "left_out": left_out,
+    }
+    save(RESULT, result)
+
+
+def table(result: dict[str, Any]) -> str:
+    """The README's table. Refuses what nobody could check: numbers of uncommitted code, or with failures."""
+    if failed := [proof["name"] for proof in result["proofs"] if proof["failed"]]:
+        raise SystemExit(f"proof.json says that {', '.join(failed)} failed; the README is left as it is.")
+    if not result["is_clean"]:
+        raise SystemExit("proof.json was made from code that is not committed; the README is left as it is.")
+    on = result["machine"]
+    rows = ["| what was tried | seeds | looked at | minutes |", "|---|---:|---|---:|"]
+    for proof in result["proofs"]:
+        counts = ", ".join(f"{count:,} {what}" for what, count in sorted(proof["counts"].items()))
+        rows.append(f"| {proof['claim']} | {proof['seeds']:,} | {counts} | {proof['seconds'] / 60:.1f} |")
+    at = f"Commit {result['commit'][:12]}, {result['written_at'][:10]}, {on['cores']} cores ({on['cpu']}), "
+    rows += ["", at + f"Python {on['python']}. No case failed."]
+    rows += [f"Left out: {name} ({why})." for name, why in result["left_out"].items()]
+    return "\n".join(rows)
+
+
+def write_table() -> int:
+    """Puts the table between its marks in README.md; the exit status."""
+    if not RESULT.is_file():
+        raise SystemExit("There is no proof.json; make proof writes it.")
+    readme = README.read_text()
+    if BEGIN not in readme or END not in readme:
+        raise SystemExit(f"README.md lacks the marks {BEGIN} and {END}.")
+    before, rest = readme.split(BEGIN, 1)
+    README.write_text(f"{before}{BEGIN}\n{table(json.loads(RESULT.read_text()))}\n{END}{rest.split(END, 1)[1]}")
+    return 0
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    asked = argparse.ArgumentParser(prog="python -m tests.proof", description="Long proofs; see the file's own text.")
+    asked.add_argument("--minutes", type=float, default=10.0)
+    asked.add_argument("--only", action="append", default=[], metavar="NAME", help="these proofs alone")
+    asked.add_argument("--seed", type=int, help="one case, nothing remembered")
+    asked.add_argument("--table", action="store_true", help="write the README's table from proof.json")
+    said = asked.parse_args(words)
+    if unknown := sorted(set(said.only) - find().keys()):
+        asked.error(f"there is no proof {', '.join(unknown)}; there are {', '.join(find())}")
+    if said.table:
+        return write_table()
+    if said.seed is not None:
+        for name, module in find().items():
+            if not said.only or name in said.only:
+                print(f"{name}: {module.prove(said.seed)}")
+        return 0
+    return prove_for(said.minutes, said.only)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

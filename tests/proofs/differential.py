@@ -1,0 +1,33 @@
+"""Random histories of a real engine: what it deletes beside what we plan, and the engine beside us after our apply."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+from tests.engines import paimon_java
+from tests.interop import differential
+from tests.interop.random_history import make
+
+CLAIM = "Plans equal what Java Paimon 2.0 deletes, file for file, or the engine breaks or strands something"
+NEEDS = "engines"
+
+
+def missing() -> str | None:
+    return paimon_java.missing() or None
+
+
+@cache
+def _judge() -> paimon_java.PaimonJudge:
+    return paimon_java.PaimonJudge().__enter__()
+
+
+def prove(seed: int) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="snapscope-differential-") as folder:
+        history = make(_judge(), Path(folder) / "default.db" / f"h{seed}", seed)
+        for change in differential.changes(history, "newest"):
+            differential.compare(_judge(), history, change, counts)
+    return {"histories": 1, **counts}

@@ -1,0 +1,214 @@
+"""The rules of the house, held by a machine.
+
+Layers stand in pyproject.toml (import-linter). Here stands what an import graph cannot see. Every rule is a function
+from parsed source to complaints, and is shown a piece of source that breaks it: a rule that cannot fail holds nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+from tests.places import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+SOURCES = sorted(path for package in ("core", "dashboard") for path in (ROOT / package).rglob("*.py"))
+
+LONGEST = 400
+LONGER: dict[str, str] = {"dashboard/present/words.py": "every word of the dashboard stands in one module, by page"}
+"""Files that may be longer, each with its reason."""
+
+PURE_IMPORTS = frozenset(
+    "__future__ abc bisect calendar collections contextlib dataclasses datetime decimal enum fractions functools "
+    "hashlib heapq itertools json math operator re string struct textwrap types typing zoneinfo numpy pyarrow".split()
+)
+CLOCKS = frozenset({"now", "utcnow", "today", "random", "urandom"})
+SWALLOWS = frozenset({"exists", "lexists", "isdir", "isfile", "glob", "find", "walk", "rmdir", "rm", "mv"})
+WRITES = frozenset({"create", "put", "delete", "make_dirs"})
+WRITERS = re.compile(r"core/((store|apply|sweep|recover|demo)|formats/\w+/(commit|references)|spark/write)\.py")
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def pure_modules() -> list[Path]:
+    """The modules below `store` in the contract of the core's layers."""
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["id"] == "core-layers")
+    below = layers[next(i for i, layer in enumerate(layers) if "store" in re.findall(r"\w+", layer)) + 1 :]
+    named = [ROOT / "core" / f"{name}.py" for layer in below for name in re.findall(r"\w+", layer)]
+    return [path for path in named if path.is_file()]
+
+
+# --- rules: from a parsed file to complaints -------------------------------------------------------------------------
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Every module a file imports, anywhere in it, by `import_module` too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or "." * node.level
+        elif isinstance(node, ast.Call) and last_name(node.func) in ("import_module", "__import__") and node.args:
+            yield str(getattr(node.args[0], "value", "a computed name"))
+
+
+def last_name(node: ast.AST) -> str:
+    """`c` of `a.b.c`, of `c` and of `a.c()`; "" where there is no name."""
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+        case ast.Call(func=function):
+            return last_name(function)
+        case _:
+            return ""
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[str, str, ast.Call]]:
+    """Every call on something: the receiver's last name, the called name, the call."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield last_name(node.func.value), node.func.attr, node
+
+
+def impure(tree: ast.AST) -> Iterator[str]:
+    """Imports beyond arithmetic and values, clocks, randomness."""
+    for name in imported(tree):
+        if name.split(".")[0] not in PURE_IMPORTS | {"core"}:
+            yield f"imports {name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in CLOCKS:
+            yield f"line {node.lineno} reads a clock or chance: .{node.attr}"
+        if isinstance(node, ast.Name) and node.id in ("open", "print", "input"):
+            yield f"line {node.lineno} uses {node.id}"
+
+
+def file_system_outside_the_store(tree: ast.AST) -> Iterator[str]:
+    for name in imported(tree):
+        if name.split(".")[0] in ("fsspec", "s3fs", "gcsfs", "adlfs", "ossfs"):
+            yield f"imports {name}"
+
+
+def swallowing(tree: ast.AST) -> Iterator[str]:
+    """Calls that answer "absent" where the truth is "could not look", or that delete more than one file."""
+    for receiver, called, call in calls(tree):
+        if called in SWALLOWS and re.search(r"(^|_)(fs|filesystem)$", receiver):
+            yield f"line {call.lineno} calls {receiver}.{called}"
+        if any(word.arg == "recursive" for word in call.keywords) and called in ("rm", "delete"):
+            yield f"line {call.lineno} deletes recursively"
+
+
+def writing(tree: ast.AST) -> Iterator[str]:
+    for receiver, called, call in calls(tree):
+        if called in WRITES and re.search(r"(^|_)store$", receiver):
+            yield f"line {call.lineno} writes by {receiver}.{called}"
+
+
+def vague_names(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and re.search(r"Manager|Helper|Util|Service", node.name):
+            yield f"line {node.lineno} names a class {node.name}"
+
+
+def streamlit(tree: ast.AST) -> Iterator[str]:
+    yield from (f"imports {name}" for name in imported(tree) if name.split(".")[0] == "streamlit")
+
+
+Rule = Callable[[ast.AST], Iterator[str]]
+BREAKS: list[tuple[Rule, str]] = [
+    (impure, "import os"),
+    (impure, "from time import time"),
+    (impure, "import importlib"),
+    (impure, "def f():\n    from pathlib import Path"),
+    (impure, "import datetime as dt\nnow = dt.datetime.now(dt.UTC)"),
+    (impure, "import datetime as dt\nread = dt.date.today"),
+    (impure, "import numpy as np\nnp.random.default_rng()"),
+    (impure, "open('x')"),
+    (file_system_outside_the_store, "def f():\n    from fsspec.core import url_to_fs"),
+    (file_system_outside_the_store, "import importlib\nimportlib.import_module('s3fs')"),
+    (swallowing, "self._fs.exists(path)"),
+    (swallowing, "fs.glob('*')"),
+    (swallowing, "fs.delete(path, recursive=True)"),
+    (writing, "table.store.delete('snapshot/snapshot-1')"),
+    (writing, "self._store.put(name, data)"),
+    (vague_names, "class TagManager: ..."),
+    (vague_names, "class PathUtils: ..."),
+    (streamlit, "def f():\n    import streamlit.components.v1"),
+]
+
+
+@pytest.mark.parametrize(("rule", "source"), BREAKS)
+def test_every_rule_sees_what_breaks_it(rule: Rule, source: str) -> None:
+    assert list(rule(ast.parse(source)))
+
+
+def complaints(rule: Rule, paths: list[Path]) -> list[str]:
+    assert paths, "the rule looks at no file"
+    return [f"{relative(path)}: {said}" for path in paths for said in rule(ast.parse(path.read_text()))]
+
+
+# --- the rules kept --------------------------------------------------------------------------------------------------
+
+
+def test_layers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    outcome = lint_imports(no_cache=True)
+    assert outcome == 0, capsys.readouterr().out.rpartition("Broken contracts")[2]
+
+
+def test_every_directory_of_code_is_a_package() -> None:
+    """Without `__init__.py` the layers would not be checked there. In tests one would hide the real `core`."""
+    assert [relative(path.parent) for path in SOURCES if not (path.parent / "__init__.py").is_file()] == []
+    assert [relative(path) for path in (ROOT / "tests").rglob("__init__.py")] == []
+
+
+def test_the_pure_core_is_pure() -> None:
+    names = {path.stem for path in pure_modules()}
+    assert {"errors", "model", "runs", "asof", "plan"} <= names
+    assert complaints(impure, pure_modules()) == []
+
+
+def test_only_the_store_knows_file_systems() -> None:
+    others = [path for path in SOURCES if relative(path) != "core/store.py"]
+    assert complaints(file_system_outside_the_store, others) == []
+
+
+def test_nothing_swallows_errors_into_absent() -> None:
+    assert complaints(swallowing, SOURCES) == []
+
+
+def test_only_apply_and_commit_write() -> None:
+    assert complaints(writing, [path for path in SOURCES if not WRITERS.fullmatch(relative(path))]) == []
+
+
+def test_words_and_charts_are_drawn_by_nobody() -> None:
+    """dashboard.present makes values out of values, so that it can be tested and read without a browser."""
+    assert complaints(streamlit, [path for path in SOURCES if "dashboard/present" in relative(path)]) == []
+
+
+def test_names_say_what_a_thing_does() -> None:
+    assert complaints(vague_names, SOURCES) == []
+    vague = re.compile(r"(utils?|helpers?|managers?|services?|common|misc)(\.py)?")
+    assert [relative(path) for path in SOURCES if any(vague.fullmatch(part) for part in path.parts)] == []
+
+
+def test_no_dashboard_file_hides_a_module() -> None:
+    """Streamlit puts dashboard/ first on the path of imports, so a file there wins over any module of that name."""
+    taken = (sys.stdlib_module_names | packages_distributions().keys()) - {"core", "dashboard"}
+    assert [path.name for path in (ROOT / "dashboard").iterdir() if path.stem in taken] == []
+
+
+def test_files_have_one_job() -> None:
+    lengths = {relative(path): len(path.read_text().splitlines()) for path in SOURCES}
+    assert {path: lines for path, lines in lengths.items() if lines > LONGEST and path not in LONGER} == {}
+    assert [path for path in LONGER if lengths.get(path, 0) <= LONGEST] == [], "no longer needs its exception"
