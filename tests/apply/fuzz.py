@@ -256,7 +256,9 @@ def fields(chance: random.Random, data: bytes, others: list[bytes]) -> bytes:
     if what == 1:
         document[name[:-1]] = value
     elif what == 2:
-        document[name] = chance.choice((None, "", 0, -1, 2**70, [], {}, True, "x", 1.5, "../../x", "manifest-list-none"))
+        document[name] = chance.choice(
+            (None, "", 0, -1, 2**70, [], {}, True, "x", 1.5, "../../x", "manifest-list-none")
+        )
     elif what == 3:
         theirs = json.loads(chance.choice(others))
         document[name] = theirs.get(name)
@@ -310,9 +312,16 @@ def _change(given: Subject, chance: random.Random) -> Change:
     if kind <= 2 and tags:
         return DeleteTags(tuple(chance.sample(tags, chance.randint(1, len(tags)))))
     dropped = tuple(chance.sample(tags, chance.randint(0, len(tags)))) if chance.random() < 0.5 else ()
-    branch = "b" if chance.random() < 0.15 and any(point.startswith("branch:") for point in given.truth.holders) else "main"
+    branch = (
+        "b" if chance.random() < 0.15 and any(point.startswith("branch:") for point in given.truth.holders) else "main"
+    )
     most = chance.randint(1, 4)
-    return Expire(branch=branch, retain_max=most, retain_min=chance.randint(1, most), drop_tags=dropped if branch == "main" else ())
+    return Expire(
+        branch=branch,
+        retain_max=most,
+        retain_min=chance.randint(1, most),
+        drop_tags=dropped if branch == "main" else (),
+    )
 
 
 def _try(given: Subject, change: Change, damage: str, is_applied: bool) -> Outcome:
