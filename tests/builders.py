@@ -118,6 +118,7 @@ class TableBuilder:
     ) -> None:
         """Make the directory and `schema-0`. `step_ms` is the time between commits that name no time of their own."""
         self.branch_name = _branch
+        self.user = "builder" if _branch == "main" else f"builder of {_branch}"  # two writers never bear one name
         self.codec = codec
         self.step_ms = step_ms
         self.next_ms = start_ms
@@ -219,7 +220,7 @@ class TableBuilder:
         index: Sequence[IndexFile] | None = None,
         statistics: bool = False,
         watermark: int | None = None,
-        user: str = "builder",
+        user: str | None = None,
         fields: Mapping[str, Any] | None = None,
         hints: bool = True,
     ) -> int:
@@ -258,7 +259,7 @@ class TableBuilder:
         if index_manifest is not None:
             document["indexManifest"] = index_manifest
         document |= {
-            "commitUser": user, "commitIdentifier": BATCH_COMMIT, "commitKind": kind, "timeMillis": time_ms,
+            "commitUser": user or self.user, "commitIdentifier": BATCH_COMMIT, "commitKind": kind, "timeMillis": time_ms,
             "logOffsets": {}, "totalRecordCount": rows, "deltaRecordCount": rows - total,
             "changelogRecordCount": sum(file.rows for file in changelog),
         }  # fmt: skip
