@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -26,6 +27,7 @@ from core.units import several
 
 ENGINE = "plain Spark (local)"
 VIEW = "t"
+ATTEMPTS = 3  # a Spark that was ended to be rid of somebody's query takes the others with it
 
 
 @dataclass(frozen=True)
@@ -82,11 +84,35 @@ def query(
     `Unsupported` for tables that cannot be read right by plain Spark yet, `Invalid` for a statement that is not
     allowed or fails.
     """
-    started = time.monotonic()
     history = history or table.history()
+    query_id = query_id or str(uuid.uuid4())
+    asked = (table, statement, at, before, branch, row_cap, timeout_s, query_id, on_progress, history)
+    for _ in range(ATTEMPTS - 1):
+        spark = session.isolated()
+        try:
+            return _query(spark, *asked)
+        except (sql.Restarted, Py4JError):
+            if not session.was_ended(spark):
+                raise
+    return _query(session.isolated(), *asked)
+
+
+def _query(
+    spark: SparkSession,
+    table: Table,
+    statement: str,
+    at: str,
+    before: str | None,
+    branch: str,
+    row_cap: int,
+    timeout_s: float,
+    query_id: str,
+    on_progress: Callable[[int, int], None] | None,
+    history: History,
+) -> QueryAnswer:
+    started = time.monotonic()
     heads = history.heads
     points = [resolve(heads, at, branch), *([resolve(heads, before, branch)] if before else [])]
-    spark = session.isolated()
     opened = []
     for point, suffix in zip(points, ("", "_before"), strict=False):
         found = rows_at(spark, table, history, point.point, point.snapshot, point.branch, point.schema)
@@ -104,7 +130,7 @@ def query(
         known,
         row_cap=row_cap,
         timeout_s=timeout_s,
-        query_id=query_id or str(uuid.uuid4()),
+        query_id=query_id,
         on_progress=on_progress,
     )
     return QueryAnswer(

@@ -34,13 +34,16 @@ from core.spark.java import JavaFound, java_home
 __all__ = [
     "LOCKED",
     "JavaFound",
+    "end",
     "environment_settings",
     "get",
+    "is_local",
     "isolated",
     "java_home",
     "said",
     "stop",
     "warm_up",
+    "was_ended",
 ]
 
 START_DEADLINE_S = 120.0
@@ -111,6 +114,23 @@ def stop() -> None:
         if _running is not None:
             ended, _running = _running, None
             gateway.end(ended.process)
+
+
+def end(session: SparkSession) -> None:
+    """Ends the Spark this session belongs to, if it is the one that runs; `get()` starts a new one afterwards."""
+    with _lock:
+        if _running is not None and _running.session.sparkContext is session.sparkContext:
+            stop()
+
+
+def was_ended(session: SparkSession) -> bool:
+    """Whether the Spark this session belongs to was ended by this process."""
+    return session.sparkContext._jsc is None
+
+
+def is_local(session: SparkSession) -> bool:
+    """Whether its tasks run in a JVM of ours."""
+    return str(session.sparkContext.master).startswith("local")
 
 
 def warm_up() -> Future[float]:

@@ -3,6 +3,7 @@
 Laws:
 - Only what core/spark/guard.py let through runs, and it is the very plan that was checked.
 - `run` comes back: at the end, soon after the time limit, or soon after `cancel`, even while Spark is still planning.
+- A query that was stopped gives its cores back: where its tasks do not look up, Spark is ended and started anew.
 - Whatever Spark throws becomes one sentence of Spark's own; a stack trace is never shown.
 """
 
@@ -22,11 +23,17 @@ from pyspark.sql import DataFrame, SparkSession, types
 
 from core.errors import Conflict, Corrupt, Invalid, SnapscopeError
 from core.spark import guard
+from core.spark import session as sessions
 from core.spark.session import said
 from core.spark.told import heard
 
 POLL_S = 0.15
 AGAIN_S = 0.25
+LINGER_S = 5.0
+
+
+class Restarted(Invalid):
+    """Spark was ended under this query, to be rid of another one that would not stop; asked again it will run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,7 @@ def run(
     finally:
         with _lock:
             del _running[query.id]
-        if not query.ended.is_set():
+        if query.given_up or not query.ended.is_set():
             query.stop()
             threading.Thread(target=_see_off, args=(query,), name=f"ending query {query.id}", daemon=True).start()
     if query.cancelled:
@@ -107,6 +114,8 @@ def run(
             remedy="Ask for less (a filter, fewer columns), or raise the limit.",
         )
     if query.error is not None:
+        if sessions.was_ended(session):
+            raise Restarted("Spark was started anew while the query ran.", remedy="Ask again.") from query.error
         raise refusal(query.error) from query.error
     assert query.rows is not None
     truncated = query.rows.num_rows > row_cap
@@ -162,9 +171,32 @@ def _work(query: _Query, sql: str, views: Collection[str], row_cap: int) -> None
 
 
 def _see_off(query: _Query) -> None:
-    """Cancels until the worker has ended: of the jobs to come, Spark does not refuse those that end in a shuffle."""
+    """Cancels until the worker has ended: of the jobs to come, Spark does not refuse those that end in a shuffle.
+
+    Then its tasks have `LINGER_S` to end. The loops of a join of everything with everything never look up, for minutes
+    or hours; a local Spark that nobody else uses, or that has no core left for anybody, is ended with them.
+    """
     while not query.ended.wait(AGAIN_S):
         query.stop()
+    deadline = time.monotonic() + LINGER_S
+    while (lingering := _lingering(query)) and sessions.is_local(query.session):
+        if time.monotonic() > deadline:
+            with _lock:
+                if not _running or lingering >= query.session.sparkContext.defaultParallelism:
+                    sessions.end(query.session)
+                    return
+        time.sleep(AGAIN_S)
+
+
+def _lingering(query: _Query) -> int:
+    """Tasks of the query that still hold a core."""
+    try:
+        tracker = query.session.sparkContext.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(query.id)]
+        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+        return sum(stage.numActiveTasks for stage in stages if stage)
+    except (Py4JError, AttributeError):  # Spark has ended, and them with it
+        return 0
 
 
 def _wait(query: _Query, deadline: float, on_progress: Callable[[int, int], None] | None) -> None:
