@@ -120,6 +120,31 @@ def age(root: Path, paths: Collection[str], epoch_s: float) -> None:
         os.utime(root / path, (epoch_s, epoch_s), follow_symlinks=False)
 
 
+def roll_back(table: TableBuilder, number: int, tag: str | None = None) -> None:
+    """As the engine does: every newer snapshot and tag file goes, no data does; a tag's expired snapshot is written
+    anew."""
+    for newer in sorted((each for each in table.commits if each > number), reverse=True):
+        (table.path / f"snapshot/snapshot-{newer}").unlink(missing_ok=True)
+        del table.commits[newer]
+    for name, commit in list(table.tags.items()):
+        if commit.document["id"] > number:
+            (table.path / f"tag/tag-{name}").unlink()
+            del table.tags[name]
+    if tag is not None:
+        table.commits[number] = table.tags[tag]
+        (table.path / f"snapshot/snapshot-{number}").write_bytes((table.path / f"tag/tag-{tag}").read_bytes())
+        table.hints(earliest=number)
+    table._last, table._last_id = table.commits[number], number
+    table.hints(latest=number)
+
+
+def gone_for_good(table: TableBuilder) -> None:
+    """What the builder knows of the snapshots that went."""
+    for number in list(table.commits):
+        if not (table.path / f"snapshot/snapshot-{number}").is_file():
+            del table.commits[number]
+
+
 @contextmanager
 def while_settling(act: Callable[[], object]) -> Iterator[None]:
     """Something happens while an apply waits for writers: after all references went, before anything is read again."""

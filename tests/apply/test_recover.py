@@ -34,31 +34,6 @@ def resume(run: str) -> None:
     assert receipt.outcome == "done"
 
 
-def roll_back(table: TableBuilder, number: int, tag: str | None = None) -> None:
-    """As the engine does: every newer snapshot and tag file goes, no data does; a tag's expired snapshot is written
-    anew."""
-    for newer in sorted((each for each in table.commits if each > number), reverse=True):
-        (table.path / f"snapshot/snapshot-{newer}").unlink(missing_ok=True)
-        del table.commits[newer]
-    for name, commit in list(table.tags.items()):
-        if commit.document["id"] > number:
-            (table.path / f"tag/tag-{name}").unlink()
-            del table.tags[name]
-    if tag is not None:
-        table.commits[number] = table.tags[tag]
-        (table.path / f"snapshot/snapshot-{number}").write_bytes((table.path / f"tag/tag-{tag}").read_bytes())
-        table.hints(earliest=number)
-    table._last, table._last_id = table.commits[number], number
-    table.hints(latest=number)
-
-
-def gone_for_good(table: TableBuilder) -> None:
-    """What the builder knows of the snapshots that went."""
-    for number in list(table.commits):
-        if not (table.path / f"snapshot/snapshot-{number}").is_file():
-            del table.commits[number]
-
-
 # which run, which table --------------------------------------------------------------------------------------------
 
 
@@ -84,8 +59,8 @@ def test_a_finished_run(table: TableBuilder, verb: Callable[..., object]) -> Non
 def test_ids_used_again_after_a_rollback_are_left_alone(table: TableBuilder) -> None:
     """Killed in the sweep; rolled back to an old tag, so that ids that were to go are used again; then resumed."""
     run = dies(table, EXPIRE, "delete dt=", count=3)
-    gone_for_good(table)
-    roll_back(table, 2, tag="early")
+    ground.gone_for_good(table)
+    ground.roll_back(table, 2, tag="early")
     for size in (5_010, 5_020, 5_030):
         table.commit([table.file(size, rows=size // 10, partition=("2026-01-01",))])
     new = ground.references(table.root)
@@ -100,8 +75,8 @@ def test_the_snapshot_rolled_back_to_is_left_alone(table: TableBuilder, at: str)
     """Rolling back to a tag writes its expired snapshot anew, with the very bytes the plan let go. It is the table's
     only snapshot now: removing it would leave an empty table, and the next commit would start from nothing."""
     run = dies(table, EXPIRE, at)
-    gone_for_good(table)
-    roll_back(table, 2, tag="early")
+    ground.gone_for_good(table)
+    ground.roll_back(table, 2, tag="early")
     resume(run)
     assert (table.root / "snapshot/snapshot-2").is_file()
     assert ground.broken(table.root) == []
@@ -162,8 +137,8 @@ def ends_first(monkeypatch: pytest.MonkeyPatch, run: str) -> None:
 
 def test_undo_overwrites_nothing_made_since(table: TableBuilder) -> None:
     run = dies(table, EXPIRE, "journal: entry sweep started")
-    gone_for_good(table)
-    roll_back(table, 2, tag="early")
+    ground.gone_for_good(table)
+    ground.roll_back(table, 2, tag="early")
     table.commit([table.file(5_010, rows=501, partition=("2026-01-01",))])
     new = ground.references(table.root)
     with pytest.raises(Conflict, match="snapshot-3"):

@@ -1,0 +1,40 @@
+"""`kill -9` of the real command line at a random moment of an expiry; then resume, undo, or ids used again first."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from tests.apply.kill import Moment, Stage
+
+CLAIM = (
+    "Killed by SIGKILL in the middle of an expiry, a table is carried on to where a clean run ends, or taken back byte "
+    "for byte, also where ids of removed snapshots were used again in between"
+)
+
+
+@cache
+def _stage() -> tuple[Stage, object]:
+    """One table for all cases, and the directory that goes with the process."""
+    directory = tempfile.TemporaryDirectory(prefix="snapscope-killed-")
+    return Stage(Path(directory.name)), directory
+
+
+def prove(seed: int) -> dict[str, int]:
+    chance = random.Random(seed)
+    stage, _ = _stage()
+    during = chance.choice(("references", "references", "settling", "sweep", "sweep", "sweep"))
+    killed = stage.kill(Moment(during, chance.random() * (0.7 if during == "sweep" else 1)))
+    then = chance.choice(("resumed", "undone", "resumed with ids used again"))
+    match then:
+        case "resumed":
+            stage.resume(killed)
+        case "undone":
+            then = "undone" if stage.undo(killed) else "too late to undo, resumed"
+        case _:
+            stage.reuse(killed, chance)
+    stage.forget(killed.root)
+    where = {"started": "references", "references removed": "settling", "sweep started": "the sweep"}[killed.died]
+    return {"kills": 1, f"killed in {where}": 1, then: 1}
