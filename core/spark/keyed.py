@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -82,6 +82,19 @@ def plan(
                 described = [_described(row, vectors.get(key)) for key, row in section]
                 work.append(_work(described, merges=not is_plain))
     return Plan(files.take(pa.array(raw, pa.int64())), tuple(work), len(files), left_out)
+
+
+def only(plan: Plan, paths: Collection[str], merged: Collection[str] | None = None) -> Plan:
+    """The plan with these files alone; of files that are merged with those of `merged`, where that is given.
+
+    Right for the rows asked for if every file that may hold their keys stays."""
+    raw = plan.raw.filter(pc.is_in(plan.raw["path"], pa.array(list(paths), pa.string())))
+    work = []
+    for each in plan.work:
+        wanted = merged if each["merges"] and merged is not None else paths
+        if kept := [file for file in each["files"] if file["path"] in wanted]:
+            work.append(_work(kept, merges=each["merges"]))
+    return replace(plan, raw=raw, work=tuple(work), files=len(raw) + sum(len(each["files"]) for each in work))
 
 
 def in_python(plan: Plan, is_native: Callable[[str, int], bool]) -> Plan:

@@ -7,19 +7,22 @@ batch read is left out and said. Nothing is read until the frame is used, but me
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from core.formats.paimon import details
+from core.formats.paimon.details import FileKey, Range, Vector
 from core.history import History
 from core.model import Heads, Line, Schema, Snapshot
 from core.spark import keyed, read
 from core.spark.merge_rule import is_on
 from core.table import Table
 
-_DECIDES = re.compile(  # options that decide what merging answers
+DECIDES = re.compile(  # options that decide what merging answers
     r"merge-engine|sequence\.|fields\.|deletion-vectors\.enabled|deletion-vectors\.merge|changelog-producer$|"
     r"force-lookup|(.*\.)?ignore-delete|.*\.remove-record-on-"
 )
@@ -40,39 +43,76 @@ class Rows:
     differs: tuple[str, ...]
 
 
-def rows_at(
-    spark: SparkSession, table: Table, history: History, point: str, snapshot: Snapshot, branch: str, schema: Schema
-) -> Rows:
-    """The rows at a holder's point. `Unsupported` by name for what cannot be right, `Corrupt` for what is not whole."""
+@dataclass(frozen=True)
+class Opened:
+    """A point with all that reading its rows takes, from metadata alone."""
+
+    table: Table
+    snapshot: Snapshot
+    schema: Schema
+    schemas: Mapping[int, Schema]
+    files: pa.Table
+    ranges: Mapping[FileKey, Range]
+    vectors: Mapping[FileKey, Vector]
+    plan: keyed.Plan
+    differs: tuple[str, ...]
+
+
+def opened(table: Table, history: History, point: str, snapshot: Snapshot, branch: str, schema: Schema) -> Opened:
+    """What a holder's point takes to be read. `Unsupported` by name for what cannot be right, `Corrupt` for what is
+    not whole."""
     read.refuse_unreadable(schema, schema.options)
     files = history.files_at(history.require(point))
     schemas = schemas_of(history.heads, branch)
     ranges = details.ranges(table.manifests, snapshot, files) if schema.primary_keys else {}
     has_vectors = is_on(schema.options, "deletion-vectors.enabled")
     vectors = details.vectors(table.manifests, history.heads, snapshot) if has_vectors else {}
-    plan = keyed.plan(schema, schemas, files, ranges, vectors)
+    return Opened(
+        table=table,
+        snapshot=snapshot,
+        schema=schema,
+        schemas=schemas,
+        files=files,
+        ranges=ranges,
+        vectors=vectors,
+        plan=keyed.plan(schema, schemas, files, ranges, vectors),
+        differs=_differs(schema, history.heads, branch) if schema.primary_keys else (),
+    )
+
+
+def rows(spark: SparkSession, of: Opened, plan: keyed.Plan | None = None) -> Rows:
+    """The rows of an opened point; with a `plan` of fewer files those of them."""
+    plan = of.plan if plan is None else plan
+    store, schema, schemas = of.table.store, of.schema, of.schemas
     merged = plan.files - len(plan.raw)
     plan = keyed.in_python(
-        plan, lambda form, number: number not in schemas or read.by_jvm(table.store, form, schemas[number])
+        plan, lambda form, number: number not in schemas or read.by_jvm(store, form, schemas[number])
     )
-    parts = read.stored(spark, table.store, schema, schemas, plan.raw)
+    parts = read.stored(spark, store, schema, schemas, plan.raw)
     if plan.work:
-        parts.append(keyed.frame(spark, table.store, schema, schemas, plan.work))
+        parts.append(keyed.frame(spark, store, schema, schemas, plan.work))
     return Rows(
         frame=reduce(DataFrame.unionAll, parts) if parts else read.empty(spark, schema),
-        files=len(files),
+        files=len(of.files),
         files_read=plan.files,
         merged=merged,
         left_out=plan.left_out,
-        differs=_differs(schema, history.heads, branch) if schema.primary_keys else (),
+        differs=of.differs,
     )
+
+
+def rows_at(
+    spark: SparkSession, table: Table, history: History, point: str, snapshot: Snapshot, branch: str, schema: Schema
+) -> Rows:
+    """The rows at a holder's point; see `opened`."""
+    return rows(spark, opened(table, history, point, snapshot, branch, schema))
 
 
 def _differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
     """Paimon reads the past with today's options; here a point is read with its own, as it was read then."""
     line = heads.line(branch)
     today = line.options if line is not None else {}
-    names = sorted(name for name in {*today, *schema.options} if _DECIDES.match(name))
+    names = sorted(name for name in {*today, *schema.options} if DECIDES.match(name))
     return tuple(
         f"Paimon itself reads this point with today's '{name}' ({today.get(name, 'not set')}); "
         f"this is with the point's own ({schema.options.get(name, 'not set')})"

@@ -317,11 +317,11 @@ def _column(origin: Origin) -> Column:
         column = F.col(types.quoted(origin.source.name))
         if _stored_as(have) != types.spark(have):
             column = column.cast(types.spark(have))
-        column = _converted(column, have, wanted)
+        column = converted(column, have, wanted)
     return column.alias(origin.field.name)
 
 
-def _converted(column: Column, have: Type, wanted: Type) -> Column:
+def converted(column: Column, have: Type, wanted: Type) -> Column:
     """A value of an old type as the new one; nested rows field by field, by id."""
     if evolution.same(have, wanted):
         return column
@@ -329,7 +329,7 @@ def _converted(column: Column, have: Type, wanted: Type) -> Column:
         inner = {field.id: field for field in have.fields}
         made = [
             (
-                _converted(column.getField(inner[field.id].name), inner[field.id].type, field.type)
+                converted(column.getField(inner[field.id].name), inner[field.id].type, field.type)
                 if field.id in inner
                 else F.lit(None).cast(types.spark(field.type))
             ).alias(field.name)

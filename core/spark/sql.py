@@ -88,6 +88,26 @@ def run(
     Raises Invalid for what the guard refuses, what Spark cannot run, a time-out and a cancel; Corrupt for a data file
     that cannot be read; Conflict where `query_id` is running already.
     """
+    return answer(
+        session,
+        lambda: guard.check(session, sql, views).frame,
+        row_cap=row_cap,
+        timeout_s=timeout_s,
+        on_progress=on_progress,
+        query_id=query_id,
+    )
+
+
+def answer(
+    session: SparkSession,
+    make: Callable[[], DataFrame],
+    *,
+    row_cap: int = 1_000,
+    timeout_s: float = 60.0,
+    on_progress: Callable[[int, int], None] | None = None,
+    query_id: str | None = None,
+) -> Answer:
+    """`run` for a frame of our own: `make` is called in the query's thread, so whatever it does can be cancelled."""
     if row_cap < 1:
         raise Invalid(f"The row cap must be at least 1, not {row_cap}.")
     began = time.monotonic()
@@ -98,7 +118,7 @@ def run(
         _running[query.id] = query
     try:
         # Spark's job group belongs to the thread, and a planning that hangs cannot be interrupted: a thread per query.
-        threading.Thread(target=_work, args=(query, sql, views, row_cap), name=f"query {query.id}", daemon=True).start()
+        threading.Thread(target=_work, args=(query, make, row_cap), name=f"query {query.id}", daemon=True).start()
         _wait(query, began + timeout_s, on_progress)
     finally:
         with _lock:
@@ -156,11 +176,10 @@ def refusal(error: BaseException) -> SnapscopeError:
 # ------------------------------------------------------------------------------------------------------ in both threads
 
 
-def _work(query: _Query, sql: str, views: Collection[str], row_cap: int) -> None:
+def _work(query: _Query, make: Callable[[], DataFrame], row_cap: int) -> None:
     try:
-        session = query.session
-        session.sparkContext.setJobGroup(query.id, "a query in Snapscope", interruptOnCancel=True)
-        frame = guard.check(session, sql, views).frame
+        query.session.sparkContext.setJobGroup(query.id, "a query in Snapscope", interruptOnCancel=True)
+        frame = make()
         if not query.given_up:
             query.rows = to_arrow(frame.limit(row_cap + 1))
     except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, which raises it

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -50,27 +50,30 @@ def decode(data: bytes, types: Sequence[Source]) -> tuple[Any, ...]:
     without a zone and TIMESTAMP WITH LOCAL TIME ZONE in UTC, both cut to microseconds; null as None.
     Raises `Corrupt` where the bytes are no such row, `Unsupported` for types that have no plain value.
     """
-    parsed = [parse(source) for source in types]
+    return tuple(some(data, len(types), dict(enumerate(types))).values())
+
+
+def some(data: bytes, arity: int, wanted: Mapping[int, Source]) -> dict[int, Any]:
+    """The values of some fields, by number, of a stored row that has `arity` of them; see `decode`."""
     if len(data) < 4:
         raise _corrupt(data, "it is shorter than 4 bytes")
-    arity = int.from_bytes(data[:4], "big")
-    if arity != len(parsed):
-        raise _corrupt(data, f"it holds {arity} fields where {len(parsed)} are expected")
+    if (found := int.from_bytes(data[:4], "big")) != arity:
+        raise _corrupt(data, f"it holds {found} fields where {arity} are expected")
     row = memoryview(data)[4:]
     fixed = _null_width(arity) + 8 * arity
     if len(row) < fixed:
         raise _corrupt(data, f"it has {len(row)} bytes where {arity} fields need at least {fixed}")
-    values: list[Any] = []
-    for index, of in enumerate(parsed):
-        bit = index + 8
+    values: dict[int, Any] = {}
+    for index, source in wanted.items():
+        bit, of = index + 8, parse(source)
         if row[bit >> 3] >> (bit & 7) & 1:
-            values.append(None)
+            values[index] = None
             continue
         try:
-            values.append(_value(row, _null_width(arity) + 8 * index, fixed, of))
+            values[index] = _value(row, _null_width(arity) + 8 * index, fixed, of)
         except (ValueError, OverflowError, decimal.DecimalException) as error:
             raise _corrupt(data, f"field {index} is no {text(of)} ({error})") from error
-    return tuple(values)
+    return values
 
 
 def encode(values: Sequence[Any], types: Sequence[Source]) -> bytes:

@@ -6,17 +6,20 @@ change, whatever its level. Read on demand: the history of ten thousand snapshot
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Corrupt
+from core.formats.avro import Column
 from core.formats.paimon import layout
 from core.formats.paimon.files import identities
-from core.formats.paimon.manifest import KEYED, LIST, VECTORS, Loaded, Manifests
+from core.formats.paimon.manifest import ENTRY, KEYED, LIST, STATS, VECTORS, Loaded, Manifests
 from core.model import Heads, Snapshot
+from core.store import Store
 
 DELETION_VECTORS = "DELETION_VECTORS"
 FileKey = tuple[bytes, int, str]  # partition bytes, bucket, file name
@@ -33,11 +36,14 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """Where the deletion vector of a data file stands: from the length word, `size` as the index manifest says it."""
+    """Where the deletion vector of a data file stands: from the length word, `size` as the index manifest says it.
+
+    `rows`: how many rows it deletes, None where the index manifest does not say."""
 
     path: str
     offset: int
     size: int
+    rows: int | None = None
 
 
 def keys_of(files: pa.Table) -> list[FileKey]:
@@ -48,17 +54,32 @@ def keys_of(files: pa.Table) -> list[FileKey]:
 
 def ranges(manifests: Manifests, snapshot: Snapshot, files: pa.Table) -> dict[FileKey, Range]:
     """Key ranges of these live files of a snapshot. Raises what a manifest that cannot be read says of itself."""
-    sizes = _sizes(manifests)
-    lists = [name for kind in ("base", "delta") if isinstance(name := snapshot.fields.get(f"{kind}ManifestList"), str)]
-    named = _whole(manifests.load(lists, LIST, sizes)).rows["name"].unique().to_pylist()
-    rows = _whole(manifests.load(named, KEYED, sizes)).rows
     keys = keys_of(files)
+    rows = _entries(manifests, snapshot, ("base", "delta"), KEYED)
     rows = rows.filter(pc.is_in(rows["name"], pa.array({name for _, _, name in keys}, pa.string())))
     columns = [rows[name].to_pylist() for name in ("partition", "bucket", "name", "min_key", "max_key", "delete_rows")]
     found = {(part, bucket, name): Range(*rest) for part, bucket, name, *rest in zip(*columns, strict=True)}
     if lacking := next((key for key in keys if key not in found), None):
         raise Corrupt("A live data file is in no manifest of its snapshot.", path=lacking[2])
     return found
+
+
+def stats(store: Store, snapshot: Snapshot, files: pa.Table) -> dict[FileKey, dict[str, Any]]:
+    """What the manifests say of the values in these live files, as they say it: see `manifest.STATS`. None is kept."""
+    keys = set(keys_of(files))
+    rows = _entries(Manifests(store), snapshot, ("base", "delta"), STATS)
+    rows = rows.filter(pc.is_in(rows["name"], pa.array({name for _, _, name in keys}, pa.string())))
+    found = {(row["partition"], row["bucket"], row["name"]): row for row in rows.to_pylist()}
+    return {key: row for key, row in found.items() if key in keys}
+
+
+def brought(manifests: Manifests, heads: Heads, snapshot: Snapshot, which: str) -> pa.Table:
+    """The files that one commit's own list names, `which` being "delta" or "changelog": the columns of
+    `History.files_at`, and `kind` (0 for an added file, 1 for a removed one)."""
+    rows = _entries(manifests, snapshot, (which,), ENTRY)
+    found = identities(rows, heads)
+    files = found.files.take(pa.array(found.identity))
+    return files.append_column("kind", rows["kind"].combine_chunks())
 
 
 def vectors(manifests: Manifests, heads: Heads, snapshot: Snapshot) -> dict[FileKey, Vector]:
@@ -77,8 +98,16 @@ def vectors(manifests: Manifests, heads: Heads, snapshot: Snapshot) -> dict[File
             key = (row["partition"], row["bucket"], each["f0"])
             if key in vectors:
                 raise Corrupt(f"Two deletion vectors are given for {each['f0']}.", path=f"{layout.MANIFEST}/{name}")
-            vectors[key] = Vector(paths[number], each["f1"], each["f2"])
+            vectors[key] = Vector(paths[number], each["f1"], each["f2"], each["_CARDINALITY"])
     return vectors
+
+
+def _entries(manifests: Manifests, snapshot: Snapshot, lists: Sequence[str], columns: tuple[Column, ...]) -> pa.Table:
+    """All entries behind these lists of a snapshot. Raises what a file that cannot be read says of itself."""
+    sizes = _sizes(manifests)
+    names = [name for kind in lists if isinstance(name := snapshot.fields.get(f"{kind}ManifestList"), str)]
+    named = _whole(manifests.load(names, LIST, sizes)).rows["name"].unique().to_pylist()
+    return _whole(manifests.load(named, columns, sizes)).rows
 
 
 def _sizes(manifests: Manifests) -> Mapping[str, int]:

@@ -69,10 +69,25 @@ KEYED = (
     Column("max_key", ("_FILE", "_MAX_KEY"), pa.binary()),
     Column("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
 )
-_RANGES = pa.list_(pa.struct([("f0", pa.string()), ("f1", pa.int32()), ("f2", pa.int32())]))
+# What manifests say of the values in files. Large, so it is never kept.
+STATS = (
+    *KEYED[:-1],
+    Column("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
+    Column("total_buckets", ("_TOTAL_BUCKETS",), pa.int32()),
+    Column("low", ("_FILE", "_VALUE_STATS", "_MIN_VALUES"), pa.binary(), required=False),
+    Column("high", ("_FILE", "_VALUE_STATS", "_MAX_VALUES"), pa.binary(), required=False),
+    Column("nulls", ("_FILE", "_VALUE_STATS", "_NULL_COUNTS"), pa.list_(pa.int64()), required=False),
+    Column("columns", ("_FILE", "_VALUE_STATS_COLS"), pa.list_(pa.string()), required=False),
+    Column("written", ("_FILE", "_WRITE_COLS"), pa.list_(pa.string()), required=False),
+    Column("key_low", ("_FILE", "_KEY_STATS", "_MIN_VALUES"), pa.binary(), required=False),
+    Column("key_high", ("_FILE", "_KEY_STATS", "_MAX_VALUES"), pa.binary(), required=False),
+)
+_RANGES = pa.list_(
+    pa.struct([("f0", pa.string()), ("f1", pa.int32()), ("f2", pa.int32()), ("_CARDINALITY", pa.int64())])
+)
 VECTORS = (*INDEX, Column("ranges", ("_DELETIONS_VECTORS_RANGES",), _RANGES, required=False))
 _BATCH_BYTES, _BATCH_FILES = 128 << 20, 2048
-_VERSIONS: Mapping[tuple[Column, ...], int] = {LIST: 2, ENTRY: 2, KEYED: 2, INDEX: 1, VECTORS: 1}
+_VERSIONS: Mapping[tuple[Column, ...], int] = {LIST: 2, ENTRY: 2, KEYED: 2, STATS: 2, INDEX: 1, VECTORS: 1}
 
 
 @dataclass(frozen=True, slots=True)
