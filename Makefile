@@ -53,8 +53,8 @@ env: $(VENV)/.ready-dev ## the environment for development in .venv
 
 # --- the product -----------------------------------------------------------------------------------------------------
 
-run: $(VENV)/.ready-run $(if $(store),$(VENV)/.ready-store-$(store)) ## the dashboard: on a demo, or WAREHOUSE=path-or-url
-	@if [ -n "$$SNAPSCOPE_OPEN" ]; then exec $(BIN)/snapscope serve "$$SNAPSCOPE_OPEN"; fi; \
+run: $(VENV)/.ready-run $(if $(store),$(VENV)/.ready-store-$(store)) ## the dashboard: on a demo, or WAREHOUSE=path-or-url [WRITE=1]
+	@if [ -n "$$SNAPSCOPE_OPEN" ]; then exec $(BIN)/snapscope serve "$$SNAPSCOPE_OPEN" $(if $(WRITE),--write); fi; \
 	[ -e $(DEMO)/.snapscope-demo ] || $(BIN)/snapscope demo $(DEMO) || exit; \
 	exec $(BIN)/snapscope serve $(DEMO)
 

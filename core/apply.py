@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from core import journal as journals
-from core import warehouse
 from core.changes import Change, CreateTag, Expire, RenameTag, ReplaceTag, check_tag_name
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
 from core.formats.paimon import crosscheck, documents, layout, references
@@ -28,16 +27,6 @@ from core.store import Store
 from core.sweep import SETTLE_S, Receipt, Work, agreed, carry_out, read_if_there, refuse_contradictions, refuse_settle
 from core.table import Progress, Table
 from core.units import several, wall_clock
-
-
-def may_execute(location: str) -> str | None:
-    """Why destructive changes are not executed here, None if they are."""
-    if warehouse.is_demo(location):
-        return None
-    return (
-        "Deleting is executed only in a demo warehouse for now (one that bears the file "
-        f"{warehouse.DEMO_MARKER}); this plan was not executed. Nothing was changed."
-    )
 
 
 def apply(
@@ -60,8 +49,6 @@ def apply(
         raise Invalid(f"The plan was made for {plan.table}, not for {table.location}; nothing was changed.")
     if isinstance(plan.change, CreateTag | RenameTag):
         return _publish(table, plan, journal)
-    if why := may_execute(table.location):
-        raise Invalid(why)
     with locked(table.location):
         if unfinished := journal.open_run(table.location):
             raise Conflict(

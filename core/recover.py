@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 from core import journal as journals
-from core.apply import NewTag, finished, may_execute, repairs, verify
+from core.apply import NewTag, finished, repairs, verify
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.errors import Conflict, Invalid
 from core.journal import Journal, Run
@@ -47,8 +47,6 @@ def resume(
             table = open_table(found.table)
             _publish_rest(table, tag)
             return finished(table, run_id, found.fingerprint, tag, journal)
-        if why := may_execute(found.table):
-            raise Invalid(why)
         table = open_table(found.table)
         removes = journal.removed(run_id)
         is_removed = any(event["what"] == journals.REMOVED for event in journal.events(run_id))

@@ -27,9 +27,10 @@ def _free(port: int) -> int:
     raise Conflict(f"The ports {port} to {port + PORTS_TRIED - 1} are all taken.", remedy="Name another with --port.")
 
 
-def serve(warehouse: str | None, port: int) -> int:
+def serve(warehouse: str | None, port: int, *, is_writing: bool = False) -> int:
     """Run the dashboard until it is stopped; returns its exit status. `warehouse` is a path or URL.
 
+    `is_writing`: readers may switch changes on; without it only a demo warehouse can be changed from the pages.
     Where the port is taken the next free one is used, and said.
     """
     port = _free(port)
@@ -41,6 +42,7 @@ def serve(warehouse: str | None, port: int) -> int:
     if warehouse is not None:
         is_path = "://" not in warehouse and not warehouse.startswith("file:")
         environment["SNAPSCOPE_WAREHOUSE"] = os.path.abspath(warehouse) if is_path else warehouse
+    environment["SNAPSCOPE_WRITE"] = "1" if is_writing else "0"
     command = [
         sys.executable,
         "-m",

@@ -259,7 +259,8 @@ class TableBuilder:
         if index_manifest is not None:
             document["indexManifest"] = index_manifest
         document |= {
-            "commitUser": user or self.user, "commitIdentifier": BATCH_COMMIT, "commitKind": kind, "timeMillis": time_ms,
+            "commitUser": user or self.user, "commitIdentifier": BATCH_COMMIT, "commitKind": kind,
+            "timeMillis": time_ms,
             "logOffsets": {}, "totalRecordCount": rows, "deltaRecordCount": rows - total,
             "changelogRecordCount": sum(file.rows for file in changelog),
         }  # fmt: skip

@@ -45,11 +45,6 @@ def _run(given: Sequence[str], wants_json: bool) -> int:
         args = _parser().parse_args(given)
         args.json = wants_json
         document, text = args.run(args)
-    except changes.NotExecuted as refused:
-        if wants_json:
-            _print({**refused.document, **answers.error(refused)})
-            return 1
-        return _fail(refused, wants_json)
     except SnapscopeError as error:
         return _fail(error, wants_json)
     except _Usage as error:
@@ -195,6 +190,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("serve", programs.serve, "Open the dashboard on a warehouse or table.", table=False)
     sub.add_argument("warehouse", nargs="?", default=None)
     sub.add_argument("--port", type=int, default=8501)
+    sub.add_argument("--write", action="store_true", help="let readers switch changes on")
     command("doctor", programs.doctor, "Check Java, Spark and the libraries.", table=False)
     return parser
 
@@ -208,6 +204,7 @@ def _common(sub: argparse.ArgumentParser, table: bool) -> None:
 
 def _confirmation(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--yes", action="store_true", help="do not ask")
+    sub.add_argument("--plan", metavar="FINGERPRINT", help="only if this is the plan: the one shown, with its --now")
     sub.add_argument("--settle", default="30 s", metavar="DURATION", help="wait for writers before deleting (30 s)")
 
 

@@ -8,11 +8,12 @@ import time
 from typing import Any
 
 from core import answers
-from core.apply import apply, may_execute
+from core.apply import apply
 from core.asof import in_words, parse_time_ms, resolve
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.cli import text as texts
-from core.errors import Invalid, SnapscopeError
+from core.danger import Danger, danger
+from core.errors import Conflict, Invalid, SnapscopeError
 from core.journal import Journal
 from core.planned import Plan
 from core.recover import resume as carry_on
@@ -24,15 +25,7 @@ from core.warehouse import list_tables
 Args = argparse.Namespace
 Answer = tuple[Any, str]
 
-
-class NotExecuted(Invalid):
-    """The plan was made and shown, and may not be run here. `document` is the plan."""
-
-    document: dict[str, Any]
-
-    @property
-    def kind(self) -> str:
-        return "Invalid"
+FEWEST_DIGITS = 8  # of a plan's fingerprint
 
 
 def _duration(text: str | None) -> int | None:
@@ -128,33 +121,36 @@ def change(args: Args) -> Answer:
 
 def _run(args: Args, table: Table, shown: Plan) -> Answer:
     """Show the plan, ask, apply it."""
-    is_create = isinstance(shown.change, CreateTag | RenameTag)
     if not args.json:
         texts.say(texts.of_plan(shown))
-    if not is_create and (why := may_execute(table.location)):
-        refused = NotExecuted(
-            why, path=table.location, remedy="Run it with the table's own engine if you agree with it."
+    if args.plan is not None and not (len(args.plan) >= FEWEST_DIGITS and shown.fingerprint.startswith(args.plan)):
+        raise Conflict(
+            f"This plan is {shown.fingerprint[:16]}, not {args.plan}; nothing was changed.",
+            remedy="Look at the plan again: the table has changed since, or --now and the rules are not those of then.",
         )
-        refused.document = answers.plan(shown)
-        raise refused
     if not shown.removes and not shown.leaves and not len(shown.frees):
         return {**answers.plan(shown), "receipt": None}, "Nothing to do."
     if not args.yes:
-        if args.json or not sys.stdin.isatty():
-            raise Invalid(
-                "Nobody was there to confirm, so nothing was changed.", remedy="Pass --yes to run it unasked."
-            )
-        word = args.command.upper() if not is_create else "yes"
-        try:
-            typed = input(f"Type {word} to go ahead: ").strip()
-        except EOFError:
-            typed = ""
-        if typed != word:
-            raise Invalid("Not confirmed; nothing was changed.")
+        _confirm(args, danger(shown, table.name))
     receipt = apply(
         table, shown, settle_s=parse_duration_ms(args.settle) / 1000, progress=None if args.json else _progress
     )
     return {**answers.plan(shown), "receipt": answers.receipt(receipt)}, texts.of_receipt(receipt)
+
+
+def _confirm(args: Args, found: Danger) -> None:
+    """Somebody types what the danger asks for."""
+    if args.json or not sys.stdin.isatty():
+        raise Invalid("Nobody was there to confirm, so nothing was changed.", remedy="Pass --yes to run it unasked.")
+    for reason in found.why:
+        texts.say(f"Mind: {reason}.")
+    phrase = found.phrase or "yes"
+    try:
+        typed = input(f"Type {phrase} to go ahead: ").strip()
+    except EOFError:
+        typed = ""
+    if typed != phrase:
+        raise Invalid("Not confirmed; nothing was changed.")
 
 
 def _progress(done: int, total: int) -> None:

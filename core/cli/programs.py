@@ -77,7 +77,7 @@ def demo(args: Args) -> Answer:
 def serve(args: Args) -> Answer:
     from core.serve import serve as run
 
-    return {"exit_status": run(args.warehouse, args.port)}, ""
+    return {"exit_status": run(args.warehouse, args.port, is_writing=args.write)}, ""
 
 
 def doctor(args: Args) -> Answer:

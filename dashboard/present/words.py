@@ -49,11 +49,13 @@ ZONE = "Time zone"
 ZONE_HELP = "Every time on every page is shown in this zone. The command line always takes and prints UTC."
 READ_ONLY = "Read-only"
 READ_ONLY_HELP = (
-    "Changes run only on demo warehouses for now. Everywhere else each page shows the plan and the exact command."
+    "This server was started for reading: each page shows the plan and the exact command. "
+    "`snapscope serve WAREHOUSE --write` starts one that carries plans out."
 )
-WRITABLE = "Demo: changes allowed"
+WRITABLE = "Allow changes"
 WRITABLE_HELP = (
-    "This warehouse bears the demo marker, so plans can be carried out here, each after a typed confirmation."
+    "Off: every page only shows what a change would do. On: a plan can be carried out after it was confirmed. "
+    "It counts for this warehouse and this browser tab alone. On from the start only in a demo warehouse."
 )
 PICK_TABLE = "Pick a table"
 
@@ -537,9 +539,10 @@ GOES = "✕ goes"
 STAYS = "✓ stays"
 CARRY_OUT = "Carry out"
 WHY_NOT_HERE = (
-    "This warehouse is not a demo warehouse, so Snapscope shows the plan and does not carry it out. "
-    "Run the command below where you are allowed to, or try the whole flow on `snapscope demo DIR`."
+    "This server was started for reading, so the plan is shown and not carried out. Run the command below, or start "
+    "the dashboard with `snapscope serve WAREHOUSE --write`."
 )
+SWITCHED_OFF = "Changes are switched off: *Allow changes* in the sidebar lets this plan be carried out."
 FINGERPRINT = "Plan"
 FINGERPRINT_HELP = (
     "The plan is bound to the content of every snapshot, tag, branch and consumer file it was made from. "
@@ -565,6 +568,10 @@ def applying(done: int, total: int) -> str:
 
 
 SETTLING = "References go first; then writers get 30 s to finish before any file is deleted"
+
+
+def grave(why: Sequence[str]) -> str:
+    return f"{'; '.join(why)}.".capitalize()
 
 
 def type_to_confirm(word: str) -> str:

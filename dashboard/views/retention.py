@@ -31,7 +31,7 @@ def draw() -> None:
         elif history is not None:
             plan = loading.plan(history, change, opened.now_ms)
             plans.draw(opened, plan, history)
-            plans.carry_out(opened, plan, opened.ref.name)
+            plans.carry_out(opened, plan)
             plans.command_of(opened, plan)
         if history is not None:
             st.html(markup.panel_title(words.LAB))

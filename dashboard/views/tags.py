@@ -37,7 +37,7 @@ def draw() -> None:
             plan = loading.plan(history, DeleteTags((chosen,), branch), opened.now_ms)
             with st.expander(words.delete_tag(chosen), icon=":material/auto_delete:"):
                 plans.draw(opened, plan, history)
-                plans.carry_out(opened, plan, chosen)
+                plans.carry_out(opened, plan)
                 plans.command_of(opened, plan)
             _replace(opened, line, chosen)
             _rename(opened, line, chosen)
@@ -80,7 +80,7 @@ def _replace(opened: Opened, line: Line, name: str) -> None:
             history = frame.read_history(opened.heads)
             plan = loading.plan(history, ReplaceTag(name, int(picked), None, line.branch), opened.now_ms)
             plans.draw(opened, plan, history)
-            plans.carry_out(opened, plan, name)
+            plans.carry_out(opened, plan)
             plans.command_of(opened, plan)
 
 
@@ -90,7 +90,7 @@ def _rename(opened: Opened, line: Line, name: str) -> None:
         if to:
             plan = loading.plan(frame.read_history(opened.heads), RenameTag(name, to, line.branch), opened.now_ms)
             st.html(markup.headline(plan.headline))
-            plans.carry_out(opened, plan, to, clears=f"tags.rename.{name}")
+            plans.carry_out(opened, plan, clears=f"tags.rename.{name}")
             plans.command_of(opened, plan)
 
 
@@ -123,7 +123,7 @@ def _create(opened: Opened, line: Line) -> None:
     change = CreateTag(name.strip(), int(st.session_state["tags.snapshot"]), retained_ms, line.branch, verified)
     plan = loading.plan(frame.read_history(opened.heads), change, opened.now_ms)
     st.html(markup.headline(plan.headline))
-    plans.carry_out(opened, plan, name.strip(), clears="tags.name")
+    plans.carry_out(opened, plan, clears="tags.name")
     plans.command_of(opened, plan)
 
 

@@ -12,7 +12,7 @@ from core.errors import SnapscopeError
 from core.history import History
 from core.model import Heads
 from core.warehouse import TableRef, Warehouse
-from dashboard import loading, state
+from dashboard import access, loading, state
 from dashboard.present import markup, notices, units, words
 from dashboard.present.palette import Palette, palette
 from dashboard.state import Place
@@ -126,8 +126,9 @@ def _table_box(place: Place) -> None:
 
 
 def _mode(listing: Warehouse) -> None:
-    if listing.is_demo:
-        st.badge(words.WRITABLE, icon=":material/edit:", color="orange", help=words.WRITABLE_HELP)
+    if access.server_allows(listing):
+        st.session_state.setdefault(access.key(listing), listing.is_demo)
+        st.toggle(words.WRITABLE, key=access.key(listing), help=words.WRITABLE_HELP)
     else:
         st.badge(words.READ_ONLY, icon=":material/lock:", color="gray", help=words.READ_ONLY_HELP)
 

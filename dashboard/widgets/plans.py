@@ -9,10 +9,11 @@ import streamlit as st
 
 from core import apply as applying
 from core.changes import CreateTag, RenameTag
+from core.danger import danger
 from core.history import History
 from core.planned import Plan
 from core.sweep import Receipt
-from dashboard import jobs, loading, state
+from dashboard import access, jobs, loading, state
 from dashboard.present import commands, markup, rows, units, words
 from dashboard.widgets import errors, grids, lab, unfinished
 from dashboard.widgets.frame import Opened
@@ -96,9 +97,9 @@ def _protect(opened: Opened, plan: Plan, history: History) -> None:
             words.PROTECT,
             icon=":material/shield:",
             key="plans.protect.go",
-            disabled=applying.may_execute(opened.ref.location) is not None,
+            disabled=not access.is_on(opened.listing),
             on_click=_submit,
-            args=(made, opened.ref.location, opened.ref.title, None),
+            args=(opened, made, None),
         )
 
 
@@ -137,41 +138,47 @@ def _files(opened: Opened, plan: Plan) -> None:
 # carrying it out --------------------------------------------------------------------------------------------------
 
 
-def carry_out(opened: Opened, plan: Plan, word: str, *, clears: str | None = None) -> None:
-    """The confirmation: type `word`, press the button. Elsewhere than allowed: why not.
+def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
+    """The confirmation: type what the danger asks for, press the button. Where changes are not allowed: why not.
 
     `clears` is the input that asked for the change: it is empty again once the plan is on its way.
     """
-    running = jobs.find(plan.fingerprint)
-    if running is not None:
+    if jobs.find(plan.fingerprint) is not None:
         return  # `progress` shows it
-    harmless = isinstance(plan.change, CreateTag | RenameTag)
-    if applying.may_execute(opened.ref.location) is not None:
-        st.html(markup.note("info", words.WHY_NOT_HERE))
+    if not access.is_on(opened.listing):
+        is_switched = access.server_allows(opened.listing)
+        st.html(markup.note("info", words.SWITCHED_OFF if is_switched else words.WHY_NOT_HERE))
         return
-    if not harmless and not plan.goes:
+    is_harmless = isinstance(plan.change, CreateTag | RenameTag)
+    if not is_harmless and not plan.goes:
         return
+    found = danger(plan, opened.ref.name)
     with st.container(border=True, key="carry_out"):
-        typed = word
-        if not harmless:
-            typed = st.text_input(words.type_to_confirm(word), key=f"confirm.{plan.fingerprint[:12]}", live=True) or ""
+        if found.why:
+            st.html(markup.note("warning", words.grave(found.why)))
+        typed = ""
+        if found.phrase:
+            label = words.type_to_confirm(found.phrase)
+            typed = st.text_input(label, key=f"confirm.{plan.fingerprint[:12]}", live=True) or ""
         st.button(
             words.CREATE if isinstance(plan.change, CreateTag) else words.CARRY_OUT,
             type="primary",
-            icon=":material/bookmark_add:" if harmless else ":material/auto_delete:",
-            disabled=typed.strip() != word,
+            icon=":material/bookmark_add:" if is_harmless else ":material/auto_delete:",
+            disabled=typed.strip() != found.phrase,
             on_click=_submit,
-            args=(plan, opened.ref.location, opened.ref.title, clears),
+            args=(opened, plan, clears),
         )
 
 
-def _submit(plan: Plan, location: str, title: str, clears: str | None) -> None:
-    table = loading.table(location)
+def _submit(opened: Opened, plan: Plan, clears: str | None) -> None:
+    if not access.is_on(opened.listing):
+        return  # switched off since the button was drawn
+    table = loading.table(opened.ref.location)
 
     def work(job: jobs.Job) -> Receipt:
         return applying.apply(table, plan, progress=job.progress, cancelled=job.cancelled.is_set)
 
-    jobs.submit(plan.fingerprint, KIND, title, work, exclusive=True)
+    jobs.submit(plan.fingerprint, KIND, opened.ref.title, work, exclusive=True)
     if clears is not None:
         st.session_state[clears] = ""
 

@@ -10,7 +10,7 @@ from core.journal import Journal, Run
 from core.recover import resume, undo
 from core.sweep import Receipt
 from core.table import open_table
-from dashboard import jobs
+from dashboard import access, jobs
 from dashboard.present import markup, units, words
 from dashboard.widgets.frame import Opened
 
@@ -28,6 +28,8 @@ def draw(opened: Opened) -> None:
     with st.container(border=True, key="unfinished"):
         started = units.moment(found.started_ms, opened.zone)
         st.html(markup.note("warning", words.unfinished(found, started)))
+        if not access.is_on(opened.listing):
+            return
         with st.container(horizontal=True):
             st.button(
                 words.RESUME,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from core import answers
 from core.cli import main
-from core.table import Table
+from core.table import Table, open_table
 from core.warehouse import DEMO_MARKER
 from tests.builders import START_MS, STATES, TableBuilder
 from tests.core.test_history import four_commits
@@ -444,19 +445,16 @@ def demo(table: TableBuilder) -> None:
     (table.root.parents[1] / DEMO_MARKER).touch()
 
 
-@pytest.mark.parametrize("command", ["expire", "delete-tag"])
-def test_outside_a_demo_the_plan_is_printed_with_the_reason(ask: Ask, table: TableBuilder, command: str) -> None:
+def test_a_plan_that_was_approved_is_run_and_no_other(ask: Ask, table: TableBuilder) -> None:
+    words = commands(table.root)["expire"]
+    shown = ask("plan", *words, "--json").json["fingerprint"]
     before = tree(table.root)
-    words = [*commands(table.root)[command], "--yes"]
-    said = ask(*words, "--json")
-    assert said.status == 1
-    assert set(said.json) >= {*ISSUED, "error"}
-    assert "demo" in said.json["error"]["message"]
-    plain = ask(*words)
-    assert plain.status == 1
-    assert "Frees" in plain.out
-    assert "demo" in plain.err
+    for other in ("0" * 16, shown[:7], ""):
+        said = ask(*words, "--yes", "--settle", "0 s", "--plan", other, "--json")
+        assert (said.status, said.json["error"]["kind"]) == (1, "Conflict")
     assert tree(table.root) == before
+    assert ask(*words, "--yes", "--settle", "0 s", "--plan", shown[:16]).status == 0
+    assert tree(table.root) != before
 
 
 @pytest.mark.parametrize("command", ["expire", "delete-tag", "create-tag"])
@@ -476,19 +474,29 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(
-    ("word", "goes"), [("EXPIRE\n", True), ("expire\n", False), ("y\n", False), ("\n", False), ("", False)]
-)
-def test_a_person_confirms_with_the_whole_word(
-    ask: Ask, table: TableBuilder, word: str, goes: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", ["expire", "delete-tag", "create-tag"])
+def test_a_person_types_what_the_danger_asks_for(
+    ask: Ask, table: TableBuilder, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    demo(table)
     before = tree(table.root)
-    monkeypatch.setattr(sys, "stdin", Terminal(word))
-    said = ask(*commands(table.root)["expire"], "--settle", "0 s")
-    assert (said.status == 0) is goes
-    assert (tree(table.root) != before) is goes
-    assert "Traceback" not in said.err
+    words = [*commands(table.root)[command], "--settle", "0 s"]
+
+    def typing(text: str) -> Said:
+        monkeypatch.setattr(sys, "stdin", Terminal(text))
+        said = ask(*words)
+        assert "Traceback" not in said.err
+        return said
+
+    asked = re.search(r"Type (.+) to go ahead", typing("").out)
+    assert asked
+    phrase = asked[1]
+    name = open_table(str(table.root)).name
+    assert re.fullmatch({"expire": name, "delete-tag": rf"{name} \d+", "create-tag": "yes"}[command], phrase)
+    for wrong in ("\n", "y\n", f"{phrase}0\n", f"{phrase[:-1]}\n", f"{phrase.upper()}\n"):
+        assert typing(wrong).status == 1
+    assert tree(table.root) == before
+    assert typing(f"{phrase}\n").status == 0
+    assert tree(table.root) != before
 
 
 def test_a_change_is_one_document_with_its_receipt(ask: Ask, table: TableBuilder) -> None:

@@ -17,6 +17,7 @@ import pytest
 from core import cli
 from core import table as tables
 from core.changes import CreateTag, DeleteTags, Expire
+from core.danger import danger
 from core.errors import Conflict
 from core.warehouse import DEMO_MARKER
 from dashboard import jobs, loading
@@ -203,8 +204,21 @@ def test_a_plan_says_what_goes_and_why(open_page: Callable[..., Page], warehouse
     assert "6 points go" in page.text
     assert words.GOES in page.text
     assert "not among the newest 3 (retain-max)" in page.text
-    assert "This warehouse is not a demo warehouse" in page.text
+    assert words.WHY_NOT_HERE.split(",")[0] in page.text
     assert not [each for each in page.test.button if each.label == words.CARRY_OUT]
+
+
+def test_changes_are_switched_on_by_the_reader_where_the_server_allows_it(
+    open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNAPSCOPE_WRITE", "1")
+    page = open_page("retention", warehouse, table=TITLE, keep_max="3")
+    switch = next(each for each in page.test.toggle if each.label == words.WRITABLE)
+    assert not switch.value
+    assert not [each for each in page.test.button if each.label == words.CARRY_OUT]
+    switch.set_value(True)
+    page.run()
+    assert [each for each in page.test.button if each.label == words.CARRY_OUT]
 
 
 CHANGES = [
@@ -259,7 +273,7 @@ def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo:
     )
     button = next(each for each in page.test.button if each.label == words.CARRY_OUT)
     assert button.disabled
-    page.test.text_input(key=f"confirm.{plan.fingerprint[:12]}").set_value("orders")
+    page.test.text_input(key=f"confirm.{plan.fingerprint[:12]}").set_value(danger(plan, "orders").phrase)
     page = press(page.run(), words.CARRY_OUT)
     job = finish(TITLE)
     assert job.error is None

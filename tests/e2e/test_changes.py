@@ -10,6 +10,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from core.changes import Expire
+from core.danger import danger
 from core.table import open_table
 from dashboard.present import words
 from tests.e2e.conftest import Reader, Serve
@@ -23,11 +24,12 @@ def test_an_expiry_survives_a_closed_tab(own_demo: Path, serve: Serve, reader: C
     button = me.page.get_by_role("button", name=words.CARRY_OUT)
     expect(button).to_be_disabled()
     confirm = me.page.get_by_role("textbox", name=re.compile("to confirm"))
-    confirm.press_sequentially("order")
-    expect(button).to_be_disabled()
-    confirm.press_sequentially("s")
-    expect(button).to_be_enabled()
     planned = open_table(str(location)).preview(Expire(retain_max=12), time.time_ns() // 1_000_000)
+    phrase = danger(planned, "orders").phrase
+    confirm.press_sequentially(phrase[:-1])
+    expect(button).to_be_disabled()
+    confirm.press_sequentially(phrase[-1])
+    expect(button).to_be_enabled()
     button.click()
     expect(me.page.get_by_text(words.SETTLING)).to_be_visible()
     expect(button).to_have_count(0)  # the plan cannot be submitted again

@@ -1,0 +1,38 @@
+"""How dangerous a plan is, and so what has to be typed before it is carried out. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.changes import CreateTag, RenameTag
+from core.planned import Plan
+from core.units import several
+
+
+@dataclass(frozen=True, slots=True)
+class Danger:
+    """`phrase` is what confirms the plan; empty where a click is enough. `why` makes a grave plan grave."""
+
+    phrase: str
+    why: tuple[str, ...] = ()
+
+
+def danger(plan: Plan, name: str) -> Danger:
+    """Of a plan for the table `name`. What deletes nothing needs a click, an ordinary plan the table's name.
+
+    A grave one (a tag goes, half of all bytes or more, a warning) needs the number of files as well: it can be typed
+    only by somebody who has read the plan.
+    """
+    if isinstance(plan.change, CreateTag | RenameTag):
+        return Danger("")
+    why = []
+    tags = sum("tag:" in verdict.point for verdict in plan.goes)
+    if tags:
+        why.append(
+            f"{several(tags, 'tag')} {'goes' if tags == 1 else 'go'}: somebody named {'it' if tags == 1 else 'them'}"
+        )
+    if plan.freed_bytes and plan.freed_bytes >= plan.kept_bytes:
+        why.append("half of the table's bytes or more go")
+    if plan.warnings:
+        why.append(several(len(plan.warnings), "warning"))
+    return Danger(f"{name} {len(plan.frees)}" if why else name, tuple(why))

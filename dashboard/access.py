@@ -1,0 +1,29 @@
+"""Whether changes may run here. The server decides whether they may at all, each reader whether their page may.
+
+Law: reading is the default. A demo warehouse is there to be changed; any other needs a server that was started for
+writing, and a reader who switched it on for this warehouse. No address ever switches it.
+"""
+
+from __future__ import annotations
+
+import os
+
+import streamlit as st
+
+from core.warehouse import Warehouse
+
+SERVER = "SNAPSCOPE_WRITE"
+
+
+def key(listing: Warehouse) -> str:
+    """Of the reader's switch."""
+    return f"access.{listing.location}"
+
+
+def server_allows(listing: Warehouse) -> bool:
+    return listing.is_demo or os.environ.get(SERVER) == "1"
+
+
+def is_on(listing: Warehouse) -> bool:
+    """Whether this reader may change something here, now."""
+    return server_allows(listing) and bool(st.session_state.get(key(listing), listing.is_demo))
