@@ -15,17 +15,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core import journal as journals
-from core.changes import (
-    Expire,
-    ReplaceTag,
-)
+from core.changes import Expire, ReplaceTag
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
 from core.formats.paimon import crosscheck, layout, references
 from core.history import History
 from core.journal import Journal
-from core.model import Heads, Line
+from core.model import Heads, Line, Problem
 from core.table import Progress, Table
 from core.units import several
 
@@ -189,7 +187,7 @@ def _sweep(
     for begin in range(0, len(waiting), BATCH):
         heads = agreed(table)
         if seen is None or heads.references != seen.references:
-            why_not, seen = _reasons_to_stay(table, heads, waiting[begin:]), heads
+            why_not, seen = _reasons_to_stay(table, heads, waiting[begin:], sizes), heads
         if begin == 0:
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
         done = _Swept()
@@ -203,7 +201,7 @@ def _sweep(
         if done.is_cancelled:
             break
     left = table.history(agreed(table))
-    sweep.problems += [f"After the sweep: {problem.sentence()}" for problem in left.problems]
+    sweep.problems += [f"After the sweep: {problem}" for problem in _broken(table, left, sizes)]
     _clean_directories(table, sweep.deleted, left.heads.main)
     # What is refused once may be granted to a resume. What is refused again is told, and left to be found as orphans:
     # an open run would block the table for ever.
@@ -321,6 +319,35 @@ def _agree(table: Table, before: Heads, after: Heads) -> bool:
     return changed <= snapshots & (is_new | is_gone) and all(read_if_there(table, path) is None for path in is_gone)
 
 
+def _broken(table: Table, history: History, planned: Collection[str]) -> list[str]:
+    """In sentences: each remaining point that cannot be read in full or lacks a file that was planned to go.
+
+    Whoever publishes a reference to such files while they go comes too late for those that went. It is told, because
+    a point whose metadata came through looks whole.
+    """
+    needed: dict[Problem, list[str]] = {}
+    for position, problems in history.incomplete.items():
+        for problem in problems:
+            needed.setdefault(problem, []).append(history.holders[position].point)
+    held = history.objects["path"].filter(pa.array(history.held.over(history.existing)))
+    lacking: dict[str, list[str]] = {}
+    for path in held.filter(pc.is_in(held, value_set=pa.array(list(planned), pa.string()))).to_pylist():
+        if table.store.size(path) is None:
+            for holder in history.holders_of(path):
+                lacking.setdefault(holder.point, []).append(path)
+    return [
+        *(f"{_some(points)} cannot be read in full: {problem.sentence()}" for problem, points in needed.items()),
+        *(
+            f"{point} lacks {several(len(paths), 'file')} that went, such as {paths[0]}."
+            for point, paths in lacking.items()
+        ),
+    ]
+
+
+def _some(points: Sequence[str], most: int = 10) -> str:
+    return ", ".join(points[:most]) + (f" and {len(points) - most:,} more" if len(points) > most else "")
+
+
 def _outside(path: str) -> str | None:
     """Why a path is none of a table's files, None if it is: what damaged or hostile metadata names may be anything."""
     if _PLACE.fullmatch(path) and path.split("/", 1)[0] not in _OWN and ".." not in path.split("/"):
@@ -328,13 +355,16 @@ def _outside(path: str) -> str | None:
     return "it lies where no table keeps its files"
 
 
-def _reasons_to_stay(table: Table, heads: Heads, waiting: Sequence[str]) -> Callable[[str], str | None]:
+def _reasons_to_stay(
+    table: Table, heads: Heads, waiting: Sequence[str], planned: Collection[str]
+) -> Callable[[str], str | None]:
     """Per path the reason why it stays after all: every remaining point was read in full and cross-examined."""
     history = table.history(heads)
     if history.incomplete:
-        problem = history.problems[0]
         raise Corrupt(
-            f"A remaining point cannot be read in full, so no file was deleted: {problem.sentence()}", path=problem.path
+            f"No further file was deleted. {' '.join(_broken(table, history, planned)[:10])}",
+            path=history.problems[0].path,
+            remedy="Restore it, or remove what names it with the table's own engine; then resume this run.",
         )
     findings = crosscheck.examine(table.store, history, table.manifests, waiting)
     refuse_contradictions(history, findings, {holder.point for holder in history.holders if holder.exists})

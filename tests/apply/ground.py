@@ -132,7 +132,7 @@ def roll_back(table: TableBuilder, number: int, tag: str | None = None) -> None:
             del table.tags[name]
     if tag is not None:
         table.commits[number] = table.tags[tag]
-        (table.path / f"snapshot/snapshot-{number}").write_bytes((table.path / f"tag/tag-{tag}").read_bytes())
+        table._json(f"snapshot/snapshot-{number}", table.tags[tag].document)
         table.hints(earliest=number)
     table._last, table._last_id = table.commits[number], number
     table.hints(latest=number)

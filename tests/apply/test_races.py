@@ -1,0 +1,190 @@
+"""Others at work at the same time: writers, and hands that make references to what is being deleted."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from core import sweep
+from core.apply import apply
+from core.changes import Expire
+from core.errors import Corrupt
+from core.formats.paimon.manifest import Manifests
+from core.journal import Journal
+from core.store import Store
+from core.table import Table
+from tests.apply import ground, processes, stopping
+from tests.builders import TableBuilder
+
+pytestmark = pytest.mark.slow
+
+NOW = ground.LATE_MS
+EXPIRE = Expire(retain_max=3, retain_min=3, drop_tags=("early",))
+WORDS = ["--retain-max", "3", "--retain-min", "3", "--drop-tag", "early", "--now", str(NOW), "--yes"]
+
+# references made by somebody who read before what they are made of ----------------------------------------------------
+
+
+def makes_a_tag(table: TableBuilder) -> None:
+    table.tag("late", 3)
+
+
+def replaces_a_tag(table: TableBuilder) -> None:
+    table.tag("packed", 3)
+
+
+def renames_a_tag(table: TableBuilder) -> None:
+    """One that goes, read before it went, and one that stays."""
+    table.tags["later"] = table.tags["early"]
+    table._json("tag/tag-later", table.tags["early"].document)
+    table.tags["moved"] = table.tags.pop("twin")
+    os.rename(table.path / "tag/tag-twin", table.path / "tag/tag-moved")
+
+
+def cuts_a_branch(table: TableBuilder) -> None:
+    late, commit = table.branch("late"), table.tags["early"]
+    late._last, late._last_id = commit, 2
+    late.commits[2] = late.tags["early"] = commit
+    for reference in ("tag/tag-early", "snapshot/snapshot-2"):
+        late._json(reference, commit.document)
+
+
+def rolls_back(table: TableBuilder) -> None:
+    """To the tag that goes: every newer snapshot and tag file is removed, and the tag's snapshot is written anew."""
+    ground.roll_back(table, 2, tag="early")
+    table.commit([table.file(5_010, rows=501, partition=("2026-01-01",))])
+
+
+ACTS = [makes_a_tag, replaces_a_tag, renames_a_tag, cuts_a_branch, rolls_back]
+
+
+def lacking(table: TableBuilder) -> dict[str, list[str]]:
+    """By point, what it needs and is not there: every point whose reference is on disk, as the builder knows it."""
+    found = {}
+    for line in table._shared.lines:
+        prefix = "" if line.branch_name == "main" else f"branch:{line.branch_name}/"
+        points = {str(number): (f"snapshot/snapshot-{number}", made) for number, made in line.commits.items()}
+        points |= {f"tag:{name}": (f"tag/tag-{name}", made) for name, made in line.tags.items()}
+        for name, (reference, made) in points.items():
+            missing = sorted(path for path in made.paths if not (table.root / path).exists())
+            if (line.path / reference).exists() and missing:
+                found[prefix + name] = missing
+    return found
+
+
+def unnamed(points: dict[str, list[str]], problems: list[str]) -> set[str]:
+    """Broken points that nobody was told of."""
+    said = set(re.split(r"[\s,]+", "\n".join(problems)))
+    return points.keys() - said
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> TableBuilder:
+    return ground.small_table(ground.warehouse(tmp_path))
+
+
+def interrupted(table: TableBuilder, number: int, act: Callable[[TableBuilder], None]) -> tuple[list[str], bool]:
+    """Expire with something happening before the n-th file goes; what was told, and whether it came to that."""
+
+    class Interrupted(Store):
+        seen = 0
+
+        def delete(self, relative: str) -> bool:
+            if relative.split("/", 1)[0] not in ground.OWN:
+                self.seen += 1
+                if self.seen == number:
+                    act(table)
+            return super().delete(relative)
+
+    store = Interrupted(str(table.root))
+    opened = Table(store, Manifests(store))
+    try:
+        told = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0).problems
+    except Corrupt as error:
+        told = (str(error),)
+    return list(told), store.seen >= number
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_whoever_is_broken_by_the_sweep_is_named(
+    tmp_path: Path, act: Callable[[TableBuilder], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made before the n-th file goes: too late for those that went, and for the rest of the batch."""
+    monkeypatch.setattr(sweep, "BATCH", stopping.BATCH)
+    monkeypatch.setattr(sweep, "DELETERS", 1)
+    broken, journal = 0, Journal()
+    for number in range(1, 1_000, 4):
+        table = ground.small_table(ground.warehouse(tmp_path / str(number)))
+        told, is_met = interrupted(table, number, act)
+        points = lacking(table)
+        broken += bool(points)
+        assert unnamed(points, told) == set(), (number, told)
+        assert bool(points) == bool(told), (number, told)
+        assert journal.open_run(str(table.root)) is not None or not told
+        if not is_met:
+            assert number > 10
+            assert broken
+            return
+    raise AssertionError("no end was reached")
+
+
+# the same with real processes -----------------------------------------------------------------------------------------
+
+
+def stopped(table: TableBuilder, moment: str, state: Path) -> AbstractContextManager[processes.Process]:
+    words = ["expire", str(table.root), *WORDS, "--settle", "1 s", "--json"]
+    return processes.started([sys.executable, "-m", "tests.apply.stopping", moment, *words], state)
+
+
+def told_by(done: processes.Done) -> list[str]:
+    """Everything the command line had to say of problems."""
+    if done.status:
+        return [done.document["error"]["message"]]
+    return list(done.document["receipt"]["problems"])
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_what_is_made_while_apply_is_stopped_and_settles_is_whole(
+    table: TableBuilder, state_dir: Path, act: Callable[[TableBuilder], None]
+) -> None:
+    with stopped(table, "settling", state_dir) as process:
+        process.stopped()
+        act(table)
+        made = ground.references(table.root)
+        process.go_on()
+        done = process.end()
+    assert done.status == 0, done
+    assert told_by(done) == []
+    assert ground.references(table.root) == made
+    assert ground.broken(table.root) == []
+    assert ground.unheld(table.root) == frozenset() or act is rolls_back  # the engine frees nothing there
+
+
+@pytest.mark.parametrize(("act", "moment"), [(makes_a_tag, "1"), *((act, "7") for act in ACTS)])
+def test_what_is_made_while_apply_is_stopped_in_its_sweep_is_whole_or_named(
+    table: TableBuilder, state_dir: Path, act: Callable[[TableBuilder], None], moment: str
+) -> None:
+    """And whoever removes what was broken can resume; the end is then that of a run that nobody disturbed."""
+    with stopped(table, moment, state_dir) as process:
+        process.stopped()
+        act(table)
+        process.go_on()
+        done = process.end()
+    broken = lacking(table)
+    assert broken or moment == "1"
+    assert unnamed(broken, told_by(done)) == set(), done
+    if act is makes_a_tag:
+        table.tags.pop("late")
+        (table.root / "tag/tag-late").unlink()
+        run = Journal().open_run(str(table.root))
+        assert run is not None
+        resumed = processes.run(state_dir, "resume", run.id, "--settle", "0 s")
+        assert (resumed.status, resumed.document["outcome"], resumed.document["problems"]) == (0, "done", [])
+        assert ground.broken(table.root) == []
+        assert ground.unheld(table.root) == frozenset()
