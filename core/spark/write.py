@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.errors import Corrupt, Invalid, Unsupported
-from core.formats.paimon import binary_row, commit, documents, layout, references, types
+from core.formats.paimon import commit, documents, layout, partitions, references, types
 from core.formats.paimon.commit import Stamp
 from core.formats.paimon.entries import NewFile, Record
 from core.formats.paimon.manifest import SOURCE_APPEND, SOURCE_COMPACT
@@ -309,13 +309,7 @@ def _wall_clock_ms(time_ms: int) -> int:
 
 
 def _directory(schema: Schema, partition: bytes) -> str:
-    of = {field.name: field.type for field in schema.fields}
-    path = layout.partition_path(
-        schema.partition_keys,
-        binary_row.decode(partition, [of[key] for key in schema.partition_keys]),
-        default_name=schema.options.get("partition.default-name", layout.DEFAULT_PARTITION),
-        legacy=schema.options.get("partition.legacy-name", "true").lower() != "false",
-    )
+    path = partitions.directory(schema, partition)
     return f"{path}/{layout.bucket_dir(0)}" if path else layout.bucket_dir(0)
 
 

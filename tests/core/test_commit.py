@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
-from core.formats.paimon import binary_row, commit, documents, entries, heads, layout, references
+from core.formats.paimon import binary_row, commit, documents, entries, heads, references
 from core.formats.paimon.commit import Stamp
 from core.formats.paimon.entries import NewFile, Stats
 from core.model import Snapshot
@@ -58,7 +58,7 @@ FILES = itertools.count()
 
 def file(store: Store, day: str | None = "d1", rows: int = 10, **more: Any) -> NewFile:
     """A data file of no rows that can be read: only its name and promises matter here."""
-    path = f"{layout.partition_path(['dt'], [day])}/bucket-0/data-{next(FILES)}-0.parquet"
+    path = f"dt={day}/bucket-0/data-{next(FILES)}-0.parquet"
     store.create(path, b"x" * rows)
     row = binary_row.encode((day,), ("STRING",))
     stats = Stats([1, "a", day], [9, "z", day], [0, 0, 0])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import decimal
 import re
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -43,86 +40,6 @@ def test_escaping_can_be_undone_and_names_one_directory(text: str) -> None:
     assert re.sub(r"%([0-9A-F]{2})", lambda match: chr(int(match[1], 16)), escaped) == text
     if text.isascii():
         assert unquote(escaped) == text
-
-
-UTC = dt.UTC
-LEGACY: list[tuple[Any, str]] = [
-    ("v", "v"),
-    (True, "true"),
-    (False, "false"),
-    (0, "0"),
-    (-5, "-5"),
-    (2**63 - 1, "9223372036854775807"),
-    (dt.date(1970, 1, 1), "0"),
-    (dt.date(2024, 1, 1), "19723"),
-    (dt.date(1969, 12, 31), "-1"),
-    (dt.date(1, 1, 1), "-719162"),
-    (dt.time(0, 0), "0"),
-    (dt.time(23, 59, 59, 999_000), "86399999"),
-    (dt.datetime(2024, 1, 1), "2024-01-01T00:00"),
-    (dt.datetime(2024, 1, 1, 0, 0, 5), "2024-01-01T00:00:05"),
-    (dt.datetime(2024, 1, 1, 0, 0, 0, 120_000), "2024-01-01T00:00:00.120"),
-    (dt.datetime(2024, 1, 1, 0, 0, 0, 123_456), "2024-01-01T00:00:00.123456"),
-    (dt.datetime(2024, 1, 1, 9, 8, tzinfo=UTC), "2024-01-01T09:08"),
-    (dt.datetime(7, 1, 1), "0007-01-01T00:00"),
-    (dt.datetime(999, 12, 31, 23, 59, 59), "0999-12-31T23:59:59"),
-    (decimal.Decimal("1.10"), "1.10"),
-    (decimal.Decimal("1E+3"), "1000"),
-    (decimal.Decimal("-0.00000001"), "-0.00000001"),
-    (1.0, "1.0"),
-    (1e10, "1.0E10"),
-    (1.5e-5, "1.5E-5"),
-    (0.001, "0.001"),
-    (9999999.0, "9999999.0"),
-    (1e7, "1.0E7"),
-    (-0.0, "-0.0"),
-    (float("nan"), "NaN"),
-    (float("-inf"), "-Infinity"),
-    (b"ab", "ab"),
-]
-
-
-@pytest.mark.parametrize(("value", "text"), LEGACY, ids=[repr(value) for value, _ in LEGACY])
-def test_values_stand_as_java_prints_them(value: Any, text: str) -> None:
-    assert layout.partition_text(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (dt.date(2024, 1, 1), "2024-01-01"),
-        (dt.date(7, 1, 1), "0007-01-01"),
-        (dt.datetime(2024, 1, 1, 9, 8, 7), "2024-01-01 09:08:07"),
-        (dt.datetime(7, 1, 1), "0007-01-01 00:00:00"),
-        (dt.time(9, 8, 7), "09:08:07"),
-        (5, "5"),
-        (True, "true"),
-        ("x", "x"),
-    ],
-)
-def test_values_cast_to_text_where_legacy_names_are_off(value: Any, text: str) -> None:
-    assert layout.partition_text(value, legacy=False) == text
-
-
-def test_null_and_blank_share_the_default_directory() -> None:
-    blanks = [None, "", " ", "  \t\n", "\x0b\x0c\x1c\x1d\x1e\x1f", "\u3000", "\u2028"]
-    assert {layout.partition_text(value) for value in blanks} == {"__DEFAULT_PARTITION__"}
-    assert layout.partition_text("", default_name="none") == "none"
-
-
-@pytest.mark.parametrize("text", ["\xa0", "\x85", "\u2007", "\u202f", "\ufeff", "\u200b"])
-def test_what_java_does_not_call_whitespace_is_a_value(text: str) -> None:
-    """Python strips more than Java: such a directory would be looked for under another name."""
-    assert layout.partition_text(text) == text
-
-
-def test_partition_paths() -> None:
-    assert layout.partition_path([], []) == ""
-    assert layout.partition_path(["dt"], ["2026-01-01"]) == "dt=2026-01-01"
-    assert layout.partition_path(["a=b", "c"], ["x/y", None]) == "a%3Db=x%2Fy/c=__DEFAULT_PARTITION__"
-    assert layout.partition_path(["d"], [None], default_name="a/b") == "d=a%2Fb"
-    with pytest.raises(ValueError, match="shorter"):
-        layout.partition_path(["a", "b"], ["x"])
 
 
 def test_buckets() -> None:

@@ -43,11 +43,17 @@ class Single(float):
     __slots__ = ()
 
 
+class Nano(dt.datetime):
+    """A time with more digits than Python keeps: `nanosecond` is what lies below its microsecond, 0 to 999."""
+
+    nanosecond: int = 0
+
+
 def decode(data: bytes, types: Sequence[Source]) -> tuple[Any, ...]:
     """The values of a stored row.
 
     Numbers, bool, str, bytes and Decimal come as such; DATE, TIME and TIMESTAMP as `datetime` values, TIMESTAMP
-    without a zone and TIMESTAMP WITH LOCAL TIME ZONE in UTC, both cut to microseconds; null as None.
+    without a zone and TIMESTAMP WITH LOCAL TIME ZONE in UTC, both as `Nano` where they have nanoseconds; null as None.
     Raises `Corrupt` where the bytes are no such row, `Unsupported` for types that have no plain value.
     """
     return tuple(some(data, len(types), dict(enumerate(types))).values())
@@ -179,9 +185,18 @@ def _value(row: memoryview, slot: int, fixed: int, of: Type) -> Any:
             else:
                 millis = _LONG.unpack_from(row, slot)[0]
             naive = _EPOCH + dt.timedelta(milliseconds=millis, microseconds=nanos // 1000)
-            return naive if root == "TIMESTAMP" else naive.replace(tzinfo=dt.UTC)
+            moment = naive if root == "TIMESTAMP" else naive.replace(tzinfo=dt.UTC)
+            return _with_nanos(moment, nanos % 1000)
         case _:
             raise Unsupported(f"A value of type {text(of)} in a stored row is not readable here.")
+
+
+def _with_nanos(moment: dt.datetime, nanosecond: int) -> dt.datetime:
+    if not nanosecond:
+        return moment
+    fine = Nano(*moment.timetuple()[:6], moment.microsecond, moment.tzinfo)
+    fine.nanosecond = nanosecond
+    return fine
 
 
 def _bytes(row: memoryview, slot: int, fixed: int) -> bytes:
@@ -231,7 +246,7 @@ def _put(row: bytearray, slot: int, value: Any, of: Type) -> None:
             naive = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
             millis, micros = divmod((naive - _EPOCH) // dt.timedelta(microseconds=1), 1000)
             if _is_wide_timestamp(of):
-                _SLOT.pack_into(row, slot, len(row) << 32 | micros * 1000)
+                _SLOT.pack_into(row, slot, len(row) << 32 | micros * 1000 + getattr(value, "nanosecond", 0))
                 row.extend(_LONG.pack(millis))
             else:
                 _LONG.pack_into(row, slot, millis)

@@ -7,14 +7,14 @@ external path); its object is the physical path. Two identities may share one pa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
-from core.formats.paimon import binary_row, layout
+from core.formats.paimon import layout
+from core.formats.paimon.partitions import directory
 from core.model import Heads, Schema
 from core.runs import Ints, Mask
 
@@ -177,18 +177,7 @@ def _first_of(group: Ints, groups: int) -> Ints:
 def _directories(partitions: pa.Array, schema: Schema | None) -> list[str]:
     """The partition directory of each distinct partition, by the keys and types of the schema."""
     distinct = partitions.to_pylist()
-    if schema is None or not schema.partition_keys:
-        return [""] * len(distinct)
-    types: dict[str, Any] = {column.name: column.type for column in schema.fields}
-    default = schema.options.get("partition.default-name", layout.DEFAULT_PARTITION)
-    legacy = schema.options.get("partition.legacy-name", "true").lower() != "false"
-    keys = schema.partition_keys
-    return [
-        layout.partition_path(
-            keys, binary_row.decode(value, [types[key] for key in keys]), default_name=default, legacy=legacy
-        )
-        for value in distinct
-    ]
+    return [""] * len(distinct) if schema is None else [directory(schema, value) for value in distinct]
 
 
 def _prefix(schema: Schema | None) -> str:

@@ -6,16 +6,9 @@ directories). Source: the format's directory layout, partition escaping and file
 
 from __future__ import annotations
 
-import datetime as dt
-import decimal
 import re
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from core.errors import Corrupt
-from core.formats.paimon.binary_row import Single
 from core.model import MAIN
 
 SNAPSHOT, CHANGELOG, TAG, SCHEMA, CONSUMER = "snapshot", "changelog", "tag", "schema", "consumer"
@@ -23,12 +16,10 @@ MANIFEST, INDEX, STATISTICS, BRANCH = "manifest", "index", "statistics", "branch
 EARLIEST, LATEST = "EARLIEST", "LATEST"
 SUCCESS_FILES = "tag-success-file"  # a directory in `tag/` that is no tag
 POSTPONE_BUCKET = -2
-DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
 
 NO_FILE_NAME = r"[/\\\x00]|^\.{0,2}$"
 """Matches what is no bare file name; the same rule as `plain_name`."""
 
-_NO_BLANKS = frozenset("\x85\xa0\u2007\u202f")  # white space in Python and not in Java
 _ESCAPED = frozenset(chr(code) for code in range(0x20)) | {"\x7f"} | frozenset("\"#%'*/:=?\\{}[]^")
 _COMPACTED_CHANGELOG = re.compile(r"(compacted-changelog-.*\$(\d+)-\d+)(?:-\d+-\d+)?(\.cc-.+)")
 
@@ -71,82 +62,6 @@ def bucket_dir(bucket: int) -> str:
 def escape(text: str) -> str:
     """A partition key or value as it stands in a directory name."""
     return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in text)
-
-
-def partition_path(
-    keys: Sequence[str], values: Sequence[Any], *, default_name: str = DEFAULT_PARTITION, legacy: bool = True
-) -> str:
-    """`k1=v1/k2=v2`, empty for an unpartitioned table; values as decoded from a BinaryRow."""
-    return "/".join(
-        f"{escape(key)}={escape(partition_text(value, default_name=default_name, legacy=legacy))}"
-        for key, value in zip(keys, values, strict=True)
-    )
-
-
-def partition_text(value: Any, *, default_name: str = DEFAULT_PARTITION, legacy: bool = True) -> str:
-    """The text of one partition value; null and blank text become the default name."""
-    if value is None:
-        return default_name
-    text = _legacy_text(value) if legacy else _sql_text(value)
-    return text if text.strip() or _NO_BLANKS.intersection(text) else default_name
-
-
-def _legacy_text(value: Any) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case dt.datetime():
-            text = value.replace(tzinfo=None).isoformat("T", "minutes")
-            if value.second or value.microsecond:
-                text += f":{value.second:02d}" + _fraction(value.microsecond)
-            return text
-        case dt.date():
-            return str((value - dt.date(1970, 1, 1)).days)
-        case dt.time():
-            return str(((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000)
-        case decimal.Decimal():
-            return format(value, "f")
-        case float():
-            return _java_double(value)
-        case bytes():
-            return value.decode("utf-8", "replace")
-        case _:
-            return str(value)
-
-
-def _sql_text(value: Any) -> str:
-    match value:
-        case dt.datetime():
-            return value.replace(tzinfo=None).isoformat(" ", "seconds") + _fraction(value.microsecond)
-        case dt.date():
-            return value.isoformat()
-        case dt.time():
-            return value.strftime("%H:%M:%S") + _fraction(value.microsecond)
-        case _:
-            return _legacy_text(value)
-
-
-def _fraction(microsecond: int) -> str:
-    """Java prints fractions in groups of three digits."""
-    if not microsecond:
-        return ""
-    return f".{microsecond // 1000:03d}" if microsecond % 1000 == 0 else f".{microsecond:06d}"
-
-
-def _java_double(value: float) -> str:
-    """`Double.toString` and `Float.toString`: plain from 1e-3 to 1e7, otherwise one digit, a fraction, an exponent."""
-    if value != value:
-        return "NaN"
-    if value in (float("inf"), float("-inf")):
-        return "Infinity" if value > 0 else "-Infinity"
-    shortest = str(np.float32(value)) if isinstance(value, Single) else repr(value)
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        plain = format(decimal.Decimal(shortest), "f")
-        return plain if "." in plain else f"{plain}.0"
-    sign, digits, _ = decimal.Decimal(shortest).as_tuple()
-    exponent = decimal.Decimal(shortest).adjusted()
-    text = "".join(map(str, digits)).rstrip("0") or "0"
-    return f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{exponent}"
 
 
 def physical_changelog(name: str, bucket: int) -> tuple[str, int]:

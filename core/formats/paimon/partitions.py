@@ -1,0 +1,149 @@
+"""The directory of a partition, from the values its files are stored with. Pure text, no I/O.
+
+Law: a name that the engine makes of more than the stored values is refused, never guessed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.errors import Unsupported
+from core.formats.paimon import binary_row
+from core.formats.paimon.binary_row import Single
+from core.formats.paimon.layout import escape
+from core.formats.paimon.types import Source, Type, parse, text
+from core.model import Schema
+
+UNNAMED = "__DEFAULT_PARTITION__"
+
+_NO_BLANKS = frozenset("\x85\xa0\u2007\u202f")  # white space in Python and not in Java
+
+
+def directory(schema: Schema, partition: bytes) -> str:
+    """`k1=v1/k2=v2` of a stored partition row, empty for an unpartitioned table.
+
+    Raises `Corrupt` where the bytes are no such row, `Unsupported` where no reader could tell the name.
+    """
+    keys = schema.partition_keys
+    if not keys:
+        return ""
+    types: dict[str, Source] = {field.name: field.type for field in schema.fields}
+    options = schema.options
+    return path(
+        keys,
+        [types[key] for key in keys],
+        binary_row.decode(partition, [types[key] for key in keys]),
+        unnamed=options.get("partition.default-name", UNNAMED),
+        is_legacy=options.get("partition.legacy-name", "true").lower() != "false",
+    )
+
+
+def path(
+    keys: Sequence[str],
+    types: Sequence[Source],
+    values: Sequence[Any],
+    *,
+    unnamed: str = UNNAMED,
+    is_legacy: bool = True,
+) -> str:
+    """The directory of values as `binary_row.decode` gives them; null and blank text become `unnamed`."""
+    return "/".join(
+        f"{escape(key)}={escape(_name(parse(source), value, unnamed, is_legacy))}"
+        for key, source, value in zip(keys, types, values, strict=True)
+    )
+
+
+def _name(of: Type, value: Any, unnamed: str, is_legacy: bool) -> str:
+    if value is None:
+        return unnamed
+    name = _legacy(of, value) if is_legacy else _sql(of, value)
+    return name if name.strip() or _NO_BLANKS.intersection(name) else unnamed
+
+
+def _legacy(of: Type, value: Any) -> str:
+    """The text of the engine's own object."""
+    match of.root:
+        case "TIMESTAMP" | "TIMESTAMP_LTZ":
+            shown = value.replace(tzinfo=None).isoformat("T", "minutes")
+            nanos = _nanos(value)
+            return f"{shown}:{value.second:02d}{_in_groups(nanos)}" if value.second or nanos else shown
+        case "DATE":
+            return str((value - dt.date(1970, 1, 1)).days)
+        case "TIME":
+            return str(((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000)
+        case "BINARY" | "VARBINARY":
+            raise _untold(of, "after the address of an object in the memory of whoever wrote it")
+        case _:
+            return _same(value)
+
+
+def _sql(of: Type, value: Any) -> str:
+    """The value cast to text."""
+    size = of.size or 0
+    match of.root:
+        case "TIMESTAMP":
+            fraction = f".{_nanos(value):09d}"[: size + 1] if size else ""
+            return f"{value.isoformat(' ', 'seconds')}{fraction}"
+        case "TIMESTAMP_LTZ":
+            raise _untold(of, "in the time zone of whoever wrote it")
+        case "DATE":
+            return str(value.isoformat())
+        case "TIME":
+            millis = f"{value.microsecond // 1000:03d}"[:size].rstrip("0") or "0"
+            return f"{value.isoformat('seconds')}.{millis}" if size else str(value.isoformat("seconds"))
+        case _:
+            return _same(value)
+
+
+def _same(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case decimal.Decimal():
+            return format(value, "f")
+        case float():
+            return _double(value)
+        case bytes():
+            return value.decode("utf-8", "replace")
+        case _:
+            return str(value)
+
+
+def _untold(of: Type, how: str) -> Unsupported:
+    return Unsupported(
+        f"Directories of a partition by {text(of)} are named {how}, and no metadata tells that.",
+        remedy="Read such a table with the engine that wrote it.",
+    )
+
+
+def _nanos(value: dt.datetime) -> int:
+    return value.microsecond * 1000 + getattr(value, "nanosecond", 0)
+
+
+def _in_groups(nanos: int) -> str:
+    """Java prints fractions in groups of three digits."""
+    digits = f"{nanos:09d}"
+    while digits.endswith("000"):
+        digits = digits[:-3]
+    return f".{digits}" if digits else ""
+
+
+def _double(value: float) -> str:
+    """`Double.toString` and `Float.toString`: plain from 1e-3 to 1e7, otherwise one digit, a fraction, an exponent."""
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    shortest = str(np.float32(value)) if isinstance(value, Single) else repr(value)
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        plain = format(decimal.Decimal(shortest), "f")
+        return plain if "." in plain else f"{plain}.0"
+    sign, digits, _ = decimal.Decimal(shortest).as_tuple()
+    exponent = decimal.Decimal(shortest).adjusted()
+    text = "".join(map(str, digits)).rstrip("0") or "0"
+    return f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{exponent}"
