@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,12 +19,14 @@ from core import sweep
 from core.apply import apply
 from core.changes import Expire
 from core.errors import Corrupt
+from core.formats.paimon import references
 from core.formats.paimon.manifest import Manifests
 from core.journal import Journal
 from core.store import Store
-from core.table import Table
-from tests.apply import ground, processes, stopping
+from core.table import Table, open_table
+from tests.apply import ground, processes, stopping, writing
 from tests.builders import TableBuilder
+from tests.core import set_model
 
 pytestmark = pytest.mark.slow
 
@@ -188,3 +194,57 @@ def test_what_is_made_while_apply_is_stopped_in_its_sweep_is_whole_or_named(
         assert (resumed.status, resumed.document["outcome"], resumed.document["problems"]) == (0, "done", [])
         assert ground.broken(table.root) == []
         assert ground.unheld(table.root) == frozenset()
+
+
+# writers --------------------------------------------------------------------------------------------------------------
+
+
+def test_of_our_writers_exactly_one_wins_each_id(tmp_path: Path, state_dir: Path) -> None:
+    """Three processes, each appending to a partition of its own and sometimes replacing it: no commit is lost, none
+    is there twice, and attempts that lost leave nothing."""
+    root, each = tmp_path / "default.db" / "t", 9
+    references.create_table(Store(str(root)), writing.COLUMNS, partition_keys=["dt"], time_ms=0)
+    with ExitStack() as stack:
+        users = ["a", "b", "c"]
+        writers = [
+            stack.enter_context(processes.started(writing.command(root, user, each), state_dir)) for user in users
+        ]
+        writing.begin(*writers)
+        done = [writer.end() for writer in writers]
+    assert [one.status for one in done] == [0, 0, 0], done
+    assert [one.document["lost"] for one in done] == [[], [], []]
+    winner = {number: user for user, one in zip(users, done, strict=True) for number, _, _ in one.document["commits"]}
+    assert sorted(winner) == list(range(1, 3 * each + 1))
+    assert winner == {
+        number: json.loads((root / f"snapshot/snapshot-{number}").read_bytes())["commitUser"] for number in winner
+    }
+    assert sum(one != other for one, other in pairwise(winner[number] for number in sorted(winner))) > 2, "they met"
+    newest = set_model.read(root).live_paths([str(3 * each)])
+    assert {path.rsplit("/", 1)[-1] for path in newest} == set().union(*(writing.live(one.document) for one in done))
+    assert ground.broken(root) == []
+    assert ground.unheld(root) == frozenset()
+
+
+def test_a_plan_a_minute_old_applies_beside_a_busy_writer(table: TableBuilder, state_dir: Path) -> None:
+    """A commit every 50 ms, before and while it is applied: it frees exactly what was shown."""
+    opened = open_table(str(table.root))
+    shown = opened.preview(dataclasses.replace(EXPIRE, time_retained_ms=0), time.time_ns() // 1_000_000 - 60_000)
+    before = ground.disk(table.root)
+    snapshots = table.root / "snapshot"
+    with processes.started(writing.command(table.root, "2026-01-01", 0, 50), state_dir) as writer:
+        writing.begin(writer)
+        assert processes.seen((snapshots / "snapshot-12").exists, writer), writer.end()
+        begun = opened.heads().main.snapshots[-1].id
+        receipt = apply(opened, shown, settle_s=1)
+        ended = opened.heads().main.snapshots[-1].id
+        writer.say("stop")
+        done = writer.end()
+    assert (done.status, done.document["lost"]) == (0, []), done
+    assert ended > begun, "it committed while the plan was applied"
+    assert receipt.is_exact
+    assert receipt.problems == ()
+    assert before - ground.disk(table.root) == set(shown.frees["path"].to_pylist())
+    made = {number for number, _, _ in done.document["commits"]}
+    assert made == set(range(10, 10 + len(made)))
+    assert all((snapshots / f"snapshot-{number}").exists() for number in made)
+    assert ground.broken(table.root) == []
