@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.asof import AsOf
 from core.diff import Diff
@@ -20,6 +20,9 @@ from core.plan import going
 from core.planned import Plan
 from core.questions import best_drops, by_holders, exclusive, retention_curve
 from core.sweep import Receipt
+
+if TYPE_CHECKING:  # Spark is slow to load
+    from core.spark.rowdiff import RowDiff
 
 Json = dict[str, Any]
 SEED_FIELDS = (
@@ -103,6 +106,24 @@ def diff(value: Diff) -> Json:
         "schema_changes": list(value.schema_changes),
         "option_changes": list(value.option_changes),
         "commits": [{"id": each.id, "commit_kind": each.kind, "time_millis": each.time_ms} for each in value.commits],
+    }
+
+
+def rows(value: RowDiff) -> Json:
+    return {
+        "totals": {name: getattr(value, name) for name in ("added", "removed", "changed", "unchanged")},
+        "key": list(value.key),
+        "columns": list(value.columns),
+        "changes": [
+            {"kind": e.kind, "key": e.key, "times": e.times, "before": e.before, "after": e.after}
+            for e in value.changes
+        ],
+        "truncated": value.truncated,
+        "files_read": value.files_read,
+        "files_live": value.files_live,
+        "notes": list(value.notes),
+        "seconds": round(value.seconds, 3),
+        "engine": value.engine,
     }
 
 

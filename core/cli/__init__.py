@@ -120,6 +120,9 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("diff", questions.diff, "Compare two points: files, rows, bytes, schema, options.")
     sub.add_argument("a", metavar="FROM")
     sub.add_argument("b", metavar="TO")
+    sub.add_argument("--rows", action="store_true", help="compare the rows too, through Spark")
+    sub.add_argument("--limit", type=int, default=1000, help="differing rows shown at the most (1000)")
+    sub.add_argument("--timeout", default="5 min", metavar="DURATION")
 
     plan = commands.add_parser("plan", help="Show what a change would free, changing nothing.")
     kinds = plan.add_subparsers(dest="change", required=True, parser_class=_Parser)

@@ -7,14 +7,15 @@ import time
 from typing import Any
 
 from core import answers
-from core.asof import in_words, parse_time_ms, resolve
+from core.asof import AsOf, in_words, parse_time_ms, resolve
 from core.cli.text import grid, number, signed_size
 from core.diff import diff as compare
 from core.errors import Invalid, NotFound
 from core.expiry import life
+from core.history import History
 from core.model import Line
 from core.table import Table, open_table
-from core.units import several, size
+from core.units import parse_duration_ms, several, size
 from core.warehouse import list_tables
 
 Args = argparse.Namespace
@@ -148,7 +149,31 @@ def diff(args: Args) -> Answer:
         )
         for each in document["partitions"]
     ]
-    return document, "\n".join(lines) + "\n" + grid(("partition", "bucket", "files", "rows", "bytes"), rows)
+    text = "\n".join(lines) + "\n" + grid(("partition", "bucket", "files", "rows", "bytes"), rows)
+    if args.rows:
+        document["rows"], shown = _rows(args, table, history, a, b)
+        text += f"\n\n{shown}"
+    return document, text
+
+
+def _rows(args: Args, table: Table, history: History, a: AsOf, b: AsOf) -> Answer:
+    from core.spark.rowdiff import row_diff  # Spark is slow to load
+
+    found = row_diff(table, history, a, b, limit=args.limit, timeout_s=parse_duration_ms(args.timeout) / 1000)
+    lines = [
+        (
+            each.kind if each.times == 1 else f"{each.kind} ×{each.times}",
+            ", ".join(f"{name}={value}" for name, value in each.key.items()),
+            ", ".join(
+                f"{name}: {each.before[name]} → {value}" if each.kind == "changed" else f"{name}={value}"
+                for name, value in (each.after or each.before).items()
+            ),
+        )
+        for each in found.changes
+    ]
+    return answers.rows(found), "\n".join(
+        [f"{found.stat_line}.", *([grid(("", "key", "columns"), lines)] if lines else []), found.note]
+    )
 
 
 def holders(args: Args) -> Answer:

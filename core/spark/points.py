@@ -14,6 +14,7 @@ from functools import reduce
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from core.asof import AsOf
 from core.formats.paimon import details
 from core.formats.paimon.details import FileKey, Range, Vector
 from core.history import History
@@ -78,6 +79,11 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
         plan=keyed.plan(schema, schemas, files, ranges, vectors),
         differs=_differs(schema, history.heads, branch) if schema.primary_keys else (),
     )
+
+
+def opened_at(table: Table, history: History, at: AsOf) -> Opened:
+    """The same for a point as it was resolved."""
+    return opened(table, history, at.point, at.snapshot, at.branch, at.schema)
 
 
 def rows(spark: SparkSession, of: Opened, plan: keyed.Plan | None = None) -> Rows:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
-from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -20,14 +19,13 @@ from core.asof import AsOf, resolve
 from core.formats.paimon import types
 from core.history import History
 from core.model import MAIN
-from core.spark import session, sql, system
+from core.spark import sql, system
 from core.spark.points import rows_at
 from core.table import Table
 from core.units import several
 
 ENGINE = "plain Spark (local)"
 VIEW = "t"
-ATTEMPTS = 3  # a Spark that was ended to be rid of somebody's query takes the others with it
 
 
 @dataclass(frozen=True)
@@ -87,14 +85,7 @@ def query(
     history = history or table.history()
     query_id = query_id or str(uuid.uuid4())
     asked = (table, statement, at, before, branch, row_cap, timeout_s, query_id, on_progress, history)
-    for _ in range(ATTEMPTS - 1):
-        spark = session.isolated()
-        try:
-            return _query(spark, *asked)
-        except (sql.Restarted, Py4JError):
-            if not session.was_ended(spark):
-                raise
-    return _query(session.isolated(), *asked)
+    return sql.lasting(lambda spark: _query(spark, *asked))
 
 
 def _query(

@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -30,6 +30,7 @@ from core.spark.told import heard
 POLL_S = 0.15
 AGAIN_S = 0.25
 LINGER_S = 5.0
+ATTEMPTS = 3  # a Spark that was ended to be rid of somebody's query takes the others with it
 
 
 class Restarted(Invalid):
@@ -69,6 +70,21 @@ class _Query:
 
 _running: dict[str, _Query] = {}
 _lock = threading.Lock()
+
+
+_T = TypeVar("_T")
+
+
+def lasting(work: Callable[[SparkSession], _T]) -> _T:
+    """Does the work in a session of its own; again where another query's end took this one's Spark along."""
+    for _ in range(ATTEMPTS - 1):
+        session = sessions.isolated()
+        try:
+            return work(session)
+        except (Restarted, Py4JError):
+            if not sessions.was_ended(session):
+                raise
+    return work(sessions.isolated())
 
 
 def run(
