@@ -15,7 +15,7 @@ from core.errors import SnapscopeError
 from core.expiry import Life, expiries
 from core.history import History
 from core.journal import Run
-from core.model import HolderKind, Line, Snapshot
+from core.model import HolderKind, Line, Problem, Snapshot
 from core.plan import going
 from core.planned import Plan
 from core.questions import best_drops, by_holders, exclusive, retention_curve
@@ -58,14 +58,25 @@ def snapshot(value: Snapshot) -> Json:
 
 
 def snapshots(line: Line) -> list[Json]:
-    return [snapshot(each) for each in line.snapshots]
+    """One object a snapshot; of one that cannot be read its `id` and the `error`."""
+    return [*(snapshot(each) for each in line.snapshots), *_unreadable(line, "snapshot", "id")]
 
 
 def tags(line: Line) -> list[Json]:
-    """One object a tag: its name, its expiry in the writer's wall clock, then its snapshot's fields."""
-    return [
+    """One object a tag: its name, its expiry in the writer's wall clock, then its snapshot's fields; of one that cannot
+    be read its name and the `error`."""
+    readable = [
         {"tag_name": tag.name, "expires": tag.expires.isoformat() if tag.expires else None, **snapshot(tag.snapshot)}
         for tag in line.tags
+    ]
+    return [*readable, *_unreadable(line, "tag", "tag_name")]
+
+
+def _unreadable(line: Line, kind: str, key: str) -> list[Json]:
+    return [
+        {key: int(each.name) if key == "id" and each.name.isdecimal() else each.name, **problem(each.problem)}
+        for each in line.unreadable
+        if each.kind == kind
     ]
 
 
@@ -192,6 +203,12 @@ def receipt(value: Receipt) -> Json:
         **dataclasses.asdict(value),
         "kept_back": [{"path": path, "why": why} for path, why in value.kept_back],
     }
+
+
+def problem(value: Problem) -> Json:
+    """What could not be read, in the form of an error."""
+    message = f"{value.path}: expected {value.expected}, found {value.found}."
+    return {"error": {"kind": "Corrupt", "message": message, "path": value.path, "remedy": value.remedy or None}}
 
 
 def error(value: SnapscopeError) -> Json:

@@ -99,9 +99,13 @@ def plan(args: Args) -> Answer:
 
 
 def _plan_all(args: Args) -> Answer:
-    """One row a table; a table that cannot be planned says why and hides no other."""
+    """One row a table; a table that cannot be planned says why, hides no other, and is no success."""
     document, rows = [], []
-    for each in list_tables(args.all).tables:
+    found = list_tables(args.all)
+    for problem in found.problems:
+        document.append({"table": problem.path, **answers.problem(problem)})
+        rows.append((problem.path, "", "", "", problem.sentence()))
+    for each in found.tables:
         try:
             shown = open_table(each.location).preview(_asked(args), _now_ms(args))
         except SnapscopeError as error:
@@ -111,6 +115,7 @@ def _plan_all(args: Args) -> Answer:
         document.append(answers.plan(shown))
         frees = f"{len(shown.frees):,}", size(shown.freed_bytes), size(shown.kept_bytes)
         rows.append((each.title, *frees, f"{several(len(shown.goes), 'point')} go"))
+    args.status = int(any("error" in each for each in document))
     return document, texts.grid(("table", "files freed", "bytes freed", "bytes kept", ""), rows)
 
 

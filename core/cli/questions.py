@@ -24,9 +24,18 @@ Answer = tuple[Any, str]
 
 def tables(args: Args) -> Answer:
     found = list_tables(args.warehouse)
-    document = [{"database": each.database, "name": each.name, "location": each.location} for each in found.tables]
+    document: list[dict[str, Any]] = [
+        {"database": each.database, "name": each.name, "location": each.location} for each in found.tables
+    ]
+    document += [{"location": each.path, **answers.problem(each)} for each in found.problems]
     lines = [f"{each.title:<40} {each.location}" for each in found.tables] or ["No tables."]
-    return document, "\n".join([*lines, *(problem.sentence() for problem in found.problems)])
+    return _whole(args, document), "\n".join([*lines, *(problem.sentence() for problem in found.problems)])
+
+
+def _whole(args: Args, document: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A list in which something could not be read is shown and is no success."""
+    args.status = int(any("error" in each for each in document))
+    return document
 
 
 def _line(table: Table, branch: str) -> Line:
@@ -52,7 +61,7 @@ def snapshots(args: Args) -> Answer:
         for each in line.snapshots
     ]
     text = grid(("id", "committed", "kind", "rows", "± rows", "user"), rows)
-    return answers.snapshots(line), _with_notes(text, line)
+    return _whole(args, answers.snapshots(line)), _with_notes(text, line)
 
 
 def tags(args: Args) -> Answer:
@@ -68,7 +77,7 @@ def tags(args: Args) -> Answer:
         )
         for tag in line.tags
     ]
-    return answers.tags(line), _with_notes(
+    return _whole(args, answers.tags(line)), _with_notes(
         grid(("tag", "snapshot", "committed", "snapshot there", "expires"), rows), line
     )
 

@@ -63,6 +63,12 @@ def table(tmp_path: Path) -> TableBuilder:
     return made
 
 
+def errors(document: Any) -> list[str]:
+    """The messages of an answer that is none, or none in full."""
+    found = document if isinstance(document, list) else [document]
+    return [each["error"]["message"] for each in found if "error" in each]
+
+
 def commands(root: object) -> dict[str, list[str]]:
     """Every command that asks about a table, or plans."""
     at = str(root)
@@ -170,7 +176,7 @@ def test_every_state_is_answered_by_every_command(
         said = ask(*words, "--json")
         assert said.status in (0, 1), name
         if said.status:
-            assert "error" in said.json, name
+            assert errors(said.json), name
         else:
             assert isinstance(said.json, dict | list), name
         plain = ask(*words)
@@ -190,8 +196,40 @@ def test_unreadable_references_are_told_by_every_command(
         said, plain = ask(*words, "--json"), ask(*words)
         assert said.status == plain.status, name
         if said.status:
-            assert said.json["error"]["message"], name
+            assert errors(said.json), name
         assert "Traceback" not in plain.err
+
+
+@pytest.mark.parametrize(
+    ("command", "damage", "key", "name"),
+    [("snapshots", "snapshot/snapshot-4", "id", 4), ("tags", "tag/tag-v", "tag_name", "v")],
+)
+def test_a_list_tells_what_could_not_be_read_and_is_no_success(
+    ask: Ask, table: TableBuilder, command: str, damage: str, key: str, name: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient(monkeypatch)
+    whole = {each[key] for each in ask(command, str(table.root), "--json").json}
+    (table.root / damage).write_bytes(b'{"id": ')
+    said = ask(command, str(table.root), "--json")
+    assert said.status == 1
+    assert {each[key] for each in said.json} == whole
+    assert [each[key] for each in said.json if "error" in each] == [name]
+    plain = ask(command, str(table.root))
+    assert (plain.status, "Unreadable" in plain.out) == (1, True)
+    assert plain.err.strip()
+
+
+def test_plans_of_a_warehouse_fail_where_one_table_does(
+    ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient(monkeypatch)
+    warehouse = str(table.root.parents[1])
+    TableBuilder(table.root.parent / "other").commit([])
+    assert ask("plan", "expire", "--all", warehouse, *EXPIRE, "--json").status == 0
+    (table.root / "snapshot/snapshot-4").write_bytes(b"{")
+    said = ask("plan", "expire", "--all", warehouse, *EXPIRE, "--json")
+    assert said.status == 1
+    assert {("error" in each, "frees" in each) for each in said.json} == {(True, False), (False, True)}
 
 
 USAGE = [
