@@ -1,6 +1,6 @@
 """Questions over one million files: milliseconds each, on runs of 2,000 snapshots and 40 tags made up in memory.
 
-    python benchmarks/questions.py [--files 1000000] [--rounds 5]
+    python benchmarks/questions.py [--files 1000000] [--rounds 5] [--together 20]
 
 Each question is timed `rounds` times in turn; printed are minimum, median and maximum. Beside them, as the measure of
 this machine: one pass of numpy over the same column.
@@ -24,8 +24,9 @@ from core.runs import Runs, freed
 SNAPSHOTS, TAGS = 2000, 40
 
 
-def history(files: int) -> History:
-    """Files born uniformly and living 200 snapshots on average; every fiftieth snapshot is tagged."""
+def history(files: int, together: int) -> History:
+    """Files born uniformly and living 200 snapshots on average, `together` of them written by one commit and replaced
+    by another; every fiftieth snapshot is tagged."""
     random = np.random.default_rng(7)
     holders = []
     for number in range(SNAPSHOTS):
@@ -34,8 +35,9 @@ def history(files: int) -> History:
         if number % (SNAPSHOTS // TAGS) == 0:
             holders.append(Holder(HolderKind.TAG, MAIN, f"t{number}", snapshot, f"tag/tag-t{number}"))
     positions = len(holders)
-    first = np.sort(random.integers(0, positions, files))
-    last = np.minimum(first + random.geometric(1 / 200, files), positions - 1)
+    groups = -(-files // together)
+    first = np.repeat(np.sort(random.integers(0, positions, groups)), together)[:files]
+    last = np.minimum(first + np.repeat(random.geometric(1 / 200, groups), together)[:files], positions - 1)
     runs = Runs(np.arange(files, dtype=np.int64), first, last, files, positions)
     sizes = random.integers(1_000, 1_000_000, files)
     objects = pa.table({"path": pa.nulls(files, pa.string()), "bytes": sizes, "ours": np.ones(files, dtype=np.bool_)})
@@ -49,8 +51,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--together", type=int, default=20, help="files written and replaced at once; 1 is the worst")
     args = parser.parse_args()
-    made = history(args.files)
+    for together in sorted({args.together, 1}, reverse=True):
+        measure(args.files, args.rounds, together)
+
+
+def measure(files: int, rounds: int, together: int) -> None:
+    made = history(files, together)
+    started = time.perf_counter()
+    shapes = made.shapes
+    once_ms = (time.perf_counter() - started) * 1000
+    print(f"{files:,} files, {together} at once: {len(shapes.count):,} shapes, found in {once_ms:.0f} ms")
     kept = made.existing
     newest = kept.copy()
     newest[: len(kept) // 2] = [holder.kind is HolderKind.TAG for holder in made.holders[: len(kept) // 2]]
@@ -59,14 +71,14 @@ def main() -> None:
         "numpy, one pass": lambda: made.held.first + made.held.last,
         "files at a point": lambda: made.live.at(middle),
         "freed by an expiry": lambda: freed(made.held, kept, newest),
-        "who holds a file": lambda: made.held.positions_of(args.files // 2),
+        "who holds a file": lambda: made.held.positions_of(files // 2),
         "exclusive, all tags": lambda: exclusive(made, kept),
         "retention, every N": lambda: retention_curve(made),
         "bytes by holders": lambda: by_holders(made),
         "best tags to drop": lambda: best_drops(made, newest),
     }
     taken: dict[str, list[float]] = {name: [] for name in questions}
-    for _ in range(args.rounds):
+    for _ in range(rounds):
         for name, ask in questions.items():
             started = time.perf_counter()
             ask()

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from core.errors import Corrupt, NotFound
 from core.model import Heads, Holder, HolderKind, Problem
-from core.runs import Ints, Mask, Runs
+from core.runs import Ints, Mask, Runs, Shapes, shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,12 @@ class History:
             self.live.sums(self.files["bytes"].to_numpy()),
             self.live.sums(self.files["rows"].to_numpy()),
         )
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        """Objects by where they are held, with the bytes of those that may be deleted and whose size is known."""
+        sizes: Ints = pc.fill_null(self.objects["bytes"], 0).to_numpy()
+        return shapes(self.held, sizes * self.objects["ours"].to_numpy())
 
     @property
     def problems(self) -> tuple[Problem, ...]:

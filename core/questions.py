@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from core.errors import Invalid
 from core.history import History
 from core.model import MAIN, Holder, HolderKind
-from core.runs import Ints, Mask, Runs
+from core.runs import Ints, Mask, Runs, Shapes
 
 MAX_DROPPABLE = 400
 
@@ -27,13 +26,6 @@ class Cost:
 
     files: int
     bytes: int
-
-
-def _bytes(history: History) -> Ints:
-    """Bytes per object that may be deleted; what is not ours, or not sized by any metadata, counts nothing."""
-    sizes: Ints = pc.fill_null(history.objects["bytes"], 0).to_numpy()
-    ours: Ints = sizes * history.objects["ours"].to_numpy()
-    return ours
 
 
 def _kept(runs: Runs, mask: Mask) -> tuple[Ints, Ints, Ints]:
@@ -66,30 +58,30 @@ def _only(runs: Runs, chosen: Mask) -> tuple[Runs, Ints]:
 
 def exclusive(history: History, kept: Mask) -> tuple[Ints, Ints]:
     """Per position: (files, bytes) that it alone keeps among `kept`: what dropping just it would free."""
-    count, first, _ = _kept(history.held, kept)
+    alike = history.shapes
+    count, first, _ = _kept(alike.runs, kept)
     single = count == 1
-    positions = len(history.holders)
-    files = np.bincount(first[single], minlength=positions).astype(np.int64)
-    sizes = np.zeros(positions, dtype=np.int64)
-    np.add.at(sizes, first[single], _bytes(history)[single])
+    files, sizes = np.zeros((2, len(history.holders)), dtype=np.int64)
+    np.add.at(files, first[single], alike.count[single])
+    np.add.at(sizes, first[single], alike.weight[single])
     return files, sizes
 
 
 def retention_curve(history: History, branch: str = MAIN) -> tuple[Ints, Ints]:
     """For every number of snapshots N that `branch` could keep (index 0 to all): (files, bytes) freed by keeping the
     newest N, all tags, branches and changelogs staying. Index 0 is told for the arithmetic only: one always stays."""
+    alike = history.shapes
     own = np.array([_is_snapshot(holder, branch) for holder in history.holders], dtype=np.bool_)
-    others = history.held.over(history.existing & ~own)
-    _, _, last = _kept(history.held, own)
+    others = alike.runs.over(history.existing & ~own)
+    _, _, last = _kept(alike.runs, own)
     order = np.cumsum(own) - 1  # a position's rank among the branch's snapshots
     alone = (last >= 0) & ~others
     total = int(own.sum())
-    files = np.zeros(total + 1, dtype=np.int64)
-    sizes = np.zeros(total + 1, dtype=np.int64)
+    files, sizes = np.zeros((2, total + 1), dtype=np.int64)
     # An object whose last snapshot has rank r is freed once the first r + 1 go: when at most total - r - 1 are kept.
     at = total - order[last[alone]] - 1
-    np.add.at(files, at, 1)
-    np.add.at(sizes, at, _bytes(history)[alone])
+    np.add.at(files, at, alike.count[alone])
+    np.add.at(sizes, at, alike.weight[alone])
     return np.cumsum(files[::-1])[::-1], np.cumsum(sizes[::-1])[::-1]
 
 
@@ -112,7 +104,7 @@ def by_holders(history: History, most: int = 40) -> pa.Table:
             ] = True
     names = list(masks)
     totals: dict[str, tuple[int, int]] = {}
-    for text, files, sizes in _by_signature(history.held, _bytes(history), names, list(masks.values())):
+    for text, files, sizes in _by_signature(history.shapes, names, list(masks.values())):
         before = totals.get(text, (0, 0))
         totals[text] = before[0] + files, before[1] + sizes
     rows = sorted(((text, *total) for text, total in totals.items()), key=lambda row: (-row[2], row[0]))
@@ -120,12 +112,13 @@ def by_holders(history: History, most: int = 40) -> pa.Table:
     return pa.table(dict(zip(("holders", "files", "bytes"), columns, strict=True)))
 
 
-def _by_signature(runs: Runs, sizes: Ints, names: list[str], masks: list[Mask]) -> Iterator[tuple[str, int, int]]:
+def _by_signature(alike: Shapes, names: list[str], masks: list[Mask]) -> Iterator[tuple[str, int, int]]:
     """(names that hold, files, bytes) of each set of names.
 
     An object with one run is told by the names' ranks its run spans (one gather for all names that hold a single
     position, as tags do); the few with more runs by a bit for each name.
     """
+    runs = alike.runs
     many = np.bincount(runs.owner, minlength=runs.owners) > 1
     single, objects = _only(runs, ~many)
     alone = [index for index, mask in enumerate(masks) if mask.sum() == 1]
@@ -140,7 +133,7 @@ def _by_signature(runs: Runs, sizes: Ints, names: list[str], masks: list[Mask]) 
     for index in wide:
         counted = np.concatenate(([0], np.cumsum(masks[index], dtype=np.int64)))
         key = key * 2 + (counted[single.last + 1] > counted[single.first])
-    for value, files, total in _grouped(key, sizes[objects[single.owner]]):
+    for value, files, total in _grouped(key, alike, objects[single.owner]):
         spans, held = value >> len(wide), [index for bit, index in enumerate(reversed(wide)) if value >> bit & 1]
         held += alone[spans // (len(alone) + 1) : spans % (len(alone) + 1)] if spans else []
         if held:
@@ -149,17 +142,17 @@ def _by_signature(runs: Runs, sizes: Ints, names: list[str], masks: list[Mask]) 
     signature = np.zeros(several.owners, dtype=np.int64)
     for bit, mask in enumerate(masks):
         signature |= several.over(mask).astype(np.int64) << bit
-    for value, files, total in _grouped(signature, sizes[objects]):
+    for value, files, total in _grouped(signature, alike, objects):
         held = [index for index in range(len(masks)) if value >> index & 1]
         if held:
             yield " + ".join(names[index] for index in held), files, total
 
 
-def _grouped(key: Ints, sizes: Ints) -> Iterator[tuple[int, int, int]]:
-    """(key, how many, sum of sizes) of each distinct key."""
-    table = pa.table({"key": key, "bytes": sizes}).group_by("key").aggregate([("bytes", "count"), ("bytes", "sum")])
-    for row in table.to_pylist():
-        yield row["key"], row["bytes_count"], row["bytes_sum"]
+def _grouped(key: Ints, alike: Shapes, chosen: Ints) -> Iterator[tuple[int, int, int]]:
+    """(key, files, bytes) of each distinct key of the chosen shapes."""
+    table = pa.table({"key": key, "files": alike.count[chosen], "bytes": alike.weight[chosen]})
+    for row in table.group_by("key").aggregate([("files", "sum"), ("bytes", "sum")]).to_pylist():
+        yield row["key"], row["files_sum"], row["bytes_sum"]
 
 
 _HOLDER_COLUMNS = (pa.string(), pa.int64(), pa.int64())
@@ -202,22 +195,24 @@ def best_drops(history: History, kept: Mask, branch: str = MAIN) -> tuple[Drop, 
         raise Invalid(f"{len(tags)} tags are too many to choose from; at most {MAX_DROPPABLE}.")
     if not tags:
         return ()
-    value, scattered = _block_values(history, kept, np.array(tags, dtype=np.int64))
+    value, is_scattered = _block_values(history, kept, np.array(tags, dtype=np.int64))
+    scattered = _only(history.shapes.runs, is_scattered)
     return tuple(_drop(history, kept, scattered, value, tags, chosen) for chosen in _choose(value[1]))
 
 
 def _block_values(history: History, kept: Mask, tags: Ints) -> tuple[tuple[Ints, Ints], Mask]:
     """value[l, r]: (files, bytes) of the objects whose kept holders all lie among tags l to r, neighbours in tag
     order; and which objects only tags keep that are no neighbours."""
-    count, first, last = _kept(history.held, kept)
+    alike = history.shapes
+    count, first, last = _kept(alike.runs, kept)
     rank = np.full(len(history.holders), -1, dtype=np.int64)
     rank[tags] = np.arange(len(tags))
     begin, end = rank[first], rank[last]
-    only_tags = (count > 0) & ~history.held.over(kept & (rank < 0))
+    only_tags = (count > 0) & ~alike.runs.over(kept & (rank < 0))
     inside = only_tags & (end - begin + 1 == count)
     exact = np.zeros((2, len(tags), len(tags)), dtype=np.int64)
-    np.add.at(exact[0], (begin[inside], end[inside]), 1)
-    np.add.at(exact[1], (begin[inside], end[inside]), _bytes(history)[inside])
+    np.add.at(exact[0], (begin[inside], end[inside]), alike.count[inside])
+    np.add.at(exact[1], (begin[inside], end[inside]), alike.weight[inside])
     # Sum over l <= i <= j <= r: suffix sums over the first index, prefix sums over the second.
     files, sizes = (np.cumsum(np.cumsum(each[::-1], axis=0)[::-1], axis=1) for each in exact)
     return (files, sizes), only_tags & ~inside
@@ -254,7 +249,12 @@ def _trace(taken: Ints, k: int, i: int) -> list[int]:
 
 
 def _drop(
-    history: History, kept: Mask, scattered: Mask, value: tuple[Ints, Ints], tags: list[int], chosen: list[int]
+    history: History,
+    kept: Mask,
+    scattered: tuple[Runs, Ints],
+    value: tuple[Ints, Ints],
+    tags: list[int],
+    chosen: list[int],
 ) -> Drop:
     """What a choice frees: its blocks by their sums, and the objects held by tags apart by the mask."""
     blocks: list[list[int]] = []
@@ -266,7 +266,7 @@ def _drop(
     files, sizes = (sum(int(each[low, high]) for low, high in blocks) for each in value)
     left = kept.copy()
     left[[tags[index] for index in chosen]] = False
-    runs, objects = _only(history.held, scattered)
+    alike, (runs, objects) = history.shapes, scattered
     also = objects[~runs.over(left)]
     names = tuple(history.holders[tags[index]].name for index in chosen)
-    return Drop(names, files + len(also), sizes + int(_bytes(history)[also].sum()))
+    return Drop(names, files + int(alike.count[also].sum()), sizes + int(alike.weight[also].sum()))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -69,6 +70,42 @@ class Runs:
     def of(self, owner: Ints, owners: int) -> Runs:
         """The same runs told of other owners: `owner[i]` replaces object i."""
         return Runs(owner[self.owner], self.first, self.last, owners, self.positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """Objects under the same runs taken together: `runs` are those of shapes (maximal, sorted), `count` and `weight`
+    the number and the summed weight of each shape's objects. Sums over objects are sums over far fewer shapes."""
+
+    runs: Runs
+    count: Ints
+    weight: Ints
+
+
+def shapes(held: Runs, weight: Ints) -> Shapes:
+    """The shapes of objects whose runs are maximal and sorted by owner. An object with several runs is its own."""
+    step = np.int64(held.positions + 1)
+    number_of_runs = np.bincount(held.owner, minlength=held.owners)
+    is_single = number_of_runs[held.owner] == 1
+    single = held.owner[is_single]
+    found = pa.array(held.first[is_single] * step + held.last[is_single]).dictionary_encode()
+    key, shape = found.dictionary.to_numpy(), found.indices.to_numpy()
+    several = np.flatnonzero(number_of_runs > 1)
+    number = np.zeros(held.owners, dtype=np.int64)
+    number[several] = np.arange(len(key), len(key) + len(several))
+    total = len(key) + len(several)
+    runs = Runs(
+        np.concatenate((np.arange(len(key)), number[held.owner[~is_single]])),
+        np.concatenate((key // step, held.first[~is_single])),
+        np.concatenate((key % step, held.last[~is_single])),
+        total,
+        held.positions,
+    )
+    count, summed = np.ones(total, dtype=np.int64), np.zeros(total, dtype=np.int64)
+    count[: len(key)] = np.bincount(shape, minlength=len(key))
+    np.add.at(summed, shape, weight[single])
+    summed[len(key) :] = weight[several]
+    return Shapes(runs, count, summed)
 
 
 def freed(held: Runs, before: Mask, after: Mask) -> Mask:
