@@ -358,7 +358,7 @@ def damages() -> dict[str, Callable[[bytes], bytes | None]]:
         "empty": lambda data: b"",
         "cut by one byte": lambda data: data[:-1],
         "cut in half": lambda data: data[: len(data) // 2],
-        "header only": lambda data: data[: data.index(bytes(16), 100) + 16],
+        "header only": lambda data: data[: data.index(bytes(17)) + 17],
         "garbage": lambda data: random.Random(1).randbytes(len(data)),
         "zeros": lambda data: bytes(len(data)),
         "another's content": lambda data: b"Obj\x01" + data[:-4],
@@ -447,7 +447,7 @@ def test_a_manifest_that_lost_whole_blocks_is_told_by_its_list(tmp_path: Path) -
 
 
 def header_end(path: Path) -> int:
-    return path.read_bytes().index(bytes(16), 100) + 16
+    return path.read_bytes().index(bytes(17)) + 17  # the end of the metadata, and the marker
 
 
 HOSTILE = {

@@ -1,7 +1,8 @@
 """Reads every reference of a Paimon table: snapshots, tags, changelogs, consumers, schemas, of every branch.
 
-Law: names come from listing, never from hints; a file that is there and cannot be understood is listed as
-unreadable, never left out. Bytes are kept as they are: fingerprints and copies are made from them.
+Law: names come from listing; a hint may add a snapshot that no listing tells of yet, and takes none away. A file that
+is there and cannot be understood is listed as unreadable, never left out. Bytes are kept as they are: fingerprints and
+copies are made from them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import datetime as dt
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -83,13 +84,14 @@ class _Reader:
     def line(self, branch: str) -> Line:
         unreadable: list[Unreadable] = []
         warnings: list[Problem] = []
-        snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings)
+        hints = self.store.read_many([layout.hint(branch, name) for name in (layout.EARLIEST, layout.LATEST)])
+        snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings, hints.values())
         changelogs = self._numbered(branch, layout.CHANGELOG, snapshot_of, unreadable, warnings)
         schemas = self._numbered(branch, layout.SCHEMA, schema_of, unreadable, warnings)
         tags = self._named(branch, layout.TAG, tag_of, unreadable, warnings)
         consumers = self._named(branch, layout.CONSUMER, consumer_of, unreadable, warnings)
         ids = sorted({*snapshots, *(int(each.name) for each in unreadable if each.kind == layout.SNAPSHOT)})
-        warnings += self._hints(branch, ids) + _gaps(branch, ids)
+        warnings += _hints(branch, ids, hints) + _gaps(branch, ids)
         return Line(
             branch=branch,
             snapshots=tuple(snapshots[number] for number in sorted(snapshots)),
@@ -108,9 +110,11 @@ class _Reader:
         parse: Callable[[str, bytes, str], T],
         unreadable: list[Unreadable],
         warnings: list[Problem],
+        hints: Iterable[bytes | SnapscopeError] = (),
     ) -> dict[int, T]:
         directory = f"{layout.branch_dir(branch)}{kind}"
-        names: dict[str, str] = {}
+        hinted = (_hinted(content) for content in hints)
+        names = {number: f"{directory}/{kind}-{number}" for number in hinted if number is not None}
         for entry in self.store.ls_if_there(directory):
             suffix = _suffix(entry, kind)
             if suffix is not None and _NUMBER.fullmatch(suffix):
@@ -190,28 +194,30 @@ class _Reader:
             waiting = {name: names[name] for name in failed}
         return parsed
 
-    def _hints(self, branch: str, ids: Sequence[int]) -> list[Problem]:
-        problems = []
-        for name, true in ((layout.EARLIEST, min(ids, default=None)), (layout.LATEST, max(ids, default=None))):
-            path = layout.hint(branch, name)
-            content = self.store.read_many([path])[path]
-            if isinstance(content, SnapscopeError):
-                if content.kind != "NotFound":
-                    problems.append(Problem(path, "a readable hint", content.message, "Listing was used instead."))
-                elif name == layout.LATEST and true is not None:
-                    problems.append(
-                        Problem(path, f"the id {true}", "no file", "Harmless: engines list the directory instead.")
-                    )
-                continue
-            text = "".join(content.decode("utf-8", "replace").splitlines())
-            if not _NUMBER.fullmatch(text):
-                problems.append(
-                    Problem(path, f"the id {true}", f"{text[:40]!r}", "Harmless: engines list the directory instead.")
-                )
-            elif int(text) != true:
-                effect = _hint_effect(name, int(text), true, ids)
-                problems.append(Problem(path, f"the id {true}", f"the id {text}", effect))
-        return problems
+
+def _hinted(content: bytes | SnapscopeError) -> str | None:
+    """The number in a hint, as text; None where it holds none."""
+    text = "" if isinstance(content, SnapscopeError) else "".join(content.decode("utf-8", "replace").splitlines())
+    return text if _NUMBER.fullmatch(text) else None
+
+
+def _hints(branch: str, ids: Sequence[int], contents: Mapping[str, bytes | SnapscopeError]) -> list[Problem]:
+    listed = "Harmless: engines list the directory instead."
+    problems = []
+    for name, true in ((layout.EARLIEST, min(ids, default=None)), (layout.LATEST, max(ids, default=None))):
+        path = layout.hint(branch, name)
+        content, text = contents[path], _hinted(contents[path])
+        if isinstance(content, SnapscopeError):
+            if content.kind != "NotFound":
+                problems.append(Problem(path, "a readable hint", content.message, "Listing was used instead."))
+            elif name == layout.LATEST and true is not None:
+                problems.append(Problem(path, f"the id {true}", "no file", listed))
+        elif text is None:
+            problems.append(Problem(path, f"the id {true}", f"{content.decode('utf-8', 'replace')[:40]!r}", listed))
+        elif int(text) != true:
+            effect = _hint_effect(name, int(text), true, ids)
+            problems.append(Problem(path, f"the id {true}", f"the id {text}", effect))
+    return problems
 
 
 def _hint_effect(name: str, said: int, true: int | None, ids: Sequence[int]) -> str:

@@ -197,13 +197,19 @@ class Manifests:
         target = {name: folder / _address(self.store.url(f"{layout.MANIFEST}/{name}"), sizes[name]) for name in names}
         missing = {f"{layout.MANIFEST}/{name}": name for name in names if not target[name].exists()}
         for path, content in self.store.read_many(list(missing)).items():
+            name = missing[path]
+            if not isinstance(content, SnapscopeError) and len(content) != sizes[name]:
+                # Half an answer may be a whole Avro file with fewer records, and what is kept here is kept for good.
+                content = Corrupt(
+                    f"{sizes[name]:,} bytes are listed, and {len(content):,} were read.", path=path, remedy="Try again."
+                )
             if isinstance(content, SnapscopeError):
-                errors[missing[path]] = content
+                errors[name] = content
                 continue
             handle, temporary = tempfile.mkstemp(dir=folder)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-            os.replace(temporary, target[missing[path]])
+            os.replace(temporary, target[name])
         found = [name for name in names if name not in errors]
         return [str(target[name]) for name in found], found
 

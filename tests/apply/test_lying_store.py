@@ -1,0 +1,297 @@
+"""A store that refuses, fails half-way, throttles or lists what was: never a wrong delete, and never another error
+than ours; once it is well again, the rest of the way leads where a clean run leads.
+
+What a listing may hide: for as long as `settle`, anything; for ever, a snapshot that a hint names. A tag or a branch
+that no listing tells of until everything is over cannot be known of by anybody who lists.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core import recover
+from core.apply import apply
+from core.changes import Change, CleanOrphans, DeleteTags, Expire
+from core.errors import Conflict, SnapscopeError
+from core.journal import Journal
+from core.places import cache_dir
+from core.sweep import Receipt
+from core.table import Table
+from tests.apply import ground
+from tests.apply.lying import HOW, Lies, lying_table
+from tests.builders import TableBuilder
+
+NOW = ground.LATE_MS
+CHANGES: dict[str, Change] = {
+    "expire": Expire(retain_max=2, retain_min=1, drop_tags=("early",)),
+    "delete-tag": DeleteTags(("early",)),
+    "orphans": CleanOrphans(older_than_ms=NOW),
+}
+
+
+@dataclasses.dataclass
+class Stage:
+    """A table to be restored again and again at one place. Only what is decoded of it is forgotten."""
+
+    good: Path
+    root: Path
+    journals: Path
+    tries: int = 0
+    may_go: frozenset[str] = frozenset()  # references, by the plan of a clean run
+
+    def fresh(self) -> Journal:
+        ground.copied(self.good, self.root)
+        shutil.rmtree(cache_dir(), ignore_errors=True)
+        self.tries += 1
+        return Journal(self.journals / f"{self.tries}.sqlite")
+
+
+def _table(good: Path) -> TableBuilder:
+    """Five commits with an overwrite, an index and a changelog; tags on an expired snapshot and on the third; a branch
+    with a commit of its own; and a file that nobody names."""
+    table = TableBuilder(good)
+    table.commit([table.file(extra=[".index"]), table.file()], index=[table.index_file()])
+    table.tag("early", 1)
+    table.commit([table.file()], table.live()[:1], kind="OVERWRITE", changelog=[table.file(prefix="changelog-")])
+    table.commit([table.file(source=1)], table.live(), kind="COMPACT", index=[table.index_file(), table.index_file()])
+    table.tag("kept", 3)
+    branch = table.branch("b", "kept")
+    branch.commit([branch.file()])
+    table.commit([table.file()], index=[table.index_file()])
+    table.commit([table.file()], statistics=True)
+    table.expire([1])
+    (good / "bucket-0/data-00000000-0000-4000-8000-000000000001-0.parquet").write_bytes(b"left behind")
+    return table
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    good = ground.warehouse(tmp_path / "good")
+    _table(good)
+    return Stage(good, ground.warehouse(tmp_path / "stage"), tmp_path)
+
+
+def go(table: Table, change: Change, journal: Journal) -> Receipt:
+    return apply(table, table.preview(change, NOW), settle_s=0, journal=journal)
+
+
+def finish(root: Path, change: Change, journal: Journal) -> None:
+    """What a person does once the store is well: resume what is open, ask for the same again, look for leftovers."""
+    table = lying_table(root, Lies())
+    for run in journal.runs():
+        if run.is_open:
+            receipt = recover.resume(run.id, open_table=lambda _: table, settle_s=0, journal=journal)
+            assert receipt.outcome == "done"
+    left = recover._of_what_is_left(change, table.heads())
+    if not isinstance(left, DeleteTags) or left.names:
+        go(table, left, journal)
+    receipt = go(table, CleanOrphans(older_than_ms=NOW), journal)
+    assert receipt.outcome == "done", receipt
+
+
+def end_of_a_clean_run(stage: Stage, change: Change) -> tuple[frozenset[str], dict[str, bytes], int]:
+    """The disk, the references, and how many calls it took."""
+    journal, lies = stage.fresh(), Lies()
+    table = lying_table(stage.root, lies)
+    plan = table.preview(change, NOW)
+    stage.may_go = frozenset(path for path, _ in plan.removes)
+    receipt = apply(table, plan, settle_s=0, journal=journal)
+    assert receipt.is_exact
+    assert receipt.deleted
+    finish(stage.root, change, journal)
+    assert ground.broken(stage.root) == []
+    return ground.disk(stage.root), ground.references(stage.root), len(lies.calls)
+
+
+def attempt(stage: Stage, change: Change, lies: Lies) -> tuple[Journal, Receipt | None]:
+    """A plan and its apply with these lies: whatever comes of it, no point that stays loses a file."""
+    journal = stage.fresh()
+    receipt = None
+    with contextlib.suppress(SnapscopeError):
+        receipt = go(lying_table(stage.root, lies), change, journal)
+    assert ground.broken(stage.root) == [], lies
+    before, after = ground.references(stage.good), ground.references(stage.root)
+    assert before.keys() - after.keys() <= stage.may_go, lies
+    return journal, receipt
+
+
+# one call goes wrong -------------------------------------------------------------------------------------------------
+
+APART = 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHANGES)
+def test_one_call_that_goes_wrong_loses_nothing(name: str, stage: Stage) -> None:
+    """Every seventh call, each way of going wrong in turn; all of them by `make proof`."""
+    change = CHANGES[name]
+    end, documents, calls = end_of_a_clean_run(stage, change)
+    refused = 0
+    for number, at in enumerate(range(0, calls, APART)):
+        journal, receipt = attempt(stage, change, Lies(at, HOW[number % len(HOW)]))
+        refused += receipt is None
+        finish(stage.root, change, journal)
+        assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end), at
+        journal.verify()
+    assert refused > calls // APART // 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_store_that_throttles_is_asked_again_until_it_is_done(name: str, how: str, stage: Stage) -> None:
+    """Time and again a call goes wrong: each try gets further, and none loses anything."""
+    change = CHANGES[name]
+    end, documents, _ = end_of_a_clean_run(stage, change)
+    journal = stage.fresh()
+    asked = 0
+    for _ in range(30):
+        lies = Lies(how=how)
+        lies.picks = lambda call, path, times, lies=lies, asked=asked: (asked + len(lies.calls)) % 71 == 70
+        table = lying_table(stage.root, lies)
+        try:
+            run = next((run.id for run in journal.runs() if run.is_open), None)
+            if run is None:
+                go(table, recover._of_what_is_left(change, table.heads()), journal)
+            else:
+                recover.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
+        except SnapscopeError:
+            pass
+        finally:
+            asked += len(lies.calls)
+        assert ground.broken(stage.root) == []
+    finish(stage.root, change, journal)
+    assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end)
+
+
+# half of a file ------------------------------------------------------------------------------------------------------
+
+
+def test_half_an_answer_is_not_kept_for_good(stage: Stage) -> None:
+    """Manifests are kept on local disk under their name and size: half of one would be all that anybody sees."""
+    lies = Lies(how="half", picks=lambda call, path, times: call == "cat_file" and path.startswith("manifest/"))
+    stage.fresh()
+    assert lying_table(stage.root, lies).history().incomplete
+    assert not lying_table(stage.root, Lies()).history().incomplete
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_half_an_index_manifest_that_reads_well_frees_nothing(change: Change, stage: Stage) -> None:
+    """Cut behind a block it is a whole Avro file with fewer files in it; nothing but its listed size tells."""
+    index = {
+        f"manifest/{json.loads(path.read_bytes())['indexManifest']}"
+        for path in [*stage.good.glob("*/snapshot-*"), *stage.good.glob("*/tag-*")]
+    }
+    lies = Lies(how="half", picks=lambda call, path, times: call == "cat_file" and path in index)
+    lies.cut = lambda data: data[: data.index(bytes(17)) + 17]
+    _, receipt = attempt(stage, change, lies)
+    assert receipt is None
+    assert ground.disk(stage.root) == ground.disk(stage.good)
+
+
+# listings that are behind the time -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_went_may_be_listed_for_ever(change: Change, stage: Stage) -> None:
+    end, documents, _ = end_of_a_clean_run(stage, change)
+    journal = stage.fresh()
+    seen: dict[str, frozenset[str]] = {}
+
+    def behind(directory: str, names: frozenset[str]) -> frozenset[str]:
+        seen[directory] = seen.get(directory, frozenset()) | names
+        return seen[directory]
+
+    receipt = go(lying_table(stage.root, Lies(behind=behind)), change, journal)
+    assert receipt.outcome == "done"
+    finish(stage.root, change, journal)
+    assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end)
+
+
+@dataclasses.dataclass
+class Late:
+    """Names that came after it was made are not listed until it `is_over`."""
+
+    root: Path
+    is_over: bool = False
+    known: dict[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for path in ground.disk(self.root):
+            for above in Path(path).parents:
+                self.known[str(above)] = frozenset(os.listdir(self.root / above))
+
+    def behind(self, directory: str, names: frozenset[str]) -> frozenset[str]:
+        return names if self.is_over else names & self.known.get(directory, frozenset())
+
+    def end(self) -> None:
+        self.is_over = True
+
+
+def new_tag(root: Path) -> None:
+    (root / "tag/tag-new").write_bytes((root / "snapshot/snapshot-2").read_bytes())
+
+
+def new_branch(root: Path) -> None:
+    (root / "branch/branch-new/snapshot").mkdir(parents=True)
+    shutil.copytree(root / "schema", root / "branch/branch-new/schema")
+    (root / "branch/branch-new/snapshot/snapshot-2").write_bytes((root / "snapshot/snapshot-2").read_bytes())
+
+
+def snapshot_2_again(root: Path) -> None:
+    """A rollback as latest: the newest snapshot reads what an old one read."""
+    document = json.loads((root / "snapshot/snapshot-2").read_bytes())
+    document |= {"id": 6, "commitKind": "OVERWRITE", "timeMillis": document["timeMillis"] + 1}
+    (root / "snapshot/snapshot-6").write_text(json.dumps(document))
+    (root / "snapshot/LATEST").write_bytes(b"6")
+
+
+@pytest.mark.parametrize("publish", [new_tag, new_branch, snapshot_2_again], ids=lambda each: each.__name__)
+def test_what_listings_hide_until_writers_have_settled_is_kept(publish: Callable[[Path], None], stage: Stage) -> None:
+    """A reference to what goes is there when the plan is made, and no listing tells of it until after the wait."""
+    journal, late = stage.fresh(), Late(stage.root)
+    publish(stage.root)
+    table = lying_table(stage.root, Lies(behind=late.behind))
+    with ground.while_settling(late.end):
+        receipt = go(table, CHANGES["expire"], journal)
+    assert ground.broken(stage.root) == []
+    assert late.is_over
+    assert publish is snapshot_2_again or any("held by a reference made since" in why for _, why in receipt.kept_back)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_snapshot_that_a_hint_names_is_known_though_no_listing_tells(change: Change, stage: Stage) -> None:
+    """What a writer that took days commits is old; the hint it writes behind its commit names it at once."""
+    journal, late = stage.fresh(), Late(stage.root)
+    snapshot_2_again(stage.root)
+    with contextlib.suppress(SnapscopeError):
+        go(lying_table(stage.root, Lies(behind=late.behind)), change, journal)
+    assert ground.broken(stage.root) == []
+    assert (stage.root / "snapshot/snapshot-6").is_file()
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_listings_that_change_their_mind_free_nothing(change: Change, stage: Stage) -> None:
+    """A new tag is told of by every other listing."""
+    journal, late = stage.fresh(), Late(stage.root)
+    new_tag(stage.root)
+    times = Counter[str]()
+
+    def behind(directory: str, names: frozenset[str]) -> frozenset[str]:
+        times[directory] += 1
+        return names if times[directory] % 2 else late.behind(directory, names)
+
+    with pytest.raises(Conflict, match="kept changing"):
+        go(lying_table(stage.root, Lies(behind=behind)), change, journal)
+    assert ground.files(stage.root) == ground.files(stage.good)
+    finish(stage.root, change, journal)
+    assert ground.broken(stage.root) == []
