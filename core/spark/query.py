@@ -19,8 +19,8 @@ from core.asof import AsOf, resolve
 from core.formats.paimon import types
 from core.history import History
 from core.model import MAIN
-from core.spark import sql, system
-from core.spark.points import rows_at
+from core.spark import filters, guard, prune, sql, system
+from core.spark.points import Rows, opened_at, rows
 from core.table import Table
 from core.units import several
 
@@ -104,21 +104,32 @@ def _query(
     started = time.monotonic()
     heads = history.heads
     points = [resolve(heads, at, branch), *([resolve(heads, before, branch)] if before else [])]
-    opened = []
-    for point, suffix in zip(points, ("", "_before"), strict=False):
-        found = rows_at(spark, table, history, point.point, point.snapshot, point.branch, point.schema)
-        opened.append(found)
-        for name in views(table.name, has_before=False):
-            found.frame.createOrReplaceTempView(f"`{name}{suffix}`")
+    opened = [opened_at(table, history, point) for point in points]
+    tables = [
+        ([f"{name}{suffix}" for name in views(table.name, has_before=False)], each.schema)
+        for each, suffix in zip(opened, ("", "_before"), strict=False)
+    ]
+    read: list[Rows] = []
     known = set(views(table.name, has_before=before is not None))
     for view, kind in system.named(statement, views(table.name, has_before=False)).items():
-        rows = system.table(kind, history, points[0].point, points[0].branch)
-        _frame(spark, rows).createOrReplaceTempView(types.quoted(view))
+        found = system.table(kind, history, points[0].point, points[0].branch)
+        _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
-    answer = sql.run(
+
+    def make() -> DataFrame:
+        """The views of the files that the statement can make use of, and it over them."""
+        wanted = filters.wanted(spark, statement, known, tables)
+        for each, (names, _), condition in zip(opened, tables, wanted, strict=True):
+            found = rows(spark, each, prune.plan(each, condition))
+            if condition != filters.NOTHING or len(opened) == 1:
+                read.append(found)
+            for name in names:
+                found.frame.createOrReplaceTempView(types.quoted(name))
+        return guard.check(spark, statement, known).frame
+
+    answer = sql.answer(
         spark,
-        statement,
-        known,
+        make,
         row_cap=row_cap,
         timeout_s=timeout_s,
         query_id=query_id,
@@ -128,13 +139,13 @@ def _query(
         table=answer.table,
         truncated=answer.truncated,
         seconds=time.monotonic() - started,
-        files_read=sum(each.files_read for each in opened),
-        files_live=sum(each.files for each in opened),
+        files_read=sum(each.files_read for each in read),
+        files_live=sum(each.files for each in read),
         point=points[0],
         before=points[1] if before else None,
         engine=ENGINE,
-        left_out=tuple(dict.fromkeys(sentence for each in opened for sentence in each.left_out)),
-        differs=tuple(dict.fromkeys(sentence for each in opened for sentence in each.differs)),
+        left_out=tuple(dict.fromkeys(sentence for each in read for sentence in each.left_out)),
+        differs=tuple(dict.fromkeys(sentence for each in read for sentence in each.differs)),
     )
 
 
