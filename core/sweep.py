@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from core import journal as journals
 from core.changes import Expire, ReplaceTag
@@ -200,7 +199,7 @@ def _sweep(
             progress(min(begin + BATCH, len(waiting)), len(waiting))
         if done.is_cancelled:
             break
-    left = table.history(agreed(table))
+    left = _history(table, agreed(table))
     sweep.problems += [f"After the sweep: {problem}" for problem in _broken(table, left, sizes)]
     _clean_directories(table, sweep.deleted, left.heads.main)
     # What is refused once may be granted to a resume. What is refused again is told, and left to be found as orphans:
@@ -320,32 +319,31 @@ def _agree(table: Table, before: Heads, after: Heads) -> bool:
 
 
 def _broken(table: Table, history: History, planned: Collection[str]) -> list[str]:
-    """In sentences: each remaining point that cannot be read in full or lacks a file that was planned to go.
-
-    Whoever publishes a reference to such files while they go comes too late for those that went. It is told, because
-    a point whose metadata came through looks whole.
-    """
-    needed: dict[Problem, list[str]] = {}
+    """In sentences: each remaining point that cannot be read in full or lacks a file that was planned to go. A point
+    made while files went comes too late for some, and looks whole where its metadata came through."""
+    unread: dict[Problem, list[str]] = {}
     for position, problems in history.incomplete.items():
-        for problem in problems:
-            needed.setdefault(problem, []).append(history.holders[position].point)
-    held = history.objects["path"].filter(pa.array(history.held.over(history.existing)))
-    lacking: dict[str, list[str]] = {}
-    for path in held.filter(pc.is_in(held, value_set=pa.array(list(planned), pa.string()))).to_pylist():
-        if table.store.size(path) is None:
-            for holder in history.holders_of(path):
-                lacking.setdefault(holder.point, []).append(path)
+        unread.setdefault(problems[0], []).append(history.holders[position].point)
     return [
-        *(f"{_some(points)} cannot be read in full: {problem.sentence()}" for problem, points in needed.items()),
+        *(f"{', '.join(points[:10])} cannot be read in full: {each.sentence()}" for each, points in unread.items()),
         *(
             f"{point} lacks {several(len(paths), 'file')} that went, such as {paths[0]}."
-            for point, paths in lacking.items()
+            for point, paths in table.lacking(history, planned).items()
         ),
     ]
 
 
-def _some(points: Sequence[str], most: int = 10) -> str:
-    return ", ".join(points[:most]) + (f" and {len(points) - most:,} more" if len(points) > most else "")
+def _history(table: Table, heads: Heads) -> History:
+    """Who holds what by these references; by newer ones where what could not be read has gone: others expire, too."""
+    for _ in range(_AGREEMENT_ATTEMPTS):
+        history = table.history(heads)
+        unread = [history.holders[position].path for position in history.incomplete]
+        if not unread:
+            return history
+        heads, before = agreed(table), heads
+        if any(heads.references.get(path) == before.references.get(path) for path in unread):
+            return history
+    raise Conflict("Others kept removing points while they were read.", remedy="Resume when it is calmer.")
 
 
 def _outside(path: str) -> str | None:
@@ -359,7 +357,7 @@ def _reasons_to_stay(
     table: Table, heads: Heads, waiting: Sequence[str], planned: Collection[str]
 ) -> Callable[[str], str | None]:
     """Per path the reason why it stays after all: every remaining point was read in full and cross-examined."""
-    history = table.history(heads)
+    history = _history(table, heads)
     if history.incomplete:
         raise Corrupt(
             f"No further file was deleted. {' '.join(_broken(table, history, planned)[:10])}",

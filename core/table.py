@@ -6,8 +6,11 @@ The calls of the command line and of the dashboard both end here.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from core import plan as planning
 from core.changes import Change, CleanOrphans, Expire, leaves_changelogs
@@ -95,6 +98,16 @@ class Table:
             if listed[directory].get(name) != size:
                 missing.append(path)
         return missing
+
+    def lacking(self, history: History, paths: Collection[str]) -> dict[str, list[str]]:
+        """Per point that is there: which of these files it holds and the store does not have."""
+        held = history.objects["path"].filter(pa.array(history.held.over(history.existing)))
+        found: dict[str, list[str]] = {}
+        for path in held.filter(pc.is_in(held, value_set=pa.array(list(paths), pa.string()))).to_pylist():
+            if self.store.size(path) is None:
+                for holder in history.holders_of(path):
+                    found.setdefault(holder.point, []).append(path)
+        return found
 
     def forecast(self, history: History, now_ms: int) -> tuple[Plan | None, tuple[str, ...]]:
         """What the next commit of a writer expires by itself from main's options, and what that breaks.

@@ -22,7 +22,7 @@ from core.errors import Corrupt
 from core.formats.paimon import references
 from core.formats.paimon.manifest import Manifests
 from core.journal import Journal
-from core.store import Store
+from core.store import Entry, Store
 from core.table import Table, open_table
 from tests.apply import ground, processes, stopping, writing
 from tests.builders import TableBuilder
@@ -138,6 +138,29 @@ def test_whoever_is_broken_by_the_sweep_is_named(
             assert broken
             return
     raise AssertionError("no end was reached")
+
+
+def test_whoever_expires_what_we_are_reading_does_not_stop_us(table: TableBuilder) -> None:
+    """Two commits came while writers were waited for, and all but the newest expire while we read the first of them."""
+
+    def commits() -> None:
+        for size in (5_010, 5_020):
+            table.commit([table.file(size, rows=size // 10, partition=("2026-01-01",))])
+
+    class Expiring(Store):
+        def ls(self, relative: str = "") -> list[Entry]:
+            if relative == "manifest" and 10 in table.commits:  # the references have been read
+                ground.gone_for_good(table)
+                table.expire([number for number in sorted(table.commits) if number < 11])
+            return super().ls(relative)
+
+    store = Expiring(str(table.root))
+    opened = Table(store, Manifests(store))
+    with ground.while_settling(commits):
+        receipt = apply(opened, opened.preview(EXPIRE, NOW), settle_s=1)
+    assert 10 not in table.commits
+    assert receipt.problems == ()
+    assert ground.broken(table.root) == []
 
 
 # the same with real processes -----------------------------------------------------------------------------------------

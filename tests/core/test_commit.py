@@ -328,6 +328,29 @@ def test_a_snapshot_replaced_right_after_publishing_is_a_conflict_and_nothing_is
     assert ours.path in all_files(store)
 
 
+def test_an_engine_about_to_rename_over_a_snapshot_is_waited_for(store: Store) -> None:
+    """It had looked before ours was there: its temporary file tells, until it is moved."""
+    temporary = Path(store.root) / "snapshot/.snapshot-1.0e1c.tmp"
+    temporary.parent.mkdir()
+    temporary.write_bytes(b'{"id": 1}')
+    looks = itertools.count(1)
+
+    class Watched(Store):
+        def ls(self, relative: str = "") -> Any:
+            if relative == "snapshot" and (Path(self.root) / "snapshot/snapshot-1").exists() and next(looks) == 3:
+                temporary.rename(Path(self.root) / "snapshot/snapshot-1")
+            return super().ls(relative)
+
+    with pytest.raises(Conflict, match="replaced"):
+        commit.append(Watched(store.root), [file(store)], stamp())
+
+
+def test_what_a_crashed_engine_left_does_not_stop_commits(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(references, "RIVAL_S", 0.01)
+    store.put("snapshot/.snapshot-1.0e1c.tmp", b'{"id": 1}')
+    assert commit.append(store, [file(store)], stamp()).id == 1
+
+
 def test_an_error_after_the_snapshot_got_there_is_a_commit(store: Store) -> None:
     def fail() -> None:
         raise OSError("the connection broke")

@@ -2,6 +2,7 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.Constructor;
@@ -48,6 +49,7 @@ import org.apache.paimon.data.Timestamp;
 import org.apache.paimon.disk.IOManager;
 import org.apache.paimon.fs.FileIO;
 import org.apache.paimon.fs.Path;
+import org.apache.paimon.fs.PositionOutputStream;
 import org.apache.paimon.fs.local.LocalFileIO;
 import org.apache.paimon.io.DataFileMeta;
 import org.apache.paimon.manifest.FileKind;
@@ -70,12 +72,14 @@ import org.apache.paimon.stats.SimpleStats;
 import org.apache.paimon.stats.Statistics;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.FileStoreTableFactory;
+import org.apache.paimon.table.Table;
 import org.apache.paimon.table.sink.CommitMessage;
 import org.apache.paimon.table.sink.TableCommitImpl;
 import org.apache.paimon.table.sink.TableWriteImpl;
 import org.apache.paimon.table.source.DataSplit;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.table.source.Split;
+import org.apache.paimon.table.system.AuditLogTable;
 import org.apache.paimon.tag.Tag;
 import org.apache.paimon.types.ArrayType;
 import org.apache.paimon.types.DataField;
@@ -244,7 +248,8 @@ public final class PaimonJudge {
     // --- tables -----------------------------------------------------------------------------------------------------
 
     private static FileStoreTable open(JsonNode asked) {
-        FileStoreTable table = FileStoreTableFactory.create(FILES, new Path(text(asked, "table")));
+        FileIO files = has(asked, "hold") ? new Held(asked.get("hold")) : FILES;
+        FileStoreTable table = FileStoreTableFactory.create(files, new Path(text(asked, "table")));
         if (has(asked, "branch")) {
             table = (FileStoreTable) table.switchToBranch(text(asked, "branch"));
         }
@@ -284,6 +289,58 @@ public final class PaimonJudge {
         }
         SchemaManager schemas = new SchemaManager(FILES, new Path(text(asked, "table")), text(asked, "branch", "main"));
         return NODES.numberNode(schemas.commitChanges(changes).id());
+    }
+
+    /**
+     * The engine's own disk, held up at one moment: right before it puts a file at a path that ends with "at". A file it
+     * renames is held after the engine has looked that nothing is there. It says so by making "directory"/held, and goes
+     * on once there is "directory"/go.
+     */
+    private static final class Held extends LocalFileIO {
+
+        private final String at;
+        private final File directory;
+
+        Held(JsonNode hold) {
+            at = text(hold, "at");
+            directory = new File(text(hold, "directory"));
+        }
+
+        @Override
+        public File toFile(Path path) {
+            File file = super.toFile(path);
+            if (!path.toString().endsWith(at)) {
+                return file;
+            }
+            return new File(file.getPath()) {
+                @Override
+                public java.nio.file.Path toPath() { // what moves and copies ask for, and nothing else
+                    hold();
+                    return super.toPath();
+                }
+            };
+        }
+
+        @Override
+        public PositionOutputStream newOutputStream(Path path, boolean overwrite) throws IOException {
+            if (path.toString().endsWith(at)) {
+                hold();
+            }
+            return super.newOutputStream(path, overwrite);
+        }
+
+        private void hold() {
+            try {
+                new File(directory, "held").createNewFile();
+                for (long end = System.nanoTime() + 300_000_000_000L; !new File(directory, "go").exists(); Thread.sleep(1)) {
+                    if (System.nanoTime() > end) {
+                        throw new IllegalStateException("held for five minutes at " + at);
+                    }
+                }
+            } catch (IOException | InterruptedException error) {
+                throw new IllegalStateException(error);
+            }
+        }
     }
 
     // --- commits ----------------------------------------------------------------------------------------------------
@@ -699,13 +756,15 @@ public final class PaimonJudge {
     private static JsonNode read(JsonNode asked) throws Exception {
         boolean own = has(asked, "own") && asked.get("own").asBoolean();
         FileStoreTable table = own ? ownPoint(asked) : travelled(asked);
-        ReadBuilder builder = table.newReadBuilder();
+        // The audit log is the same read with each row's kind before its columns, and with the rows that are deleted.
+        Table source = has(asked, "audit") && asked.get("audit").asBoolean() ? new AuditLogTable(table) : table;
+        ReadBuilder builder = source.newReadBuilder();
         List<Split> splits =
                 own
                         ? table.newSnapshotReader().withSnapshot(point(open(asked), asked)).read().splits()
                         : builder.newScan().plan().splits();
         boolean countOnly = has(asked, "count") && asked.get("count").asBoolean();
-        RowType type = table.rowType();
+        RowType type = source.rowType();
         List<DataType> types = type.getFieldTypes();
         InternalRow.FieldGetter[] getters = new InternalRow.FieldGetter[types.size()];
         for (int i = 0; i < getters.length; i++) {

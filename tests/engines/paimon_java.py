@@ -24,7 +24,9 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -187,6 +189,11 @@ class PaimonJudge(Lines):
     def run(self, cmd: str, table: Table, **fields: Any) -> Any:
         """Any command of PaimonJudge.java by its name."""
         return self.ask(cmd=cmd, table=os.fspath(table), **fields)
+
+    def held(self, directory: Path, at: str, cmd: str, table: Table, **fields: Any) -> Held:
+        """Starts a command that stops right before it puts a file at a path that ends with `at`. Nothing else may be
+        asked before it has ended. `directory` is empty, and used for this alone."""
+        return Held(self, directory, {"hold": {"at": at, "directory": str(directory)}, **fields}, cmd, table)
 
     def hello(self) -> dict[str, str]:
         """The JVM's `java` version and `zone`."""
@@ -417,7 +424,8 @@ class PaimonJudge(Lines):
         return self.run("travel", table, **point)["snapshot"]
 
     def rows(self, table: Table, **point: Any) -> list[list[Any]]:
-        """Every row, ordered. Bytes are hex; decimals, dates, times and non-finite numbers are text.
+        """Every row, ordered. Bytes are hex; decimals, dates, times and non-finite numbers are text. With `audit=True`
+        each row begins with its kind, and deleted rows are there: what changed, with `incremental-between` in `options`.
 
         With `branch=` and `tag=` the engine's time travel looks for the tag among main's tags (0.9 to 2.0); with
         `own=True` this reads the branch's.
@@ -438,6 +446,30 @@ class PaimonJudge(Lines):
         """Every file a reader of this point may open, by kind: data, index, statistics, manifest, manifest-list and,
         where asked, changelog. With `changelog_id=` instead of a point: of a long-lived changelog, changelog only."""
         return self.run("refs", table, changelog=changelog, **point)
+
+
+class Held:
+    """A command of an engine that waits in the middle of what it does."""
+
+    def __init__(self, judge: PaimonJudge, directory: Path, fields: Mapping[str, Any], cmd: str, table: Table) -> None:
+        self._directory = directory
+        self._pool = ThreadPoolExecutor(1)
+        self._answer = self._pool.submit(judge.run, cmd, table, **fields)
+        while not (directory / "held").exists():
+            if self._answer.done():
+                self._pool.shutdown()
+                raise AssertionError(f"{cmd} ended before it could be held: {self._answer.result()}")
+            time.sleep(0.001)
+
+    def go_on(self) -> Any:
+        """The command's answer; raises what the engine says."""
+        (self._directory / "go").touch()
+        return self._answer.result()
+
+    def close(self) -> None:
+        """Lets it go on, whatever it answers: the engine can be asked again."""
+        (self._directory / "go").touch()
+        self._pool.shutdown()
 
 
 def ordered(rows: list[list[Any]]) -> list[list[Any]]:
@@ -464,6 +496,7 @@ __all__ = [
     "NEWEST",
     "RELEASES",
     "EngineError",
+    "Held",
     "JudgeDied",
     "Missing",
     "PaimonJudge",

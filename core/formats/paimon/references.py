@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from core.names import refuse_name
 from core.store import Store
 
 ATTEMPTS = 10
+RIVAL_S = 10.0
 _NUMBER = re.compile(r"\d{1,19}")
 
 
@@ -256,6 +258,8 @@ def publish(store: Store, path: str, content: bytes) -> bool:
     except (SnapscopeError, OSError) as error:
         failed = error  # taken, perhaps by ourselves: a store may repeat a request; or not known
     try:
+        if failed is None:
+            _outwait(store, path)
         found = store.read(path)
     except SnapscopeError as error:
         raise Conflict(
@@ -268,3 +272,23 @@ def publish(store: Store, path: str, content: bytes) -> bool:
     if failed is None:
         raise Conflict(f"Another writer replaced {path} right after it was published.", path=store.location)
     return False
+
+
+def _outwait(store: Store, path: str) -> None:
+    """Wait for writers that may yet replace what was just published.
+
+    An engine on a local disk writes `.NAME.UUID.tmp`, looks whether NAME is free, and renames over it, whatever came in
+    between. Whoever looked before we came has such a file here until it is done; one left by a crash is waited for in
+    vain, once.
+    """
+    directory, _, name = path.rpartition("/")
+
+    def rivals() -> set[str]:
+        names = {entry.name for entry in store.ls(directory)}
+        return {each for each in names if each.startswith(f".{name}.") and each.endswith(".tmp")}
+
+    deadline = time.monotonic() + RIVAL_S
+    left = rivals()
+    while left and time.monotonic() < deadline:
+        time.sleep(0.002)
+        left &= rivals()
