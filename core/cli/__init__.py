@@ -189,6 +189,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("sql")
     sub.add_argument("--at", default="latest", metavar="POINT")
     sub.add_argument("--before", default=None, metavar="POINT", help="a second point, as the view <table>_before")
+    sub.add_argument(
+        "--since", default=None, metavar="POINT", help="what changed after it, as the view <table>_changes"
+    )
     sub.add_argument("--limit", type=int, default=1000, help="rows shown at the most (1000)")
     sub.add_argument("--timeout", default="60 s", metavar="DURATION")
     sub = command("demo", programs.demo, "Make the demo warehouse with our own Spark pipeline.", table=False)

@@ -26,6 +26,7 @@ def query(args: Args) -> Answer:
         args.sql,
         at=args.at,
         before=args.before,
+        since=args.since,
         branch=args.branch,
         row_cap=args.limit,
         timeout_s=parse_duration_ms(args.timeout) / 1000,
@@ -43,6 +44,7 @@ def query(args: Args) -> Answer:
         "files_live": answer.files_live,
         "snapshot": answer.point.snapshot.id,
         "engine": answer.engine,
+        "note": answer.note,
     }
     return document, f"{text}\n{note}"
 

@@ -20,6 +20,7 @@ from core.formats.paimon import types
 from core.history import History
 from core.model import MAIN
 from core.spark import filters, guard, prune, sql, system
+from core.spark.incremental import between
 from core.spark.points import Rows, opened_at, rows
 from core.table import Table
 from core.units import several
@@ -69,6 +70,7 @@ def query(
     *,
     at: str = "latest",
     before: str | None = None,
+    since: str | None = None,
     branch: str = MAIN,
     row_cap: int = 1000,
     timeout_s: float = 60.0,
@@ -78,13 +80,14 @@ def query(
 ) -> QueryAnswer:
     """Run one SELECT over the table as of `at`; `` `t$files` `` and its like are the format's system tables.
 
+    With `since`, an earlier point, `t_changes` are the rows that changed since then: see core/spark/incremental.py.
     `query_id` names the run for `sql.cancel` from another thread; `on_progress` is told (tasks done, tasks known).
     `Unsupported` for tables that cannot be read right by plain Spark yet, `Invalid` for a statement that is not
     allowed or fails.
     """
     history = history or table.history()
     query_id = query_id or str(uuid.uuid4())
-    asked = (table, statement, at, before, branch, row_cap, timeout_s, query_id, on_progress, history)
+    asked = (table, statement, at, before, since, branch, row_cap, timeout_s, query_id, on_progress, history)
     return sql.lasting(lambda spark: _query(spark, *asked))
 
 
@@ -94,6 +97,7 @@ def _query(
     statement: str,
     at: str,
     before: str | None,
+    since: str | None,
     branch: str,
     row_cap: int,
     timeout_s: float,
@@ -111,6 +115,8 @@ def _query(
     ]
     read: list[Rows] = []
     known = set(views(table.name, has_before=before is not None))
+    changed = [f"{name}_changes" for name in views(table.name, has_before=False)] if since else []
+    known.update(changed)
     for view, kind in system.named(statement, views(table.name, has_before=False)).items():
         found = system.table(kind, history, points[0].point, points[0].branch)
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
@@ -118,10 +124,16 @@ def _query(
 
     def make() -> DataFrame:
         """The views of the files that the statement can make use of, and it over them."""
+        if since:
+            changes = between(spark, table, history, resolve(heads, since, branch), points[0]).rows
+            for name in changed:
+                changes.frame.createOrReplaceTempView(types.quoted(name))
+            if any(name.lower() in statement.lower() for name in changed):
+                read.append(changes)
         wanted = filters.wanted(spark, statement, known, tables)
         for each, (names, _), condition in zip(opened, tables, wanted, strict=True):
             found = rows(spark, each, prune.plan(each, condition))
-            if condition != filters.NOTHING or len(opened) == 1:
+            if condition != filters.NOTHING or len(opened) + len(changed) == 1:
                 read.append(found)
             for name in names:
                 found.frame.createOrReplaceTempView(types.quoted(name))

@@ -37,6 +37,7 @@ _READ_OPTIONS = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTE
 _NEEDS_MERGING = "Its rows must be merged by key; this reads files as they stand."
 _DELETED = "deletion-vectors.enabled"
 _KIND = Field(-1, "_VALUE_KIND", "TINYINT")
+KINDS = ("+I", "-U", "+U", "-D")  # as files number them
 _ADDS = (0, 2)
 _REFUSED = {
     "postpone.merge-on-read": ("true", "Rows of the postpone bucket have no order in their files."),
@@ -79,9 +80,17 @@ def empty(spark: SparkSession, schema: Schema) -> DataFrame:
 
 
 def stored(
-    spark: SparkSession, store: Store, schema: Schema, schemas: Mapping[int, Schema], files: pa.Table
+    spark: SparkSession,
+    store: Store,
+    schema: Schema,
+    schemas: Mapping[int, Schema],
+    files: pa.Table,
+    *,
+    kinds: str | None = None,
 ) -> list[DataFrame]:
-    """The rows of these files as they stand, in parts; of a primary-key table's files those that add."""
+    """The rows of these files as they stand, in parts; of a primary-key table's files those that add.
+
+    With `kinds` all rows, and a first column of that name with each one's kind: +I, -U, +U or -D."""
     own = [_KIND] if schema.primary_keys else []
     keys = [parse(_field(schema, key).type) for key in schema.partition_keys]
     parts = []
@@ -99,9 +108,10 @@ def stored(
             frames = [python_files.frame(spark, store, form, known, keys, group, _PARTITION)]
         else:
             raise Unsupported(f"Data files of the format {form!r} cannot be read.", path=store.location)
-        if own:
+        if own and kinds is None:
             frames = [each.where(F.col(_KIND.name).isin(*_ADDS)) for each in frames]
-        parts += [each.select(*map(_column, origins)) for each in frames]
+        first = [] if kinds is None else [_kind(has_kinds=bool(own)).alias(kinds)]
+        parts += [each.select(*first, *map(_column, origins)) for each in frames]
     return parts
 
 
@@ -304,6 +314,10 @@ def _has_times(fields: Sequence[Field]) -> bool:
         return of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") or any(map(has, inner))
 
     return any(has(parse(field.type)) for field in fields)
+
+
+def _kind(*, has_kinds: bool) -> Column:
+    return F.element_at(F.array(*map(F.lit, KINDS)), F.col(_KIND.name) + 1) if has_kinds else F.lit(KINDS[0])
 
 
 def _column(origin: Origin) -> Column:

@@ -425,7 +425,7 @@ class PaimonJudge(Lines):
 
     def rows(self, table: Table, **point: Any) -> list[list[Any]]:
         """Every row, ordered. Bytes are hex; decimals, dates, times and non-finite numbers are text. With `audit=True`
-        each row begins with its kind, and deleted rows are there: what changed, with `incremental-between` in `options`.
+        each row begins with its kind, and deleted rows are there: what changed, given `incremental-between` in options.
 
         With `branch=` and `tag=` the engine's time travel looks for the tag among main's tags (0.9 to 2.0); with
         `own=True` this reads the branch's.

@@ -1,0 +1,125 @@
+"""What changed after one point of a branch up to another, each row with its kind: Paimon's `incremental-between`.
+
+Laws, as the engine has them (spec 10.1):
+- An append table answers with the rows of the files that the APPEND commits between added, as they were written;
+  a primary-key table that writes changelogs with those of the commits between. OVERWRITE commits are passed over.
+- Two points of which one is a tag, and primary-key tables without changelogs, answer with the difference of their
+  rows: of a changed row the one before (-U) and the one after (+U). The engine itself compares only the files that
+  the points do not share: it gives no row before, and also rows that were written again as they were.
+- Where a commit between is gone or cannot be told so, the difference answers, and says why. Which one it was is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from core.asof import AsOf
+from core.errors import Invalid, Unsupported
+from core.formats.paimon import details
+from core.formats.paimon.manifest import ADD
+from core.history import History
+from core.model import Snapshot
+from core.spark import points, read
+from core.spark.compare import CHANGED, Compared, compare
+from core.spark.points import Rows
+from core.table import Table
+from core.units import several
+
+KIND = "_rowkind"
+DELTA, CHANGELOG, DIFF = "delta", "changelog", "diff"
+_WINDOW = "compacted-changelog-"  # an entry that is a part of another bucket's file
+
+
+@dataclass(frozen=True)
+class Between:
+    """`rows` have `_rowkind` and the columns of the later point; `mode` is how they were told, and they say so."""
+
+    mode: str
+    rows: Rows
+
+
+def between(spark: SparkSession, table: Table, history: History, since: AsOf, at: AsOf) -> Between:
+    """The changes after `since` up to `at`. `Invalid` where these are no two points of one branch in this order."""
+    if since.branch != at.branch or since.snapshot.id > at.snapshot.id:
+        raise Invalid(
+            f"{since.point} does not come before {at.point} on one branch, so nothing lies between them.",
+            remedy="Name the earlier point as the one since which changes are asked for.",
+        )
+    if any(field.name.casefold() == KIND for field in at.schema.fields):
+        raise Unsupported(f"The table has a column '{KIND}' of its own.")
+    mode = CHANGELOG if at.schema.primary_keys else DELTA
+    try:
+        if "tag:" in since.point or "tag:" in at.point:
+            raise _NotByFiles("a tag was named")
+        if mode == CHANGELOG and at.schema.options.get("changelog-producer", "none").strip().lower() == "none":
+            raise _NotByFiles("the table writes no changelog")
+        return _by_files(spark, table, history, since, at, mode)
+    except _NotByFiles as why:
+        found = compare(spark, *(points.opened_at(table, history, point) for point in (since, at)))
+        said = f"Changes are the difference between the rows at {since.point} and at {at.point} ({DIFF}): {why}"
+        return Between(DIFF, _rows(_rows_of(found), found.files_read, found.files_live, said, *found.notes))
+
+
+class _NotByFiles(Exception):
+    """Why the files of the commits between do not tell the changes: the second half of a sentence."""
+
+
+def _by_files(spark: SparkSession, table: Table, history: History, since: AsOf, at: AsOf, mode: str) -> Between:
+    read.refuse_unreadable(at.schema, at.schema.options)
+    commits = _commits(history, since, at)
+    taken = [each for each in commits if (each.kind == "APPEND" if mode == DELTA else each.kind != "OVERWRITE")]
+    parts = [details.brought(table.manifests, history.heads, each, mode) for each in taken]
+    for commit, part in zip(taken, parts, strict=True):
+        if pc.any(pc.not_equal(part["kind"], ADD)).as_py():
+            raise _NotByFiles(f"the APPEND commit {commit.id} also took files away")
+        if any(_WINDOW in path for path in part["path"].to_pylist()):
+            raise _NotByFiles(f"the changelog of commit {commit.id} was compacted into files of several buckets")
+    files = pa.concat_tables(parts) if parts else history.files.slice(0, 0)
+    schemas = points.schemas_of(history.heads, at.branch)
+    frames = read.stored(spark, table.store, at.schema, schemas, files, kinds=KIND)
+    passed = sum(each.kind == "OVERWRITE" for each in commits)
+    what = "rows as the APPEND commits wrote them" if mode == DELTA else "the changelogs of the commits"
+    notes = [f"Changes are {what} after {since.point} up to {at.point} ({mode})"]
+    if passed:
+        notes.append(f"{several(passed, 'OVERWRITE commit')} passed over, as the engine does")
+    empty = read.empty(spark, at.schema).select(F.lit("+I").alias(KIND), "*")
+    return Between(mode, _rows(reduce(DataFrame.unionAll, frames or [empty]), len(files), len(files), *notes))
+
+
+def _rows(frame: DataFrame, files_read: int, files: int, *notes: str) -> Rows:
+    return Rows(frame, files=files, files_read=files_read, merged=0, left_out=(), differs=notes)
+
+
+def _commits(history: History, since: AsOf, at: AsOf) -> Sequence[Snapshot]:
+    """Every commit after `since` up to `at`."""
+    line = history.heads.line(at.branch)
+    found = {each.id: each for each in (line.snapshots if line is not None else ())}
+    ids = range(since.snapshot.id, at.snapshot.id + 1)
+    if gone := next((id for id in ids if id not in found), None):
+        raise _NotByFiles(f"commit {gone} is not retained")
+    return [found[id] for id in ids[1:]]
+
+
+def _rows_of(found: Compared) -> DataFrame:
+    """A comparison as rows with kinds, under the columns of the later point."""
+    kind = F.col("kind")
+
+    def side(name: str, alone: str, changed: str) -> Column:
+        values = (
+            (F.col(f"k{at}") if each.is_key else F.col(name)[f"c{at}"]).alias(f"v{at}")
+            for at, each in enumerate(found.columns)
+        )
+        row = F.struct(F.when(kind == CHANGED, changed).otherwise(alone).alias("kind"), *values)
+        return F.when(F.col(name).isNotNull(), F.array_repeat(row, F.col("times").cast("int")))
+
+    sides = F.array(side("a", "-D", "-U"), side("b", "+I", "+U"))
+    rows = found.frame.select(F.explode(F.flatten(F.array_compact(sides))).alias("row"))
+    shown = (F.col("row")[f"v{at}"].alias(each.name) for at, each in enumerate(found.columns) if each.after is not None)
+    return rows.select(F.col("row")["kind"].alias(KIND), *shown)
