@@ -192,6 +192,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument(
         "--since", default=None, metavar="POINT", help="what changed after it, as the view <table>_changes"
     )
+    sub.add_argument("--hold", metavar="DURATION", help="tag the point for so long, so that no expiry takes it away")
     sub.add_argument("--limit", type=int, default=1000, help="rows shown at the most (1000)")
     sub.add_argument("--timeout", default="60 s", metavar="DURATION")
     sub = command("demo", programs.demo, "Make the demo warehouse with our own Spark pipeline.", table=False)

@@ -8,9 +8,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from core.apply import apply
+from core.asof import resolve
+from core.changes import CreateTag
 from core.cli.text import grid
 from core.errors import NotFound
-from core.table import open_table
+from core.model import MAIN
+from core.table import Table, open_table
 from core.units import parse_duration_ms, several
 from core.warehouse import list_tables
 
@@ -21,22 +25,24 @@ Answer = tuple[Any, str]
 def query(args: Args) -> Answer:
     from core.spark.query import query as run
 
+    table = open_table(args.table)
+    at = _hold(table, args) if args.hold is not None else args.at
     answer = run(
-        open_table(args.table),
+        table,
         args.sql,
-        at=args.at,
+        at=at,
         before=args.before,
         since=args.since,
         branch=args.branch,
         row_cap=args.limit,
         timeout_s=parse_duration_ms(args.timeout) / 1000,
     )
-    table = answer.table.rename_columns(_distinct(answer.table.column_names))
-    rows = table.to_pylist()
-    text = grid(tuple(table.column_names), [tuple(str(value) for value in row.values()) for row in rows])
+    shown = answer.table.rename_columns(_distinct(answer.table.column_names))
+    rows = shown.to_pylist()
+    text = grid(tuple(shown.column_names), [tuple(str(value) for value in row.values()) for row in rows])
     note = f"{several(len(rows), 'row')}{' (more were cut off)' if answer.truncated else ''}, {answer.note}"
     document = {
-        "columns": table.column_names,
+        "columns": shown.column_names,
         "rows": rows,
         "truncated": answer.truncated,
         "seconds": round(answer.seconds, 3),
@@ -47,6 +53,15 @@ def query(args: Args) -> Answer:
         "note": answer.note,
     }
     return document, f"{text}\n{note}"
+
+
+def _hold(table: Table, args: Args) -> str:
+    """A tag that keeps the point while it is queried; any engine that commits deletes it once its time is over."""
+    point = resolve(table.heads(), args.at, args.branch)
+    now_ms = time.time_ns() // 1_000_000
+    name, kept_ms = f"query-{point.snapshot.id}-{now_ms}", parse_duration_ms(args.hold)
+    apply(table, table.preview(CreateTag(name, point.snapshot.id, kept_ms, point.branch), now_ms))
+    return f"tag:{name}" if point.branch == MAIN else f"branch:{point.branch}/tag:{name}"
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

@@ -16,10 +16,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.asof import AsOf, resolve
+from core.errors import Corrupt, NotFound
 from core.formats.paimon import types
 from core.history import History
 from core.model import MAIN
-from core.spark import filters, guard, prune, sql, system
+from core.spark import filters, guard, lost, prune, sql, system
 from core.spark.incremental import between
 from core.spark.points import Rows, opened_at, rows
 from core.table import Table
@@ -88,7 +89,12 @@ def query(
     history = history or table.history()
     query_id = query_id or str(uuid.uuid4())
     asked = (table, statement, at, before, since, branch, row_cap, timeout_s, query_id, on_progress, history)
-    return sql.lasting(lambda spark: _query(spark, *asked))
+    try:
+        return sql.lasting(lambda spark: _query(spark, *asked))
+    except (Corrupt, NotFound) as error:
+        points = [resolve(history.heads, point, branch) for point in (at, before) if point]
+        lost.explain(table, history, points, error)
+        raise
 
 
 def _query(
@@ -118,7 +124,7 @@ def _query(
     changed = [f"{name}_changes" for name in views(table.name, has_before=False)] if since else []
     known.update(changed)
     for view, kind in system.named(statement, views(table.name, has_before=False)).items():
-        found = system.table(kind, history, points[0].point, points[0].branch)
+        found = system.rows(kind, table, history, points[0].point, points[0].branch)
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
 

@@ -1,8 +1,9 @@
 """Paimon's system tables of a table at a point, as Arrow: what `t$files` and its like answer in a query.
 
 Law: columns are named as Paimon names them, and say what the references and the history say; where Paimon shows
-today's state of a branch (snapshots, tags, schemas, options, consumers, branches), so does this; files, partitions and
-buckets are those of the point.
+today's state of a branch (snapshots, tags, schemas, options, consumers, branches), so does this; files, partitions,
+buckets, manifests and statistics are those of the point. `tags_pip` are the tags under the columns of the proposal that
+brought tags: `tag_id` is null, because no release ever stored one.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from core.errors import Corrupt
+from core.formats.paimon import layout
+from core.formats.paimon.manifest import LISTED
 from core.formats.paimon.types import parse, to_json
 from core.history import History
-from core.model import Heads, Line
+from core.model import Heads, Line, Snapshot
+from core.table import Table
 
 _MILLIS = pa.timestamp("ms", tz="UTC")
 
@@ -27,10 +32,14 @@ def named(statement: str, names: Iterable[str]) -> dict[str, str]:
     return {f"{name}${kind}": kind for name in names for kind in KINDS if f"{name}${kind}".lower() in lowered}
 
 
-def table(kind: str, history: History, point: str, branch: str) -> pa.Table:
+def rows(kind: str, table: Table, history: History, point: str, branch: str) -> pa.Table:
     """One of `KINDS` at a holder's point of a branch."""
     heads = history.heads
     line = heads.line(branch) or heads.main
+    if kind in _OF_POINT:
+        snapshot = history.holders[history.require(point)].snapshot
+        assert snapshot is not None
+        return _OF_POINT[kind](table, snapshot)
     if kind in _OF_FILES:
         return _OF_FILES[kind](history.files_at(history.require(point)))
     return _OF_REFERENCES[kind](line, heads)
@@ -72,6 +81,57 @@ def _tags(line: Line, _: Heads) -> pa.Table:
         "create_time": pa.array([tag.created for tag in line.tags], pa.timestamp("us")),
         "time_retained": pa.array(retained, pa.string()),
     })  # fmt: skip
+
+
+def _tags_pip(line: Line, _: Heads) -> pa.Table:
+    created = [None if tag.created is None else tag.created.replace(tzinfo=dt.UTC) for tag in line.tags]
+    return pa.table({
+        "tag_name": pa.array([tag.name for tag in line.tags], pa.string()),
+        "tag_id": pa.nulls(len(line.tags), pa.int64()),
+        "creation_time": pa.array([None if each is None else round(each.timestamp() * 1000) for each in created],
+                                  pa.int64()),
+        "tagged_snapshot_id": pa.array([tag.snapshot.id for tag in line.tags], pa.int64()),
+        "schema_id": pa.array([tag.snapshot.schema_id for tag in line.tags], pa.int64()),
+        "record_count": pa.array([tag.snapshot.total_rows for tag in line.tags], pa.int64()),
+    })  # fmt: skip
+
+
+def _manifests(table: Table, snapshot: Snapshot) -> pa.Table:
+    """The manifests of the base and the delta list, in their order."""
+    lists = [snapshot.fields.get(key) for key in ("baseManifestList", "deltaManifestList")]
+    sizes = {entry.name: entry.size for entry in table.store.ls_if_there(layout.MANIFEST) if entry.size is not None}
+    loaded = table.manifests.load([name for name in lists if isinstance(name, str)], LISTED, sizes)
+    for error in loaded.errors.values():
+        raise error
+    own = ("name", "bytes", "added", "deleted", "schema_id")
+    names = ["file_name", "file_size", "num_added_files", "num_deleted_files", "schema_id"]
+    return loaded.rows.select(list(own)).rename_columns(names)
+
+
+def _statistics(table: Table, snapshot: Snapshot) -> pa.Table:
+    """What the last ANALYZE before the point counted; no row where there was none."""
+    name = snapshot.fields.get("statistics")
+    found: list[dict[str, Any]] = []
+    if isinstance(name, str):
+        path = f"{layout.STATISTICS}/{layout.plain_name(name, 'statistics')}"
+        try:
+            document = json.loads(table.store.read(path))
+            found = [{key: document.get(key) for key in _STATISTICS} | {"colstat": document.get("colStats")}]
+        except (ValueError, AttributeError) as error:
+            raise Corrupt("A statistics file was expected to hold one JSON object.", path=path) from error
+    columns = {
+        column: pa.array([each[key] for each in found], pa.int64())
+        for key, column in _STATISTICS.items()
+    }  # fmt: skip
+    return pa.table({**columns, "colstat": _json(each["colstat"] for each in found)})
+
+
+_STATISTICS = {
+    "snapshotId": "snapshot_id",
+    "schemaId": "schema_id",
+    "mergedRecordCount": "mergedRecordCount",
+    "mergedRecordSize": "mergedRecordSize",
+}
 
 
 def _schemas(line: Line, _: Heads) -> pa.Table:
@@ -142,6 +202,7 @@ def _duration(length: dt.timedelta) -> str:
 _OF_REFERENCES: Mapping[str, Callable[[Line, Heads], pa.Table]] = {
     "snapshots": _snapshots,
     "tags": _tags,
+    "tags_pip": _tags_pip,
     "schemas": _schemas,
     "options": _options,
     "branches": _branches,
@@ -152,4 +213,5 @@ _OF_FILES: Mapping[str, Callable[[pa.Table], pa.Table]] = {
     "partitions": lambda files: _summed(files, ["partition"]),
     "buckets": lambda files: _summed(files, ["partition", "bucket"]),
 }
-KINDS = (*_OF_REFERENCES, *_OF_FILES)
+_OF_POINT: Mapping[str, Callable[[Table, Snapshot], pa.Table]] = {"manifests": _manifests, "statistics": _statistics}
+KINDS = (*_OF_REFERENCES, *_OF_FILES, *_OF_POINT)

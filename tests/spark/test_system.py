@@ -6,14 +6,16 @@ import datetime as dt
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from core.errors import Invalid
+from core.errors import Corrupt, Invalid
 from core.spark import system
 from core.spark.query import query
 from core.table import open_table
+from tests.builders import TableBuilder
 
 UTC = dt.UTC
 
@@ -60,6 +62,31 @@ def test_consumers_branches_and_times_without_a_zone(spark: SparkSession, shared
     assert query(branched, "SELECT * FROM `t$branches` ORDER BY 1").table["branch_name"].to_pylist() == ["b0", "b1"]
     kinds = query(branched, "SELECT typeof(create_time) AS a, typeof(commit_time) AS b FROM `t$tags`").table
     assert kinds.to_pylist() == [{"a": "timestamp_ntz", "b": "timestamp"}]
+
+
+def test_manifests_and_statistics_are_those_of_the_point(spark: SparkSession, tmp_path: Path) -> None:
+    made = TableBuilder(tmp_path / "w" / "default.db" / "t")
+    made.commit([made.file(100)])
+    made.commit([made.file(100), made.file(200)], statistics=True)
+    made.tag("v", 1)
+    table = open_table(str(made.root))
+
+    def rows(kind: str, at: str) -> list[dict[str, Any]]:
+        return query(table, f"SELECT * FROM `t${kind}`", at=at).table.to_pylist()
+
+    for at, added in (("1", [1]), ("2", [1, 2])):
+        found = rows("manifests", at)
+        assert [each["num_added_files"] for each in found] == added
+        for each in found:
+            assert each["file_size"] == (made.root / "manifest" / each["file_name"]).stat().st_size
+    assert rows("statistics", "1") == []
+    (counted,) = rows("statistics", "2")
+    assert (counted["snapshot_id"], counted["schema_id"]) == (2, 0)
+    (tag,) = rows("tags_pip", "2")
+    assert (tag["tag_name"], tag["tag_id"], tag["tagged_snapshot_id"], tag["record_count"]) == ("v", None, 1, 10)
+    next(made.root.glob("statistics/*")).write_bytes(b"[")
+    with pytest.raises(Corrupt, match="statistics file"):
+        rows("statistics", "2")
 
 
 @pytest.mark.parametrize("name", ["t$nothing", "other$files", "t$files_before"])

@@ -86,8 +86,11 @@ _RANGES = pa.list_(
     pa.struct([("f0", pa.string()), ("f1", pa.int32()), ("f2", pa.int32()), ("_CARDINALITY", pa.int64())])
 )
 VECTORS = (*INDEX, Column("ranges", ("_DELETIONS_VECTORS_RANGES",), _RANGES, required=False))
+LISTED = (*LIST, Column("schema_id", ("_SCHEMA_ID",), pa.int64()))
 _BATCH_BYTES, _BATCH_FILES = 128 << 20, 2048
-_VERSIONS: Mapping[tuple[Column, ...], int] = {LIST: 2, ENTRY: 2, KEYED: 2, STATS: 2, INDEX: 1, VECTORS: 1}
+_VERSIONS: Mapping[tuple[Column, ...], int] = {
+    LIST: 2, LISTED: 2, ENTRY: 2, KEYED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

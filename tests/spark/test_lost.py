@@ -1,0 +1,69 @@
+"""A point that goes while it is queried: who took it, if that is known, and which point is nearest."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from core import cli
+from core.apply import apply
+from core.changes import Expire
+from core.errors import Corrupt, NotFound
+from core.history import History
+from core.spark.query import query
+from core.table import Table, open_table
+
+COUNT = "SELECT count(*) AS n, sum(hash(*)) AS h FROM t"
+
+
+@pytest.fixture
+def table(shared_tables: Path, tmp_path: Path) -> Table:
+    return open_table(str(shutil.copytree(shared_tables / "paimon" / "default.db" / "branches", tmp_path / "t")))
+
+
+def needing_files(table: Table, history: History) -> str:
+    """A snapshot that goes in an expiry down to one, and holds a data file that goes with it."""
+    plan = table.preview(Expire(retain_max=1, retain_min=1), 2**42, history)
+    freed = set(plan.frees["path"].to_pylist())
+    going = [verdict.point for verdict in plan.goes if verdict.point.isdigit()]
+    return next(each for each in going if freed & set(history.files_at(history.position(each))["path"].to_pylist()))
+
+
+def test_an_expiry_of_ours_is_named(spark: SparkSession, table: Table) -> None:
+    history = table.history()
+    point = needing_files(table, history)
+    receipt = apply(table, table.preview(Expire(retain_max=1, retain_min=1), 2**42), settle_s=0)
+    with pytest.raises(NotFound, match=f"{point} went while the query ran") as found:
+        query(table, COUNT, at=point, history=history)
+    assert receipt.run in found.value.message
+    latest = history.heads.main.snapshots[-1]
+    assert f"The nearest point left is {latest.id}" in str(found.value)
+
+
+def test_another_hand_is_not_blamed_on_us(spark: SparkSession, table: Table) -> None:
+    history = table.history()
+    point = needing_files(table, history)
+    root = Path(table.location)
+    for path in history.files_at(history.position(point))["path"].to_pylist():
+        (root / path).unlink()
+    with pytest.raises((Corrupt, NotFound), match="not there|could not read"):
+        query(table, COUNT, at=point, history=history)  # the point is there: its file is what is missing
+    (root / f"snapshot/snapshot-{point}").unlink()
+    with pytest.raises(NotFound, match="not by this Snapscope"):
+        query(table, COUNT, at=point, history=history)
+
+
+def test_a_query_may_hold_its_point(spark: SparkSession, table: Table) -> None:
+    oldest = table.heads().main.snapshots[0]
+    out = io.StringIO()
+    with redirect_stdout(out):
+        assert cli.main(["query", table.location, COUNT, "--at", str(oldest.id), "--hold", "1 h", "--json"]) == 0
+    assert json.loads(out.getvalue())["snapshot"] == oldest.id
+    (tag,) = (each for each in table.heads().main.tags if each.name.startswith("query-"))
+    assert (tag.snapshot.id, tag.retained and tag.retained.total_seconds()) == (oldest.id, 3600)
