@@ -92,7 +92,7 @@ def query(
     try:
         return sql.lasting(lambda spark: _query(spark, *asked))
     except (Corrupt, NotFound) as error:
-        points = [resolve(history.heads, point, branch) for point in (at, before) if point]
+        points = [resolve(history.heads, point, branch) for point in (at, before, since) if point]
         lost.explain(table, history, points, error)
         raise
 

@@ -52,7 +52,7 @@ def test_another_hand_is_not_blamed_on_us(spark: SparkSession, table: Table) -> 
     root = Path(table.location)
     for path in history.files_at(history.position(point))["path"].to_pylist():
         (root / path).unlink()
-    with pytest.raises((Corrupt, NotFound), match="not there|could not read"):
+    with pytest.raises((Corrupt, NotFound), match=r"not there|could not read"):
         query(table, COUNT, at=point, history=history)  # the point is there: its file is what is missing
     (root / f"snapshot/snapshot-{point}").unlink()
     with pytest.raises(NotFound, match="not by this Snapscope"):
