@@ -50,12 +50,7 @@ def apply(
     if isinstance(plan.change, CreateTag | RenameTag):
         return _publish(table, plan, journal)
     with locked(table.location):
-        if unfinished := journal.open_run(table.location):
-            raise Conflict(
-                f"Run {unfinished.id} of {unfinished.change_kind} on this table is unfinished ({unfinished.state}).",
-                remedy=f"Finish it first: snapscope resume {unfinished.id}"
-                + (f", or take it back: snapscope undo {unfinished.id}." if unfinished.can_undo else "."),
-            )
+        refuse_unfinished(table, journal)
         _confirm(table, plan)
         tag = NewTag.of(plan) if isinstance(plan.change, ReplaceTag) else None
         frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
@@ -73,6 +68,16 @@ def apply(
         )
         replace = None if tag is None else functools.partial(tag.publish, table.store)
         return carry_out(table, work, journal, settle_s, progress, cancelled, replace)
+
+
+def refuse_unfinished(table: Table, journal: Journal) -> None:
+    """`Conflict` where an earlier change of this table was cut off: it is finished, or taken back, first."""
+    if unfinished := journal.open_run(table.location):
+        raise Conflict(
+            f"Run {unfinished.id} of {unfinished.change_kind} on this table is unfinished ({unfinished.state}).",
+            remedy=f"Finish it first: snapscope resume {unfinished.id}"
+            + (f", or take it back: snapscope undo {unfinished.id}." if unfinished.can_undo else "."),
+        )
 
 
 def repairs(change: Change) -> str | None:

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from core import answers
-from core.apply import apply
+from core.apply import apply, refuse_unfinished
 from core.asof import in_words, parse_time_ms, resolve
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.cli import text as texts
@@ -134,12 +134,14 @@ def _run(args: Args, table: Table, shown: Plan) -> Answer:
             remedy="Look at the plan again: the table has changed since, or --now and the rules are not those of then.",
         )
     if not shown.removes and not shown.leaves and not len(shown.frees):
+        refuse_unfinished(table, Journal())  # what went already leaves nothing to plan, and yet much to finish
         return {**answers.plan(shown), "receipt": None}, "Nothing to do."
     if not args.yes:
         _confirm(args, danger(shown, table.name))
     receipt = apply(
         table, shown, settle_s=parse_duration_ms(args.settle) / 1000, progress=None if args.json else _progress
     )
+    args.status = int(bool(receipt.problems) or receipt.outcome != "done")
     return {**answers.plan(shown), "receipt": answers.receipt(receipt)}, texts.of_receipt(receipt)
 
 
@@ -175,6 +177,7 @@ def orphans(args: Args) -> Answer:
 
 def resume(args: Args) -> Answer:
     receipt = carry_on(args.run_id, open_table=open_table, settle_s=parse_duration_ms(args.settle) / 1000)
+    args.status = int(bool(receipt.problems) or receipt.outcome != "done")
     return answers.receipt(receipt), texts.of_receipt(receipt)
 
 

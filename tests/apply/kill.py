@@ -86,8 +86,8 @@ class Stage:
     def forget(self, root: Path) -> None:
         shutil.rmtree(root.parents[1])
 
-    def words(self, root: Path, settle: str, kept: int = KEPT) -> list[str]:
-        keep = ["--retain-max", str(kept), "--retain-min", str(kept)]
+    def words(self, root: Path, settle: str) -> list[str]:
+        keep = ["--retain-max", str(KEPT), "--retain-min", str(KEPT)]
         return ["expire", str(root), *keep, "--now", str(ground.LATE_MS), "--yes", "--settle", settle]
 
     def expire(self, root: Path, state: Path, settle: str = "0 s") -> Process:
@@ -126,11 +126,25 @@ class Stage:
 
     def resume(self, killed: Killed) -> None:
         """Carried on by a new process: the disk is that of a clean run."""
-        assert ground.broken(killed.root) == []
+        self._is_guarded(killed)
         _resume(killed)
         assert _disk(killed.root) == _disk(self.clean_root)
         assert _contents(killed.root) == _contents(self.clean_root)
-        assert processes.run(killed.state, "resume", killed.run).status == 1, "it is finished"
+
+    def kill_again(self, killed: Killed, share: float) -> bool:
+        """Kill a resume, too; False where it got to its end before."""
+        path = killed.root / self.frees[int(share * (len(self.frees) - 1))]
+        words = ["resume", killed.run, "--settle", "0 s", "--json"]
+        process = Process([*processes.CLI, *words], killed.state)
+        try:
+            processes.seen(lambda: not path.exists(), process)
+        finally:
+            status = process.kill()
+        assert status in (0, -9), "it fell by itself"
+        assert ground.broken(killed.root) == []
+        is_open = killed.journal.open_run(str(killed.root)) is not None
+        assert is_open or _disk(killed.root) == _disk(self.clean_root)
+        return is_open
 
     def undo(self, killed: Killed) -> bool:
         """Taken back by a new process: every reference and hint is there again, byte for byte; False, and told, where
@@ -182,9 +196,9 @@ class Stage:
             self.forget(root)
 
     def _is_guarded(self, killed: Killed) -> None:
-        """What was killed lost nothing, and nobody changes the table before it is finished or taken back."""
+        """What was killed lost nothing, and whoever asks for the same again is told to finish it, or take it back."""
         assert ground.broken(killed.root) == []
-        done = processes.run(killed.state, *self.words(killed.root, "0 s", KEPT - 1))
+        done = processes.run(killed.state, *self.words(killed.root, "0 s"))
         assert done.status == 1
         assert "unfinished" in str(done.document)
 

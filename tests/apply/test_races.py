@@ -173,7 +173,7 @@ def stopped(table: TableBuilder, moment: str, state: Path) -> AbstractContextMan
 
 def told_by(done: processes.Done) -> list[str]:
     """Everything the command line had to say of problems."""
-    if done.status:
+    if "error" in done.document:
         return [done.document["error"]["message"]]
     return list(done.document["receipt"]["problems"])
 
@@ -208,6 +208,7 @@ def test_what_is_made_while_apply_is_stopped_in_its_sweep_is_whole_or_named(
     broken = lacking(table)
     assert broken or moment == "1"
     assert unnamed(broken, told_by(done)) == set(), done
+    assert bool(done.status) == bool(broken), "no success where a point was broken"
     if act is makes_a_tag:
         table.tags.pop("late")
         (table.root / "tag/tag-late").unlink()

@@ -27,8 +27,13 @@ def prove(seed: int) -> dict[str, int]:
     stage, _ = _stage()
     during = chance.choice(("references", "references", "settling", "sweep", "sweep", "sweep"))
     killed = stage.kill(Moment(during, chance.random() * (0.7 if during == "sweep" else 1)))
-    then = chance.choice(("resumed", "undone", "resumed with ids used again"))
+    then = chance.choice(("resumed", "undone", "resumed with ids used again", "killed again and resumed"))
     match then:
+        case "killed again and resumed":
+            if stage.kill_again(killed, chance.random()):
+                stage.resume(killed)
+            else:
+                then = "resumed"
         case "resumed":
             stage.resume(killed)
         case "undone":
