@@ -192,7 +192,9 @@ class Store:
                 )
         except FileExistsError as error:
             raise Conflict(f"{relative} exists already.", path=path) from error
-        except OSError as error:
+        except SnapscopeError:
+            raise
+        except Exception as error:  # client libraries raise what they like
             raise self._unwritable(path, error) from error
 
     def put(self, relative: str, data: bytes) -> None:
@@ -204,7 +206,7 @@ class Store:
                     os.replace(temporary, path)
             else:
                 self._fs.pipe_file(path, data)
-        except OSError as error:
+        except Exception as error:
             raise self._unwritable(path, error) from error
 
     def delete(self, relative: str) -> bool:
@@ -213,6 +215,8 @@ class Store:
         A whole URL names a file elsewhere: whoever asks has looked whether the table may delete there.
         """
         if other := _elsewhere(relative):
+            if other[0].protocol == self.protocol and f"{other[0].root}/".startswith(f"{self.root}/"):
+                raise Invalid(f"{relative} lies in the table, where it has another name; it was kept.", path=relative)
             return other[0].delete(other[1])
         path = self.full(relative)
         if self.is_local and not os.path.realpath(path).startswith(os.path.realpath(self.root) + os.sep):
@@ -268,7 +272,7 @@ class Store:
                 remedy="Mount what it leads to, or remove the link.",
             )
 
-    def _unwritable(self, path: str, error: OSError) -> Corrupt:
+    def _unwritable(self, path: str, error: Exception) -> Corrupt:
         return Corrupt(
             f"The store could not write this file: {type(error).__name__}: {error}.",
             path=path,

@@ -6,6 +6,8 @@ may be refused, or lead to a smaller plan; never may a needed file go, nor any o
 Two kinds of damage. Bytes: bits that flip, pieces that are cut, doubled, moved, zeroed, numbers that change a digit.
 Records: a well-formed Avro file with one field of one record changed, a record lost, doubled or taken from elsewhere,
 with or without the counts beside it kept right.
+
+Law: what nobody could tell is no case (see `nobody_tells`), and nothing else is left out.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ Damage = Callable[[random.Random, bytes, list[bytes]], bytes]
 class Outcome:
     """What became of one damaged table."""
 
-    kind: str  # refused at opening, refused at planning, refused at applying, carried out, planned
+    kind: str  # refused at opening, at planning, at applying; carried out; planned; told by nothing
     damage: str
     lost: tuple[tuple[str, str], ...]  # (kept point, file it needs)
 
@@ -84,7 +86,7 @@ def _subject(directory: Path, chance: random.Random) -> Subject:
             )
             for _ in range(chance.randint(1, 3))
         ]  # fmt: skip
-        fields: dict[str, Any] = {"fields": _old(line)} if not has_sizes else {}
+        fields: dict[str, Any] = {}
         if chance.random() < 0.25:
             fields["index"] = [line.index_file(chance.randint(30, 400), partition=partition) for _ in range(2)]
         if chance.random() < 0.2:
@@ -112,10 +114,6 @@ def _subject(directory: Path, chance: random.Random) -> Subject:
     return Subject(good, root, now, truth, Journal(directory / "journal.sqlite"), has_sizes)
 
 
-def _old(_: TableBuilder) -> dict[str, Any]:
-    return {}
-
-
 def _drop_sizes(line: TableBuilder) -> None:
     """As writers up to 1.0 did: a snapshot does not tell its lists' sizes."""
     number = line._last_id
@@ -136,7 +134,7 @@ def flip(chance: random.Random, data: bytes, _: list[bytes]) -> bytes:
 
 def scribble(chance: random.Random, data: bytes, _: list[bytes]) -> bytes:
     out = bytearray(data)
-    for _ in range(chance.choice((1, 1, 2, 4, 16))):
+    for _each in range(chance.choice((1, 1, 2, 4, 16))):
         out[chance.randrange(len(out))] = chance.randrange(256)
     return bytes(out)
 
@@ -199,8 +197,8 @@ BYTES: tuple[Damage, ...] = (flip, flip, scribble, cut, remove, insert, double, 
 def records(chance: random.Random, data: bytes, others: list[bytes]) -> bytes:
     """One thing changes in a well-formed file; the size of the file is kept where padding can keep it."""
     reader = fastavro.reader(io.BytesIO(data))
-    schema, found = reader.writer_schema, list(reader)
-    codec = reader.codec
+    schema, codec = reader.writer_schema, reader.codec
+    found: list[Any] = list(reader)
     if not found:
         return flip(chance, data, others)
     what = chance.randrange(8)
@@ -212,7 +210,7 @@ def records(chance: random.Random, data: bytes, others: list[bytes]) -> bytes:
     elif what == 2:
         found[at] = found[chance.randrange(len(found))]
     elif what == 3:
-        elsewhere = list(fastavro.reader(io.BytesIO(chance.choice(others))))
+        elsewhere = _records(chance.choice(others))
         if elsewhere:
             found[at] = chance.choice(elsewhere)
     else:
@@ -262,10 +260,73 @@ def fields(chance: random.Random, data: bytes, others: list[bytes]) -> bytes:
     elif what == 3:
         theirs = json.loads(chance.choice(others))
         document[name] = theirs.get(name)
-    elif what == 4:
+    elif what == 4 and document:
         swap = chance.choice(sorted(document))
         document[name], document[swap] = document[swap], value
     return json.dumps(document).encode()
+
+
+# what nobody could tell ---------------------------------------------------------------------------------------------
+
+
+def nobody_tells(root: Path, path: str, before: bytes) -> str | None:
+    """Why a damage of this file leaves a table that is whole by itself, though another than before; None otherwise.
+
+    What then goes is what a table like that does not need: no reader could know better.
+    """
+    after = (root / path).read_bytes()
+    name = path.rpartition("/")[2]
+    if name.startswith("index-manifest-"):
+        was, now = _index_files(before), _index_files(after)
+        # Its size and number of entries are written nowhere. A file that is not there, or not of its size, tells.
+        if was is None or now is None or now >= was:
+            return None
+        return "an index manifest of fewer files" if all(_is_there(root, *each) for each in now - was) else None
+    if not name.startswith(("snapshot-", "tag-")) or after == before:
+        return None
+    documents = {each: each.read_bytes() for each in _documents(root) if each != root / path}
+    if name.startswith("tag-") and after in documents.values():
+        return "the tag names another snapshot: somebody may have replaced it"
+    try:
+        old, new = json.loads(before), json.loads(after)
+        changed = {key for key in old.keys() | new.keys() if old.get(key) != new.get(key)}
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    if changed == {"baseManifestList"} and _manifests(root, old) == _manifests(root, new):
+        return "another list of the very same manifests: those of a branch, beside main's"
+    copies = [each for each in documents.values() if json.dumps(old["deltaManifestList"]).encode() in each]
+    if copies or not changed or not changed <= {"indexManifest", "statistics"}:
+        return None
+    places = {"indexManifest": "manifest", "statistics": "statistics"}
+    if all(new.get(key) is None or (root / places[key] / str(new[key])).is_file() for key in changed):
+        return "another index manifest or statistics, or none, in the only document of that snapshot"
+    return None
+
+
+def _manifests(root: Path, document: dict[str, Any]) -> list[str] | None:
+    file = root / "manifest" / str(document.get("baseManifestList"))
+    return [each["_FILE_NAME"] for each in _records(file.read_bytes())] if file.is_file() else None
+
+
+def _index_files(data: bytes) -> set[tuple[str, int]] | None:
+    """Names and sizes; None where it cannot be read."""
+    try:
+        return {(each["_FILE_NAME"], each["_FILE_SIZE"]) for each in _records(data)}
+    except Exception:  # noqa: BLE001 - whatever damaged bytes make of a decoder
+        return None
+
+
+def _records(data: bytes) -> list[Any]:
+    return list(fastavro.reader(io.BytesIO(data)))
+
+
+def _is_there(root: Path, name: str, size: int) -> bool:
+    file = root / "index" / name
+    return "/" not in name and file.is_file() and file.stat().st_size == size
+
+
+def _documents(root: Path) -> list[Path]:
+    return [each for kind in ("snapshot", "tag") for each in root.glob(f"**/{kind}/{kind}-*")]
 
 
 # one case ------------------------------------------------------------------------------------------------------------
@@ -290,7 +351,7 @@ def case(given: Subject, chance: random.Random) -> Outcome:
     weights = {"manifest": 5, "manifest-list": 4, "index-manifest": 3, "snapshot": 4, "tag": 3}
     names = sorted(by_kind)
     kind = chance.choices(names, [weights.get(name, 1) for name in names])[0]
-    said = []
+    said, silent = [], None
     count = min(chance.choice((1, 1, 1, 1, 2, 3)), len(by_kind[kind]))
     everything = [(given.root / path).read_bytes() for path in by_kind[kind]]
     for number in chance.sample(range(len(everything)), count):
@@ -300,7 +361,10 @@ def case(given: Subject, chance: random.Random) -> Outcome:
         damage = chance.choice(damages)
         (given.root / path).write_bytes(damage(chance, data or b"0", everything))
         said.append(f"{damage.__name__} {path}")
+        silent = silent or nobody_tells(given.root, path, data)
     change = _change(given, chance)
+    if silent is not None:
+        return Outcome("told by nothing", silent, ())
     return _try(given, change, f"{' and '.join(said)}; {change}", chance.random() < 0.15)
 
 
@@ -329,7 +393,7 @@ def _try(given: Subject, change: Change, damage: str, is_applied: bool) -> Outco
         ground.age(given.root, ground.files(given.root), START_MS / 1000)
     try:
         table = open_table(str(given.root))
-        history = table.history()
+        history = table.history(table.heads())  # as it is: nobody is about to write it well
     except SnapscopeError:
         return Outcome("refused at opening", damage, ())
     try:

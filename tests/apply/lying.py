@@ -89,14 +89,15 @@ class LyingFiles:
         return self.lies.cut(data) if is_half else data
 
     def pipe_file(self, path: str, data: bytes, mode: str = "overwrite") -> None:
-        if self._is_half("pipe_file", path):
-            raise OSError(errno.EIO, "half an answer", path)
+        """Half an answer to a write or a delete: it was done, and nobody is told."""
+        is_half = self._is_half("pipe_file", path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "xb" if mode == "create" else "wb") as file:
             file.write(data)
+        if is_half:
+            raise OSError(errno.EIO, "half an answer", path)
 
     def rm_file(self, path: str) -> None:
-        """Half an answer to a delete: it was done, and nobody is told."""
         is_half = self._is_half("rm_file", path)
         os.unlink(path)
         if is_half:

@@ -199,11 +199,12 @@ def _contradictory(entries: Loaded, manifest: Ints, history: History) -> Ints:
 
 def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[tuple[str, str]]:
     """Where a point names a file that is not there, the file it means may be one that looks free: in the same
-    directory under another name, or in another directory under the same name."""
+    directory under another name, or in another directory under the same name. And a URL may be another way to write
+    the place of a file of that name: names of files are unique."""
     going = frozenset(frees)
     kinds = pa.array([kind.value for kind in _FILES])
     mask = pc.and_(pa.array(history.held.over(history.existing)), pc.is_in(history.objects["kind"], value_set=kinds))
-    held = history.objects.filter(pc.and_(mask, history.objects["ours"]))
+    held = history.objects.filter(mask)
     directory, name = _directories(held["path"]), _names(held["path"])
     in_place = pc.unique(_directories(pa.array(sorted(going), pa.string())))
     listed = _list(store, in_place.to_pylist())
@@ -218,14 +219,22 @@ def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[
     for path in going:
         free[path.rpartition("/")[2]].append(path)
     for path in held["path"].filter(pc.is_in(name, value_set=pa.array(list(free), pa.string()))).to_pylist():
-        if path not in going and store.size(path) is None:
-            for namesake in free[path.rpartition("/")[2]]:
-                yield namesake, _unsure(path, None, None)
+        namesakes = free[path.rpartition("/")[2]]
+        if path in going:
+            continue
+        if any(_is_url(each) for each in (path, *namesakes)):
+            yield from ((each, f"kept, because a point names {path}, which may be this file") for each in namesakes)
+        elif store.size(path) is None:
+            yield from ((each, _unsure(path, None, None)) for each in namesakes)
 
 
 def _unsure(path: str, found: int | None, size: int | None) -> str:
     fate = "is not there" if found is None else f"has {found} bytes instead of {size}"
     return f"kept, because a point names {path}, which {fate}: it may mean this file"
+
+
+def _is_url(path: str) -> bool:
+    return ":" in path.split("/", maxsplit=1)[0]
 
 
 def _directories(paths: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -237,7 +246,7 @@ def _names(paths: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _list(store: Store, directories: list[str]) -> dict[str, dict[str, int | None]]:
-    own = [each for each in directories if ":" not in each.split("/")[0] and not each.startswith("/")]
+    own = [each for each in directories if not _is_url(each) and not each.startswith("/")]
 
     def one(directory: str) -> dict[str, int | None]:
         return {entry.name: entry.size for entry in store.ls_if_there(directory)}

@@ -1,0 +1,16 @@
+"""Damaged metadata: bytes, records and fields changed at random, then a plan and its apply."""
+
+from __future__ import annotations
+
+from tests.apply import fuzz
+
+CLAIM = (
+    "Metadata damaged in any way that anything tells of is refused or frees less; no file that a kept point needs goes"
+)
+CASES = 12
+
+
+def prove(seed: int) -> dict[str, int]:
+    ended, bad = fuzz.run(seed, CASES)
+    assert not bad, bad
+    return {"damaged tables": ended.total(), **ended}

@@ -1,0 +1,50 @@
+"""A store on which one call, or any call after some, goes wrong: refused, unavailable, cut off or half answered."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+from zlib import crc32
+
+from tests.apply import ground, test_lying_store
+from tests.apply.lying import HOW, Lies
+
+CLAIM = (
+    "Whatever call to the store goes wrong, no point that stays loses a file, and the rest of the way leads where a "
+    "clean run leads"
+)
+CASES = 2
+
+
+def prove(seed: int) -> dict[str, int]:
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="snapscope-lying-") as folder:
+        places = {"SNAPSCOPE_STATE": f"{folder}/state", "SNAPSCOPE_CACHE": f"{folder}/cache"}
+        with mock.patch.dict(os.environ, places):
+            return _prove(chance, Path(folder))
+
+
+def _some(salt: int, often: int) -> Callable[[str, str, int], bool]:
+    """One of so many calls, whatever the order in which threads make them."""
+    return lambda call, path, times: crc32(f"{salt} {call} {path} {times}".encode()) % often == 0
+
+
+def _prove(chance: random.Random, folder: Path) -> dict[str, int]:
+    stage = test_lying_store.made(folder)
+    name = chance.choice(sorted(test_lying_store.CHANGES))
+    change = test_lying_store.CHANGES[name]
+    end, documents, calls = test_lying_store.end_of_a_clean_run(stage, change)
+    refused = 0
+    for _ in range(CASES):
+        lies = Lies(chance.randrange(calls), chance.choice(HOW))
+        if chance.random() < 0.3:
+            lies.picks = _some(chance.randrange(2**32), chance.choice((3, 7, 20)))
+        journal, receipt = test_lying_store.attempt(stage, change, lies)
+        refused += receipt is None
+        test_lying_store.finish(stage.root, change, journal)
+        assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end), (name, lies.at, lies.how)
+    return {"calls that went wrong": CASES, "refusals": refused}
