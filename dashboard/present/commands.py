@@ -72,8 +72,8 @@ def as_of(location: str, point: str, branch: str = MAIN) -> str:
     return _line(spoken + (["--branch", branch] if branch != MAIN else []))
 
 
-def diff(location: str, a: str, b: str) -> str:
-    return _line(["snapscope", "diff", location, a, b])
+def diff(location: str, a: str, b: str, *, rows: bool = False) -> str:
+    return _line(["snapscope", "diff", location, a, b, *(["--rows"] if rows else [])])
 
 
 def _line(spoken: list[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -9,6 +11,9 @@ import pyarrow.compute as pc
 from core.diff import Diff
 from dashboard.present import markup, units, words
 from dashboard.present.markup import Html, Piece
+
+if TYPE_CHECKING:  # Spark is slow to load
+    from core.spark.rowdiff import RowDiff
 
 SHOWN_PARTITIONS = 200
 
@@ -130,3 +135,44 @@ def sentence(found: Diff) -> str | None:
     ):
         return words.ONLY_COMPACTION
     return None
+
+
+def row_stat(found: RowDiff) -> str:
+    """`12 added · 3 removed · 5 changed · 80 unchanged`."""
+    parts: list[Piece] = [
+        markup.in_hue("ink" if side == "changed" else side, words.row_count(count, side))
+        if (count := getattr(found, side))
+        else markup.muted(words.row_count(0, side))
+        for side in words.ROW_SIDES
+    ]
+    if found.unchanged is not None:
+        parts.append(markup.muted(words.rows_unchanged(found.unchanged)))
+    return f'<div class="snap-stat">{markup.join(parts, " &nbsp;·&nbsp; ")}</div>'
+
+
+def rows(found: RowDiff) -> tuple[pd.DataFrame, dict[str, str]]:
+    """A line for each row that differs, and the labels of its columns: what happened, how often, the key, and what a
+    row has in the columns that differ: `before → after` of a changed one. Columns in which nothing differs are not
+    there. Names are numbers, because a column of a table may be called anything."""
+    lines = []
+    for each in found.changes:
+        line = {"side": words.ROW_SIDES[each.kind]}
+        if not found.key:
+            line["times"] = str(each.times)
+        line |= {f"k{found.key.index(name)}": _cell(value) for name, value in each.key.items()}
+        for name in each.after or each.before:
+            before, after = _cell(each.before.get(name)), _cell(each.after.get(name))
+            only = after if each.kind == "added" else before
+            line[f"c{found.columns.index(name)}"] = words.became(before, after) if each.kind == "changed" else only
+        lines.append(line)
+    labels = {"side": words.COLUMN["side"], "times": words.TIMES}
+    labels |= {f"k{number}": name for number, name in enumerate(found.key)}
+    labels |= {f"c{number}": name for number, name in enumerate(found.columns)}
+    shown = {name: label for name, label in labels.items() if any(name in line for line in lines)}
+    return pd.DataFrame(lines, columns=list(shown)).fillna(""), shown
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return words.NULL
+    return value.hex() if isinstance(value, bytes) else str(value)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from core.asof import AsOf
     from core.journal import Run
     from core.spark.query import QueryAnswer
+    from core.spark.rowdiff import RowDiff
     from core.sweep import Receipt
 
 # pages ---------------------------------------------------------------------------------------------------------------
@@ -455,6 +456,44 @@ def capped(shown: int, total: int, what: str) -> str:
     return f"The first {units.count(shown)} of {units.count(total)} {what} are shown; the download has all."
 
 
+ROW_CHANGES = "Row changes"
+COMPARE_ROWS = "Compare rows"
+COMPARE_ROWS_HELP = (
+    "Through Spark, by primary key where there is one, else whole rows. Files that both points hold alike are not read."
+)
+COMPARING_CANCELLED = "The comparison was cancelled."
+NO_ROW_CHANGE = "No row differs between A and B."
+ROW_CHANGES_NAME = "row-changes"
+ROW_SIDES: Mapping[str, str] = {"added": SIDES["added"], "removed": SIDES["removed"], "changed": "± changed"}
+TIMES = "Times"
+NULL = "null"
+
+
+def row_count(count: int, side: str) -> str:
+    return f"{units.count(count)} {side}"
+
+
+def rows_unchanged(count: int) -> str:
+    return f"{units.count(count)} unchanged"
+
+
+def became(before: str, after: str) -> str:
+    return f"{before} → {after}"
+
+
+def rows_note(found: RowDiff) -> str:
+    read = f"read {units.count(found.files_read)} of {units.plural(found.files_live, 'file')}"
+    return f"From {found.a.point} to {found.b.point}: {read} in {found.seconds:.1f} s by {found.engine}."
+
+
+def rows_capped(shown: int) -> str:
+    return f"The first {units.plural(shown, 'row')} that differ are shown, in order; the totals above count all."
+
+
+def sentence(text: str) -> str:
+    return f"{text}."
+
+
 BACKWARDS = "B is older than A: added means what A lacks and B had. Swap to read it forwards in time."
 
 COMMIT_HEADS = ("Snapshot", "Commit", "Committed", "Rows", "Commit user")
@@ -680,6 +719,10 @@ def query_note(answer: QueryAnswer) -> str:
     read = f"read {units.count(answer.files_read)} of {units.plural(answer.files_live, 'live file')}"
     points = answer.point.point + (f" and {answer.before.point}" if answer.before else "")
     return f"{rows} as of {points}; {read} in {answer.seconds:.1f} s by {answer.engine}."
+
+
+def left_out(what: str) -> str:
+    return f"Left out: {what}."
 
 
 def cut_off(shown: int) -> str:

@@ -7,10 +7,11 @@ import streamlit as st
 from core import diff as differing
 from core.diff import Diff
 from core.errors import SnapscopeError
+from core.history import History
 from dashboard import state
 from dashboard.present import charts, commands, differences, markup, pointing, units, words
 from dashboard.present.axis import axis
-from dashboard.widgets import details, errors, frame, grids, lanes, plans, points
+from dashboard.widgets import details, errors, frame, grids, lanes, plans, points, rowchanges
 from dashboard.widgets.frame import Opened
 
 CHART = "diff.chart"
@@ -28,7 +29,7 @@ def draw() -> None:
         return
     with errors.boundary():
         found = differing.diff(history, details.resolve(opened, a), details.resolve(opened, b))
-        _show(opened, found)
+        _show(opened, history, found)
 
 
 def _pick(opened: Opened) -> None:
@@ -74,7 +75,7 @@ def _swap() -> None:
     state.put(a=state.get("b"), b=state.get("a"))
 
 
-def _show(opened: Opened, found: Diff) -> None:
+def _show(opened: Opened, history: History, found: Diff) -> None:
     st.html(differences.stat_line(found))
     carried = differences.carried_rows(found)
     hide = differences.compacted_files(found) > 0 and st.toggle(
@@ -90,13 +91,15 @@ def _show(opened: Opened, found: Diff) -> None:
     said = differences.sentence(found)
     if said is not None:
         st.html(markup.note("info", said))
-    kinds = [words.BY_PARTITION, words.FILES, words.SCHEMA_OPTIONS, words.COMMITS]
-    partitions, files, schema, commits = st.tabs(kinds)
+    kinds = [words.BY_PARTITION, words.FILES, words.ROW_CHANGES, words.SCHEMA_OPTIONS, words.COMMITS]
+    partitions, files, changed, schema, commits = st.tabs(kinds)
     with partitions:
         if len(found.partitions):
             st.html(differences.partitions(found, hide_compaction=hide))
     with files:
         _files(found, hide=hide)
+    with changed:
+        rowchanges.draw(opened, history, found.a, found.b)
     with schema:
         _schema(found)
     with commits:

@@ -13,15 +13,13 @@ import streamlit as st
 from core.history import History
 from dashboard import jobs, loading, state
 from dashboard.present import commands, markup, pointing, results, words
-from dashboard.widgets import errors, frame, grids, plans, points
+from dashboard.widgets import frame, grids, plans, points, waiting
 from dashboard.widgets.frame import Opened
 
 if TYPE_CHECKING:
     from core.spark.query import QueryAnswer
 
 KIND = "query"
-POLL_S = 0.4
-QUICK_S = 0.3  # an answer that comes at once is drawn without a bar before it
 CAPS = (100, 1_000, 10_000)
 TIMEOUTS_S = (30, 60, 300)
 CAP, TIMEOUT = "query.cap", "query.timeout"
@@ -45,7 +43,7 @@ def draw() -> None:
     at_point = pointing.read(at or "latest", opened.zone)
     before_point = pointing.read(before, opened.zone) if before else None
     sql = _form(opened, history, at_point, before_point)
-    _result(opened)
+    waiting.follow(st.session_state.get(_job_key(opened)), "query", words.QUERY_CANCELLED, _rows)
     if sql.strip():
         plans.command(commands.query(opened.ref.location, sql, at_point, before_point))
 
@@ -97,12 +95,6 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
 
     def work(job: jobs.Job) -> object:
         from core.spark import query  # Spark is slow to load, and only this needs it
-        from core.spark import sql as running
-
-        def progress(done: int, total: int) -> None:
-            job.progress(done, total)
-            if job.cancelled.is_set():  # asked for while Spark was still starting
-                running.cancel(id)
 
         return query.query(
             table,
@@ -112,57 +104,20 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
             row_cap=row_cap,
             timeout_s=timeout_s,
             query_id=id,
-            on_progress=progress,
+            on_progress=waiting.progress(job),
             history=history,
         )
 
     job = jobs.submit(id, KIND, opened.ref.title, work)
     st.session_state[_job_key(opened)] = id
-    job.wait(QUICK_S)
-
-
-def _cancel(id: str) -> None:
-    from core.spark import sql
-
-    job = jobs.find(id)
-    if job is not None:
-        job.cancelled.set()
-        sql.cancel(id)
-
-
-def _result(opened: Opened) -> None:
-    job = jobs.find(st.session_state.get(_job_key(opened)))
-    if job is not None:
-        st.fragment(_draw_result, run_every=POLL_S if job.running else None)(job.id)
-
-
-def _draw_result(id: str) -> None:
-    with errors.boundary():
-        job = jobs.find(id)
-        if job is None:
-            return
-        seen = f"query.seen.{id}"
-        if job.running:
-            st.session_state[seen] = False
-            with st.container(border=True, horizontal=True, vertical_alignment="center"):
-                share = job.done / job.total if job.total else 0.0
-                st.progress(share, text=words.running(job.elapsed_s(), job.done, job.total))
-                st.button(words.CANCEL, key="query.cancel", on_click=_cancel, args=(id,))
-            return
-        if st.session_state.get(seen) is False:
-            st.session_state[seen] = True
-            st.rerun()
-        if job.cancelled.is_set():
-            st.html(markup.note("warning", words.QUERY_CANCELLED))
-        elif job.error is not None:
-            errors.show(job.error)
-        else:
-            _rows(job.result)
+    job.wait(waiting.QUICK_S)
 
 
 def _rows(answer: QueryAnswer) -> None:
     shown = results.frame(answer.table)
     st.html(markup.note("info", words.query_note(answer)))
+    for each in (*map(words.left_out, answer.left_out), *map(words.sentence, answer.differs)):
+        st.html(markup.note("info", each))
     if answer.truncated:
         st.html(markup.note("warning", words.cut_off(len(shown))))
     if shown.empty:

@@ -1,0 +1,70 @@
+"""Which rows differ between two points: asked for by a button, compared as a job outside the script."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.asof import AsOf
+from core.history import History
+from dashboard import jobs, loading
+from dashboard.present import commands, differences, markup, words
+from dashboard.widgets import grids, plans, waiting
+from dashboard.widgets.frame import Opened
+
+if TYPE_CHECKING:
+    from core.spark.rowdiff import RowDiff
+
+KIND = "rows"
+SHOWN = 1_000
+TIMEOUT_S = 300
+
+
+def draw(opened: Opened, history: History, a: AsOf, b: AsOf) -> None:
+    """The button, and what came of it for exactly these two contents."""
+    key = f"rows.job.{opened.ref.title}.{hash((a.point, a.snapshot.content, b.point, b.snapshot.content))}"
+    job = jobs.find(st.session_state.get(key))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            words.COMPARE_ROWS,
+            key="rows.compare",
+            icon=":material/compare_arrows:",
+            disabled=job is not None and job.running,
+            on_click=_submit,
+            args=(opened, history, a, b, key),
+        )
+        st.caption(words.COMPARE_ROWS_HELP)
+    waiting.follow(st.session_state.get(key), "rows", words.COMPARING_CANCELLED, _show)
+    if job is not None:
+        plans.command(commands.diff(opened.ref.location, a.point, b.point, rows=True))
+
+
+def _submit(opened: Opened, history: History, a: AsOf, b: AsOf, key: str) -> None:
+    id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
+
+    def work(job: jobs.Job) -> object:
+        from core.spark import rowdiff  # Spark is slow to load, and only this needs it
+
+        told = waiting.progress(job)
+        return rowdiff.row_diff(table, history, a, b, limit=SHOWN, timeout_s=TIMEOUT_S, query_id=id, on_progress=told)
+
+    job = jobs.submit(id, KIND, opened.ref.title, work)
+    st.session_state[key] = id
+    job.wait(waiting.QUICK_S)
+
+
+def _show(found: RowDiff) -> None:
+    st.html(differences.row_stat(found))
+    st.html(markup.note("info", words.rows_note(found)))
+    for note in found.notes:
+        st.html(markup.note("info", words.sentence(note)))
+    if not found.changes:
+        st.html(markup.note("info", words.NO_ROW_CHANGE))
+        return
+    if found.truncated:
+        st.html(markup.note("warning", words.rows_capped(len(found.changes))))
+    frame, labels = differences.rows(found)
+    columns = {name: grids.text(label) for name, label in labels.items()}
+    grids.draw(frame, "rows.grid", columns=columns, what=words.ROWS_NOUN, name=words.ROW_CHANGES_NAME, tall=True)

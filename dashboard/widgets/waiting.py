@@ -1,0 +1,68 @@
+"""Work on Spark as a page follows it: its progress with Cancel while it runs, then its result or its error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from dashboard import jobs
+from dashboard.present import markup, words
+from dashboard.widgets import errors
+
+POLL_S = 0.4
+QUICK_S = 0.3  # an answer that comes at once is drawn without a bar before it
+
+
+def progress(job: jobs.Job) -> Callable[[int, int], None]:
+    """What Spark's side tells the job, and how it hears that nobody waits any more."""
+
+    def told(done: int, total: int) -> None:
+        from core.spark import sql  # Spark is slow to load, and only this needs it
+
+        job.progress(done, total)
+        if job.cancelled.is_set():  # asked for while Spark was still starting
+            sql.cancel(job.id)
+
+    return told
+
+
+def follow(id: str | None, key: str, cancelled: str, show: Callable[[Any], None]) -> None:
+    """Draw a job, again and again while it runs; `show` draws its result."""
+    job = jobs.find(id)
+    if job is not None:
+        st.fragment(_draw, run_every=POLL_S if job.running else None)(job.id, key, cancelled, show)
+
+
+def _draw(id: str, key: str, cancelled: str, show: Callable[[Any], None]) -> None:
+    with errors.boundary():
+        job = jobs.find(id)
+        if job is None:
+            return
+        seen = f"{key}.seen.{id}"
+        if job.running:
+            st.session_state[seen] = False
+            with st.container(border=True, horizontal=True, vertical_alignment="center"):
+                share = job.done / job.total if job.total else 0.0
+                st.progress(share, text=words.running(job.elapsed_s(), job.done, job.total))
+                st.button(words.CANCEL, key=f"{key}.cancel", on_click=_cancel, args=(id,))
+            return
+        if st.session_state.get(seen) is False:
+            st.session_state[seen] = True
+            st.rerun()
+        if job.cancelled.is_set():
+            st.html(markup.note("warning", cancelled))
+        elif job.error is not None:
+            errors.show(job.error)
+        else:
+            show(job.result)
+
+
+def _cancel(id: str) -> None:
+    from core.spark import sql
+
+    job = jobs.find(id)
+    if job is not None:
+        job.cancelled.set()
+        sql.cancel(id)
