@@ -156,7 +156,7 @@ def _remove_references(table: Table, work: Work) -> list[str]:
             )
         if table.store.delete(path):
             deleted.append(path)
-    if work.repairs and deleted:
+    if work.repairs and (deleted or not work.is_first):  # a run that was cut off may have removed the last of them
         repair_hint(table, work.branch, work.repairs)
     return deleted
 

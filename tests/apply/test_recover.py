@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -98,6 +99,18 @@ def test_a_tag_made_again_after_it_went_stays(table: TableBuilder) -> None:
     resume(run)
     assert (table.root / "tag/tag-early").is_file()
     assert ground.broken(table.root) == []
+
+
+@pytest.mark.parametrize("at", ["put snapshot/EARLIEST", "delete snapshot/snapshot-6"])
+def test_the_hint_follows_whoever_removed_the_references(table: TableBuilder, at: str) -> None:
+    """Killed after the last reference went, before the hint was written: the resume has none left to remove."""
+    resume(dies(table, EXPIRE, at))
+    assert (table.root / "snapshot/EARLIEST").read_text() == "7"
+
+
+def test_the_hint_of_changelogs_follows_whoever_left_them(table: TableBuilder) -> None:
+    resume(dies(table, dataclasses.replace(EXPIRE, changelog_retain_max=100), "put changelog/LATEST"))
+    assert (table.root / "changelog/LATEST").read_text() == "6"
 
 
 def test_two_resumes_of_one_run(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
