@@ -8,11 +8,8 @@ Laws:
 from __future__ import annotations
 
 import datetime as dt
-import itertools
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -23,13 +20,12 @@ from core.formats.paimon.details import keys_of
 from core.formats.paimon.types import Type, parse
 from core.model import Schema
 from core.spark import keyed
+from core.spark.buckets import Buckets
 from core.spark.filters import All, Any_, Check, Condition, kind
 from core.spark.points import Opened
 
 _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())  # a wall clock
-_MOST_COMBINATIONS = 1_000  # of values that the bucket key may have
 _BY_CLOCK = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")  # of ORC, what a writer's zone may have shifted
-_HASHED = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "CHAR", "VARCHAR", "DATE", "DECIMAL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +53,7 @@ def plan(of: Opened, condition: Condition) -> keyed.Plan:
         return keyed.only(of.plan, set(paths))
     said = details.stats(of.table.store, of.snapshot, candidates)
     judge = _Judge(of.schema, condition)
+    buckets = Buckets(of.schema, condition, ((file, of.schemas.get(file["schema_id"])) for file in said.values()))
     by_key, by_value = set(), set()
     rows = (candidates[name].to_pylist() for name in ("schema_id", "format"))
     for path, key, schema_id, form in zip(paths, keys_of(candidates), *rows, strict=True):
@@ -64,7 +61,7 @@ def plan(of: Opened, condition: Condition) -> keyed.Plan:
         if file is None or written is None:
             by_key.add(path)
             by_value.add(path)
-        elif judge.may_by_key(file, written):
+        elif buckets.may(file) and judge.may_by_key(file, written):
             by_key.add(path)
             if judge.may_by_value(file, written, form):
                 by_value.add(path)
@@ -162,17 +159,13 @@ class _Judge:
     def __init__(self, schema: Schema, condition: Condition) -> None:
         self.schema, self.condition = schema, condition
         self.types = [parse(field.type) for field in schema.fields]
-        self.at = {field.name: number for number, field in enumerate(schema.fields)}
-        self.keys = [self.at[name] for name in schema.primary_keys if name not in schema.partition_keys]
+        at = {field.name: number for number, field in enumerate(schema.fields)}
+        self.keys = [at[name] for name in schema.primary_keys if name not in schema.partition_keys]
         self.columns = sorted(at for at in _columns(condition) if schema.fields[at].name not in schema.partition_keys)
-        self.bucket_key = _bucket_key(schema, self.at, self.keys)
-        self.hashes = _hashes(schema, self.bucket_key, condition)
 
     def may_by_key(self, file: Mapping[str, Any], written: Schema) -> bool:
-        """By bucket, and by the least and greatest key: these say something of its first column, and of a later one
-        where all before it have one value. Statistics of key columns say more."""
-        if not self._in_bucket(file, written):
-            return False
+        """By the least and greatest key: these say something of its first column, and of a later one where all before
+        it have one value. Statistics of key columns say more."""
         then = {field.id: parse(field.type) for field in written.fields}
         own = [then.get(self.schema.fields[at].id) for at in self.keys]
         of = [to for to in own if to is not None]
@@ -215,15 +208,6 @@ class _Judge:
             bounds[at] = Bounds(low, high, count, file["rows"])
         return may(self.condition, bounds.get)
 
-    def _in_bucket(self, file: Mapping[str, Any], written: Schema) -> bool:
-        total = file["total_buckets"]
-        if self.hashes is None or total is None or total <= 0 or file["bucket"] < 0:
-            return True
-        then = {field.id: field.type for field in written.fields}
-        if any(then.get(self.schema.fields[at].id) != self.schema.fields[at].type for at in self.bucket_key):
-            return True  # hashed as another type
-        return any(abs(hash_) % total == file["bucket"] for hash_ in self.hashes)
-
 
 def _columns(condition: Condition) -> set[int]:
     if isinstance(condition, Check):
@@ -241,61 +225,3 @@ def _some(row: bytes | None, arity: int, wanted: Mapping[int, Type]) -> dict[int
     except SnapscopeError:  # no statistics, or of other columns than are known here
         return {}
     return {number: comparable(value, compared[number]) for number, value in found.items() if value is not None}
-
-
-# buckets ----------------------------------------------------------------------------------------------------------
-
-
-def _bucket_key(schema: Schema, at: Mapping[str, int], keys: Sequence[int]) -> list[int]:
-    """The columns whose hash chooses the bucket; none where it is not chosen so, or not by one that is known here."""
-    bucket, named = schema.options.get("bucket", "-1").strip(), schema.options.get("bucket-key", "")
-    if not bucket.isdigit() or int(bucket) < 1 or schema.options.get("bucket-function.type", "default") != "default":
-        return []
-    found = [at.get(name.strip(), -1) for name in named.split(",") if name.strip()] or list(keys)
-    is_hashed = all(number >= 0 and parse(schema.fields[number].type).root in _HASHED for number in found)
-    return found if is_hashed else []
-
-
-def _hashes(schema: Schema, key: Sequence[int], condition: Condition) -> list[int] | None:
-    """The hashes that the bucket key may have where the condition holds; None where that says too little."""
-    choices = [values for at in key if (values := _equal_to(condition, at)) is not None]
-    if not key or len(choices) != len(key) or math.prod(map(len, choices)) > _MOST_COMBINATIONS:
-        return None
-    return list(_hashed(choices, [parse(schema.fields[at].type) for at in key]))
-
-
-def _hashed(choices: Sequence[Sequence[Any]], of: Sequence[Type]) -> Iterator[int]:
-    for values in itertools.product(*choices):
-        try:
-            stored = binary_row.encode([_value(v, to) for v, to in zip(values, of, strict=True)], of)
-        except SnapscopeError:  # the type has no such value, so no row does
-            continue
-        yield binary_row.bucket_hash(stored[4:])
-
-
-def _value(value: Any, of: Type) -> Any:
-    """A comparable value as it is stored."""
-    match of.root:
-        case "CHAR" | "VARCHAR":
-            return value.decode()
-        case "DATE":
-            return _EPOCH.date() + dt.timedelta(days=value)
-        case "DECIMAL":
-            return Decimal(value)
-        case _:
-            return value
-
-
-def _equal_to(condition: Condition, column: int) -> Sequence[Any] | None:
-    """The only values the column can have where the condition holds; None where it does not say."""
-    match condition:
-        case Check(at, "=", values) if at == column:
-            return values
-        case All(parts):
-            found = [known for each in parts if (known := _equal_to(each, column)) is not None]
-            return min(found, key=len) if found else None
-        case Any_(parts):
-            every = [_equal_to(part, column) for part in parts]
-            return None if None in every else [value for each in every for value in each or ()]
-        case _:
-            return None

@@ -331,6 +331,10 @@ def _column(origin: Origin) -> Column:
         column = F.col(types.quoted(origin.source.name))
         if _stored_as(have) != types.spark(have):
             column = column.cast(types.spark(have))
+        if have.root in ("FLOAT", "DOUBLE"):
+            column = F.nanvl(
+                column, column
+            )  # itself; below it no filter goes, for files' statistics tell 0.0 from -0.0
         column = converted(column, have, wanted)
     return column.alias(origin.field.name)
 

@@ -55,6 +55,7 @@ LOCKED: Mapping[str, str] = {
     "spark.sql.variable.substitute": "false",  # `${env:X}` would be replaced before any parser sees it
     "spark.sql.scripting.enabled": "false",  # no BEGIN … END
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.optimizer.nestedPredicatePushdown.supportedFileSources": "none",  # files' statistics tell 0.0 from -0.0
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # values come from metadata, never from names
 }
 

@@ -173,6 +173,25 @@ def test_a_filter_on_the_partition_opens_no_other_file(spark: SparkSession, tmp_
     assert tuples(table.frame(spark).where("p = 'a'")) == [(1, "a")]
 
 
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+def test_both_zeros_are_found_by_a_filter(spark: SparkSession, tmp_path: Path, form: str) -> None:
+    """Statistics of files tell 0.0 from -0.0, a comparison does not: files are not left out by them."""
+    inner = row((3, "y", "FLOAT"))
+    table = Table(tmp_path, schema(0, (0, "id", "INT"), (1, "x", "DOUBLE"), (2, "r", inner)))
+    (tmp_path / "bucket-0").mkdir()
+    for id, zero in ((1, -0.0), (2, 0.0)):
+        content = pa.table({
+            "id": pa.array([id], pa.int32()), "x": [zero],
+            "r": pa.array([{"y": zero}], pa.struct({"y": pa.float32()})),
+        })  # fmt: skip
+        path = f"bucket-0/{id}.{form}"
+        (parquet.write_table if form == "parquet" else orc.write_table)(content, tmp_path / path)
+        table.named(path)
+    for column in ("x", "r.y"):
+        for condition in (">= 0", "= 0", "<= double('-0.0')", "IN (0.0)"):
+            assert tuples(table.frame(spark).where(f"{column} {condition}").select("id")) == [(1,), (2,)], condition
+
+
 def test_exactly_the_named_files_are_read_and_making_the_frame_reads_none(spark: SparkSession, tmp_path: Path) -> None:
     table = Table(tmp_path, schema(0, (0, "id", "INT")))
     for number in range(100):

@@ -73,6 +73,7 @@ KEYED = (
 STATS = (
     *KEYED[:-1],
     Column("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
+    Column("schema_id", ("_FILE", "_SCHEMA_ID"), pa.int64()),
     Column("total_buckets", ("_TOTAL_BUCKETS",), pa.int32()),
     Column("low", ("_FILE", "_VALUE_STATS", "_MIN_VALUES"), pa.binary(), required=False),
     Column("high", ("_FILE", "_VALUE_STATS", "_MAX_VALUES"), pa.binary(), required=False),
