@@ -13,15 +13,21 @@ def main() -> None:
     """One run: find the page, take its address, draw the frame, draw the page, show what went wrong."""
     st.set_page_config(page_title=words.PRODUCT, page_icon=str(frame.MARK), layout="wide")
     frame.dress()
+    home = "overview"  # served at "/"; its name as an address leads there
     pages = [
-        st.Page(f"views/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
+        st.Page(f"views/{name}.py", title=title, icon=icon, url_path="" if name == home else name, default=name == home)
         for name, (title, icon) in words.PAGES.items()
     ]
+    pages.append(st.Page(_to_home, title=words.PAGES[home][0], url_path=home, visibility="hidden"))
     page = st.navigation(pages, position="top")
-    place = state.enter(page.url_path or "overview")
+    place = state.enter(page.url_path or home)
     frame.sidebar(place)
     with errors.boundary():
         page.run()
+
+
+def _to_home() -> None:
+    st.switch_page("views/overview.py")
 
 
 main()

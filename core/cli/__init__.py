@@ -44,7 +44,7 @@ def _run(given: Sequence[str], wants_json: bool) -> int:
     try:
         args = _parser().parse_args(given)
         args.json = wants_json
-        args.status = 0  # a question that is answered in part sets another
+        args.partly = ""  # what is answered or done in part says so: it is no success
         document, text = args.run(args)
     except SnapscopeError as error:
         return _fail(error, wants_json)
@@ -54,9 +54,9 @@ def _run(given: Sequence[str], wants_json: bool) -> int:
         _print(document)
     elif text:
         say(text)
-        if args.status:
-            say("Not everything could be read; the rest is above.", sys.stderr)
-    return int(args.status)
+    if args.partly and not wants_json:
+        say(args.partly, sys.stderr)
+    return int(bool(args.partly))
 
 
 def _fail(error: SnapscopeError, wants_json: bool, status: int = 1) -> int:

@@ -12,6 +12,7 @@ from core.apply import apply, refuse_unfinished
 from core.asof import in_words, parse_time_ms, resolve
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.cli import text as texts
+from core.cli.text import NOT_AS_PLANNED, UNREAD
 from core.danger import Danger, danger
 from core.errors import Conflict, Invalid, SnapscopeError
 from core.journal import Journal
@@ -115,7 +116,7 @@ def _plan_all(args: Args) -> Answer:
         document.append(answers.plan(shown))
         frees = f"{len(shown.frees):,}", size(shown.freed_bytes), size(shown.kept_bytes)
         rows.append((each.title, *frees, f"{several(len(shown.goes), 'point')} go"))
-    args.status = int(any("error" in each for each in document))
+    args.partly = UNREAD if any("error" in each for each in document) else ""
     return document, texts.grid(("table", "files freed", "bytes freed", "bytes kept", ""), rows)
 
 
@@ -141,7 +142,7 @@ def _run(args: Args, table: Table, shown: Plan) -> Answer:
     receipt = apply(
         table, shown, settle_s=parse_duration_ms(args.settle) / 1000, progress=None if args.json else _progress
     )
-    args.status = int(bool(receipt.problems) or receipt.outcome != "done")
+    args.partly = "" if receipt.outcome == "done" and not receipt.problems else NOT_AS_PLANNED
     return {**answers.plan(shown), "receipt": answers.receipt(receipt)}, texts.of_receipt(receipt)
 
 
@@ -177,7 +178,7 @@ def orphans(args: Args) -> Answer:
 
 def resume(args: Args) -> Answer:
     receipt = carry_on(args.run_id, open_table=open_table, settle_s=parse_duration_ms(args.settle) / 1000)
-    args.status = int(bool(receipt.problems) or receipt.outcome != "done")
+    args.partly = "" if receipt.outcome == "done" and not receipt.problems else NOT_AS_PLANNED
     return answers.receipt(receipt), texts.of_receipt(receipt)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from core import answers
 from core.asof import AsOf, in_words, parse_time_ms, resolve
-from core.cli.text import grid, number, signed_size
+from core.cli.text import UNREAD, grid, number, signed_size
 from core.diff import diff as compare
 from core.errors import Invalid, NotFound
 from core.expiry import life
@@ -34,7 +34,7 @@ def tables(args: Args) -> Answer:
 
 def _whole(args: Args, document: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A list in which something could not be read is shown and is no success."""
-    args.status = int(any("error" in each for each in document))
+    args.partly = UNREAD if any("error" in each for each in document) else ""
     return document
 
 

@@ -13,6 +13,8 @@ from core.sweep import Receipt
 from core.units import several, size
 
 SHOWN = 20
+UNREAD = "Not everything could be read; the rest is above."
+NOT_AS_PLANNED = "Not everything went as planned: see above."
 
 
 def of_plan(plan: Plan, native: Sequence[str] = ()) -> str:
