@@ -98,6 +98,30 @@ def leaves_changelogs(change: Change) -> bool:
     return isinstance(change, Expire) and not change.changelogs_only and asks_changelogs(change)
 
 
+def refuse_unheeded(change: Expire) -> None:
+    """`Invalid` where part of a request would have no say: it would look as if it had been heeded."""
+    policy = {
+        "retain-max": change.retain_max,
+        "retain-min": change.retain_min,
+        "time-retained": change.time_retained_ms,
+    }
+    if change.changelogs_only:
+        given = [name for name, value in policy.items() if value is not None] + ["snapshot"] * bool(change.snapshots)
+        if given:
+            raise Invalid(
+                f"{', '.join(given)}: of snapshots, and only long-lived changelogs were to go.",
+                remedy="Give changelog-retain-max, changelog-retain-min or changelog-time-retained; "
+                "expire snapshots in a plan of their own.",
+            )
+    policy |= {"older-than": change.older_than_ms, "max-deletes": change.max_deletes}
+    given = [name for name, value in policy.items() if value is not None]
+    if change.snapshots and given:
+        raise Invalid(
+            f"Snapshots were named, and so was a policy ({', '.join(given)}): only one of them can say which go.",
+            remedy="Give the snapshots, or the policy.",
+        )
+
+
 def asks_changelogs(change: Expire) -> bool:
     return any(
         value is not None

@@ -27,6 +27,7 @@ from core.changes import (
     check_tag_name,
     find_tag,
     keeps_changelogs,
+    refuse_unheeded,
     tag_source,
 )
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
@@ -178,6 +179,7 @@ def _expire(
     leaves: list[str],
     warnings: list[str],
 ) -> None:
+    refuse_unheeded(change)
     if broken := next((each for each in line.unreadable if each.kind == "consumer"), None):
         raise Corrupt(
             f"Consumer {broken.name} cannot be read, so nobody knows which snapshots it still needs. "

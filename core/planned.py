@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.changes import Change, CleanOrphans, CreateTag, RenameTag
+from core.changes import Change, CleanOrphans, CreateTag, RenameTag, ReplaceTag
 from core.model import Heads, ObjectKind, Snapshot
 from core.units import several, size
 
@@ -66,6 +66,9 @@ class Plan:
             return f"Creates tag {self.change.name}; frees nothing."
         if isinstance(self.change, RenameTag):
             return f"Renames tag {self.change.name} to {self.change.to}; frees nothing."
+        if isinstance(self.change, ReplaceTag):
+            frees = f"{size(self.freed_bytes)} in {several(len(self.frees), 'file')}" if len(self.frees) else "nothing"
+            return f"Replaces tag {self.change.name}; frees {frees}."
         if isinstance(self.change, CleanOrphans):
             return f"Frees {size(self.freed_bytes)} in {several(len(self.frees), 'orphaned file')}."
         if not self.goes:

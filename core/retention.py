@@ -72,8 +72,11 @@ def policy(
         least = greatest
     if least < 1:
         raise Invalid(f"retain-min must be at least 1, not {least}: the newest snapshot always stays.")
+    if greatest < 1:
+        raise Invalid(f"retain-max must be at least 1, not {greatest}: the newest snapshot always stays.")
     if greatest < least:
-        told = "" if retain_min is not None else f", from the table's option {prefix}.num-retained.min"
+        whose = f"from the table's option {prefix}.num-retained.min" if own_min is not None else "the engine's default"
+        told = "" if retain_min is not None else f", {whose}"
         raise Invalid(
             f"retain-max ({greatest}) is below retain-min ({least}{told}).", remedy="Give both, max at least min."
         )

@@ -21,7 +21,7 @@ from core.formats.paimon import native, orphans
 from core.formats.paimon.axis import has_changelogs
 from core.formats.paimon.manifest import Manifests
 from core.history import History
-from core.model import Heads
+from core.model import MAIN, Heads
 from core.planned import Plan
 from core.store import LOCAL, Store
 
@@ -116,14 +116,26 @@ class Table:
         """
         if history.heads.main.options.get("write-only") == "true" or not history.heads.main.snapshots:
             return None, ()
-        plan = planning.preview(history, Expire(), now_ms)
-        return plan, tuple(
-            sentence for sentence in self.native(plan, history) if "break" in sentence or "fail" in sentence
-        )
+        asked = Expire(expired_tags=history.heads.main.options.get("tag.time-expire-enabled") != "false")
+        plan = planning.preview(history, asked, now_ms)
+        breaks = [sentence for sentence in self.native(plan, history) if "break" in sentence or "fail" in sentence]
+        if breaks:
+            breaks.append(
+                "The table option write-only = true keeps writers from it; a greater snapshot.num-retained.min "
+                "puts it off."
+            )
+        return plan, tuple(breaks)
 
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: where Paimon's own deletion would differ from this plan, and what it would break."""
-        found = native.would_delete(self.store, history.heads, self.manifests, plan.change, plan.now_ms)
+        change = plan.change
+        if isinstance(change, Expire):
+            if change.changelogs_only:
+                return ("What Paimon's own expiry of long-lived changelogs deletes is not predicted here.",)
+            prefix = "tag:" if change.branch == MAIN else f"branch:{change.branch}/tag:"
+            named = [verdict.point.removeprefix(prefix) for verdict in plan.goes if verdict.point.startswith(prefix)]
+            change = dataclasses.replace(change, drop_tags=tuple(named))
+        found = native.would_delete(self.store, history.heads, self.manifests, change, plan.now_ms)
         frees = set(plan.frees["path"].to_pylist())
         kept = {verdict.point for verdict in plan.points if verdict.keep}
         holders = {

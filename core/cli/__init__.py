@@ -156,7 +156,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--now", metavar="TIME")
     _confirmation(sub)
     sub = command("replace-tag", changes.change, "Let a tag name another snapshot.")
-    _create_tag_options(sub)
+    _tag_options(sub)
     _confirmation(sub)
     sub = command("rename-tag", changes.change, "Give a tag another name.")
     sub.add_argument("--name", required=True)
@@ -242,8 +242,12 @@ def _delete_tag_options(sub: argparse.ArgumentParser) -> None:
 
 
 def _create_tag_options(sub: argparse.ArgumentParser) -> None:
+    _tag_options(sub)
+    sub.add_argument("--verify", action="store_true", help="withdraw the tag if a file of its point is missing")
+
+
+def _tag_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--name", required=True)
     sub.add_argument("--snapshot", metavar="ID", help="the snapshot to name (default: latest)")
     sub.add_argument("--time-retained", metavar="DURATION", help="the engine deletes the tag after this")
-    sub.add_argument("--verify", action="store_true", help="withdraw the tag if a file of its point is missing")
     sub.add_argument("--now", metavar="TIME")

@@ -19,10 +19,11 @@ def of(change: Change, location: str) -> str | None:
     return _line(["snapscope", *spoken]) if spoken else None
 
 
-def call(change: Change, title: str) -> str | None:
+def call(change: Change, title: str, now_ms: int) -> str | None:
     """Paimon's own procedure for the same request, on `database.table`; None where it has none.
 
-    Times are written as UTC: the procedure reads them in the zone of the engine's JVM.
+    An age is counted back from the plan's own `now_ms`. Times are written as UTC: the procedure reads them in the zone
+    of the engine's JVM.
     """
     table = title if change.branch == MAIN else f"{title}$branch_{change.branch}"
     given: list[tuple[str, str | int | None]]
@@ -31,7 +32,8 @@ def call(change: Change, title: str) -> str | None:
             if change.changelogs_only or change.snapshots:
                 return None
             name = "expire_snapshots"
-            older = change.older_than_ms
+            ages = [] if change.time_retained_ms is None else [now_ms - change.time_retained_ms]
+            older = min([*ages, *([] if change.older_than_ms is None else [change.older_than_ms])], default=None)
             given = [("retain_max", change.retain_max), ("retain_min", change.retain_min)]
             given += [
                 ("older_than", None if older is None else _procedure_time(older)),
@@ -64,7 +66,14 @@ def _literal(value: str | int) -> str:
 
 def query(location: str, sql: str, point: str, before: str | None) -> str:
     spoken = ["snapscope", "query", location, sql, "--at", point]
-    return _line(spoken + (["--before", before] if before else []))
+    if before:
+        spoken += ["--before", before, *(["--since", before] if asks_for_changes(sql) else [])]
+    return _line(spoken)
+
+
+def asks_for_changes(sql: str) -> bool:
+    """Whether a statement may mean the view of what changed between the two points."""
+    return "_changes" in sql.lower()
 
 
 def as_of(location: str, point: str, branch: str = MAIN) -> str:
@@ -106,6 +115,7 @@ def _words(change: Change, location: str) -> list[str]:
         case ReplaceTag():
             spoken = ["replace-tag", location, "--name", change.name]
             spoken += ["--snapshot", str(change.snapshot_id)] if change.snapshot_id is not None else []
+            spoken += ["--time-retained", f"{change.retained_ms} ms"] if change.retained_ms is not None else []
         case RenameTag():
             spoken = ["rename-tag", location, "--name", change.name, "--to", change.to]
         case CleanOrphans():

@@ -18,7 +18,6 @@ from dashboard.present import commands, markup, rows, units, words
 from dashboard.widgets import errors, grids, lab, unfinished
 from dashboard.widgets.frame import Opened
 
-KIND = "change"
 POLL_S = 0.5
 PROTECTED_MS = 7 * 86_400_000
 
@@ -34,7 +33,7 @@ def command_of(opened: Opened, plan: Plan) -> None:
     text = commands.of(plan.change, opened.ref.location)
     if text is not None:
         command(text)
-    procedure = commands.call(plan.change, opened.ref.title)
+    procedure = commands.call(plan.change, opened.ref.title, plan.now_ms)
     if procedure is not None:
         st.caption(words.PROCEDURE)
         st.code(procedure, language="sql", wrap_lines=True)
@@ -171,22 +170,19 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
 
 
 def _submit(opened: Opened, plan: Plan, clears: str | None) -> None:
-    if not access.is_on(opened.listing):
-        return  # switched off since the button was drawn
     table = loading.table(opened.ref.location)
 
     def work(job: jobs.Job) -> Receipt:
         return applying.apply(table, plan, progress=job.progress, cancelled=job.cancelled.is_set)
 
-    jobs.submit(plan.fingerprint, KIND, opened.ref.title, work, exclusive=True)
-    if clears is not None:
+    if unfinished.submit(opened, plan.fingerprint, work) and clears is not None:
         st.session_state[clears] = ""
 
 
 def progress(opened: Opened) -> None:
     """The newest change of this table, as it goes on and how it ended. Every reader of the table sees it."""
     unfinished.draw(opened)
-    job = jobs.latest(KIND, opened.ref.title)
+    job = jobs.latest(unfinished.KIND, opened.ref.title)
     if job is not None:
         st.fragment(_progress, run_every=POLL_S if job.running else None)(opened, job.id)
 

@@ -1,24 +1,47 @@
-"""A change of this table that did not end: it can be carried on, and until its sweep starts it can be taken back."""
+"""Starting a change of this table, and one that did not end: it can be carried on, and until its sweep starts it can
+be taken back.
+
+Law: nothing starts for a reader for whom changes are off at that moment, whatever their page still shows.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
+from core.errors import Conflict
 from core.journal import Journal, Run
 from core.recover import resume, undo
 from core.sweep import Receipt
 from core.table import open_table
 from dashboard import access, jobs
 from dashboard.present import markup, units, words
+from dashboard.widgets import errors
 from dashboard.widgets.frame import Opened
 
 KIND = "change"
+_REFUSED = "change.refused"
+
+
+def submit(opened: Opened, id: str, work: Callable[[jobs.Job], Any]) -> bool:
+    """Start a change from a button; False where it may not start. `draw` tells what was refused."""
+    if not access.is_on(opened.listing):
+        return False  # switched off since the button was drawn
+    try:
+        jobs.submit(id, KIND, opened.ref.title, work, exclusive=True)
+    except Conflict as error:  # another page was faster
+        st.session_state[_REFUSED] = error
+        return False
+    return True
 
 
 def draw(opened: Opened) -> None:
     """The banner, where the journal knows an unfinished run and no job of this process is at it."""
+    if refused := st.session_state.pop(_REFUSED, None):
+        errors.show(refused)
     job = jobs.latest(KIND, opened.ref.title)
     if job is not None and job.running:
         return
@@ -36,21 +59,21 @@ def draw(opened: Opened) -> None:
                 icon=":material/play_arrow:",
                 type="primary",
                 on_click=_resume,
-                args=(found, opened.ref.title),
+                args=(opened, found),
             )
             if found.can_undo:
-                st.button(words.UNDO, icon=":material/undo:", on_click=_undo, args=(found, opened.ref.title))
+                st.button(words.UNDO, icon=":material/undo:", on_click=_undo, args=(opened, found))
 
 
-def _resume(found: Run, title: str) -> None:
+def _resume(opened: Opened, found: Run) -> None:
     def work(job: jobs.Job) -> Receipt:
         return resume(found.id, open_table=open_table, progress=job.progress, cancelled=job.cancelled.is_set)
 
-    jobs.submit(f"resume-{found.id}-{time.monotonic_ns()}", KIND, title, work, exclusive=True)
+    submit(opened, f"resume-{found.id}-{time.monotonic_ns()}", work)
 
 
-def _undo(found: Run, title: str) -> None:
+def _undo(opened: Opened, found: Run) -> None:
     def work(_: jobs.Job) -> tuple[str, ...]:
         return undo(found.id, open_table=open_table)
 
-    jobs.submit(f"undo-{found.id}-{time.monotonic_ns()}", KIND, title, work, exclusive=True)
+    submit(opened, f"undo-{found.id}-{time.monotonic_ns()}", work)

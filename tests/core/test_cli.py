@@ -248,6 +248,7 @@ USAGE = [
     ["plan", "expire", "t", "--bogus"],
     ["expire", "t", "--max-deletes"],
     ["create-tag", "t"],
+    ["replace-tag", "t", "--name", "x", "--verify"],
     ["delete-tag", "t"],
     ["query", "t"],
     ["demo"],

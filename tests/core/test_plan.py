@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import json
 import os
 import random
@@ -19,7 +20,8 @@ from hypothesis import strategies as st
 
 from core import answers
 from core.errors import Corrupt, Invalid, NotFound
-from core.plan import CreateTag, DeleteTags, Expire, Plan, preview
+from core.formats.paimon import native
+from core.plan import CreateTag, DeleteTags, Expire, Plan, ReplaceTag, preview
 from core.table import open_table
 from tests.builders import START_MS, DataFile, TableBuilder
 from tests.core import set_model
@@ -314,6 +316,15 @@ def test_unknown_names(tmp_path: Path) -> None:
         Expire(older_than_ms=-1),
         Expire(rules="2.x"),
         Expire(changelogs_only=True, changelog_retain_min=0),
+        Expire(changelogs_only=True, retain_max=1),
+        Expire(changelogs_only=True, retain_min=1),
+        Expire(changelogs_only=True, time_retained_ms=1),
+        Expire(changelogs_only=True, snapshots=(1,)),
+        Expire(snapshots=(1,), retain_max=1),
+        Expire(snapshots=(1,), retain_min=1),
+        Expire(snapshots=(1,), older_than_ms=1),
+        Expire(snapshots=(1,), time_retained_ms=1),
+        Expire(snapshots=(1,), max_deletes=1),
     ],
     ids=str,
 )
@@ -394,6 +405,75 @@ def test_an_extra_file_that_is_gone_is_not_freed(tmp_path: Path) -> None:
     assert f"bucket-0/{extra.name}" not in frees(plan(root, KEEP_ONE))
 
 
+# beside the engine ---------------------------------------------------------------------------------------------------
+
+
+def beside(root: Path, change: Expire) -> tuple[str, ...]:
+    table = open_table(str(root))
+    history = table.history()
+    return table.native(table.preview(change, NOW_MS, history), history)
+
+
+def replaced_four_times(root: Path, options: Mapping[str, str]) -> TableBuilder:
+    """Each commit replaces the files of the one before, so every snapshot alone holds something."""
+    table = TableBuilder(root, options=options)
+    for _ in range(4):
+        table.commit([table.file()], table.live(), kind="OVERWRITE")
+    return table
+
+
+def test_named_snapshots_are_compared_as_named(tmp_path: Path) -> None:
+    replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "1"})
+    assert beside(tmp_path / "t", Expire(snapshots=(1, 2))) == ()
+
+
+def test_tags_that_go_by_their_age_go_in_the_engine_too(tmp_path: Path) -> None:
+    table = replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "9"})
+    table.tag("old", 2, created=dt.datetime(2026, 1, 1), retained_s=60)
+    table.expire([1, 2])
+    for change in (Expire(expired_tags=True), Expire(tags_older_than_ms=NOW_MS)):
+        assert goes(plan(tmp_path / "t", change)) == {"tag:old"}
+        assert beside(tmp_path / "t", change) == ()
+
+
+def test_the_next_commit_takes_tags_whose_time_has_passed(tmp_path: Path) -> None:
+    table = replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "9"})
+    table.tag("old", 2, created=dt.datetime(2026, 1, 1), retained_s=60)
+    opened = open_table(str(tmp_path / "t"))
+    coming, breaks = opened.forecast(opened.history(), NOW_MS)
+    assert coming is not None
+    assert (goes(coming), breaks) == ({"tag:old"}, ())
+    table.schema(options={"snapshot.num-retained.min": "9", "tag.time-expire-enabled": "false"})
+    coming, _ = opened.forecast(opened.history(), NOW_MS)
+    assert coming is not None
+    assert not coming.goes
+
+
+def test_what_the_next_commit_breaks_says_what_prevents_it(tmp_path: Path) -> None:
+    table = replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"})
+    table.tag("v", 2)
+    table.branch("dev", "v")
+    (tmp_path / "t" / "tag" / "tag-v").unlink()
+    opened = open_table(str(tmp_path / "t"))
+    _, breaks = opened.forecast(opened.history(), NOW_MS)
+    assert any("would break branch:dev" in sentence for sentence in breaks)
+    assert "write-only" in breaks[-1]
+
+
+def test_an_expiry_of_changelogs_claims_nothing_of_the_engine(tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "t", options={"changelog-producer": "input"})
+    for _ in range(3):
+        table.commit([table.file()], changelog=[table.file(prefix="changelog-")])
+    (told,) = beside(tmp_path / "t", Expire(changelogs_only=True, changelog_retain_max=1))
+    assert "not predicted" in told
+
+
+def test_points_are_named_in_their_order() -> None:
+    broken = {f"f{number}": [str(number)] for number in (10, 9, 2)}
+    told = native.differences(native.Native(frozenset(broken)), set(), broken)
+    assert [sentence.split(":")[0].rsplit(" ", 1)[-1] for sentence in told] == ["2", "9", "10"]
+
+
 # words and values ----------------------------------------------------------------------------------------------------
 
 
@@ -409,6 +489,7 @@ def test_headlines(tmp_path: Path) -> None:
     assert "Tags keep a further" in found.headline
     one = plan(root, Expire(retain_max=3, retain_min=3))
     assert "1 point goes" in one.headline
+    assert plan(root, ReplaceTag("v", 1)).headline == "Replaces tag v; frees nothing."
 
 
 def test_what_tags_keep_is_counted_apart(tmp_path: Path) -> None:

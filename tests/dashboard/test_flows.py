@@ -16,9 +16,10 @@ import pytest
 
 from core import cli
 from core import table as tables
-from core.changes import CreateTag, DeleteTags, Expire
+from core.changes import CreateTag, DeleteTags, Expire, ReplaceTag
 from core.danger import danger
 from core.errors import Conflict
+from core.journal import Journal
 from core.warehouse import DEMO_MARKER
 from dashboard import jobs, loading
 from dashboard.present import commands, pointing, words
@@ -246,6 +247,21 @@ def test_the_printed_command_is_the_same_change(warehouse: Path, change: Expire 
     assert json.loads(out.getvalue())["fingerprint"] == plan.fingerprint
 
 
+def test_the_procedure_keeps_what_the_plan_keeps_by_age() -> None:
+    """Left out, the age would be the table's own, and more would go than was shown."""
+    now_ms = START_MS + 9 * DAY_MS
+    told = "CALL sys.expire_snapshots(table => 'a.b', retain_max => 3, older_than => '2026-01-03 00:00:00')"
+    assert commands.call(Expire(retain_max=3, time_retained_ms=7 * DAY_MS), "a.b", now_ms) == told
+    both = Expire(retain_max=3, time_retained_ms=DAY_MS, older_than_ms=START_MS + 2 * DAY_MS)
+    assert commands.call(both, "a.b", now_ms) == told
+
+
+def test_a_replaced_tag_is_printed_with_its_retention() -> None:
+    assert commands.of(ReplaceTag("x", 3, 90_000), "/w") == (
+        "snapscope replace-tag /w --name x --snapshot 3 --time-retained '90000 ms'"
+    )
+
+
 def test_a_created_tag_is_printed_too() -> None:
     change = CreateTag("x y", 3, 90_000, "dev")
     assert commands.of(change, "/w") == (
@@ -298,6 +314,37 @@ def test_a_plan_is_submitted_once(demo: Path) -> None:
     assert job is not None
     assert job.wait(10)
     jobs.dismiss("once")
+
+
+def test_a_change_that_another_page_was_faster_with_is_told(open_page: Callable[..., Page], demo: Path) -> None:
+    page = open_page("tags", demo, table=TITLE)
+    page.test.text_input(key="tags.name").set_value("late")
+    page.run()
+    gate = threading.Event()
+    job = jobs.submit("faster", "change", TITLE, lambda job: gate.wait(60), exclusive=True)
+    page = press(page, words.CREATE)  # no traceback
+    assert words.job_busy(TITLE) in page.text
+    gate.set()
+    assert job.wait(60)
+    jobs.dismiss("faster")
+    assert not (demo / "shop.db" / "orders" / "tag" / "tag-late").exists()
+
+
+@pytest.mark.parametrize("label", [words.RESUME, words.UNDO])
+def test_nothing_is_carried_on_once_changes_are_off(
+    open_page: Callable[..., Page], demo: Path, label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old page still shows its button; the reader's switch counts."""
+    table = tables.open_table(str(demo / "shop.db" / "orders"))
+    kept = table.preview(DeleteTags(("t2",)), START_MS + 40 * DAY_MS)
+    document = {"change": {"names": ["t2"], "branch": "main"}, "fingerprint": kept.fingerprint, "leaves": []}
+    document |= {"now_ms": kept.now_ms, "headline": kept.headline, "points": [], "rules": kept.rules}
+    Journal().start(table.location, "DeleteTags", document, kept.removes, [])
+    page = open_page("tags", demo, table=TITLE)
+    next(each for each in page.test.toggle if each.label == words.WRITABLE).set_value(False)
+    press(page, label)
+    assert jobs.latest("change", TITLE) is None
+    assert Journal().open_run(table.location) is not None
 
 
 def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path) -> None:

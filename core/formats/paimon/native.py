@@ -7,6 +7,7 @@ branch, as the engine's sources do, defects included. Law: a difference from our
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -54,7 +55,7 @@ def would_delete(store: Store, heads: Heads, manifests: Manifests, change: Chang
             raise _Fails(f"it cannot read tag {broken.name}")
         if isinstance(change, Expire):
             engine.expire(change, now_ms)
-            names: Sequence[str] = change.drop_tags
+            names: Sequence[str] = change.drop_tags  # those whose time has passed are named by the caller
         else:
             names = change.names
         for name in names:
@@ -95,6 +96,10 @@ class _Engine:
         if not self._snapshots:
             return
         earliest, latest = self._earliest(), self._latest()
+        decoupled = keeps_changelogs(self.line.options) or change.changelog_retain_max is not None
+        if change.snapshots:
+            self._expire_range(earliest, max(change.snapshots) + 1, decoupled)
+            return
         rule = policy(
             self.line.options,
             now_ms,
@@ -117,7 +122,6 @@ class _Engine:
                 high = number
                 break
         if high > earliest:
-            decoupled = keeps_changelogs(self.line.options) or change.changelog_retain_max is not None
             self._expire_range(earliest, high, decoupled)
 
     def _earliest(self) -> int:
@@ -320,6 +324,11 @@ class _Engine:
         return paths
 
 
+def _by_numbers(counted: tuple[str, int]) -> list[str | int]:
+    """Snapshot 9 before snapshot 10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", counted[0])]
+
+
 def differences(native: Native, frees: set[str], holders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Sentences on what the engine would take beyond our plan and what it would strand.
 
@@ -332,7 +341,7 @@ def differences(native: Native, frees: set[str], holders: Mapping[str, Sequence[
     for path in native.paths - frees:
         for point in holders.get(path, ()):
             broken[point] = broken.get(point, 0) + 1
-    for point, count in sorted(broken.items()):
+    for point, count in sorted(broken.items(), key=_by_numbers):
         sentences.append(
             f"Paimon itself would break {point}: it deletes {count} file{'s'[: count != 1]} still held there."
         )
