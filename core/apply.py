@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core import journal as journals
+from core.asof import AsOf
 from core.changes import Change, CreateTag, Expire, RenameTag, ReplaceTag, check_tag_name
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
 from core.formats.paimon import crosscheck, documents, layout, references
@@ -78,6 +79,14 @@ def refuse_unfinished(table: Table, journal: Journal) -> None:
             remedy=f"Finish it first: snapscope resume {unfinished.id}"
             + (f", or take it back: snapscope undo {unfinished.id}." if unfinished.can_undo else "."),
         )
+
+
+def hold(table: Table, point: AsOf, kept_ms: int, now_ms: int) -> str:
+    """Tag a point so that no expiry takes it away for a while; answers the tag as a point. Any engine that commits
+    deletes the tag once its time is over."""
+    name = f"query-{point.snapshot.id}-{now_ms}"
+    apply(table, table.preview(CreateTag(name, point.snapshot.id, kept_ms, point.branch), now_ms))
+    return f"tag:{name}" if point.branch == MAIN else f"branch:{point.branch}/tag:{name}"
 
 
 def repairs(change: Change) -> str | None:

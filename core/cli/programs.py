@@ -8,13 +8,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from core.apply import apply
+from core.apply import hold
 from core.asof import resolve
-from core.changes import CreateTag
 from core.cli.text import grid
 from core.errors import NotFound
-from core.model import MAIN
-from core.table import Table, open_table
+from core.table import open_table
 from core.units import parse_duration_ms, several
 from core.warehouse import list_tables
 
@@ -26,7 +24,10 @@ def query(args: Args) -> Answer:
     from core.spark.query import query as run
 
     table = open_table(args.table)
-    at = _hold(table, args) if args.hold is not None else args.at
+    at = args.at
+    if args.hold is not None:
+        point = resolve(table.heads(), at, args.branch)
+        at = hold(table, point, parse_duration_ms(args.hold), time.time_ns() // 1_000_000)
     answer = run(
         table,
         args.sql,
@@ -53,15 +54,6 @@ def query(args: Args) -> Answer:
         "note": answer.note,
     }
     return document, f"{text}\n{note}"
-
-
-def _hold(table: Table, args: Args) -> str:
-    """A tag that keeps the point while it is queried; any engine that commits deletes it once its time is over."""
-    point = resolve(table.heads(), args.at, args.branch)
-    now_ms = time.time_ns() // 1_000_000
-    name, kept_ms = f"query-{point.snapshot.id}-{now_ms}", parse_duration_ms(args.hold)
-    apply(table, table.preview(CreateTag(name, point.snapshot.id, kept_ms, point.branch), now_ms))
-    return f"tag:{name}" if point.branch == MAIN else f"branch:{point.branch}/tag:{name}"
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

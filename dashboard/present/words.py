@@ -693,6 +693,11 @@ QUERY_BEFORE = "Compare with"
 QUERY_OPTIONAL = "optional: a second point"
 ROW_CAP = "Rows at most"
 TIMEOUT = "Seconds at most"
+HOLD = "Hold the point for an hour"
+HOLD_HELP = (
+    "Makes a tag of the point before the query runs, so that no expiry takes it away meanwhile. An engine that commits "
+    "deletes the tag after the hour. Needs *Allow changes*."
+)
 RUN = "Run"
 RESULT_NAME = "result"
 DOWNLOAD_CSV = "Download CSV"
@@ -702,7 +707,9 @@ QUERY_CANCELLED = "The query was cancelled."
 
 def sql_help(name: str, *, has_before: bool) -> str:
     text = f"One SELECT. The table as of the chosen point is {name}, or t for short."
-    return text + (f" The second point is {name}_before, or t_before." if has_before else "")
+    if not has_before:
+        return text
+    return f"{text} The second point is {name}_before, or t_before; what changed from it to the first is t_changes."
 
 
 def running(elapsed_s: float, done: int, total: int) -> str:

@@ -5,13 +5,16 @@ It runs as a job outside the script and can be cancelled.
 
 from __future__ import annotations
 
+import time
 import uuid
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.apply import hold
+from core.asof import resolve
 from core.history import History
-from dashboard import jobs, loading, state
+from dashboard import access, jobs, loading, state
 from dashboard.present import commands, markup, pointing, results, words
 from dashboard.widgets import frame, grids, plans, points, waiting
 from dashboard.widgets.frame import Opened
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
 KIND = "query"
 CAPS = (100, 1_000, 10_000)
 TIMEOUTS_S = (30, 60, 300)
-CAP, TIMEOUT = "query.cap", "query.timeout"
+CAP, TIMEOUT, HOLD = "query.cap", "query.timeout", "query.hold"
+HELD_MS = 3_600_000
 
 
 def draw() -> None:
@@ -74,6 +78,7 @@ def _form(opened: Opened, history: History | None, at: str, before: str | None) 
         with st.container(horizontal=True, vertical_alignment="bottom", key="query_controls"):
             st.selectbox(words.ROW_CAP, CAPS, index=1, key=CAP, format_func=lambda rows: f"{rows:,}", width=140)
             st.selectbox(words.TIMEOUT, TIMEOUTS_S, index=1, key=TIMEOUT, width=140)
+            st.checkbox(words.HOLD, key=HOLD, help=words.HOLD_HELP, disabled=not access.is_on(opened.listing))
             st.form_submit_button(
                 words.RUN,
                 type="primary",
@@ -92,20 +97,25 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
         return
     id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
     row_cap, timeout_s = st.session_state[CAP], st.session_state[TIMEOUT]
+    is_held = st.session_state[HOLD] and access.is_on(opened.listing)
 
     def work(job: jobs.Job) -> object:
         from core.spark import query  # Spark is slow to load, and only this needs it
 
+        held = None
+        if is_held:
+            held = hold(table, resolve(table.heads(), at), HELD_MS, time.time_ns() // 1_000_000)
         return query.query(
             table,
             sql,
-            at=at,
+            at=held or at,
             before=before,
+            since=before if commands.asks_for_changes(sql) else None,
             row_cap=row_cap,
             timeout_s=timeout_s,
             query_id=id,
             on_progress=waiting.progress(job),
-            history=history,
+            history=None if held else history,  # which does not know the tag
         )
 
     job = jobs.submit(id, KIND, opened.ref.title, work)

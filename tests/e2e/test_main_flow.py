@@ -155,7 +155,23 @@ def test_two_points_are_compared_by_sql(demo: Path, serve: Serve, reader: Callab
     sql.fill("SELECT (SELECT count(*) FROM t) - (SELECT count(*) FROM t_before) AS more")
     sql.press("Control+Enter")
     expect(me.page.get_by_text(re.compile(r"1 row as of \d+ and \d+; read"))).to_be_visible(timeout=120_000)
+    sql.fill("SELECT _rowkind, count(*) AS changed FROM t_changes GROUP BY 1 ORDER BY 1")
+    sql.press("Control+Enter")
+    expect(me.page.get_by_text("--since earliest")).to_be_visible()
+    expect(me.page.get_by_text(re.compile(r"^[12] rows? as of \d+ and \d+; read"))).to_be_visible(timeout=120_000)
     me.settled().check()
+
+
+def test_a_query_may_hold_its_point(own_demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    me = reader(serve(own_demo)).open(f"query?table={TABLE}&point=12")
+    me.page.get_by_text(words.HOLD).click()
+    sql = me.page.get_by_role("textbox", name=words.SQL)
+    sql.fill("SELECT count(*) AS held FROM t")
+    sql.press("Control+Enter")
+    expect(me.page.get_by_text(re.compile(r"^1 row as of "))).to_be_visible(timeout=120_000)
+    me.settled().check()
+    (tag,) = (own_demo / "sales.db/orders/tag").glob("tag-query-12-*")
+    assert '"tagTimeRetained"' in tag.read_text()
 
 
 @pytest.mark.slow

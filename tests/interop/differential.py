@@ -45,8 +45,9 @@ def changes(history: History, rules: str) -> Iterator[Change]:
         yield DeleteTags(tuple(tag.name for tag in main.tags))
 
 
-def compare(judge: PaimonJudge, history: History, change: Change, counts: Counter[str]) -> None:
-    """One request on copies of one history. Raises AssertionError with everything needed to look into it."""
+def compare(judge: PaimonJudge, history: History, change: Change, before: dict[str, Any], counts: Counter[str]) -> None:
+    """One request on copies of one history, whose `rows` before it are told. Raises AssertionError with everything
+    needed to look into it."""
     table = open_table(str(history.table))
     try:
         plan = table.preview(change, NOW_MS)
@@ -82,14 +83,20 @@ def compare(judge: PaimonJudge, history: History, change: Change, counts: Counte
             counts["native predicted"] += 1
         else:
             counts["native not predicted"] += 1
-    _apply(judge, history, change, ours, counts)
+    _apply(judge, history, change, ours, before, counts)
 
 
-def _apply(judge: PaimonJudge, history: History, change: Change, ours: set[str], counts: Counter[str]) -> None:
+def _apply(
+    judge: PaimonJudge,
+    history: History,
+    change: Change,
+    ours: set[str],
+    before_rows: dict[str, Any],
+    counts: Counter[str],
+) -> None:
     """Our apply takes exactly the plan; the engine reads every point that stays as before, and commits on."""
     with copied(history.table) as copy:
         (copy.parent.parent / DEMO_MARKER).write_text("{}")
-        before_rows = _rows(judge, copy)
         before = files_of(copy)
         table = open_table(str(copy))
         plan = table.preview(change, NOW_MS)
@@ -97,9 +104,9 @@ def _apply(judge: PaimonJudge, history: History, change: Change, ours: set[str],
         gone = before - files_of(copy)
         assert gone == ours, (history.table.name, change, gone ^ ours)
         assert receipt.is_exact or not ours, receipt
-        after_rows = _rows(judge, copy)
-        for point, rows in after_rows.items():
-            assert rows == before_rows[point], (history.table.name, change, point, "rows changed")
+        after_rows = rows(judge, copy)
+        for point, found in after_rows.items():
+            assert found == before_rows[point], (history.table.name, change, point, "rows changed")
         counts["points read after our apply"] += len(after_rows)
         if not history.may_dangle:
             _commit_on(judge, copy, counts)
@@ -115,7 +122,7 @@ def _commit_on(judge: PaimonJudge, copy: Path, counts: Counter[str]) -> None:
     counts["engine committed on"] += 1
 
 
-def _rows(judge: PaimonJudge, table: Path) -> dict[str, Any]:
+def rows(judge: PaimonJudge, table: Path) -> dict[str, Any]:
     """Rows at every snapshot and tag, or the error's class where the engine cannot read a point (before us either)."""
     found: dict[str, Any] = {}
     for name, at in points(table).items():
@@ -124,7 +131,7 @@ def _rows(judge: PaimonJudge, table: Path) -> dict[str, Any]:
         try:
             found[name] = judge.rows(table, own=True, **at)
         except EngineError as error:
-            found[name] = f"error {error}".split("(", 1)[0][:60]
+            found[name] = f"error {error}".replace(str(table), "").split("(", 1)[0][:60]
     return found
 
 

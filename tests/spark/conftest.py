@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,16 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.spark import session as sessions
+from core.spark import sql
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient() -> Iterator[None]:
+    """The one Spark of all tests is not ended because a busy machine is slow to end a stopped query's tasks; see
+    test_stubborn.py for that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sql, "LINGER_S", math.inf)
+        yield
 
 
 @pytest.fixture(scope="session")
