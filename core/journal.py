@@ -91,14 +91,14 @@ class Journal:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as connection:
                 connection.execute("pragma journal_mode = wal")
                 connection.execute("pragma synchronous = full")
                 connection.executescript(_TABLES + _GUARDS)
                 yield connection
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, OSError) as error:
             raise Corrupt(
                 f"The journal could not be used: {error}. Without it nothing is changed.",
                 path=str(self.path),
@@ -224,7 +224,7 @@ class Journal:
         if style == "json":
             return json.dumps(events, indent=1)
         out = io.StringIO()
-        writer = csv.writer(out)
+        writer = csv.writer(out, lineterminator="\n")  # a carriage return would be escaped on its way to a terminal
         writer.writerow(["number", "run", "at_ms", "what", "detail", "hash"])
         writer.writerows([*list(event.values())[:4], json.dumps(event["detail"]), event["hash"]] for event in events)
         return out.getvalue()

@@ -6,17 +6,18 @@ import fcntl
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
 
-from core.errors import Conflict
+from core.errors import Conflict, Invalid
 from core.places import state_dir
 
 
 @contextmanager
 def locked(table: str) -> Iterator[None]:
     """Hold the table's lock; `Conflict` at once if another process or thread holds it."""
-    folder = state_dir() / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{hashlib.sha256(table.encode()).hexdigest()[:24]}.lock").open("w") as file:
+    path = state_dir() / "locks" / f"{hashlib.sha256(table.encode()).hexdigest()[:24]}.lock"
+    with _opened(path) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -24,3 +25,15 @@ def locked(table: str) -> Iterator[None]:
                 "Another change of this table is running on this machine.", remedy="Wait for it to end."
             ) from error
         yield
+
+
+def _opened(path: Path) -> TextIO:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("w")
+    except OSError as error:
+        raise Invalid(
+            f"The state directory cannot be written: {error.strerror}. Without it nothing is changed.",
+            path=str(path),
+            remedy="Make it writable, or name another one: SNAPSCOPE_STATE.",
+        ) from error

@@ -184,6 +184,9 @@ def _sweep(
     seen: Heads | None = None
     why_not: Callable[[str], str | None] = _outside
     for begin in range(0, len(waiting), BATCH):
+        if begin == 0 and cancelled():
+            sweep.is_cancelled = True  # before any file went: it can still be undone
+            break
         heads = agreed(table)
         if seen is None or heads.references != seen.references:
             why_not, seen = _reasons_to_stay(table, heads, waiting[begin:], sizes), heads

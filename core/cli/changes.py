@@ -89,6 +89,8 @@ def _now_ms(args: Args) -> int:
 
 def plan(args: Args) -> Answer:
     if args.all is not None:
+        if args.table is not None:
+            raise Invalid("A table and --all were named.", remedy="Name a table, or a warehouse with --all.")
         return _plan_all(args)
     if args.table is None:
         raise Invalid("No table was named.", remedy="Name a table, or a warehouse with --all.")

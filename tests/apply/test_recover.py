@@ -35,6 +35,19 @@ def resume(run: str) -> None:
     assert receipt.outcome == "done"
 
 
+def test_what_is_cancelled_before_any_file_went_can_be_taken_back(table: TableBuilder) -> None:
+    """Cancel while writers get their time to finish: only references have gone by then."""
+    before = {path: path.read_bytes() for path in table.root.rglob("*") if path.is_file() and path.name != "EARLIEST"}
+    opened = open_table(str(table.root))
+    receipt = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0, cancelled=lambda: True)
+    assert receipt.outcome == "cancelled"
+    assert set(receipt.deleted) == {path for path, _ in Journal().removed(receipt.run)}
+    assert Journal().run(receipt.run).can_undo
+    recover.undo(receipt.run, open_table=open_table)
+    after = {path: path.read_bytes() for path in table.root.rglob("*") if path.is_file() and path.name != "EARLIEST"}
+    assert after == before
+
+
 # which run, which table --------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -230,6 +231,12 @@ def test_plans_of_a_warehouse_fail_where_one_table_does(
     said = ask("plan", "expire", "--all", warehouse, *EXPIRE, "--json")
     assert said.status == 1
     assert {("error" in each, "frees" in each) for each in said.json} == {(True, False), (False, True)}
+
+
+def test_a_table_beside_a_warehouse_is_refused(ask: Ask, table: TableBuilder) -> None:
+    """One of the two would be left out without a word."""
+    said = ask("plan", "expire", table.root, "--all", table.root.parents[1], *EXPIRE, "--json")
+    assert (said.status, said.json["error"]["kind"]) == (1, "Invalid")
 
 
 USAGE = [
@@ -550,6 +557,30 @@ def test_a_change_is_one_document_with_its_receipt(ask: Ask, table: TableBuilder
     assert receipt["freed_bytes"] == planned["freed_bytes"]
     again = ask(*commands(table.root)["expire"], "--yes", "--json")
     assert (again.status, again.json["receipt"]) == (0, None)
+
+
+def test_the_journal_as_csv_is_what_its_reader_reads(ask: Ask, table: TableBuilder) -> None:
+    assert ask("create-tag", table.root, "--name", "x", "--yes", "--json").status == 0
+    (_, *rows) = list(csv.reader(io.StringIO(ask("audit", "--export", "csv").out)))
+    events = ask("audit", "--export", "json", "--json").json
+    assert [row[-1] for row in rows if row] == [event["hash"] for event in events]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["expire", "--retain-max", "1"], ["create-tag", "--name", "x"], ["delete-tag", "--name", "v"]],
+    ids=lambda words: words[0],
+)
+def test_a_state_directory_that_is_none_changes_nothing(
+    ask: Ask, table: TableBuilder, words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = tree(table.root)
+    (tmp_path / "a file").touch()
+    monkeypatch.setenv("SNAPSCOPE_STATE", str(tmp_path / "a file"))
+    said = ask(words[0], table.root, *words[1:], "--settle", "0 s", "--yes", "--json")
+    assert said.status == 1
+    assert "a file" in said.json["error"]["path"]
+    assert tree(table.root) == before
 
 
 def test_tags_are_made_and_deleted(ask: Ask, table: TableBuilder) -> None:
