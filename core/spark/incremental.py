@@ -89,8 +89,8 @@ def _by_files(spark: SparkSession, table: Table, history: History, since: AsOf, 
     notes = [f"Changes are {what} after {since.point} up to {at.point} ({mode})"]
     if passed:
         notes.append(f"{several(passed, 'OVERWRITE commit')} passed over, as the engine does")
-    empty = read.empty(spark, at.schema).select(F.lit("+I").alias(KIND), "*")
-    return Between(mode, _rows(reduce(DataFrame.unionAll, frames or [empty]), len(files), len(files), *notes))
+    frame = reduce(DataFrame.unionAll, frames or [read.empty(spark, at.schema, kinds=KIND)])
+    return Between(mode, _rows(frame, len(files), len(files), *notes))
 
 
 def _rows(frame: DataFrame, files_read: int, files: int, *notes: str) -> Rows:

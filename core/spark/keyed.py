@@ -21,7 +21,7 @@ from core.formats.paimon import binary_row, deletion_vectors, layout, types
 from core.formats.paimon.details import FileKey, Range, Vector, keys_of
 from core.formats.paimon.types import parse
 from core.model import Schema
-from core.spark import arrow_files
+from core.spark import arrow_files, read
 from core.spark.merge import KIND, LEVEL, SEQUENCE, merge
 from core.spark.merge_rule import FIRST_ROW, MergeRule, is_on, merge_rule
 from core.spark.told import telling
@@ -190,9 +190,17 @@ def _work(files: Sequence[_File], *, merges: bool = False) -> dict[str, Any]:
 
 
 def frame(
-    spark: SparkSession, store: Store, schema: Schema, schemas: Mapping[int, Schema], work: Sequence[Mapping[str, Any]]
+    spark: SparkSession,
+    store: Store,
+    schema: Schema,
+    schemas: Mapping[int, Schema],
+    work: Sequence[Mapping[str, Any]],
+    *,
+    kinds: str | None = None,
 ) -> DataFrame:
-    """The rows of the planned work, one task's share at a time; the largest first."""
+    """The rows of the planned work, one task's share at a time; the largest first.
+
+    With `kinds` also the deleted rows, and a first column of that name with each one's kind (`read.KINDS`)."""
     if gone := {file["schema_id"] for each in work for file in each["files"]} - set(schemas):
         raise Corrupt(f"Data files were written with schema {min(gone)}, which cannot be read.", path=store.location)
     for form in {file["format"] for each in work for file in each["files"]} - {"parquet", "orc", "avro"}:
@@ -201,22 +209,29 @@ def frame(
     tasks = max(1, min(len(work), 4 * spark.sparkContext.defaultParallelism))
     rows = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
     ddl = ", ".join(f"{types.quoted(field.name)} {types.spark(parse(field.type))}" for field in schema.fields)
-    return rows.mapInArrow(_task(store, schema, schemas), ddl)
+    ddl = ddl if kinds is None else f"{types.quoted(kinds)} STRING, {ddl}"
+    return rows.mapInArrow(_task(store, schema, schemas, kinds), ddl)
 
 
 def _task(
-    store: Store, schema: Schema, schemas: Mapping[int, Schema]
+    store: Store, schema: Schema, schemas: Mapping[int, Schema], kinds: str | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     rule = merge_rule(schema) if schema.primary_keys else None
     used = {number: replace(each, options={}) for number, each in schemas.items()}
     out = arrow_files.arrow_schema(schema, micros=True)
+    out = out if kinds is None else pa.schema([(kinds, pa.string()), *out])
+    words = pa.array(read.KINDS)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         for batch in batches:
             for text in batch.column(0).to_pylist():
                 work = json.loads(text)
                 with telling():
-                    found = section(store, schema, used, rule, work["files"], merges=work["merges"])
+                    found = section(
+                        store, schema, used, rule, work["files"], merges=work["merges"], kinds=kinds is not None
+                    )
+                if kinds is not None:
+                    found = found.set_column(0, kinds, words.take(found[KIND]))
                 yield from found.cast(out, safe=False).to_batches(_BATCH_ROWS)
 
     return run
@@ -230,8 +245,11 @@ def section(
     files: Sequence[_File],
     *,
     merges: bool,
+    kinds: bool = False,
 ) -> pa.Table:
-    """The table's rows out of files that may share keys; of a single file without retractions as they stand."""
+    """The table's rows out of files that may share keys; of a single file without retractions as they stand.
+
+    With `kinds` also retractions, and a first column `_VALUE_KIND`."""
     keys = [parse(next(f.type for f in schema.fields if f.name == name)) for name in schema.partition_keys]
     micros = rule is None or not _needs_nanos(schema, rule)
     parts = []
@@ -251,9 +269,12 @@ def section(
         parts.append(table.append_column(LEVEL, pa.array([file["level"]] * len(table), pa.int32())))
     whole = pa.concat_tables(parts)
     if rule is None:
-        return whole.drop_columns([LEVEL])
+        whole = whole.drop_columns([LEVEL])
+        return whole.add_column(0, KIND, pa.array([0] * len(whole), pa.int8())) if kinds else whole
     if merges:
-        return merge(rule, whole)
+        return merge(rule, whole, kinds=kinds)
+    if kinds:
+        return whole.select([KIND, *rule.columns])
     return whole.filter(pc.is_in(whole[KIND], _ADDS)).select(list(rule.columns))
 
 

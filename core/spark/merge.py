@@ -11,7 +11,7 @@ is one numpy operation over all keys, and yet each key sees its rows one by one,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,14 +24,14 @@ from core.runs import Ints, Mask
 from core.spark.merge_rule import DEDUPLICATE, PARTIAL_UPDATE, Function, Group, MergeRule
 
 SEQUENCE, KIND, LEVEL = "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL"
-UPDATE_BEFORE, DELETE = 1, 3
+INSERT, UPDATE_BEFORE, DELETE = 0, 1, 3
 
 _Values: TypeAlias = npt.NDArray[Any]
 _NONE = -1  # no row: the value is null
 
 
-def merge(rule: MergeRule, rows: pa.Table) -> pa.Table:
-    """The merged rows, in no order.
+def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False) -> pa.Table:
+    """The merged rows, in no order; with `kinds` also those that are retractions, and a first column `_VALUE_KIND`.
 
     `rows` has the columns of `rule.columns`, `_SEQUENCE_NUMBER` (int64), `_VALUE_KIND` (int8) and `_LEVEL` (int32).
     Raises `Unsupported` where a row is met that the rule cannot take.
@@ -40,25 +40,34 @@ def merge(rule: MergeRule, rows: pa.Table) -> pa.Table:
     kind = numbers(rows[KIND])
     retract = (kind == UPDATE_BEFORE) | (kind == DELETE)
     columns = rows.select(list(rule.columns))
-    if rule.engine == DEDUPLICATE and rule.ignore_delete and retract.any():
-        return merge(rule, rows.filter(pa.array(~retract)))
+    shown = rows.select([KIND, *rule.columns]) if kinds else columns
     if not len(rows):
-        return columns
+        return shown
     order, start, count = _grouped(rule, rows, retract)
     if rule.engine == DEDUPLICATE:
+        if rule.ignore_delete and retract.any():
+            retract[order[start[count == 1]]] &= not kinds  # the engine does not ignore one that is alone
+            return merge(replace(rule, ignore_delete=False), rows.filter(pa.array(~retract)), kinds=kinds)
         last = order[start + count - 1]
-        return columns.take(pa.array(np.sort(last[~retract[last]])))
+        return shown.take(pa.array(np.sort(last if kinds else last[~retract[last]])))
     alone = count == 1
     if rule.lookup:
         order, start, count = _without_stale(order, start, count, numbers(rows[LEVEL]))
     single = order[start[alone]]
-    single = single[~retract[single]]
+    if not kinds:
+        single = single[~retract[single]]
     steps = _Steps(order, start[~alone], count[~alone])
     if rule.engine == PARTIAL_UPDATE:
-        found = _partial_update(rule, columns, steps, retract, kind)
+        found, lives = _partial_update(rule, columns, steps, retract, kind)
     else:
-        found = _aggregation(rule, columns, steps, retract, kind)
-    return pa.table({name: found[name].result(single) for name in rule.columns})
+        found, lives = _aggregation(rule, columns, steps, retract, kind)
+    for column in found.values():
+        column.kept = lives | kinds
+    merged = pa.table({name: found[name].result(single) for name in rule.columns})
+    if not kinds:
+        return merged
+    of = np.concatenate((kind[single], np.where(lives, INSERT, DELETE)))
+    return merged.add_column(0, KIND, pa.array(of, pa.int8()))
 
 
 # order and groups -------------------------------------------------------------------------------------------------
@@ -184,7 +193,8 @@ class Picked:
 
 def _partial_update(
     rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values
-) -> Mapping[str, Any]:
+) -> tuple[Mapping[str, Any], Mask]:
+    """The columns of the merged keys, and which of these are rows."""
     found = {name: Picked(columns[name], steps.keys) for name in rule.columns}
     free = [found[name] for name in rule.columns if not any(name in group.fields for group in rule.groups)]
     groups = [(group, _tuple_ranks(columns, group.sequence), np.zeros(steps.keys, np.int64)) for group in rule.groups]
@@ -218,9 +228,7 @@ def _partial_update(
             for name in group.fields:
                 found[name].put(at[newer], taken[newer])
         inserted[at] = filled[at] = True
-    for column in everything:
-        column.kept = inserted & ~deleted
-    return found
+    return found, inserted & ~deleted
 
 
 def _retract_partial(
@@ -272,7 +280,9 @@ def _tuple_ranks(columns: pa.Table, names: Sequence[str]) -> Ints:
     return found
 
 
-def _aggregation(rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values) -> Mapping[str, Any]:
+def _aggregation(
+    rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values
+) -> tuple[Mapping[str, Any], Mask]:
     from core.spark.aggregates import column_of
 
     found = {name: column_of(rule.functions[name], columns[name], steps.keys) for name in rule.columns}
@@ -288,9 +298,7 @@ def _aggregation(rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mas
             at = gone & ~whole
             if at.any():
                 _retract(rule.functions[name], name, column, keys[at], rows[at])
-    for column in found.values():
-        column.kept = ~deleted
-    return found
+    return found, ~deleted
 
 
 def _retract(function: Function, name: str, column: Any, at: Ints, rows: Ints) -> None:

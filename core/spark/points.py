@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from core.asof import AsOf
+from core.errors import Unsupported
 from core.formats.paimon import details
 from core.formats.paimon.details import FileKey, Range, Vector
 from core.history import History
@@ -23,6 +24,7 @@ from core.spark import keyed, read
 from core.spark.merge_rule import is_on
 from core.table import Table
 
+ROW_KIND = "rowkind"
 DECIDES = re.compile(  # options that decide what merging answers
     r"merge-engine|sequence\.|fields\.|deletion-vectors\.enabled|deletion-vectors\.merge|changelog-producer$|"
     r"force-lookup|(.*\.)?ignore-delete|.*\.remove-record-on-"
@@ -86,25 +88,35 @@ def opened_at(table: Table, history: History, at: AsOf) -> Opened:
     return opened(table, history, at.point, at.snapshot, at.branch, at.schema)
 
 
-def rows(spark: SparkSession, of: Opened, plan: keyed.Plan | None = None) -> Rows:
-    """The rows of an opened point; with a `plan` of fewer files those of them."""
+def rows(spark: SparkSession, of: Opened, plan: keyed.Plan | None = None, *, kinds: str | None = None) -> Rows:
+    """The rows of an opened point; with a `plan` of fewer files those of them.
+
+    With `kinds` also what merging leaves of deleted rows, and a first column of that name: +I, -U, +U or -D."""
     plan = of.plan if plan is None else plan
     store, schema, schemas = of.table.store, of.schema, of.schemas
     merged = plan.files - len(plan.raw)
     plan = keyed.in_python(
         plan, lambda form, number: number not in schemas or read.by_jvm(store, form, schemas[number])
     )
-    parts = read.stored(spark, store, schema, schemas, plan.raw)
+    parts = read.stored(spark, store, schema, schemas, plan.raw, kinds=kinds)
     if plan.work:
-        parts.append(keyed.frame(spark, store, schema, schemas, plan.work))
+        parts.append(keyed.frame(spark, store, schema, schemas, plan.work, kinds=kinds))
     return Rows(
-        frame=reduce(DataFrame.unionAll, parts) if parts else read.empty(spark, schema),
+        frame=reduce(DataFrame.unionAll, parts) if parts else read.empty(spark, schema, kinds=kinds),
         files=len(of.files),
         files_read=plan.files,
         merged=merged,
         left_out=plan.left_out,
         differs=of.differs,
     )
+
+
+def audit_log(spark: SparkSession, of: Opened) -> Rows:
+    """Paimon's `t$audit_log` in a batch: the rows of the point with `rowkind` before them; in a primary-key table also
+    the deleted ones that are still in its files, each as its merging left it."""
+    if any(field.name.casefold() == ROW_KIND for field in of.schema.fields):
+        raise Unsupported(f"The table has a column '{ROW_KIND}' of its own, so its audit log would have two.")
+    return rows(spark, of, kinds=ROW_KIND)
 
 
 def rows_at(

@@ -22,7 +22,7 @@ from core.history import History
 from core.model import MAIN
 from core.spark import filters, guard, lost, prune, sql, system
 from core.spark.incremental import between
-from core.spark.points import Rows, opened_at, rows
+from core.spark.points import Rows, audit_log, opened_at, rows
 from core.table import Table
 from core.units import several
 
@@ -81,7 +81,8 @@ def query(
 ) -> QueryAnswer:
     """Run one SELECT over the table as of `at`; `` `t$files` `` and its like are the format's system tables.
 
-    With `since`, an earlier point, `t_changes` are the rows that changed since then: see core/spark/incremental.py.
+    `` `t$audit_log` `` are the point's rows with their kinds: see core/spark/points.py. With `since`, an earlier point,
+    `t_changes` are the rows that changed since then: see core/spark/incremental.py.
     `query_id` names the run for `sql.cancel` from another thread; `on_progress` is told (tasks done, tasks known).
     `Unsupported` for tables that cannot be read right by plain Spark yet, `Invalid` for a statement that is not
     allowed or fails.
@@ -120,6 +121,10 @@ def _query(
         for each, suffix in zip(opened, ("", "_before"), strict=False)
     ]
     read: list[Rows] = []
+
+    def meant(name: str) -> bool:
+        return name.lower() in statement.lower()
+
     known = set(views(table.name, has_before=before is not None))
     changed = [f"{name}_changes" for name in views(table.name, has_before=False)] if since else []
     known.update(changed)
@@ -128,18 +133,25 @@ def _query(
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
 
+    audits = [name for name in (f"{each}$audit_log" for each in views(table.name, has_before=False)) if meant(name)]
+    known.update(audits)
+
     def make() -> DataFrame:
         """The views of the files that the statement can make use of, and it over them."""
+        if audits:
+            read.append(audit_log(spark, opened[0]))
+            for name in audits:
+                read[-1].frame.createOrReplaceTempView(types.quoted(name))
         if since:
             changes = between(spark, table, history, resolve(heads, since, branch), points[0]).rows
             for name in changed:
                 changes.frame.createOrReplaceTempView(types.quoted(name))
-            if any(name.lower() in statement.lower() for name in changed):
+            if any(map(meant, changed)):
                 read.append(changes)
         wanted = filters.wanted(spark, statement, known, tables)
         for each, (names, _), condition in zip(opened, tables, wanted, strict=True):
             found = rows(spark, each, prune.plan(each, condition))
-            if condition != filters.NOTHING or len(opened) + len(changed) == 1:
+            if condition != filters.NOTHING or len(opened) + len(changed) + len(audits) == 1:
                 read.append(found)
             for name in names:
                 found.frame.createOrReplaceTempView(types.quoted(name))

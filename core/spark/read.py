@@ -74,9 +74,10 @@ def frame(
     return reduce(DataFrame.unionAll, parts) if parts else empty(spark, schema)
 
 
-def empty(spark: SparkSession, schema: Schema) -> DataFrame:
-    """No rows, with the schema's columns."""
-    return spark.createDataFrame([], _ddl(schema.fields))
+def empty(spark: SparkSession, schema: Schema, *, kinds: str | None = None) -> DataFrame:
+    """No rows, with the schema's columns; `kinds` as in `stored`."""
+    frame = spark.createDataFrame([], _ddl(schema.fields))
+    return frame if kinds is None else frame.select(F.lit(KINDS[0]).alias(kinds), "*")
 
 
 def stored(
