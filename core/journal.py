@@ -49,6 +49,7 @@ create table if not exists events (number integer primary key, run text not null
   what text not null, detail text not null, hash text not null);
 create index if not exists events_of_run on events (run, number);
 """
+_EVENTS = "select number, run, at_ms, what, detail, hash from events"
 _GUARDS = "".join(
     f"create trigger if not exists {table}_{verb} before {verb} on {table} "
     "begin select raise(abort, 'the journal is append-only'); end;\n"
@@ -128,11 +129,8 @@ class Journal:
                 [(run, number, path, content) for number, (path, content) in enumerate(removes)],
             )
             connection.executemany("insert into frees values (?, ?, ?, ?)", [(run, *each) for each in frees])
-            digest = hashlib.sha256()
-            for path, content in removes:
-                digest.update(path.encode() + b"\0" + content)
             detail = {"who": who, "table": table, "change": plan["change"], "fingerprint": plan["fingerprint"]}
-            _append(connection, run, now, STARTED, {**detail, "references_sha256": digest.hexdigest()})
+            _append(connection, run, now, STARTED, {**detail, "references_sha256": _digest(removes)})
             connection.execute("commit")
         return run
 
@@ -189,8 +187,7 @@ class Journal:
             return []
         with self._open() as connection:
             rows = connection.execute(
-                "select number, run, at_ms, what, detail, hash from events where ? is null or run = ? order by number",
-                (run_id, run_id),
+                f"{_EVENTS} where ? is null or run = ? order by number", (run_id, run_id)
             ).fetchall()
         names = ("number", "run", "at_ms", "what", "detail", "hash")
         return [{**dict(zip(names, row, strict=True)), "detail": json.loads(row[4])} for row in rows]
@@ -205,17 +202,33 @@ class Journal:
         ]
 
     def verify(self) -> str:
-        """Walk the whole chain; answers its head hash, `Corrupt` at the first entry that does not follow."""
+        """Walk the whole chain; answers its head hash, `Corrupt` at the first entry that does not follow, or whose run
+        or references are no longer those it was written with."""
+        if not self.path.exists():
+            return ""
+        with self._open() as connection:
+            connection.execute("begin")  # one moment, whoever writes meanwhile
+            events = connection.execute(f"{_EVENTS} order by number").fetchall()
+            runs = connection.execute("select id, who, table_location, fingerprint from runs").fetchall()
+            removed: dict[str, list[tuple[str, bytes]]] = {}
+            for run, path, content in connection.execute("select run, path, content from removed order by run, number"):
+                removed.setdefault(run, []).append((path, bytes(content)))
+        kept = {run: (who, table, fingerprint) for run, who, table, fingerprint in runs}
         head = ""
-        for event in self.events():
-            expected = _hash(
-                head, event["run"], event["at_ms"], event["what"], json.dumps(event["detail"], sort_keys=True)
-            )
-            if expected != event["hash"]:
-                raise Corrupt(
-                    f"Journal entry {event['number']} was altered: its hash does not follow.", path=str(self.path)
-                )
-            head = event["hash"]
+        for number, run, at_ms, what, text, found in events:
+            if _hash(head, run, at_ms, what, text) != found:
+                raise Corrupt(f"Journal entry {number} was altered: its hash does not follow.", path=str(self.path))
+            head = found
+            if what == STARTED:
+                detail = json.loads(text)
+                written = (detail["who"], detail["table"], detail["fingerprint"])
+                if kept.pop(run, None) != written or _digest(removed.get(run, ())) != detail["references_sha256"]:
+                    raise Corrupt(
+                        f"Run {run} was altered: the journal no longer keeps what it was started with.",
+                        path=str(self.path),
+                    )
+        for run in kept:
+            raise Corrupt(f"Run {run} was started by no entry of the journal.", path=str(self.path))
         return head
 
     def export(self, style: str) -> str:
@@ -228,6 +241,13 @@ class Journal:
         writer.writerow(["number", "run", "at_ms", "what", "detail", "hash"])
         writer.writerows([*list(event.values())[:4], json.dumps(event["detail"]), event["hash"]] for event in events)
         return out.getvalue()
+
+
+def _digest(removes: Sequence[tuple[str, bytes]]) -> str:
+    digest = hashlib.sha256()
+    for path, content in removes:
+        digest.update(path.encode() + b"\0" + content)
+    return digest.hexdigest()
 
 
 def _append(connection: sqlite3.Connection, run: str, at_ms: int, what: str, detail: Mapping[str, Any]) -> str:
