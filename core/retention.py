@@ -15,6 +15,7 @@ from core.model import Line
 from core.units import parse_duration_ms
 
 UNBOUNDED = 2**31 - 1
+LEAST = 10  # retain-min where nobody says otherwise
 BATCH_IDENTIFIER = 2**63 - 1  # of commits that belong to no streaming job
 RULES: Mapping[str, str] = {
     "newest": "Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run",
@@ -66,7 +67,7 @@ def policy(
         own_max = own_max if own_max is not None else _number(options, "snapshot.num-retained.max")
     notes = []
     greatest = retain_max if retain_max is not None else own_max if own_max is not None else UNBOUNDED
-    least = retain_min if retain_min is not None else own_min if own_min is not None else 10
+    least = retain_min if retain_min is not None else own_min if own_min is not None else LEAST
     if retain_min is None and own_min is None and retain_max is not None and 1 <= greatest < least:
         notes.append(f"retain-min was lowered from the default {least} to {greatest}, because retain-max asks for it.")
         least = greatest

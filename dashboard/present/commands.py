@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import assert_never
 
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.model import MAIN
+from core.retention import LEAST
 from dashboard.present import units
 
 
@@ -19,11 +21,12 @@ def of(change: Change, location: str) -> str | None:
     return _line(["snapscope", *spoken]) if spoken else None
 
 
-def call(change: Change, title: str, now_ms: int) -> str | None:
+def call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) -> str | None:
     """Paimon's own procedure for the same request, on `database.table`; None where it has none.
 
-    An age is counted back from the plan's own `now_ms`. Times are written as UTC: the procedure reads them in the zone
-    of the engine's JVM.
+    A retain-max below the engine's default of retain-min brings its own retain-min: the engine would refuse it
+    otherwise. An age is counted back from the plan's own `now_ms`. Times are written as UTC: the procedure
+    reads them in the zone of the engine's JVM.
     """
     table = title if change.branch == MAIN else f"{title}$branch_{change.branch}"
     given: list[tuple[str, str | int | None]]
@@ -34,7 +37,10 @@ def call(change: Change, title: str, now_ms: int) -> str | None:
             name = "expire_snapshots"
             ages = [] if change.time_retained_ms is None else [now_ms - change.time_retained_ms]
             older = min([*ages, *([] if change.older_than_ms is None else [change.older_than_ms])], default=None)
-            given = [("retain_max", change.retain_max), ("retain_min", change.retain_min)]
+            least = change.retain_min
+            if least is None and change.retain_max is not None and "snapshot.num-retained.min" not in options:
+                least = change.retain_max if change.retain_max < LEAST else None
+            given = [("retain_max", change.retain_max), ("retain_min", least)]
             given += [
                 ("older_than", None if older is None else _procedure_time(older)),
                 ("max_deletes", change.max_deletes),

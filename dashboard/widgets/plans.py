@@ -33,7 +33,8 @@ def command_of(opened: Opened, plan: Plan) -> None:
     text = commands.of(plan.change, opened.ref.location)
     if text is not None:
         command(text)
-    procedure = commands.call(plan.change, opened.ref.title, plan.now_ms)
+    line = opened.heads.line(plan.change.branch) or opened.heads.main
+    procedure = commands.call(plan.change, opened.ref.title, plan.now_ms, line.options)
     if procedure is not None:
         st.caption(words.PROCEDURE)
         st.code(procedure, language="sql", wrap_lines=True)

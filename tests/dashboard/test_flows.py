@@ -250,10 +250,17 @@ def test_the_printed_command_is_the_same_change(warehouse: Path, change: Expire 
 def test_the_procedure_keeps_what_the_plan_keeps_by_age() -> None:
     """Left out, the age would be the table's own, and more would go than was shown."""
     now_ms = START_MS + 9 * DAY_MS
-    told = "CALL sys.expire_snapshots(table => 'a.b', retain_max => 3, older_than => '2026-01-03 00:00:00')"
-    assert commands.call(Expire(retain_max=3, time_retained_ms=7 * DAY_MS), "a.b", now_ms) == told
-    both = Expire(retain_max=3, time_retained_ms=DAY_MS, older_than_ms=START_MS + 2 * DAY_MS)
-    assert commands.call(both, "a.b", now_ms) == told
+    told = "CALL sys.expire_snapshots(table => 'a.b', retain_max => 12, older_than => '2026-01-03 00:00:00')"
+    assert commands.call(Expire(retain_max=12, time_retained_ms=7 * DAY_MS), "a.b", now_ms, {}) == told
+    both = Expire(retain_max=12, time_retained_ms=DAY_MS, older_than_ms=START_MS + 2 * DAY_MS)
+    assert commands.call(both, "a.b", now_ms, {}) == told
+
+
+def test_the_procedure_is_one_that_the_engine_takes() -> None:
+    """It refuses a retain_max below its own retain_min, which is 10 where neither request nor table says."""
+    call = "CALL sys.expire_snapshots(table => 'a.b', retain_max => 3"
+    assert commands.call(Expire(retain_max=3), "a.b", 0, {}) == f"{call}, retain_min => 3)"
+    assert commands.call(Expire(retain_max=3), "a.b", 0, {"snapshot.num-retained.min": "2"}) == f"{call})"
 
 
 def test_a_replaced_tag_is_printed_with_its_retention() -> None:
