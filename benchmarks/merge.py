@@ -1,0 +1,162 @@
+"""Merged reads of 5 million rows, each merge engine: our query beside pypaimon, in one run.
+
+    python benchmarks/merge.py [--rows 5000000] [--rounds 3] [--pypaimon PATH_TO_PYTHON]
+
+A table is five commits of a fifth of the rows, whose keys are drawn from three fifths as many, in two buckets of
+Parquet; nothing is compacted, but for first-row, which shows only what is. pypaimon writes it, Java Paimon compacts
+it; it is kept for the next run. Both readers answer one aggregate over all merged rows, ours as SQL, pypaimon by Arrow,
+and must agree. Before the time starts Spark has run the statement once, and pypaimon is imported. Printed: rows read
+from files per second (median), and the ratio of times to ours. pypaimon lives in an environment of its own. Paimon's
+own Spark connector is no rival here: its jar does not resolve from Maven for the Spark that runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from core.spark.query import query
+from core.table import open_table
+from tests.engines import paimon_java, pypaimon_env
+from tests.engines.lines import CACHE
+
+ENGINES: Mapping[str, Mapping[str, str]] = {
+    "deduplicate": {},
+    "partial-update": {"merge-engine": "partial-update"},
+    "aggregation": {
+        "merge-engine": "aggregation", "fields.a.aggregate-function": "sum", "fields.b.aggregate-function": "max",
+    },
+    "first-row": {"merge-engine": "first-row"},
+}  # fmt: skip
+OPTIONS = {"bucket": "2", "file.format": "parquet", "write-only": "true"}
+COMMITS = 5
+STATEMENT = "SELECT count(*), sum(id), sum(a), count(b), sum(b), count(s), sum(length(s)) FROM t"
+WRITE = """
+import json, sys
+import numpy as np, pyarrow as pa
+from pypaimon import CatalogFactory, Schema
+warehouse, rows, commits, options = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
+schema = pa.schema([pa.field("id", pa.int64(), False), ("a", pa.int64()), ("b", pa.int32()), ("s", pa.string())])
+catalog = CatalogFactory.create({"warehouse": warehouse})
+catalog.create_database("default", True)
+made = Schema.from_pyarrow_schema(schema, primary_keys=["id"], options=options)
+catalog.create_table("default.deduplicate", made, False)
+chance = np.random.default_rng(4)
+for number in range(commits):
+    size = rows // commits
+    ids = chance.choice(size * 3, size, replace=False)
+    a, b = chance.integers(0, 1 << 40, size), chance.integers(0, 1 << 20, size, dtype=np.int32)
+    texts = pa.array([f"text {each}" for each in range(1000)]).take(pa.array(chance.integers(0, 1000, size)))
+    nulls = [chance.random(size) < 0.3 for _ in range(2)]
+    texts = pa.compute.if_else(pa.array(nulls[1]), None, texts)
+    columns = [pa.array(ids), pa.array(a), pa.array(b, mask=nulls[0]), texts]
+    builder = catalog.get_table("default.deduplicate").new_batch_write_builder()
+    writer, commit = builder.new_write(), builder.new_commit()
+    writer.write_arrow(pa.table(columns, schema=schema))
+    commit.commit(writer.prepare_commit())
+    writer.close()
+    commit.close()
+"""
+READ = """
+import json, sys, time
+import pyarrow.compute as pc
+from pypaimon import CatalogFactory
+table = CatalogFactory.create({"warehouse": sys.argv[1]}).get_table("default." + sys.argv[2])
+started = time.perf_counter()
+builder = table.new_read_builder()
+t = builder.new_read().to_arrow(builder.new_scan().plan().splits())
+answer = [t.num_rows, pc.sum(t["id"]), pc.sum(t["a"]), pc.count(t["b"]), pc.sum(t["b"]), pc.count(t["s"]),
+          pc.sum(pc.utf8_length(t["s"]))]
+seconds = time.perf_counter() - started
+print(json.dumps({"answer": [each if isinstance(each, int) else each.as_py() for each in answer], "seconds": seconds}))
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=5_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pypaimon", default=str(CACHE / "pypaimon-venv/bin/python"))
+    args = parser.parse_args()
+    if not Path(args.pypaimon).exists():
+        raise SystemExit(f"{args.pypaimon} does not exist, and pypaimon writes the tables")
+    warehouse = made(args.pypaimon, args.rows)
+    ours(warehouse / "default.db" / "deduplicate")
+    print(f"{os.cpu_count()} cores, {args.rows:,} rows, {pypaimon_env.PINS[0]}")
+    for engine in ENGINES:
+        if not (warehouse / "default.db" / engine).is_dir():
+            print(f"{engine:15} left out: {paimon_java.missing()}, and its rows show once Java Paimon compacted them")
+            continue
+        taken: dict[str, list[float]] = {"snapscope": [], "pypaimon": []}
+        for _ in range(args.rounds):
+            answer, seconds = ours(warehouse / "default.db" / engine)
+            taken["snapscope"].append(seconds)
+            theirs, seconds = by_pypaimon(args.pypaimon, warehouse, engine)
+            taken["pypaimon"].append(seconds)
+            if answer != theirs or not answer[0]:
+                raise SystemExit(f"{engine}: snapscope answers {answer}, pypaimon {theirs}")
+        best = statistics.median(taken["snapscope"])
+        for name, each in taken.items():
+            middle = statistics.median(each)
+            spread = f"[{min(each):.2f}..{max(each):.2f}] s"
+            print(
+                f"{engine:15} {name:10} {args.rows / middle:>12,.0f} rows/s  {spread:>18}  {middle / best:6.1f} x ours"
+            )
+
+
+def ours(table: Path) -> tuple[list[int], float]:
+    """Open, read references and metadata, plan, merge and aggregate."""
+    started = time.perf_counter()
+    answer = query(open_table(str(table)), STATEMENT, timeout_s=600)
+    return [column[0].as_py() for column in answer.table.columns], time.perf_counter() - started
+
+
+def by_pypaimon(python: str, warehouse: Path, engine: str) -> tuple[list[int], float]:
+    """Plan, merge into Arrow and aggregate, in its own process."""
+    found = json.loads(run(python, READ, str(warehouse), engine).strip().splitlines()[-1])
+    return found["answer"], found["seconds"]
+
+
+def made(python: str, rows: int) -> Path:
+    """The warehouse with a table for each engine: the same files under other options."""
+    warehouse = CACHE / "benchmarks" / f"merge-{rows}"
+    if warehouse.is_dir():
+        return warehouse
+    fresh = warehouse.with_suffix(".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    run(python, WRITE, str(fresh), str(rows), str(COMMITS), json.dumps(OPTIONS))
+    written = fresh / "default.db" / "deduplicate"
+    for engine, options in ENGINES.items():
+        if engine == "deduplicate" or (engine == "first-row" and paimon_java.missing()):
+            continue
+        shutil.copytree(written, written.with_name(engine))
+        path = written.with_name(engine) / "schema" / "schema-0"
+        schema = json.loads(path.read_text())
+        path.write_text(json.dumps({**schema, "options": {**schema["options"], **options}}))
+        if engine == "first-row":
+            with paimon_java.PaimonJudge() as judge:
+                judge.compact(written.with_name(engine), options={"write-only": "false"})
+    fresh.rename(warehouse)
+    return warehouse
+
+
+def run(python: str, script: str, *arguments: str) -> str:
+    done = subprocess.run([python, "-c", script, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"pypaimon failed: {done.stderr.strip().splitlines()[-1]}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
