@@ -303,6 +303,7 @@ def _drop_old_tags(
 ) -> None:
     """Tags whose retention has passed or that are older than asked. A tag that tells no creation time stays."""
     now = wall_clock(now_ms) if change.expired_tags else None
+    untold: dict[str, str] = {}
     for tag in line.tags:
         if now is not None and tag.expires is not None and now > tag.expires:
             ended = f"{tag.expires:%Y-%m-%d %H:%M:%S}"
@@ -314,8 +315,13 @@ def _drop_old_tags(
         ):
             why = f"created {tag.created:%Y-%m-%d %H:%M:%S} by the writer's wall clock, older than asked"
         else:
+            if change.tags_older_than_ms is not None and tag.created is None:
+                untold[tag.name] = "it tells no creation time, so nobody knows its age"
             continue
         _drop_tags(history, line, (tag.name,), after, reasons, why)
+    for position, holder in enumerate(history.holders):
+        if holder.kind is HolderKind.TAG and holder.branch == line.branch and after[position] and holder.name in untold:
+            reasons[position] = (untold[holder.name],)
 
 
 def _refuse_unknown(history: History, line: Line, after: Mask, change: Change) -> None:

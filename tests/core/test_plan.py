@@ -436,6 +436,13 @@ def test_tags_that_go_by_their_age_go_in_the_engine_too(tmp_path: Path) -> None:
         assert beside(tmp_path / "t", change) == ()
 
 
+def test_a_tag_without_an_age_says_so(tmp_path: Path) -> None:
+    four_commits(tmp_path / "t")
+    points = {each.point: each for each in plan(tmp_path / "t", Expire(tags_older_than_ms=NOW_MS)).points}
+    assert points["tag:v"].keep
+    assert "no creation time" in points["tag:v"].reasons[0]
+
+
 def test_the_next_commit_takes_tags_whose_time_has_passed(tmp_path: Path) -> None:
     table = replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "9"})
     table.tag("old", 2, created=dt.datetime(2026, 1, 1), retained_s=60)
