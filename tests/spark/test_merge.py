@@ -198,6 +198,11 @@ def test_merging_is_what_taking_rows_one_by_one_gives(name: str, data: st.DataOb
     rows = data.draw(rows_of([0, 1, 2, 3] if takes_back else [0, 2, 3]))
     found = merge(merge_rule(schema(options)), table(rows))
     assert texts(found.to_pylist()) == texts(model(options, rows))
+    audited = merge(merge_rule(schema(options)), table(rows), kinds=True).to_pylist()
+    assert texts([row for row in audited if row["_VALUE_KIND"] in (0, 2)]) == texts(found.to_pylist())
+    keys = [(row["k"], row["j"]) for row in audited]
+    assert len(keys) == len(set(keys))
+    assert set(keys) <= {(row["k"], row["j"]) for row in rows}
 
 
 @pytest.mark.parametrize("seed", range(4))
