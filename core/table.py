@@ -116,7 +116,9 @@ class Table:
         """
         if history.heads.main.options.get("write-only") == "true" or not history.heads.main.snapshots:
             return None, ()
-        asked = Expire(expired_tags=history.heads.main.options.get("tag.time-expire-enabled") != "false")
+        main = history.heads.main
+        has_ends = any(tag.expires is not None for tag in main.tags)
+        asked = Expire(expired_tags=has_ends and main.options.get("tag.time-expire-enabled") != "false")
         plan = planning.preview(history, asked, now_ms)
         breaks = [sentence for sentence in self.native(plan, history) if "break" in sentence or "fail" in sentence]
         if breaks:

@@ -14,6 +14,7 @@ from tests import proof
 FOUND = proof.find()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(
     "name",

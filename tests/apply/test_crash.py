@@ -129,7 +129,11 @@ def without_litter(paths: frozenset[str]) -> frozenset[str]:
     return frozenset(path for path in paths if not path.endswith(".tmp"))
 
 
-@pytest.mark.parametrize("name", CHANGES)
+LONG = {"expire", "expire-empty-directories", "expire-leaving-changelogs", "orphans"}
+CASES = [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in CHANGES]
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_resume_ends_where_a_clean_run_ends(name: str, stage: Stage) -> None:
     change = CHANGES[name]
     end, documents = end_of_a_clean_run(stage, change)
@@ -156,7 +160,7 @@ def test_resume_ends_where_a_clean_run_ends(name: str, stage: Stage) -> None:
         journal.verify()
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", CASES)
 def test_undo_brings_every_reference_back_byte_for_byte(name: str, stage: Stage) -> None:
     change = CHANGES[name]
     undone = 0
@@ -182,7 +186,7 @@ def test_undo_brings_every_reference_back_byte_for_byte(name: str, stage: Stage)
     assert undone
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", CASES)
 def test_one_refused_effect_loses_nothing_and_is_told(name: str, stage: Stage) -> None:
     """The store refuses one effect and then works again: every handler runs, and none of them makes it worse."""
     change = CHANGES[name]

@@ -308,6 +308,7 @@ def test_references_that_never_agree_stop_the_sweep(
 # a store that fails --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [Corrupt("The store refused."), KeyboardInterrupt()], ids=lambda e: type(e).__name__)
 def test_a_delete_that_fails_at_any_call_breaks_no_kept_point(
     table: TableBuilder, error: BaseException, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

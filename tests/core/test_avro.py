@@ -217,6 +217,7 @@ def verdicts(directory: Path, files: Sequence[bytes]) -> list[str | int]:
     return [errors[number].kind if number in errors else counts[number] for number in range(len(files))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["null", "deflate", "snappy", "zstandard"])
 def test_one_bit_turned_anywhere(codec: str) -> None:
     """Content may change unseen where a codec has no checksum; rows never get fewer or more without an error."""
@@ -230,6 +231,7 @@ LEFTOVER = 'header_(PLAIN) + SYNC + BLOCK + long_(1) + long_(6) + b"\\x00\\x02a"
 GOOD = "header_(PLAIN) + SYNC + BLOCK"
 
 
+@pytest.mark.slow
 def test_a_block_with_more_than_its_records_is_an_error_and_no_endless_loop() -> None:
     """The fast decoder never returns from such a file. It is named; the others are read, then and afterwards."""
     bad_alone = f"[avro.read([place(directory, {LEFTOVER})], COLUMNS[:2]).errors[0].kind]"

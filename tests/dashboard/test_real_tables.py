@@ -14,6 +14,7 @@ from tests.places import TABLES
 NAMES = sorted(path.name for path in (TABLES / "paimon" / "default.db").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_page(name: str, open_page: Callable, shared_tables: Path) -> None:
     warehouse, table = shared_tables / "paimon", f"default.{name}"
