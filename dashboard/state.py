@@ -23,12 +23,25 @@ OF_PAGE: Mapping[str, tuple[str, ...]] = {
     "timeline": ("point", "window"),
     "asof": ("point",),
     "diff": ("a", "b"),
-    "retention": ("branch", "mode", "keep_max", "keep_min", "older", "max_deletes", "rules", "tags"),
+    "retention": (
+        *("branch", "mode", "keep_max", "keep_min", "older", "max_deletes", "rules"),
+        *("tags", "drop", "ended", "tags_older"),
+    ),
     "tags": ("branch", "point"),
     "query": ("point", "before", "sql"),
     "audit": (),
 }
-OF_TABLE = ("point", "window", "a", "b", "branch", "tags", "before", "sql")  # these mean nothing on another table
+OF_TABLE = (
+    "point",
+    "window",
+    "a",
+    "b",
+    "branch",
+    "tags",
+    "drop",
+    "before",
+    "sql",
+)  # these mean nothing on another table
 
 _VALUES = "snapscope.place"
 _PAGE = "snapscope.page"

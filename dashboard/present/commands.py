@@ -32,7 +32,8 @@ def call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) ->
     given: list[tuple[str, str | int | None]]
     match change:
         case Expire():
-            if change.changelogs_only or change.snapshots:
+            takes_tags = change.drop_tags or change.expired_tags or change.tags_older_than_ms is not None
+            if change.changelogs_only or change.snapshots or takes_tags:
                 return None
             name = "expire_snapshots"
             ages = [] if change.time_retained_ms is None else [now_ms - change.time_retained_ms]
@@ -109,6 +110,19 @@ def _words(change: Change, location: str) -> list[str]:
             spoken += ["--rules", change.rules] if change.rules != "newest" else []
             for name in change.drop_tags:
                 spoken += ["--drop-tag", name]
+            for number in change.snapshots:
+                spoken += ["--snapshot", str(number)]
+            spoken += ["--expired-tags"] if change.expired_tags else []
+            if change.tags_older_than_ms is not None:
+                spoken += ["--tags-older-than", units.iso(change.tags_older_than_ms)]
+            spoken += ["--changelog"] if change.changelogs_only else []
+            for name, value in (
+                ("--changelog-retain-max", change.changelog_retain_max),
+                ("--changelog-retain-min", change.changelog_retain_min),
+            ):
+                spoken += [name, str(value)] if value is not None else []
+            if change.changelog_time_retained_ms is not None:
+                spoken += ["--changelog-time-retained", f"{change.changelog_time_retained_ms} ms"]
         case DeleteTags():
             spoken = ["delete-tag", location]
             for name in change.names:

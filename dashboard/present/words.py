@@ -534,6 +534,7 @@ RETENTION_TEACH = (
 )
 MODE_EXPIRE = "Expire snapshots"
 MODE_TAGS = "Delete tags"
+MODE_CHANGELOGS = "Expire changelogs"
 KEEP_MAX = "Keep at most"
 KEEP_MAX_HELP = "Newest snapshots to keep at most (retain-max). Older ones go even if they are young."
 KEEP_MIN = "Keep at least"
@@ -546,6 +547,16 @@ OLDER_THAN_HELP = (
 OLDER_THAN_HINT = "7d, 36 h, 2026-11-01"
 MAX_DELETES = "At most so many at once"
 MAX_DELETES_HELP = "Blank: to the end. The engine itself stops after snapshot.expire.limit (50) per run."
+DROP_TOO = "Tags to drop too"
+TAGS_OLDER = "Tags made before"
+TAGS_OLDER_HELP = (
+    "A length such as `90 d` or a time: tags created before go in the same plan. A tag keeps its time of creation only "
+    "where it was made with a retention; one without stays, and says so."
+)
+TAGS_ENDED = "Tags past their time"
+TAGS_ENDED_HELP = "Also tags whose own retention has ended, by the wall clock of the machine Snapscope runs on."
+CHANGELOG_AGE = "Long-lived changelogs go by a length of time, not before a moment."
+CHANGELOG_AGE_NEXT = "Write a whole number and a unit: 7 d, 36 h."
 UNSET = "not set"
 TAGS_TO_DELETE = "Tags to delete"
 BRANCH = "Branch"

@@ -13,7 +13,7 @@ from dashboard.present import markup, units, words
 from dashboard.widgets import errors, frame, inputs, lab, plans
 from dashboard.widgets.frame import Opened
 
-EXPIRE, TAGS = "expire", "tags"
+EXPIRE, TAGS, CHANGELOGS = "expire", "tags", "changelogs"
 MODES = {EXPIRE: words.MODE_EXPIRE, TAGS: words.MODE_TAGS}
 
 
@@ -23,9 +23,11 @@ def draw() -> None:
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
     plans.progress(opened)
-    mode = inputs.one_of(words.MODE, "mode", MODES, EXPIRE)
+    has_changelogs = any(line.changelogs for line in opened.heads.lines)
+    modes = MODES | {CHANGELOGS: words.MODE_CHANGELOGS} if has_changelogs else MODES
+    mode = inputs.one_of(words.MODE, "mode", modes, EXPIRE)
     with errors.boundary():
-        change = _expire(opened) if mode == EXPIRE else _tags(opened)
+        change = {EXPIRE: _expire, TAGS: _tags, CHANGELOGS: _changelogs}[mode](opened)
         if change is None:
             _teach(opened, mode)
         elif history is not None:
@@ -42,12 +44,10 @@ def draw() -> None:
 def _expire(opened: Opened) -> Expire | None:
     """The expiry asked for, None while no rule is set. `Invalid` for a text that is neither a length nor a time."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
-        branch = inputs.branch(opened.heads)
-        keep_max = inputs.whole(words.KEEP_MAX, "keep_max", words.KEEP_MAX_HELP)
-        keep_min = inputs.whole(words.KEEP_MIN, "keep_min", words.KEEP_MIN_HELP)
-        older = inputs.text(words.OLDER_THAN, "older", words.OLDER_THAN_HELP, words.OLDER_THAN_HINT)
+        branch, keep_max, keep_min, older = _policy(opened)
         most = inputs.whole(words.MAX_DELETES, "max_deletes", words.MAX_DELETES_HELP)
         rules = inputs.one_of(words.RULE_SET, "rules", words.RULE_SETS, "newest")
+    dropped, ended, tags_older_ms = _tags_too(opened, branch)
     if keep_max is None and keep_min is None and older is None:
         return None
     retained_ms, older_than_ms = _age(older, opened.zone)
@@ -59,7 +59,50 @@ def _expire(opened: Opened) -> Expire | None:
         older_than_ms=older_than_ms,
         max_deletes=most,
         rules=rules,
+        drop_tags=dropped,
+        expired_tags=ended,
+        tags_older_than_ms=tags_older_ms,
     )
+
+
+def _changelogs(opened: Opened) -> Expire | None:
+    """The same for long-lived changelogs."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
+        branch, keep_max, keep_min, older = _policy(opened)
+    if keep_max is None and keep_min is None and older is None:
+        return None
+    retained_ms, older_than_ms = _age(older, opened.zone)
+    if older_than_ms is not None:
+        raise Invalid(words.CHANGELOG_AGE, remedy=words.CHANGELOG_AGE_NEXT)
+    return Expire(
+        branch=branch,
+        changelogs_only=True,
+        changelog_retain_max=keep_max,
+        changelog_retain_min=keep_min,
+        changelog_time_retained_ms=retained_ms,
+    )
+
+
+def _policy(opened: Opened) -> tuple[str, int | None, int | None, str | None]:
+    return (
+        inputs.branch(opened.heads),
+        inputs.whole(words.KEEP_MAX, "keep_max", words.KEEP_MAX_HELP),
+        inputs.whole(words.KEEP_MIN, "keep_min", words.KEEP_MIN_HELP),
+        inputs.text(words.OLDER_THAN, "older", words.OLDER_THAN_HELP, words.OLDER_THAN_HINT),
+    )
+
+
+def _tags_too(opened: Opened, branch: str) -> tuple[tuple[str, ...], bool, int | None]:
+    """What of the branch's tags goes in the same plan: named ones, those past their own time, those made before."""
+    line = opened.heads.line(branch) or opened.heads.main
+    if not line.tags:
+        return (), False, None
+    with st.container(horizontal=True, vertical_alignment="bottom", key="retention_tags"):
+        dropped = inputs.several(words.DROP_TOO, "drop", [tag.name for tag in line.tags], words.TAGS_TO_DELETE_HINT)
+        older = inputs.text(words.TAGS_OLDER, "tags_older", words.TAGS_OLDER_HELP, words.OLDER_THAN_HINT)
+        ended = inputs.switch(words.TAGS_ENDED, "ended", words.TAGS_ENDED_HELP)
+    age_ms, moment_ms = _age(older, opened.zone)
+    return dropped, ended, opened.now_ms - age_ms if age_ms is not None else moment_ms
 
 
 def _age(text: str | None, zone: str) -> tuple[int | None, int | None]:
@@ -89,7 +132,7 @@ def _tags(opened: Opened) -> Change | None:
 
 
 def _teach(opened: Opened, mode: str) -> None:
-    if mode == EXPIRE:
+    if mode != TAGS:
         st.html(markup.empty(words.PREVIEW_EMPTY_EXPIRE, words.RETENTION_TEACH))
         return
     has_tags = any(line.tags for line in opened.heads.lines)

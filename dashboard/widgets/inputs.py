@@ -10,7 +10,7 @@ from core.model import MAIN, Heads
 from dashboard import state
 from dashboard.present import words
 
-NARROW, WIDE = 150, 260
+NARROW, WIDE, ROOMY = 150, 260, 420
 
 
 def whole(label: str, name: str, help: str, *, least: int = 1) -> int | None:
@@ -57,7 +57,7 @@ def several(label: str, name: str, options: Sequence[str], placeholder: str) -> 
     def changed() -> None:
         state.put(**{name: ",".join(st.session_state[key])})
 
-    st.multiselect(label, options, key=key, placeholder=placeholder, on_change=changed)
+    st.multiselect(label, options, key=key, placeholder=placeholder, on_change=changed, width=ROOMY)
     return tuple(current)
 
 
@@ -80,6 +80,16 @@ def one_of(label: str, name: str, options: Mapping[str, str], default: str) -> s
         label_visibility="collapsed",
     )
     return str(current)
+
+
+def switch(label: str, name: str, help: str) -> bool:
+    """On or off; the address holds it only where it is on."""
+    key, current = _key(name), state.get(name) == "1"
+    st.session_state[key] = current
+    st.checkbox(
+        label, key=key, help=help, on_change=lambda: state.put(**{name: "1" if st.session_state[key] else None})
+    )
+    return current
 
 
 def branch(heads: Heads) -> str:

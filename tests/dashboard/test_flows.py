@@ -222,12 +222,43 @@ def test_changes_are_switched_on_by_the_reader_where_the_server_allows_it(
     assert [each for each in page.test.button if each.label == words.CARRY_OUT]
 
 
+def test_tags_go_in_the_same_plan_as_snapshots(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("retention", warehouse, table=TITLE, keep_max="3", drop="t2")
+    table = tables.open_table(str(warehouse / "shop.db" / "orders"))
+    now_ms = int(page.test.session_state["snapscope.now_ms"])
+    assert table.preview(Expire(retain_max=3, drop_tags=("t2",)), now_ms).headline in page.text
+    assert "--drop-tag t2" in page.text
+    page.test.checkbox(key="input.ended").set_value(True)
+    page.test.text_input(key="input.tags_older").set_value("1 d")
+    page.run()
+    assert (address(page, "ended"), address(page, "tags_older")) == ("1", "1 d")
+    asked = Expire(retain_max=3, drop_tags=("t2",), expired_tags=True, tags_older_than_ms=now_ms - 86_400_000)
+    assert table.preview(asked, now_ms).headline in page.text
+    assert "--expired-tags --tags-older-than" in page.text
+
+
+def test_long_lived_changelogs_expire_by_a_mode_of_their_own(
+    open_page: Callable[..., Page], shared_tables: Path
+) -> None:
+    real = shared_tables / "paimon" / "default.db" / "changelog_decoupled"
+    page = open_page("retention", real, mode="changelogs", keep_max="1", keep_min="1")
+    now_ms = int(page.test.session_state["snapscope.now_ms"])
+    asked = Expire(changelogs_only=True, changelog_retain_max=1, changelog_retain_min=1)
+    plan = tables.open_table(str(real)).preview(asked, now_ms)
+    assert plan.goes
+    assert plan.headline in page.text
+    assert "--changelog --changelog-retain-max 1" in page.text
+
+
 CHANGES = [
     Expire(retain_max=3),
     Expire(retain_max=5, retain_min=2, time_retained_ms=90_000, max_deletes=2),
     Expire(older_than_ms=START_MS + 3 * DAY_MS + 5, retain_min=1, drop_tags=("t2",)),
     DeleteTags(("t2", "t6")),
     DeleteTags(("t6",), branch="dev"),
+    Expire(retain_max=3, expired_tags=True, tags_older_than_ms=START_MS + 5),
+    Expire(snapshots=(1, 2), drop_tags=("t2",)),
+    Expire(changelogs_only=True, changelog_retain_max=3, changelog_retain_min=2, changelog_time_retained_ms=90_000),
 ]
 
 
