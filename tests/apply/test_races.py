@@ -231,7 +231,7 @@ def test_of_our_writers_exactly_one_wins_each_id(tmp_path: Path, state_dir: Path
     with ExitStack() as stack:
         users = ["a", "b", "c"]
         writers = [
-            stack.enter_context(processes.started(writing.command(root, user, each), state_dir)) for user in users
+            stack.enter_context(processes.started(writing.command(root, user, each, 30), state_dir)) for user in users
         ]
         writing.begin(*writers)
         done = [writer.end() for writer in writers]
