@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -196,9 +197,11 @@ def test_an_engine_that_may_yet_overwrite_our_snapshot_is_waited_for(
     engine = hold(*ACTS["commit"])
     with ThreadPoolExecutor(1) as pool:
         committing = pool.submit(append, Store(str(table)))
-        with pytest.raises(TimeoutError):
-            committing.result(timeout=2)
+        while 9 not in users(table) and not committing.done():
+            time.sleep(0.02)
         assert users(table)[9] == "ours"
+        with pytest.raises(TimeoutError):
+            committing.result(timeout=1)
         engine.go_on()
         with pytest.raises(Conflict, match="Another writer replaced snapshot/snapshot-9"):
             committing.result()
