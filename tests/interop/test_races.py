@@ -32,6 +32,8 @@ from tests.interop.engine_deleted import dangling, points
 
 NOW_MS = 4_000_000_000_000
 COLUMNS = [(name, of) for name, of in writing.COLUMNS]
+PATIENT = {"commit.max-retries": "100000", "commit.max-retry-wait": "50 ms"}
+"""The engine's commit goes on until it is its turn: by default it gives up after ten, which a busy rival reaches."""
 EXPIRE = Expire(retain_max=3, retain_min=3, drop_tags=("early",))
 WORDS = ["--retain-max", "3", "--retain-min", "3", "--drop-tag", "early", "--now", str(NOW_MS), "--yes"]
 
@@ -225,10 +227,10 @@ def test_a_commit_of_ours_that_the_engine_meets_in_time_is_kept(
 def test_we_and_the_engine_write_at_the_same_time(java_judge: PaimonJudge, table: Path, state_dir: Path) -> None:
     """Every id is one writer's, and every commit that somebody was told of is there, once."""
     count = 12
-    with processes.started(writing.command(table, "d1"), state_dir) as writer:
+    with processes.started(writing.command(table, "d1", every_ms=20), state_dir) as writer:
         writing.begin(writer)
         for number in range(count):
-            java_judge.write(table, [[number, 0.5, "d0"]], user="theirs", identifier=number)
+            java_judge.write(table, [[number, 0.5, "d0"]], options=PATIENT, user="theirs", identifier=number)
             if number % 4 == 3:  # then they take turns for once
                 ours_so_far = list(users(table).values()).count("d1")
                 assert processes.seen(
