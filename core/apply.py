@@ -24,8 +24,9 @@ from core.journal import Journal
 from core.lock import locked
 from core.model import MAIN
 from core.planned import Plan
+from core.settle import SETTLE_S, refuse_settle
 from core.store import Store
-from core.sweep import SETTLE_S, Receipt, Work, agreed, carry_out, read_if_there, refuse_contradictions, refuse_settle
+from core.sweep import Receipt, Work, agreed, carry_out, read_if_there, refuse_contradictions
 from core.table import Progress, Table
 from core.units import several, wall_clock
 
@@ -36,13 +37,14 @@ def apply(
     *,
     settle_s: float = SETTLE_S,
     progress: Progress | None = None,
+    waits: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     journal: Journal | None = None,
 ) -> Receipt:
     """Carry out exactly this plan. `Conflict` if the table no longer allows it; nothing was deleted then.
 
-    `settle_s` is how long writers get to finish publishing a reference they were about to; `progress` is told (files
-    swept, files to sweep); `cancelled` is asked between files.
+    `settle_s` is how long writers get to finish publishing a reference they were about to, and `waits` is told when
+    that begins; `progress` is told (files swept, files to sweep); `cancelled` is asked while waiting and between files.
     """
     journal = journal or Journal()
     refuse_settle(settle_s)
@@ -68,7 +70,7 @@ def apply(
             True,
         )
         replace = None if tag is None else functools.partial(tag.publish, table.store)
-        return carry_out(table, work, journal, settle_s, progress, cancelled, replace)
+        return carry_out(table, work, journal, settle_s, progress, waits, cancelled, replace)
 
 
 def refuse_unfinished(table: Table, journal: Journal) -> None:

@@ -16,7 +16,8 @@ from core.errors import Conflict, Invalid
 from core.journal import Journal, Run
 from core.lock import locked
 from core.model import Heads
-from core.sweep import SETTLE_S, Receipt, Work, agreed, carry_out, read_if_there, refuse_settle, repair_hint
+from core.settle import SETTLE_S, refuse_settle
+from core.sweep import Receipt, Work, agreed, carry_out, read_if_there, repair_hint
 from core.table import Progress, Table
 
 _CHANGES: Mapping[str, Callable[..., Change]] = {
@@ -30,6 +31,7 @@ def resume(
     open_table: Callable[[str], Table],
     settle_s: float = SETTLE_S,
     progress: Progress | None = None,
+    waits: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     journal: Journal | None = None,
 ) -> Receipt:
@@ -66,7 +68,7 @@ def resume(
         )
         is_waiting = tag is not None and not is_removed and read_if_there(table, tag.path) == tag.before
         replace = (lambda: tag.publish(table.store)) if tag is not None and is_waiting else None
-        return carry_out(table, work, journal, settle_s, progress, cancelled, replace)
+        return carry_out(table, work, journal, settle_s, progress, waits, cancelled, replace)
 
 
 def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | None = None) -> tuple[str, ...]:

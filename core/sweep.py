@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import re
 import threading
-import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,8 +16,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from core import journal as journals
+from core import settle
 from core.changes import Expire, ReplaceTag
-from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
+from core.errors import Conflict, Corrupt, NotFound, SnapscopeError
 from core.formats.paimon import crosscheck, layout, references
 from core.history import History
 from core.journal import Journal
@@ -26,8 +26,6 @@ from core.model import Heads, Line, Problem
 from core.table import Progress, Table
 from core.units import several
 
-SETTLE_S = 30.0
-MOST_SETTLE_S = 86_400.0
 BATCH = 1000
 DELETERS = 8
 _AGREEMENT_ATTEMPTS = 20
@@ -78,21 +76,13 @@ class Work:
     spares: frozenset[str] = frozenset()  # references that were to go and may no longer: made again since, or kept
 
 
-def refuse_settle(settle_s: float) -> None:
-    """`Invalid` for a time that cannot be waited: to find out when the references have gone is too late."""
-    if not 0 <= settle_s <= MOST_SETTLE_S:
-        raise Invalid(
-            f"{settle_s} seconds is no time to wait for writers; nothing was changed.",
-            remedy=f"Wait between 0 and {MOST_SETTLE_S:,.0f} seconds.",
-        )
-
-
 def carry_out(
     table: Table,
     work: Work,
     journal: Journal,
     settle_s: float,
     progress: Progress | None,
+    waits: Callable[[float], None] | None,
     cancelled: Callable[[], bool],
     replace: Callable[[], None] | None = None,
 ) -> Receipt:
@@ -107,7 +97,7 @@ def carry_out(
             removed = _remove_references(table, work)
         journal.add(work.run, journals.REMOVED, {"deleted": removed, "created": created})
         if work.removes or work.kind == ReplaceTag.__name__:
-            time.sleep(settle_s)
+            settle.wait(settle_s, cancelled, waits)
         return _sweep(table, work, journal, created, removed, progress, cancelled)
     except BaseException as error:
         what = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"

@@ -47,6 +47,9 @@ class Job:
     def progress(self, done: int, total: int) -> None:
         self.done, self.total = done, total
 
+    def waits(self, seconds: float) -> None:
+        self.stage = words.settling(seconds)
+
     def wait(self, seconds: float) -> bool:
         """True once the work is over; gives a quick answer a chance to be drawn at once."""
         return self._over.wait(seconds)

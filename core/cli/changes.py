@@ -141,9 +141,7 @@ def _run(args: Args, table: Table, shown: Plan) -> Answer:
         return {**answers.plan(shown), "receipt": None}, "Nothing to do."
     if not args.yes:
         _confirm(args, danger(shown, table.name))
-    receipt = apply(
-        table, shown, settle_s=parse_duration_ms(args.settle) / 1000, progress=None if args.json else _progress
-    )
+    receipt = apply(table, shown, settle_s=parse_duration_ms(args.settle) / 1000, **_told(args))
     args.partly = "" if receipt.outcome == "done" and not receipt.problems else NOT_AS_PLANNED
     return {**answers.plan(shown), "receipt": answers.receipt(receipt)}, texts.of_receipt(receipt)
 
@@ -163,6 +161,15 @@ def _confirm(args: Args, found: Danger) -> None:
         raise Invalid("Not confirmed; nothing was changed.")
 
 
+def _told(args: Args) -> dict[str, Any]:
+    """Who is told how far a change is: nobody where the answer is a document."""
+    return {} if args.json else {"progress": _progress, "waits": _waits}
+
+
+def _waits(seconds: float) -> None:
+    print(f"References are gone. Writers get {seconds:g} s to finish before any file is deleted.", file=sys.stderr)
+
+
 def _progress(done: int, total: int) -> None:
     if done % 100 == 0 or done == total:
         print(f"\r{done:,} of {several(total, 'file')}", end="\n" if done == total else "", file=sys.stderr)
@@ -179,7 +186,8 @@ def orphans(args: Args) -> Answer:
 
 
 def resume(args: Args) -> Answer:
-    receipt = carry_on(args.run_id, open_table=open_table, settle_s=parse_duration_ms(args.settle) / 1000)
+    settle_s = parse_duration_ms(args.settle) / 1000
+    receipt = carry_on(args.run_id, open_table=open_table, settle_s=settle_s, **_told(args))
     args.partly = "" if receipt.outcome == "done" and not receipt.problems else NOT_AS_PLANNED
     return answers.receipt(receipt), texts.of_receipt(receipt)
 

@@ -613,11 +613,15 @@ def kept_back(number: int) -> str:
     return f"{units.plural(number, 'file')} kept back"
 
 
-def applying(done: int, total: int) -> str:
-    return f"Deleted {units.count(done)} of {units.plural(total, 'file')}" if total else SETTLING
+def applying(done: int, total: int, stage: str) -> str:
+    return f"Deleted {units.count(done)} of {units.plural(total, 'file')}" if total else stage
 
 
-SETTLING = "References go first; then writers get 30 s to finish before any file is deleted"
+def settling(seconds: float) -> str:
+    return f"References are gone; writers get {seconds:g} s to finish before any file is deleted"
+
+
+CANCELLING = "Cancelling: what is under way ends, then it stops"
 
 
 def grave(why: Sequence[str]) -> str:

@@ -174,7 +174,7 @@ def _submit(opened: Opened, plan: Plan, clears: str | None) -> None:
     table = loading.table(opened.ref.location)
 
     def work(job: jobs.Job) -> Receipt:
-        return applying.apply(table, plan, progress=job.progress, cancelled=job.cancelled.is_set)
+        return applying.apply(table, plan, progress=job.progress, waits=job.waits, cancelled=job.cancelled.is_set)
 
     if unfinished.submit(opened, plan.fingerprint, work) and clears is not None:
         st.session_state[clears] = ""
@@ -195,8 +195,10 @@ def _progress(opened: Opened, id: str) -> None:
             return
         if job.running:
             with st.container(border=True, horizontal=True, vertical_alignment="center"):
-                st.progress(job.done / job.total if job.total else 0.0, text=words.applying(job.done, job.total))
-                st.button(words.CANCEL, key="plans.cancel", on_click=job.cancelled.set)
+                is_ending = job.cancelled.is_set()
+                text = words.CANCELLING if is_ending else words.applying(job.done, job.total, job.stage)
+                st.progress(job.done / job.total if job.total else 0.0, text=text)
+                st.button(words.CANCEL, key="plans.cancel", on_click=job.cancelled.set, disabled=is_ending)
             return
         if not st.session_state.get(f"plans.seen.{id}"):
             st.session_state[f"plans.seen.{id}"] = True

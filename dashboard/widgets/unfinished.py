@@ -67,7 +67,9 @@ def draw(opened: Opened) -> None:
 
 def _resume(opened: Opened, found: Run) -> None:
     def work(job: jobs.Job) -> Receipt:
-        return resume(found.id, open_table=open_table, progress=job.progress, cancelled=job.cancelled.is_set)
+        return resume(
+            found.id, open_table=open_table, progress=job.progress, waits=job.waits, cancelled=job.cancelled.is_set
+        )
 
     submit(opened, f"resume-{found.id}-{time.monotonic_ns()}", work)
 

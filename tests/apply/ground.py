@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core import sweep
+from core import settle
 from core.formats.paimon.manifest import Manifests
 from core.store import Store
 from core.table import Table
@@ -148,14 +148,14 @@ def gone_for_good(table: TableBuilder) -> None:
 @contextmanager
 def while_settling(act: Callable[[], object]) -> Iterator[None]:
     """Something happens while an apply waits for writers: after all references went, before anything is read again."""
-    before = sweep.time.sleep
+    before = settle.wait
 
-    def settle(_: float) -> None:
-        sweep.time.sleep = before  # type: ignore[assignment]
+    def wait(*_: object) -> None:
+        settle.wait = before  # type: ignore[assignment]
         act()
 
-    sweep.time.sleep = settle  # type: ignore[assignment]
+    settle.wait = wait  # type: ignore[assignment]
     try:
         yield
     finally:
-        sweep.time.sleep = before  # type: ignore[assignment]
+        settle.wait = before  # type: ignore[assignment]

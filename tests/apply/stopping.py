@@ -12,9 +12,8 @@ import itertools
 import os
 import signal
 import sys
-import time
 
-from core import cli, sweep
+from core import cli, settle, sweep
 from core.store import Store
 from tests.apply import ground
 
@@ -26,7 +25,7 @@ def stop() -> None:
 
 
 def stop_while_settling() -> None:
-    time.sleep = lambda _: stop()
+    settle.wait = lambda *_: stop()
 
 
 def stop_before(number: int) -> None:

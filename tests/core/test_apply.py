@@ -7,15 +7,17 @@ import itertools
 import json
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core import sweep
+from core import settle, sweep
 from core.apply import apply
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
+from core.journal import Journal
 from core.plan import CreateTag, DeleteTags, Expire, Plan
 from core.store import Store
 from core.table import Table, open_table
@@ -190,12 +192,12 @@ def settling(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[], Any]
     """What happens while apply waits for writers."""
     waiting: list[Callable[[], Any]] = []
 
-    def wait(_: float) -> None:
+    def wait(*_: object) -> None:
         for happens in waiting:
             happens()
         waiting.clear()
 
-    monkeypatch.setattr(sweep.time, "sleep", wait)
+    monkeypatch.setattr(settle, "wait", wait)
     yield waiting
     assert waiting == [], "it never waited"
 
@@ -367,6 +369,22 @@ def test_cancelling_leaves_whole_points(table: TableBuilder) -> None:
     receipt = go(table, plan, cancelled=lambda: next(asked) >= 3)
     assert receipt.outcome == "cancelled"
     assert len(receipt.deleted) < plan.frees.num_rows
+    assert_whole(table.root)
+
+
+def test_cancelling_ends_the_wait_for_writers(table: TableBuilder) -> None:
+    plan = opened(table).preview(KEEP_ONE, NOW_MS)
+    asked, told, began = threading.Event(), list[float](), time.monotonic()
+
+    def waits(seconds: float) -> None:
+        told.append(seconds)
+        asked.set()
+
+    receipt = apply(opened(table), plan, settle_s=200, waits=waits, cancelled=asked.is_set)
+    assert time.monotonic() - began < 100
+    assert told == [200]
+    assert (receipt.outcome, set(receipt.deleted)) == ("cancelled", {path for path, _ in plan.removes})
+    assert Journal().run(receipt.run).can_undo
     assert_whole(table.root)
 
 

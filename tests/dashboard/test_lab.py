@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -94,7 +93,7 @@ def test_an_unfinished_change_is_offered(
     button: str, state: str, warehouse: Path, open_page: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crash(warehouse, monkeypatch)
-    monkeypatch.setattr("core.sweep.time", SimpleNamespace(sleep=lambda _: None))
+    monkeypatch.setattr("core.settle.wait", lambda *_: None)
     page = open_page("retention", warehouse, table="shop.orders")
     assert "did not end" in page.text
     assert "the store went away" in page.text

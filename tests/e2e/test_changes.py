@@ -31,7 +31,7 @@ def test_an_expiry_survives_a_closed_tab(own_demo: Path, serve: Serve, reader: C
     confirm.press_sequentially(phrase[-1])
     expect(button).to_be_enabled()
     button.click()
-    expect(me.page.get_by_text(words.SETTLING)).to_be_visible()
+    expect(me.page.get_by_text(words.settling(30))).to_be_visible()
     expect(button).to_have_count(0)  # the plan cannot be submitted again
     me.check()
     me.page.close()  # the change goes on
