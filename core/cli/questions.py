@@ -14,6 +14,7 @@ from core.errors import Invalid, NotFound
 from core.expiry import life
 from core.history import History
 from core.model import Line
+from core.spark.lost import resolved
 from core.table import Table, open_table
 from core.units import parse_duration_ms, several, size
 from core.warehouse import list_tables
@@ -132,7 +133,7 @@ def as_of(args: Args) -> Answer:
 def diff(args: Args) -> Answer:
     table = open_table(args.table)
     heads = table.heads()
-    a, b = resolve(heads, args.a, args.branch), resolve(heads, args.b, args.branch)
+    a, b = (resolved(table, heads, point, args.branch) for point in (args.a, args.b))
     history = table.history(heads)
     found = compare(history, a, b)
     document = answers.diff(found)

@@ -1,24 +1,43 @@
-"""Why a point cannot be read any more: who removed it while a query ran, where that is known, and what is left."""
+"""Why a point cannot be read: who removed it before or while it was read, where that is known, and what is left."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
-from core.asof import AsOf, in_words
-from core.errors import NotFound, SnapscopeError
+from core.asof import AsOf, in_words, resolve
+from core.errors import Corrupt, NotFound
+from core.formats.paimon import layout
 from core.history import History
-from core.journal import Journal
-from core.model import Heads, Snapshot
+from core.journal import UNDONE, Journal
+from core.model import MAIN, Heads, Snapshot
 from core.table import Table
 
 
-def explain(table: Table, history: History, points: Sequence[AsOf], error: SnapscopeError) -> None:
-    """After `error` of a query over `points`: raises `NotFound` where the table no longer has one of them."""
-    now = table.heads()
-    for point in points:
-        path = history.holders[history.position(point.point)].path
-        if now.references.get(path) != history.heads.references.get(path):
-            raise _gone(table, now, point, path) from error
+def resolved(table: Table, heads: Heads, point: str, branch: str = MAIN) -> AsOf:
+    """`core.asof.resolve`; where the point is gone and our journal knows by whom, that is said too."""
+    try:
+        return resolve(heads, point, branch)
+    except NotFound as error:
+        path = _path(point, branch)
+        who = None if path is None else _who(table, path)
+        if who is None:
+            raise
+        raise NotFound(f"{error.message} {who}.", path=path, remedy=error.remedy) from error
+
+
+@contextlib.contextmanager
+def explained(table: Table, history: History, points: Sequence[AsOf]) -> Iterator[None]:
+    """While these points are read: what fails because the table has lost one of them fails as `NotFound`, saying so."""
+    try:
+        yield
+    except (Corrupt, NotFound) as error:
+        now = table.heads()
+        for point in points:
+            path = history.holders[history.position(point.point)].path
+            if now.references.get(path) != history.heads.references.get(path):
+                raise _gone(table, now, point, path) from error
+        raise
 
 
 def _gone(table: Table, now: Heads, point: AsOf, path: str) -> NotFound:
@@ -28,15 +47,27 @@ def _gone(table: Table, now: Heads, point: AsOf, path: str) -> NotFound:
         if nearest is not None
         else "No snapshot is left on its branch."
     )
-    return NotFound(f"{point.point} went while the query ran: {_by_whom(table, path)}.", path=path, remedy=remedy)
+    who = _who(table, path) or "not by this Snapscope, so another engine or user expired, deleted or replaced it"
+    return NotFound(f"{point.point} went while it was read: {who}.", path=path, remedy=remedy)
 
 
-def _by_whom(table: Table, path: str) -> str:
+def _path(point: str, branch: str) -> str | None:
+    """The file of a snapshot or tag that is named; None for other points."""
+    text = point.strip()
+    if text.startswith("branch:"):
+        branch, _, text = text.removeprefix("branch:").partition("/")
+    if text.isdigit():
+        return layout.reference(branch, layout.SNAPSHOT, int(text))
+    return layout.reference(branch, layout.TAG, text.removeprefix("tag:")) if text.startswith("tag:") else None
+
+
+def _who(table: Table, path: str) -> str | None:
+    """Who took a reference away last, as far as our journal knows."""
     journal = Journal()
     for run in journal.runs(table.location):
-        if any(removed == path for removed, _ in journal.removed(run.id)):
+        if run.state != UNDONE and any(removed == path for removed, _ in journal.removed(run.id)):
             return f"{run.who} removed it in run {run.id} ({run.change_kind}), begun {in_words(run.started_ms)}"
-    return "not by this Snapscope, so another engine or user expired, deleted or replaced it"
+    return None
 
 
 def _nearest(now: Heads, point: AsOf) -> Snapshot | None:

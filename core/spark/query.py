@@ -15,8 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from core.asof import AsOf, resolve
-from core.errors import Corrupt, NotFound
+from core.asof import AsOf
 from core.formats.paimon import types
 from core.history import History
 from core.model import MAIN
@@ -89,23 +88,22 @@ def query(
     """
     history = history or table.history()
     query_id = query_id or str(uuid.uuid4())
-    asked = (table, statement, at, before, since, branch, row_cap, timeout_s, query_id, on_progress, history)
-    try:
+    point, second, earlier = (
+        lost.resolved(table, history.heads, each, branch) if each else None for each in (at, before, since)
+    )
+    assert point is not None
+    asked = (table, statement, point, second, earlier, row_cap, timeout_s, query_id, on_progress, history)
+    with lost.explained(table, history, [each for each in (point, second, earlier) if each]):
         return sql.lasting(lambda spark: _query(spark, *asked))
-    except (Corrupt, NotFound) as error:
-        points = [resolve(history.heads, point, branch) for point in (at, before, since) if point]
-        lost.explain(table, history, points, error)
-        raise
 
 
 def _query(
     spark: SparkSession,
     table: Table,
     statement: str,
-    at: str,
-    before: str | None,
-    since: str | None,
-    branch: str,
+    at: AsOf,
+    before: AsOf | None,
+    since: AsOf | None,
     row_cap: int,
     timeout_s: float,
     query_id: str,
@@ -113,9 +111,7 @@ def _query(
     history: History,
 ) -> QueryAnswer:
     started = time.monotonic()
-    heads = history.heads
-    points = [resolve(heads, at, branch), *([resolve(heads, before, branch)] if before else [])]
-    opened = [opened_at(table, history, point) for point in points]
+    opened = [opened_at(table, history, point) for point in (at, before) if point]
     tables = [
         ([f"{name}{suffix}" for name in views(table.name, has_before=False)], each.schema)
         for each, suffix in zip(opened, ("", "_before"), strict=False)
@@ -129,7 +125,7 @@ def _query(
     changed = [f"{name}_changes" for name in views(table.name, has_before=False)] if since else []
     known.update(changed)
     for view, kind in system.named(statement, views(table.name, has_before=False)).items():
-        found = system.rows(kind, table, history, points[0].point, points[0].branch)
+        found = system.rows(kind, table, history, at.point, at.branch)
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
 
@@ -143,7 +139,7 @@ def _query(
             for name in audits:
                 read[-1].frame.createOrReplaceTempView(types.quoted(name))
         if since:
-            changes = between(spark, table, history, resolve(heads, since, branch), points[0]).rows
+            changes = between(spark, table, history, since, at).rows
             for name in changed:
                 changes.frame.createOrReplaceTempView(types.quoted(name))
             if any(map(meant, changed)):
@@ -171,8 +167,8 @@ def _query(
         seconds=time.monotonic() - started,
         files_read=sum(each.files_read for each in read),
         files_live=sum(each.files for each in read),
-        point=points[0],
-        before=points[1] if before else None,
+        point=at,
+        before=before,
         engine=ENGINE,
         left_out=tuple(dict.fromkeys(sentence for each in read for sentence in each.left_out)),
         differs=tuple(dict.fromkeys(sentence for each in read for sentence in each.differs)),

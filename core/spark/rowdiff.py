@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 from core.asof import AsOf
 from core.errors import Corrupt
 from core.history import History
-from core.spark import points, sql
+from core.spark import lost, points, sql
 from core.spark.compare import ADDED, CHANGED, REMOVED, SAME, Change, Compared, compare
 from core.table import Table
 from core.units import several
@@ -84,10 +84,11 @@ def row_diff(
     """Compare the rows of two points of this history; at most `limit` of those that differ are answered.
 
     `query_id` names the run for `sql.cancel`. Raises what reading either point raises, `Unsupported` for columns whose
-    types cannot be compared, `Invalid` for a time-out and a cancel.
+    types cannot be compared, `Invalid` for a time-out and a cancel, `NotFound` for a point that went meanwhile.
     """
     id = query_id or str(uuid.uuid4())
-    return sql.lasting(lambda spark: _row_diff(spark, table, history, a, b, limit, timeout_s, id, on_progress))
+    with lost.explained(table, history, (a, b)):
+        return sql.lasting(lambda spark: _row_diff(spark, table, history, a, b, limit, timeout_s, id, on_progress))
 
 
 def _row_diff(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import asof
 from core.asof import AsOf
 from core.history import History
-from dashboard import state
+from core.spark import lost
+from dashboard import loading, state
 from dashboard.present import markup, pointing, rows, words
 from dashboard.widgets import frame
 from dashboard.widgets.frame import Opened
@@ -15,7 +15,8 @@ from dashboard.widgets.frame import Opened
 
 def resolve(opened: Opened, text: str) -> AsOf:
     """What a text of the address or of a box names on this table."""
-    return asof.resolve(opened.heads, pointing.read(text, opened.zone), state.get("branch") or "main")
+    table = loading.table(opened.ref.location)
+    return lost.resolved(table, opened.heads, pointing.read(text, opened.zone), state.get("branch") or "main")
 
 
 def draw(opened: Opened, history: History | None, found: AsOf, *, here: str = "timeline") -> None:

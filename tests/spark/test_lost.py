@@ -13,10 +13,12 @@ from pyspark.sql import SparkSession
 
 from core import cli
 from core.apply import apply
+from core.asof import resolve
 from core.changes import Expire
 from core.errors import Corrupt, NotFound
 from core.history import History
 from core.spark.query import query
+from core.spark.rowdiff import row_diff
 from core.table import Table, open_table
 
 COUNT = "SELECT count(*) AS n, sum(hash(*)) AS h FROM t"
@@ -39,7 +41,7 @@ def test_an_expiry_of_ours_is_named(spark: SparkSession, table: Table) -> None:
     history = table.history()
     point = needing_files(table, history)
     receipt = apply(table, table.preview(Expire(retain_max=1, retain_min=1), 2**42), settle_s=0)
-    with pytest.raises(NotFound, match=f"{point} went while the query ran") as found:
+    with pytest.raises(NotFound, match=f"{point} went while it was read") as found:
         query(table, COUNT, at=point, history=history)
     assert receipt.run in found.value.message
     latest = history.heads.main.snapshots[-1]
@@ -57,6 +59,31 @@ def test_another_hand_is_not_blamed_on_us(spark: SparkSession, table: Table) -> 
     (root / f"snapshot/snapshot-{point}").unlink()
     with pytest.raises(NotFound, match="not by this Snapscope"):
         query(table, COUNT, at=point, history=history)
+
+
+def test_a_comparison_names_who_took_its_point(spark: SparkSession, table: Table) -> None:
+    history = table.history()
+    point = needing_files(table, history)
+    a, b = (resolve(history.heads, each) for each in (point, "latest"))
+    receipt = apply(table, table.preview(Expire(retain_max=1, retain_min=1), 2**42), settle_s=0)
+    with pytest.raises(NotFound, match=f"{point} went while it was read") as found:
+        row_diff(table, history, a, b)
+    assert receipt.run in found.value.message
+    assert f"The nearest point left is {history.heads.main.snapshots[-1].id}" in str(found.value)
+
+
+@pytest.mark.parametrize("command", ["query", "diff"])
+def test_a_point_that_is_gone_already_says_who_took_it(
+    table: Table, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone, *_, latest = (str(each.id) for each in table.heads().main.snapshots)
+    receipt = apply(table, table.preview(Expire(retain_max=1, retain_min=1), 2**42), settle_s=0)
+    asked = [COUNT, "--at", gone] if command == "query" else [gone, latest, "--rows"]
+    assert cli.main([command, table.location, *asked]) != 0
+    said = capsys.readouterr().err
+    assert f"Snapshot {gone} is not retained" in said
+    assert f"removed it in run {receipt.run} (Expire)" in said
+    assert f"The nearest retained snapshot is {latest}" in said
 
 
 def test_a_query_may_hold_its_point(spark: SparkSession, table: Table) -> None:
