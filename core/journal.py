@@ -26,12 +26,13 @@ from core.errors import Corrupt, NotFound
 from core.places import state_dir
 
 # What an event says; a run is open until one of ENDS.
-STARTED, REMOVED, SWEEPING, SWEPT, FAILED, DONE, UNDONE = (
+STARTED, REMOVED, SWEEPING, SWEPT, FAILED, CANCELLED, DONE, UNDONE = (
     "started",
     "references removed",
     "sweep started",
     "swept",
     "failed",
+    "cancelled",
     "done",
     "undone",
 )
@@ -69,7 +70,8 @@ class Run:
     plan: Mapping[str, Any] = field(repr=False)
     fingerprint: str
     started_ms: int
-    state: str
+    state: str  # what its last event says; `SWEEPING` from the sweep's start to the run's end, unless it was cancelled
+    is_swept: bool  # files may be gone, in this attempt or an earlier one
     ended_ms: int | None
     receipt: Mapping[str, Any] | None = field(repr=False)
     problem: str | None
@@ -81,7 +83,7 @@ class Run:
     @property
     def can_undo(self) -> bool:
         """Until the sweep starts, every reference can be written back."""
-        return self.is_open and self.receipt is None and self.state in (STARTED, REMOVED, FAILED)
+        return self.is_open and not self.is_swept
 
 
 class Journal:
@@ -270,7 +272,7 @@ def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Run:
     ).fetchall()
     what, at_ms, detail = events[-1]
     last = json.loads(detail)
-    swept = any(event[0] == SWEEPING for event in events)
+    is_swept = any(event[0] == SWEEPING for event in events)
     return Run(
         id=row[0],
         who=row[1],
@@ -279,7 +281,8 @@ def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Run:
         plan=json.loads(row[4]),
         fingerprint=row[5],
         started_ms=row[6],
-        state=SWEEPING if what == FAILED and swept else what,
+        state=SWEEPING if is_swept and what in (REMOVED, FAILED) else what,
+        is_swept=is_swept,
         ended_ms=at_ms if what in ENDS else None,
         receipt=last if what == DONE else None,
         problem=last.get("problem"),

@@ -39,7 +39,8 @@ _PLACE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a change did. `kept_back` were planned and are held again, gone already, or refused by the store."""
+    """What a change did, in all its attempts together. `kept_back` were planned and are held again, gone already, or
+    refused by the store."""
 
     run: str
     table: str
@@ -87,6 +88,7 @@ def carry_out(
     replace: Callable[[], None] | None = None,
 ) -> Receipt:
     """From the journal's first entry to the receipt. `replace` publishes a replaced tag's new content."""
+    earlier = [] if work.is_first else journal.deleted(work.run)
     try:
         created = _leave_changelogs(table, work) if work.kind == Expire.__name__ else []
         removed: list[str] = []
@@ -98,7 +100,7 @@ def carry_out(
         journal.add(work.run, journals.REMOVED, {"deleted": removed, "created": created})
         if work.removes or work.kind == ReplaceTag.__name__:
             settle.wait(settle_s, cancelled, waits)
-        return _sweep(table, work, journal, created, removed, progress, cancelled)
+        return _sweep(table, work, journal, created, [*earlier, *removed], progress, cancelled)
     except BaseException as error:
         what = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
         journal.add(work.run, journals.FAILED, {"problem": what})
@@ -168,7 +170,7 @@ def _sweep(
     cancelled: Callable[[], bool],
 ) -> Receipt:
     sizes = {path: size for path, _, size in work.frees}
-    gone = {path for path, _ in work.removes}
+    gone = {path for path, _ in work.removes} | set(deleted)
     waiting = [path for path in sizes if path not in gone]
     sweep = _Swept(deleted=list(deleted))
     seen: Heads | None = None
@@ -212,9 +214,12 @@ def _sweep(
         problems=tuple(sweep.problems),
         journal_head="",
     )
-    what = journals.DONE if outcome == "done" else journals.FAILED
-    problem = "cancelled by its user" if outcome == "cancelled" else next(iter(sweep.problems), None)
-    detail = {**dataclasses.asdict(receipt), "deleted": len(receipt.deleted), "problem": problem}
+    what = {"done": journals.DONE, "cancelled": journals.CANCELLED}.get(outcome, journals.FAILED)
+    detail = {
+        **dataclasses.asdict(receipt),
+        "deleted": len(receipt.deleted),
+        "problem": next(iter(sweep.problems), None),
+    }
     return dataclasses.replace(receipt, journal_head=journal.add(work.run, what, detail))
 
 

@@ -895,6 +895,7 @@ _STATES: Mapping[str, str] = {
     "references removed": "stopped before any file was deleted",
     "sweep started": "stopped while deleting files",
     "failed": "stopped by a problem",
+    "cancelled": "cancelled by its user",
     "done": "done",
     "undone": "taken back",
 }

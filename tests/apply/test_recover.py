@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from core import journal as journals
-from core import recover
+from core import recover, settle
 from core.apply import apply
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.errors import Conflict, Corrupt, Invalid, NotFound
-from core.journal import Journal
+from core.journal import CANCELLED, FAILED, REMOVED, Journal
 from core.store import Store
 from core.table import Table, open_table
 from tests.apply import ground
-from tests.apply.dying import dies
+from tests.apply.dying import Death, dies
 from tests.builders import TableBuilder
 
 NOW = ground.LATE_MS
@@ -46,6 +47,51 @@ def test_what_is_cancelled_before_any_file_went_can_be_taken_back(table: TableBu
     recover.undo(receipt.run, open_table=open_table)
     after = {path: path.read_bytes() for path in table.root.rglob("*") if path.is_file() and path.name != "EARLIEST"}
     assert after == before
+
+
+def cancelled_in_its_sweep(table: TableBuilder) -> str:
+    opened, asked = open_table(str(table.root)), itertools.count()
+    plan = opened.preview(EXPIRE, NOW)
+    receipt = apply(opened, plan, settle_s=0, cancelled=lambda: next(asked) >= 3)
+    assert receipt.outcome == "cancelled"
+    assert len(plan.removes) < len(receipt.deleted) < len(plan.frees)
+    return receipt.run
+
+
+def test_what_was_cancelled_and_carried_on_to_its_end_is_exact(table: TableBuilder) -> None:
+    """Its receipt tells of the whole change, not of the last attempt alone."""
+    run = cancelled_in_its_sweep(table)
+    assert (Journal().run(run).state, Journal().run(run).problem) == (CANCELLED, None)
+    receipt = recover.resume(run, open_table=open_table, settle_s=0)
+    assert receipt.is_exact
+    assert set(receipt.deleted) == {path for path, _, _ in Journal().frees(run)}
+    assert receipt.freed_bytes == receipt.planned_bytes
+
+
+def test_what_was_swept_once_is_never_taken_back(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut off while a resume waits for writers: its last entry says that references went, an earlier one that files
+    did."""
+    run = cancelled_in_its_sweep(table)
+
+    def is_killed(*_: object) -> None:
+        raise Death
+
+    with monkeypatch.context() as patch:
+        patch.setattr(settle, "wait", is_killed)
+        patch.setattr(Journal, "add", without(FAILED, Journal.add))
+        with pytest.raises(Death):
+            recover.resume(run, open_table=open_table, settle_s=0)
+    assert [event["what"] for event in Journal().events(run)][-1] == REMOVED
+    assert not Journal().run(run).can_undo
+    with pytest.raises(Invalid, match="sweep has started"):
+        recover.undo(run, open_table=open_table)
+    resume(run)
+    assert ground.broken(table.root) == []
+
+
+def without(what: str, add: Callable[..., str]) -> Callable[..., str]:
+    """A journal that its process no longer writes this entry to: it is dead by then."""
+    return lambda self, run, entry, detail: "" if entry == what else add(self, run, entry, detail)
 
 
 # which run, which table --------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from core.apply import apply
 from core.changes import DeleteTags, Expire
 from core.errors import SnapscopeError
 from core.journal import Journal
+from core.recover import resume
 from core.store import Store
 from core.table import open_table
 from core.warehouse import DEMO_MARKER
@@ -110,6 +112,21 @@ def test_an_unfinished_change_is_offered(
     assert run.state == state
     snapshots = open_table(table_of(warehouse)).heads().main.snapshots
     assert len(snapshots) == (3 if state == "done" else 14)
+
+
+def test_a_cancelled_change_reads_as_cancelled_and_once_carried_on_as_exact(
+    warehouse: Path, open_page: Callable
+) -> None:
+    table = open_table(table_of(warehouse))
+    asked = itertools.count()
+    plan = table.preview(Expire(retain_max=3, retain_min=3), NOW_MS)
+    run = apply(table, plan, settle_s=0, cancelled=lambda: next(asked) >= 3).run
+    text = open_page("retention", warehouse, table="shop.orders").text
+    assert "did not end: cancelled by its user." in text
+    assert text.count("cancelled by") == 1
+    assert "problem" not in text
+    resume(run, open_table=open_table, settle_s=0)
+    assert words.audit_exact(1, 1) in open_page("audit", warehouse, table="shop.orders").text
 
 
 @pytest.mark.parametrize("name", [name for name in STATES if name != "10,000 snapshots"])
