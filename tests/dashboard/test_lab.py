@@ -124,7 +124,7 @@ def test_a_cancelled_change_reads_as_cancelled_and_once_carried_on_as_exact(
     text = open_page("retention", warehouse, table="shop.orders").text
     assert "did not end: cancelled by its user." in text
     assert text.count("cancelled by") == 1
-    assert "problem" not in text
+    assert "stopped by" not in text
     resume(run, open_table=open_table, settle_s=0)
     assert words.audit_exact(1, 1) in open_page("audit", warehouse, table="shop.orders").text
 
