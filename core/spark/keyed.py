@@ -290,8 +290,7 @@ def _deleted(store: Store, vector: Sequence[Any] | None) -> Any:
     path, offset, size = vector
     source = _source(store, path)
     if isinstance(source, str):
-        with open(source, "rb") as file:
-            source = file.read()
+        source = Store("/").read(source.removeprefix("/"))  # which tells what is missing from what is not
     return deletion_vectors.positions(source, offset, size, path)
 
 

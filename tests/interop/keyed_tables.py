@@ -236,9 +236,12 @@ def check_every_point(
     *,
     only: Sequence[str] = (),
     second: PypaimonJudge | None = None,
+    through: str | None = None,
 ) -> int:
-    """Snapshots and tags of all branches that were compared with the engine's own rows, and with a second judge's."""
-    table = open_table(str(location))
+    """Snapshots and tags of all branches that were compared with the engine's own rows, and with a second judge's.
+
+    `through` is another way to the same table, which ours are read by."""
+    table = open_table(through or str(location))
     history = table.history()
     asked = {text: at for text, at in engine_deleted.points(location).items() if "changelog_id" not in at}
     asked = {text: at for text, at in asked.items() if not only or text in only}

@@ -18,8 +18,9 @@ import fastavro
 import pytest
 from pyspark.sql import SparkSession
 
+from core.asof import resolve
 from core.errors import NotFound, Unsupported
-from core.spark import session
+from core.spark import points, session
 from core.spark.query import query
 from core.table import open_table
 from tests.engines.paimon_java import EngineError, PaimonJudge
@@ -28,6 +29,7 @@ from tests.interop import engine_deleted
 from tests.interop.keyed_tables import AXES, Case, build, check_every_point, covering, invalid
 from tests.places import TABLES
 from tests.vectors import vector
+from tests.webhdfs import serving
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +103,50 @@ def test_every_type_in_merged_rows(
         java_judge.write(location, [row(key, at * 10 + key) for key in range(at, 30)])
     java_judge.write(location, [row(key, 80) for key in range(3, 9)], kinds=["-D"] * 6)
     assert check_every_point(spark, java_judge, location) >= 5
+
+
+# other stores -----------------------------------------------------------------------------------------------------
+
+REMOTE = (
+    Case("deduplicate", "parquet", "2", "no", "none", "added", "deletes", "as it comes", "yes"),
+    Case("deduplicate", "parquet", "1", "32 bits", "none", "renamed", "deletes and updates", "as it comes", "yes"),
+    Case("deduplicate by sequence", "orc", "2", "64 bits", "lookup", "as it was", "deletes", "full", "no"),
+    Case("partial-update, sequence groups", "avro", "-1", "no", "none", "widened", "deletes", "never", "yes"),
+)
+
+
+@pytest.mark.parametrize("number", range(len(REMOTE)))
+def test_tables_on_a_remote_store_are_merged_inside_of_tasks(
+    spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge, number: int
+) -> None:
+    location = str(tmp_path / "default.db" / "t")
+    build(java_judge, location, REMOTE[number], number)
+    with serving(tmp_path) as at:
+        there = f"{at}/default.db/t"
+        assert check_every_point(spark, java_judge, location, through=there) >= 5
+        for statement in ("SELECT * FROM t WHERE id < 9 ORDER BY id", "SELECT * FROM `t$audit_log` ORDER BY id"):
+            ours = query(open_table(there), statement)
+            assert ours.table.to_pylist() == query(open_table(location), statement).table.to_pylist()
+            assert ours.files_live > 0
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_a_missing_file_of_deleted_rows_is_named(
+    spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge, remote: bool
+) -> None:
+    location = str(tmp_path / "default.db" / "t")
+    options = {"bucket": "1", "deletion-vectors.enabled": "true"}
+    java_judge.create(location, [("id", "INT NOT NULL")], primary_keys=["id"], options=options)
+    for ids in (range(5_000), [2], [3, 4]):
+        java_judge.write(location, [[id] for id in ids])
+    table = open_table(location)
+    point = points.opened_at(table, table.history(), resolve(table.heads(), "latest"))
+    (path,) = {vector.path for vector in point.vectors.values()}
+    (Path(location) / path).unlink()
+    with serving(tmp_path) as at, pytest.raises(NotFound, match=r"not there|no file") as caught:
+        query(open_table(f"{at}/default.db/t" if remote else location), "SELECT count(*) FROM t")
+    assert caught.value.path is not None
+    assert caught.value.path.endswith(path)
 
 
 # queries ----------------------------------------------------------------------------------------------------------
