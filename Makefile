@@ -77,7 +77,7 @@ layers: $(VENV)/.ready-dev
 
 fast: $(VENV)/.ready-dev
 	@SNAPSCOPE_LEFT_OUT='slow, Spark, engine and browser tests (make test runs them)' \
-	  $(BIN)/python -m pytest -q -m 'not (slow or spark or engines or browser)'
+	  $(BIN)/python -m pytest -q --numprocesses auto -m 'not (slow or spark or engines or browser)'
 
 format: $(VENV)/.ready-dev ## rewrite the code into its one form
 	@$(BIN)/ruff check --quiet --fix-only .
