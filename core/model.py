@@ -46,7 +46,9 @@ class Snapshot:
     delta_rows: int | None  # rows in files added minus rows in files removed by this commit
     watermark: int | None  # None also where the file says Long.MIN_VALUE
     fields: Mapping[str, Any] = field(repr=False, hash=False, compare=False)
-    content: bytes = field(repr=False)  # the exact bytes of the file
+    content: bytes = field(repr=False)  # the exact bytes of the file; in Iceberg of its part of the metadata
+    parent_id: int | None = None  # only where the format tells it (Iceberg)
+    note: str = ""  # what a reader should know of it: staged, rolled back, cherry-picked …
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,34 @@ class Tag:
     snapshot: Snapshot
     created: dt.datetime | None
     retained: dt.timedelta | None
+    ends_ms: int | None = None  # in Iceberg: when the next expiry drops it, by the age of its snapshot
 
     @property
     def expires(self) -> dt.datetime | None:
-        """Wall-clock time (the writer's zone) after which the engine deletes the tag; None = never by itself."""
+        """When the engine deletes the tag; None = never by itself. Wall clock of the writer's zone; Iceberg: UTC."""
+        if self.ends_ms is not None:
+            try:
+                return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=self.ends_ms)  # noqa: DTZ001  # as the other
+            except OverflowError:
+                return None
         if self.created is None or self.retained is None:
             return None
         try:
             return self.created + self.retained
         except OverflowError:
             return None
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A branch or tag of an Iceberg table, with its own retention. It keeps no file: it changes verdicts."""
+
+    name: str
+    is_branch: bool
+    snapshot_id: int  # may be missing among the snapshots
+    min_snapshots: int | None = None
+    max_snapshot_age_ms: int | None = None
+    max_ref_age_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +131,10 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One branch: everything its own directories name. Tuples are ascending by id, tags by (snapshot id, name)."""
+    """One branch: everything its own directories name. Tuples are ascending by id, tags by (snapshot id, name).
+
+    Iceberg: the snapshots from the oldest ancestor to the head that stand on no earlier line, in that order.
+    """
 
     branch: str
     snapshots: tuple[Snapshot, ...]
@@ -121,10 +144,12 @@ class Line:
     schemas: Mapping[int, Schema] = field(repr=False)
     unreadable: tuple[Unreadable, ...] = ()
     warnings: tuple[Problem, ...] = ()  # health: hints, gaps, stray files; never a reason to refuse by itself
+    head: Snapshot | None = None  # of an Iceberg branch, on whatever line it stands
+    current_schema: int | None = None  # where the format names it (Iceberg)
 
     @property
     def latest(self) -> Snapshot | None:
-        return self.snapshots[-1] if self.snapshots else None
+        return self.head or (self.snapshots[-1] if self.snapshots else None)
 
     @property
     def earliest(self) -> Snapshot | None:
@@ -133,6 +158,8 @@ class Line:
     @property
     def schema(self) -> Schema | None:
         """The newest schema of this branch; its options are the table's options."""
+        if self.current_schema is not None:
+            return self.schemas[self.current_schema]
         return self.schemas[max(self.schemas)] if self.schemas else None
 
     @property
@@ -145,13 +172,16 @@ class Heads:
     """All references of one table, read without opening a manifest. Cheap, never cached across reads.
 
     `references` maps each reference file's path (relative to the table) to its exact bytes: what a plan's
-    fingerprint is made from.
+    fingerprint is made from. An Iceberg table has one such file: each of its parts is told as `metadata.json#PART`.
     """
 
     location: str  # as the user named it, without a trailing slash
-    format: str  # "paimon"
-    lines: tuple[Line, ...]  # main first, then the other branches by name
+    format: str  # "paimon", "iceberg"
+    lines: tuple[Line, ...]  # main first, then the other branches by name; in Iceberg what is on no ref is last
     references: Mapping[str, bytes] = field(repr=False)
+    refs: tuple[Ref, ...] = ()  # Iceberg: main first, then by name
+    pointer: tuple[tuple[int, int], ...] | None = None  # Iceberg: what main pointed to, (time in ms, id), as listed
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False, compare=False)  # Iceberg's
 
     @property
     def name(self) -> str:
@@ -198,6 +228,7 @@ class ObjectKind(StrEnum):
     """What a physical file is; the order is the order of every printed list."""
 
     DATA = "data"
+    DELETES = "deletes"  # Iceberg: position and equality deletes, Puffin files of deletion vectors
     CHANGELOG = "changelog"
     INDEX = "index"
     STATISTICS = "statistics"

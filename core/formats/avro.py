@@ -13,8 +13,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import tempfile
 import threading
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,22 +28,30 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import Corrupt, SnapscopeError, Unsupported
+from core.errors import Corrupt, SnapscopeError
+from core.formats import container
+from core.formats.container import Frame, fields_of
 
-MAGIC = b"Obj\x01"
+JOINT, NOTHING = "\x1f", "\x1e"
 PATIENCE_S = 20.0  # and a second more for each megabyte
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORTH_A_SCAN = 1 << 20  # bytes
 _gave_up = False  # a scan that never ended still holds its thread
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One wanted column: its name, the path of field names in the record, and the Arrow type if the file lacks it."""
+    """One wanted column: its name, the path of field names or field ids in the record, and its Arrow type.
+
+    `spelled`: the path leads to a record, told as text: `id=value` of each of its fields, joined by `JOINT`; a null
+    value is `NOTHING`, binary is hexadecimal.
+    """
 
     name: str
-    path: tuple[str, ...]
+    path: tuple[str | int, ...]
     type: pa.DataType
     required: bool = True
+    spelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +65,14 @@ class Decoded:
 def read(paths: Sequence[str], columns: Sequence[Column]) -> Decoded:
     """Decode local files. A file that cannot be read is in `errors` under its number and has no rows."""
     errors: dict[int, SnapscopeError] = {}
-    groups: dict[tuple[bytes, bytes], list[tuple[int, _Frame]]] = {}
+    groups: dict[tuple[bytes, bytes], list[tuple[int, Frame]]] = {}
     for number, path in enumerate(paths):
         try:
-            frame = _frame(path)
+            frame = container.frame(path)
             groups.setdefault((frame.schema, frame.codec), []).append((number, frame))
         except SnapscopeError as error:
             errors[number] = error
-    parts: list[tuple[str, list[tuple[int, _Frame]]]] = []
+    parts: list[tuple[str, list[tuple[int, Frame]]]] = []
     for (schema, _), members in groups.items():
         try:
             selection = _selection(schema, columns)
@@ -85,16 +95,16 @@ def _refuse_nulls(
         if column.required and rows[column.name].null_count:
             for number in rows.filter(pc.is_null(rows[column.name]))["file"].unique().to_pylist():
                 errors[number] = Corrupt(
-                    f"The Avro field {'.'.join(column.path)} was expected in every record, some have none.",
+                    f"The Avro field {_shown(column)} was expected in every record, some have none.",
                     path=paths[number],
                     remedy="The file was not written by a known version of the table format.",
                 )
 
 
-def _split(members: list[tuple[int, _Frame]]) -> Iterator[list[tuple[int, _Frame]]]:
+def _split(members: list[tuple[int, Frame]]) -> Iterator[list[tuple[int, Frame]]]:
     """Parts of about equal bytes, one for each core, none smaller than what a scan is worth."""
     share = max(_WORTH_A_SCAN, sum(frame.size for _, frame in members) // (os.cpu_count() or 1) + 1)
-    part: list[tuple[int, _Frame]] = []
+    part: list[tuple[int, Frame]] = []
     filled = 0
     for member in members:
         part.append(member)
@@ -108,7 +118,7 @@ def _split(members: list[tuple[int, _Frame]]) -> Iterator[list[tuple[int, _Frame
 
 def _decode(
     paths: Sequence[str],
-    members: list[tuple[int, _Frame]],
+    members: list[tuple[int, Frame]],
     selection: str,
     columns: Sequence[Column],
     errors: dict[int, SnapscopeError],
@@ -143,13 +153,13 @@ class _Endless(Exception):
     """The decoder did not come to an end in time."""
 
 
-def _scan(members: list[tuple[int, _Frame]], selection: str, columns: Sequence[Column]) -> pa.Table:
+def _scan(members: list[tuple[int, Frame]], selection: str, columns: Sequence[Column]) -> pa.Table:
     if _gave_up:
         raise _Endless
     with tempfile.TemporaryDirectory(prefix="snapscope-avro-") as folder:
         head = members[0][1]
         with open(f"{folder}/a.avro", "wb") as file:
-            file.write(head.header)
+            file.write(container.readable(head))
             for _, frame in members:
                 for block in frame.blocks:
                     file.write(block)
@@ -189,11 +199,18 @@ def _in_time(folder: str, query: str, limit_s: float) -> pa.Table:
     return answers[0]
 
 
-def _read_slowly(number: int, frame: _Frame, columns: Sequence[Column]) -> pa.Table:
+def _read_slowly(number: int, frame: Frame, columns: Sequence[Column]) -> pa.Table:
     content = frame.header + b"".join(part for block in frame.blocks for part in (block, frame.sync))
     records = list(_records(content))
+    schema = json.loads(frame.schema)
     found: dict[str, list[Any]] = {"file": [number] * len(records)}
-    found |= {column.name: [_value(record, column.path) for record in records] for column in columns}
+    for column in columns:
+        fields = _resolve(schema, column.path)
+        names = [str(each["name"]) for each in fields or ()]
+        values = [_value(record, names) if names else None for record in records]
+        found[column.name] = (
+            [_spelled(value, fields[-1]["type"]) for value in values] if column.spelled and fields else values
+        )
     return pa.table(found, schema=_arrow_schema(columns))
 
 
@@ -221,12 +238,14 @@ def _selection(schema: bytes, columns: Sequence[Column]) -> str:
         raise Corrupt(f"The Avro header's schema is no JSON: {error}.", remedy="The file is damaged.") from error
     parts = []
     for column in columns:
-        if _has(record, column.path):
-            head, *rest = column.path
-            parts.append(f'"{head}"' + "".join(f"['{name}']" for name in rest) + f' as "{column.name}"')
+        fields = _resolve(record, column.path)
+        if fields is not None:
+            chosen = _chosen([str(each["name"]) for each in fields])
+            text = _spelling(chosen, fields[-1]["type"]) if column.spelled else chosen
+            parts.append(f'{text} as "{column.name}"')
         elif column.required:
             raise Corrupt(
-                f"The Avro record was expected to have a field {'.'.join(column.path)}, it has none.",
+                f"The Avro record was expected to have a field {_shown(column)}, it has none.",
                 remedy="The file was not written by a known version of the table format.",
             )
         else:
@@ -234,107 +253,59 @@ def _selection(schema: bytes, columns: Sequence[Column]) -> str:
     return ", ".join(parts)
 
 
-def _has(record: Any, path: Sequence[str]) -> bool:
-    if isinstance(record, list):  # a union with null
-        record = next((branch for branch in record if branch != "null"), None)
-    fields = record.get("fields") if isinstance(record, dict) and record.get("type") == "record" else None
-    for field in fields if isinstance(fields, list) else ():
-        if isinstance(field, dict) and field.get("name") == path[0]:
-            return len(path) == 1 or _has(field.get("type"), path[1:])
-    return False
+def _shown(column: Column) -> str:
+    return ".".join(str(each) for each in column.path)
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """A container taken apart: its header and its blocks, each without the sync marker that ends it."""
-
-    schema: bytes
-    codec: bytes
-    header: bytes
-    sync: bytes
-    blocks: list[memoryview]
-    records: int
-    size: int  # bytes of the whole file
-
-
-def _frame(path: str) -> _Frame:
-    """Walk a container block by block without decoding it.
-
-    The decoder answers a cut-off file with the rows it could read; here a file must end with a whole block.
-    """
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except FileNotFoundError as error:
-        raise Corrupt(
-            "The file is named by the table's metadata but does not exist.",
-            path=path,
-            remedy="Whatever needs it can no longer be read in full.",
-        ) from error
-    except OSError as error:
-        raise Corrupt(f"The file could not be read: {error}.", path=path, remedy="Check access to it.") from error
-    if not data.startswith(MAGIC):
-        raise Unsupported(
-            "An Avro file was expected, found other content.",
-            path=path,
-            remedy="Manifests in ORC or Parquet (an option of old versions) and damaged files cannot be read.",
-        )
-    try:
-        metadata, position = _metadata(data, len(MAGIC))
-        sync = data[position : position + 16]
-        position += 16
-        header, records, view = data[:position], 0, memoryview(data)
-        blocks: list[memoryview] = []
-        while position < len(data):
-            count, body = _long(data, position)
-            size, body = _long(data, body)
-            end = body + size
-            if count < 0 or size < 0 or len(sync) != 16 or data[end : end + 16] != sync:
-                raise ValueError("a block does not end where its header says")
-            blocks.append(view[position:end])
-            records, position = records + count, end + 16
-        if position != len(data) or b"avro.schema" not in metadata:
-            raise ValueError("the header is cut off")
-    except (ValueError, IndexError, KeyError) as error:
-        raise Corrupt(
-            f"A whole Avro file was expected; this one of {len(data)} bytes is cut off or damaged ({error}).",
-            path=path,
-            remedy="Restore the file or drop the points that need it.",
-        ) from error
-    return _Frame(
-        metadata[b"avro.schema"], metadata.get(b"avro.codec", b"null"), header, sync, blocks, records, len(data)
-    )
+def _resolve(record: Any, path: Sequence[str | int]) -> list[Mapping[str, Any]] | None:
+    """The fields a path of names or field ids leads through; None where the record has no such field."""
+    found = []
+    for step in path:
+        key = "name" if isinstance(step, str) else "field-id"
+        field = next((each for each in fields_of(record) or () if each.get(key) == step), None)
+        if field is None:
+            return None
+        if not _NAME.fullmatch(str(field.get("name"))):
+            raise Corrupt(f"{field.get('name')!r:.60} is no name of an Avro field.", remedy="The file is damaged.")
+        found.append(field)
+        record = field.get("type")
+    return found
 
 
-def _metadata(data: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
-    metadata: dict[bytes, bytes] = {}
-    while True:
-        count, position = _long(data, position)
-        if count == 0:
-            return metadata, position
-        if count < 0:
-            _, position = _long(data, position)
-        for _ in range(abs(count)):
-            key, position = _bytes(data, position)
-            metadata[key], position = _bytes(data, position)
+def _chosen(names: Sequence[str]) -> str:
+    head, *rest = names
+    return f'"{head}"' + "".join(f"['{name}']" for name in rest)
 
 
-def _bytes(data: bytes, position: int) -> tuple[bytes, int]:
-    size, position = _long(data, position)
-    if size < 0 or position + size > len(data):
-        raise ValueError("the header is cut off")
-    return data[position : position + size], position + size
+def _spelling(record: str, type_: Any) -> str:
+    """SQL for the text of a record's fields, by their ids."""
+    parts = []
+    for each in fields_of(type_) or ():
+        if not _NAME.fullmatch(str(each.get("name"))) or type(each.get("field-id")) is not int:
+            raise Corrupt(f"{each.get('name')!r:.60} is no Avro field with an id.", remedy="The file is damaged.")
+        value = f"{record}['{each['name']}']"
+        text = f"encode({value}, 'hex')" if _is_binary(each.get("type")) else f"cast({value} as varchar)"
+        parts.append(f"concat('{each['field-id']}=', coalesce({text}, chr({ord(NOTHING)})))")
+    return f"concat_ws(chr({ord(JOINT)}), {', '.join(parts)})" if parts else "''"
 
 
-def _long(data: bytes, position: int) -> tuple[int, int]:
-    """An Avro long: zigzag, seven bits a byte."""
-    value = shift = 0
-    while True:
-        byte = data[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), position
-        shift += 7
-        if shift > 63:
-            raise ValueError("a number is too long")
+def _is_binary(type_: Any) -> bool:
+    if isinstance(type_, list):
+        type_ = next((branch for branch in type_ if branch != "null"), None)
+    if isinstance(type_, dict):
+        return type_.get("type") in ("bytes", "fixed") and type_.get("logicalType") != "decimal"
+    return bool(type_ == "bytes")
+
+
+def _spelled(value: Any, type_: Any) -> str:
+    def text(each: Any) -> str:
+        if each is None:
+            return NOTHING
+        if isinstance(each, bool):
+            return str(each).lower()
+        if isinstance(each, uuid.UUID):
+            each = each.bytes
+        return each.hex() if isinstance(each, bytes) else str(each)
+
+    fields = fields_of(type_) or ()
+    return JOINT.join(f"{each['field-id']}={text(_value(value, [each['name']]))}" for each in fields)

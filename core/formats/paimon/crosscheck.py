@@ -22,9 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
+from core.formats.loaded import Loaded
 from core.formats.paimon import layout
 from core.formats.paimon.files import identities
-from core.formats.paimon.manifest import ADD, ENTRY, LIST, Loaded, Manifests
+from core.formats.paimon.manifest import ADD, ENTRY, LIST, Manifests
 from core.formats.paimon.named import named
 from core.history import History
 from core.model import Holder, HolderKind, ObjectKind, Problem

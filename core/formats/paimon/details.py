@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 
 from core.errors import Corrupt
 from core.formats.avro import Column
+from core.formats.loaded import Loaded
 from core.formats.paimon import layout
 from core.formats.paimon.files import identities
-from core.formats.paimon.manifest import ENTRY, KEYED, LIST, STATS, VECTORS, Loaded, Manifests
+from core.formats.paimon.manifest import ENTRY, KEYED, LIST, STATS, VECTORS, Manifests
 from core.model import Heads, Snapshot
 from core.store import Store
 
@@ -64,10 +65,13 @@ def ranges(manifests: Manifests, snapshot: Snapshot, files: pa.Table) -> dict[Fi
     return found
 
 
-def stats(store: Store, snapshot: Snapshot, files: pa.Table) -> dict[FileKey, dict[str, Any]]:
-    """What the manifests say of the values in these live files, as they say it: see `manifest.STATS`. None is kept."""
+def stats(
+    store: Store, snapshot: Snapshot, files: pa.Table, lists: Sequence[str] = ("base", "delta")
+) -> dict[FileKey, dict[str, Any]]:
+    """What the manifests behind these lists of a snapshot say of the values in these files, as they say it: see
+    `manifest.STATS`. None is kept."""
     keys = set(keys_of(files))
-    rows = _entries(Manifests(store), snapshot, ("base", "delta"), STATS)
+    rows = _entries(Manifests(store), snapshot, lists, STATS)
     rows = rows.filter(pc.is_in(rows["name"], pa.array({name for _, _, name in keys}, pa.string())))
     found = {(row["partition"], row["bucket"], row["name"]): row for row in rows.to_pylist()}
     return {key: row for key, row in found.items() if key in keys}

@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
+from core.formats.loaded import Loaded, expand
 from core.formats.paimon import layout
 from core.formats.paimon.axis import axis
 from core.formats.paimon.files import Identities, identities, unreadable_partitions
-from core.formats.paimon.manifest import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, Loaded, Manifests, expand
+from core.formats.paimon.manifest import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, Manifests
 from core.formats.paimon.named import Names, named, unreadable
 from core.history import History
 from core.model import Heads, Holder, HolderKind, ObjectKind, Problem

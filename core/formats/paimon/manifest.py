@@ -6,10 +6,7 @@ has its size is asked of the store each time.
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,9 +16,8 @@ import pyarrow.compute as pc
 from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats import avro
 from core.formats.avro import Column
+from core.formats.loaded import Loaded, by_size, local_copies
 from core.formats.paimon import layout
-from core.places import cache_dir
-from core.runs import Ints, Mask
 from core.store import Store
 
 ADD, DELETE = 0, 1
@@ -88,41 +84,9 @@ _RANGES = pa.list_(
 )
 VECTORS = (*INDEX, Column("ranges", ("_DELETIONS_VECTORS_RANGES",), _RANGES, required=False))
 LISTED = (*LIST, Column("schema_id", ("_SCHEMA_ID",), pa.int64()))
-_BATCH_BYTES, _BATCH_FILES = 128 << 20, 2048
 _VERSIONS: Mapping[tuple[Column, ...], int] = {
     LIST: 2, LISTED: 2, ENTRY: 2, KEYED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """Rows of the asked files in the asked order: file i has rows `start[i]` to `start[i + 1]` (exclusive)."""
-
-    rows: pa.Table
-    start: Ints
-    errors: Mapping[str, SnapscopeError]
-
-    def expand(self, files: Ints) -> tuple[Ints, Ints]:
-        """For each given file number all its rows: (index into `files`, row number), side by side."""
-        return expand(self.start, files)
-
-    def without(self, bad: Mask, names: Sequence[str], error: SnapscopeError) -> Loaded:
-        """The same without every file, named in order by `names`, that has one of the bad rows: it is an error."""
-        file = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(self.start))
-        files = np.unique(file[bad])
-        counts = np.diff(self.start)
-        counts[files] = 0
-        rows = self.rows.filter(pa.array(~np.isin(file, files)))
-        errors = {**self.errors, **{names[number]: error for number in files}}
-        return Loaded(rows, np.concatenate(([0], np.cumsum(counts))).astype(np.int64), errors)
-
-
-def expand(start: Ints, groups: Ints) -> tuple[Ints, Ints]:
-    """Rows of groups laid out one after another: (index into `groups`, row), `start` as in `Loaded`."""
-    counts = start[groups + 1] - start[groups]
-    index = np.repeat(np.arange(len(groups), dtype=np.int64), counts)
-    offset = np.arange(len(index), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-    return index, start[groups][index] + offset
 
 
 @dataclass(slots=True)
@@ -156,7 +120,7 @@ class Manifests:
             elif (name, sizes[name]) not in kept:
                 wanted.append(name)
         done = 0
-        for some in _by_size(wanted, sizes):
+        for some in by_size(wanted, sizes):
             self._decode(some, columns, sizes, errors)
             done += len(some)
             if progress is not None:
@@ -173,7 +137,7 @@ class Manifests:
         sizes: Mapping[str, int],
         errors: dict[str, SnapscopeError],
     ) -> None:
-        paths, found = self._local(names, sizes, errors)
+        paths, found = local_copies(self.store, layout.MANIFEST, names, sizes, errors)
         decoded = avro.read(paths, columns)
         for number, error in decoded.errors.items():
             errors[found[number]] = error
@@ -189,51 +153,6 @@ class Manifests:
                 errors[name] = problem
             else:
                 self._decoded[columns][(name, sizes[name])] = part
-
-    def _local(
-        self, names: Sequence[str], sizes: Mapping[str, int], errors: dict[str, SnapscopeError]
-    ) -> tuple[list[str], list[str]]:
-        """Local paths to decode from; remote files are kept on disk under their address and size."""
-        if self.store.is_local:
-            return [self.store.full(f"{layout.MANIFEST}/{name}") for name in names], list(names)
-        folder = cache_dir() / "manifests"
-        folder.mkdir(parents=True, exist_ok=True)
-        target = {name: folder / _address(self.store.url(f"{layout.MANIFEST}/{name}"), sizes[name]) for name in names}
-        missing = {f"{layout.MANIFEST}/{name}": name for name in names if not target[name].exists()}
-        for path, content in self.store.read_many(list(missing)).items():
-            name = missing[path]
-            if not isinstance(content, SnapscopeError) and len(content) != sizes[name]:
-                # Half an answer may be a whole Avro file with fewer records, and what is kept here is kept for good.
-                content = Corrupt(
-                    f"{sizes[name]:,} bytes are listed, and {len(content):,} were read.", path=path, remedy="Try again."
-                )
-            if isinstance(content, SnapscopeError):
-                errors[name] = content
-                continue
-            handle, temporary = tempfile.mkstemp(dir=folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.replace(temporary, target[name])
-        found = [name for name in names if name not in errors]
-        return [str(target[name]) for name in found], found
-
-
-def _by_size(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """The names in batches that fit into memory side by side."""
-    batch: list[str] = []
-    filled = 0
-    for name in names:
-        batch.append(name)
-        filled += sizes[name]
-        if filled >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
-            yield batch
-            batch, filled = [], 0
-    if batch:
-        yield batch
-
-
-def _address(url: str, size: int) -> str:
-    return hashlib.sha256(f"{url}#{size}".encode()).hexdigest()
 
 
 def _misunderstood(rows: pa.Table, columns: tuple[Column, ...]) -> SnapscopeError | None:

@@ -1,0 +1,148 @@
+"""Avro container files taken apart: header, blocks, sync marker. Nothing is decoded here.
+
+Law: a file that is cut off or has a block that does not end where its header says is an error, never a shorter file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import Corrupt, Unsupported
+
+MAGIC = b"Obj\x01"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A container taken apart: its header and its blocks, each without the sync marker that ends it."""
+
+    schema: bytes
+    codec: bytes
+    header: bytes
+    sync: bytes
+    blocks: list[memoryview]
+    records: int
+    size: int  # bytes of the whole file
+
+
+def frame(path: str) -> Frame:
+    """Walk a container block by block without decoding it.
+
+    The decoder answers a cut-off file with the rows it could read; here a file must end with a whole block.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError as error:
+        raise Corrupt(
+            "The file is named by the table's metadata but does not exist.",
+            path=path,
+            remedy="Whatever needs it can no longer be read in full.",
+        ) from error
+    except OSError as error:
+        raise Corrupt(f"The file could not be read: {error}.", path=path, remedy="Check access to it.") from error
+    if not data.startswith(MAGIC):
+        raise Unsupported(
+            "An Avro file was expected, found other content.",
+            path=path,
+            remedy="Manifests in ORC or Parquet (an option of old versions) and damaged files cannot be read.",
+        )
+    try:
+        metadata, position = _metadata(data, len(MAGIC))
+        sync = data[position : position + 16]
+        position += 16
+        header, records, view = data[:position], 0, memoryview(data)
+        blocks: list[memoryview] = []
+        while position < len(data):
+            count, body = _long(data, position)
+            size, body = _long(data, body)
+            end = body + size
+            if count < 0 or size < 0 or len(sync) != 16 or data[end : end + 16] != sync:
+                raise ValueError("a block does not end where its header says")
+            blocks.append(view[position:end])
+            records, position = records + count, end + 16
+        if position != len(data) or b"avro.schema" not in metadata:
+            raise ValueError("the header is cut off")
+    except (ValueError, IndexError, KeyError) as error:
+        raise Corrupt(
+            f"A whole Avro file was expected; this one of {len(data)} bytes is cut off or damaged ({error}).",
+            path=path,
+            remedy="Restore the file or drop the points that need it.",
+        ) from error
+    return Frame(
+        metadata[b"avro.schema"], metadata.get(b"avro.codec", b"null"), header, sync, blocks, records, len(data)
+    )
+
+
+def _metadata(data: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
+    metadata: dict[bytes, bytes] = {}
+    while True:
+        count, position = _long(data, position)
+        if count == 0:
+            return metadata, position
+        if count < 0:
+            _, position = _long(data, position)
+        for _ in range(abs(count)):
+            key, position = _bytes(data, position)
+            metadata[key], position = _bytes(data, position)
+
+
+def _bytes(data: bytes, position: int) -> tuple[bytes, int]:
+    size, position = _long(data, position)
+    if size < 0 or position + size > len(data):
+        raise ValueError("the header is cut off")
+    return data[position : position + size], position + size
+
+
+def _long(data: bytes, position: int) -> tuple[int, int]:
+    """An Avro long: zigzag, seven bits a byte."""
+    value = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), position
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number is too long")
+
+
+def readable(frame: Frame) -> bytes:
+    """The header, less fields that are empty records: they take no bytes, and the decoder fails on them."""
+    schema = _without_empty(json.loads(frame.schema))
+    if schema is None or json.loads(frame.schema) == schema:
+        return frame.header
+    metadata = {b"avro.schema": json.dumps(schema).encode(), b"avro.codec": frame.codec}
+    body = b"".join(_written(len(each)) + each for pair in metadata.items() for each in pair)
+    return MAGIC + _written(len(metadata)) + body + b"\0" + frame.sync
+
+
+def _without_empty(type_: Any) -> Any:
+    """The type without empty records in it; None if nothing is left of it."""
+    if isinstance(type_, dict) and type_.get("type") == "record":
+        inner = [(each, _without_empty(each.get("type"))) for each in fields_of(type_) or ()]
+        fields = [{**each, "type": kept} for each, kept in inner if kept is not None]
+        return {**type_, "fields": fields} if fields else None
+    return type_
+
+
+def fields_of(type_: Any) -> list[Mapping[str, Any]] | None:
+    """The fields of a record, or of a union of null and a record; None for any other type."""
+    if isinstance(type_, list):
+        type_ = next((branch for branch in type_ if branch != "null"), None)
+    fields = type_.get("fields") if isinstance(type_, dict) and type_.get("type") == "record" else None
+    return [each for each in fields if isinstance(each, dict)] if isinstance(fields, list) else None
+
+
+def _written(number: int) -> bytes:
+    """A count that is not negative, as an Avro long."""
+    value, out = number << 1, bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
