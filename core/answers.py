@@ -13,6 +13,7 @@ from core.asof import AsOf
 from core.diff import Diff
 from core.errors import SnapscopeError
 from core.expiry import Life, expiries
+from core.forecast import Forecast
 from core.history import History
 from core.journal import Run
 from core.model import HolderKind, Line, Problem, Snapshot
@@ -138,7 +139,7 @@ def rows(value: RowDiff) -> Json:
     }
 
 
-def plan(value: Plan, native: tuple[str, ...] = ()) -> Json:
+def plan(value: Plan, native: tuple[str, ...] = (), coming: Forecast | None = None) -> Json:
     return {
         "table": value.table,
         "change": {"type": type(value.change).__name__, **dataclasses.asdict(value.change)},
@@ -154,6 +155,20 @@ def plan(value: Plan, native: tuple[str, ...] = ()) -> Json:
         "kept_bytes": value.kept_bytes,
         "warnings": list(value.warnings),
         "native": list(native),
+        "next_commit": forecast(coming),
+    }
+
+
+def forecast(value: Forecast | None) -> Json | None:
+    """What the next commit does by itself; null where writers expire nothing."""
+    if value is None:
+        return None
+    return {
+        "branch": value.branch,
+        "headline": value.headline,
+        "goes": list(value.goes),
+        "breaks": list(value.breaks),
+        "prevented_by": list(value.prevented_by),
     }
 
 

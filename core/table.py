@@ -20,6 +20,7 @@ from core.formats.paimon import history as paimon_history
 from core.formats.paimon import native, orphans
 from core.formats.paimon.axis import has_changelogs
 from core.formats.paimon.manifest import Manifests
+from core.formats.paimon.native import Native
 from core.history import History
 from core.model import MAIN, Heads
 from core.planned import Plan
@@ -109,42 +110,31 @@ class Table:
                     found.setdefault(holder.point, []).append(path)
         return found
 
-    def forecast(self, history: History, now_ms: int) -> tuple[Plan | None, tuple[str, ...]]:
-        """What the next commit of a writer expires by itself from main's options, and what that breaks.
-
-        None where the table's writers never expire (`write-only`).
-        """
-        if history.heads.main.options.get("write-only") == "true" or not history.heads.main.snapshots:
-            return None, ()
-        main = history.heads.main
-        has_ends = any(tag.expires is not None for tag in main.tags)
-        asked = Expire(expired_tags=has_ends and main.options.get("tag.time-expire-enabled") != "false")
-        plan = planning.preview(history, asked, now_ms)
-        breaks = [sentence for sentence in self.native(plan, history) if "break" in sentence or "fail" in sentence]
-        if breaks:
-            breaks.append(
-                "The table option write-only = true keeps writers from it; a greater snapshot.num-retained.min "
-                "puts it off."
-            )
-        return plan, tuple(breaks)
-
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: where Paimon's own deletion would differ from this plan, and what it would break."""
+        if isinstance(plan.change, Expire) and plan.change.changelogs_only:
+            return ("What Paimon's own expiry of long-lived changelogs deletes is not predicted here.",)
+        found = self._by_paimon(plan, history.heads)
+        frees = set(plan.frees["path"].to_pylist())
+        return native.differences(found, frees, self._held_after(plan, history, found.paths - frees))
+
+    def broken_by_paimon(self, plan: Plan, history: History, heads: Heads) -> dict[str, list[str]]:
+        """Per point that stays: its files that Paimon's own deletion would take, were these the references."""
+        beyond = self._by_paimon(plan, heads).paths - set(plan.frees["path"].to_pylist())
+        return native.broken(self._held_after(plan, history, beyond))
+
+    def _by_paimon(self, plan: Plan, heads: Heads) -> Native:
         change = plan.change
         if isinstance(change, Expire):
-            if change.changelogs_only:
-                return ("What Paimon's own expiry of long-lived changelogs deletes is not predicted here.",)
             prefix = "tag:" if change.branch == MAIN else f"branch:{change.branch}/tag:"
             named = [verdict.point.removeprefix(prefix) for verdict in plan.goes if verdict.point.startswith(prefix)]
             change = dataclasses.replace(change, drop_tags=tuple(named))
-        found = native.would_delete(self.store, history.heads, self.manifests, change, plan.now_ms)
-        frees = set(plan.frees["path"].to_pylist())
+        return native.would_delete(self.store, heads, self.manifests, change, plan.now_ms)
+
+    def _held_after(self, plan: Plan, history: History, paths: Collection[str]) -> dict[str, list[str]]:
+        """Per path the points that hold it once the plan was carried out."""
         kept = {verdict.point for verdict in plan.points if verdict.keep}
-        holders = {
-            path: [holder.point for holder in history.holders_of(path) if holder.point in kept]
-            for path in found.paths - frees
-        }
-        return native.differences(found, frees, holders)
+        return {path: [each.point for each in history.holders_of(path) if each.point in kept] for path in paths}
 
 
 def open_table(location: str) -> Table:

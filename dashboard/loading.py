@@ -14,8 +14,10 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
+from core import forecast as forecasting
 from core.changes import Change
 from core.errors import NotFound
+from core.forecast import Forecast
 from core.history import History
 from core.model import Heads
 from core.planned import Plan
@@ -110,7 +112,7 @@ class Shelf(Generic[V]):
 
 _histories: Shelf[History] = Shelf(KEPT_HISTORIES)
 _plans: Shelf[Plan] = Shelf(KEPT_PLANS)
-_forecasts: Shelf[tuple[Plan | None, tuple[str, ...]]] = Shelf(KEPT_HISTORIES)
+_forecasts: Shelf[tuple[Forecast | None]] = Shelf(KEPT_HISTORIES)
 _natives: Shelf[tuple[str, ...]] = Shelf(KEPT_PLANS)
 _facts: Shelf[TableFacts] = Shelf(KEPT_FACTS)
 
@@ -143,10 +145,13 @@ def plan(known: History, change: Change, now_ms: int) -> Plan:
     return _plans.get(key) or _plans.put(key, _table(known.heads.location).preview(change, now_ms, known))
 
 
-def forecast(known: History, now_ms: int) -> tuple[Plan | None, tuple[str, ...]]:
-    """What the next commit of a writer expires by itself, and what that breaks; answered once."""
-    key = (fingerprint(known.heads), now_ms)
-    return _forecasts.get(key) or _forecasts.put(key, _table(known.heads.location).forecast(known, now_ms))
+def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:
+    """What the next commit to a branch expires by itself, and what that breaks; answered once."""
+    key = (fingerprint(known.heads), now_ms, branch)
+    found = _forecasts.get(key)
+    if found is None:
+        found = _forecasts.put(key, (forecasting.forecast(_table(known.heads.location), known, now_ms, branch),))
+    return found[0]
 
 
 def native(known: History, shown: Plan) -> tuple[str, ...]:

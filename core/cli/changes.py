@@ -15,6 +15,8 @@ from core.cli import text as texts
 from core.cli.text import NOT_AS_PLANNED, UNREAD
 from core.danger import Danger, danger
 from core.errors import Conflict, Invalid, SnapscopeError
+from core.forecast import Forecast, forecast
+from core.history import History
 from core.journal import Journal
 from core.planned import Plan
 from core.recover import resume as carry_on
@@ -97,8 +99,14 @@ def plan(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
     shown = table.preview(_asked(args), _now_ms(args), history)
-    native = table.native(shown, history)
-    return answers.plan(shown, native), texts.of_plan(shown, native)
+    native, coming = table.native(shown, history), _coming(table, history, shown)
+    return answers.plan(shown, native, coming), texts.of_plan(shown, native, coming)
+
+
+def _coming(table: Table, history: History, shown: Plan) -> Forecast | None:
+    """What would be deleted anyway, beside a plan that expires."""
+    is_expiry = isinstance(shown.change, Expire)
+    return forecast(table, history, shown.now_ms, shown.change.branch) if is_expiry else None
 
 
 def _plan_all(args: Args) -> Answer:
@@ -124,13 +132,15 @@ def _plan_all(args: Args) -> Answer:
 
 def change(args: Args) -> Answer:
     table = open_table(args.table)
-    return _run(args, table, table.preview(_asked(args), _now_ms(args)))
+    history = table.history()
+    shown = table.preview(_asked(args), _now_ms(args), history)
+    return _run(args, table, shown, _coming(table, history, shown))
 
 
-def _run(args: Args, table: Table, shown: Plan) -> Answer:
+def _run(args: Args, table: Table, shown: Plan, coming: Forecast | None = None) -> Answer:
     """Show the plan, ask, apply it."""
     if not args.json:
-        texts.say(texts.of_plan(shown))
+        texts.say(texts.of_plan(shown, coming=coming))
     if args.plan is not None and not (len(args.plan) >= FEWEST_DIGITS and shown.fingerprint.startswith(args.plan)):
         raise Conflict(
             f"This plan is {shown.fingerprint[:16]}, not {args.plan}; nothing was changed.",
@@ -138,12 +148,12 @@ def _run(args: Args, table: Table, shown: Plan) -> Answer:
         )
     if not shown.removes and not shown.leaves and not len(shown.frees):
         refuse_unfinished(table, Journal())  # what went already leaves nothing to plan, and yet much to finish
-        return {**answers.plan(shown), "receipt": None}, "Nothing to do."
+        return {**answers.plan(shown, coming=coming), "receipt": None}, "Nothing to do."
     if not args.yes:
         _confirm(args, danger(shown, table.name))
     receipt = apply(table, shown, settle_s=parse_duration_ms(args.settle) / 1000, **_told(args))
     args.partly = "" if receipt.outcome == "done" and not receipt.problems else NOT_AS_PLANNED
-    return {**answers.plan(shown), "receipt": answers.receipt(receipt)}, texts.of_receipt(receipt)
+    return {**answers.plan(shown, coming=coming), "receipt": answers.receipt(receipt)}, texts.of_receipt(receipt)
 
 
 def _confirm(args: Args, found: Danger) -> None:

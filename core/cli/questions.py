@@ -8,10 +8,11 @@ from typing import Any
 
 from core import answers
 from core.asof import AsOf, in_words, parse_time_ms, resolve
-from core.cli.text import UNREAD, grid, number, signed_size
+from core.cli.text import UNREAD, grid, number, of_forecast, signed_size
 from core.diff import diff as compare
 from core.errors import Invalid, NotFound
 from core.expiry import life
+from core.forecast import forecast
 from core.history import History
 from core.model import Line
 from core.spark.lost import resolved
@@ -203,8 +204,8 @@ def cost(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
     found = answers.costs(history, _now_ms(args))
-    coming, breaks = table.forecast(history, _now_ms(args))
-    found["next_commit"] = None if coming is None else {"headline": coming.headline, "breaks": list(breaks)}
+    coming = forecast(table, history, _now_ms(args), args.branch)
+    found["next_commit"] = answers.forecast(coming)
     tags = [
         (
             each["point"],
@@ -220,7 +221,7 @@ def cost(args: Args) -> Answer:
         f"{size(found['held_bytes'])} are held.",
         "Writers of this table expire nothing by themselves (write-only)."
         if coming is None
-        else " ".join((f"By its own options, the next commit: {coming.headline}", *breaks)),
+        else "\n".join(of_forecast(coming)),
         grid(("tag", "frees now", "once the policy has run", "expires"), tags),
         grid(("held by exactly", "files", "bytes"), sets),
         grid(("best tags to drop", "files", "frees"), drops),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from core.asof import in_words
+from core.forecast import Forecast
 from core.planned import Plan
 from core.sweep import Receipt
 from core.units import several, size
@@ -17,7 +18,12 @@ UNREAD = "Not everything could be read; the rest is above."
 NOT_AS_PLANNED = "Not everything went as planned: see above."
 
 
-def of_plan(plan: Plan, native: Sequence[str] = ()) -> str:
+def of_forecast(coming: Forecast) -> list[str]:
+    lines = [f"By the table's own options, the next commit to {coming.branch} does this by itself: {coming.headline}"]
+    return [*lines, *(f"  It breaks: {each}" for each in coming.breaks), *(f"  {each}" for each in coming.prevented_by)]
+
+
+def of_plan(plan: Plan, native: Sequence[str] = (), coming: Forecast | None = None) -> str:
     lines = [plan.headline, f"Rules: {plan.rules}. Judged at {in_words(plan.now_ms)}.", ""]
     lines += [f"  {several(count, 'file'):>14}  {size(total):>10}  {kind}" for kind, count, total in plan.by_kind()]
     lines += [""] if len(plan.frees) else []
@@ -25,6 +31,7 @@ def of_plan(plan: Plan, native: Sequence[str] = ()) -> str:
     lines.append(grid(("point", "", "why"), rows))
     lines += [f"Warning: {warning}" for warning in plan.warnings]
     lines += [f"Beside it: {sentence}" for sentence in native]
+    lines += of_forecast(coming) if coming is not None else []
     lines.append(f"Plan {plan.fingerprint[:16]}")
     return "\n".join(lines)
 

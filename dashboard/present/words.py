@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from core.model import Tag
+from core.model import MAIN, Tag
 from dashboard.present import units
 from dashboard.present.axis import MAX_POINTS, Dot, Flag
 
@@ -867,8 +867,10 @@ NATIVE_SAME = (
 )
 
 
-def lab_next(headline: str) -> str:
-    return f"By the table's own options, the next commit of a writer does this by itself: {headline}"
+def lab_next(branch: str, headline: str, prevented_by: Sequence[str]) -> str:
+    where = "" if branch == MAIN else f" to branch {branch}"
+    told = f"By the table's own options, the next commit of a writer{where} does this by itself: {headline}"
+    return " ".join([told, *prevented_by])
 
 
 def curve_hover(keep: int, size: int, files: int) -> str:

@@ -47,7 +47,7 @@ def draw(opened: Opened, history: History, branch: str, plan: Plan | None) -> No
     with drops:
         _drops(opened, history, branch)
     with own:
-        _own(opened, history)
+        next_commit(opened, history, branch)
 
 
 def _drops(opened: Opened, history: History, branch: str) -> None:
@@ -65,14 +65,14 @@ def _drops(opened: Opened, history: History, branch: str) -> None:
     grids.draw(found, "lab.drops", columns=columns, what=words.LAB_SETS_NOUN, name=f"drops-{opened.ref.name}")
 
 
-def _own(opened: Opened, history: History) -> None:
-    """What the next commit of a writer deletes by itself, and what that breaks."""
-    coming, breaks = loading.forecast(history, opened.now_ms)
+def next_commit(opened: Opened, history: History, branch: str) -> None:
+    """What the next commit to a branch deletes by itself, what that breaks, and what prevents it."""
+    coming = loading.forecast(history, opened.now_ms, branch)
     if coming is None:
         st.html(markup.note("info", words.LAB_WRITE_ONLY))
         return
-    st.html(markup.note("info", words.lab_next(coming.headline)))
-    for sentence in breaks:
+    st.html(markup.note("info", words.lab_next(coming.branch, coming.headline, coming.prevented_by)))
+    for sentence in coming.breaks:
         st.html(markup.note("warning", sentence))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import apply as applying
-from core.changes import CreateTag, RenameTag
+from core.changes import CreateTag, Expire, RenameTag
 from core.danger import danger
 from core.history import History
 from core.planned import Plan
@@ -56,6 +56,8 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
     )
     for warning in plan.warnings:
         st.html(markup.note("warning", warning))
+    if isinstance(plan.change, Expire):
+        lab.next_commit(opened, history, plan.change.branch)
     if len(plan.frees):
         st.html(markup.stack(rows.freed_parts(plan)))
     names = [words.VERDICTS, words.freed_files(len(plan.frees)), words.NATIVE, words.HOW]

@@ -456,6 +456,21 @@ def test_keys_of_plans(ask: Ask, table: TableBuilder) -> None:
         assert said["fingerprint"] == ask("plan", *words, "--json").json["fingerprint"]
 
 
+def test_a_plan_of_an_expiry_tells_what_the_next_commit_does_by_itself(ask: Ask, table: TableBuilder) -> None:
+    table.schema(options={"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "2"})
+    words = ["plan", "expire", table.root, *EXPIRE]
+    told = ask(*words, "--json").json["next_commit"]
+    assert set(told) == {"branch", "headline", "goes", "breaks", "prevented_by"}
+    assert told["goes"] == ["1", "2", "3"]
+    text = ask(*words).out
+    for sentence in (told["headline"], *told["breaks"], *told["prevented_by"]):
+        assert sentence in text
+    assert "Tag snapshot 3 to keep it." in text
+    words[2:3] = [table.root, "--branch", "dev"]
+    assert ask(*words, "--json").json["next_commit"]["branch"] == "dev"
+    assert ask("plan", "delete-tag", table.root, "--name", "v", "--json").json["next_commit"] is None
+
+
 def test_keys_of_tables(ask: Ask, table: TableBuilder, tmp_path: Path) -> None:
     said = ask("tables", tmp_path / "w", "--json").json
     assert said == [{"database": "default", "name": "t", "location": str(table.root)}]

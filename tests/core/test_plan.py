@@ -443,30 +443,6 @@ def test_a_tag_without_an_age_says_so(tmp_path: Path) -> None:
     assert "no creation time" in points["tag:v"].reasons[0]
 
 
-def test_the_next_commit_takes_tags_whose_time_has_passed(tmp_path: Path) -> None:
-    table = replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "9"})
-    table.tag("old", 2, created=dt.datetime(2026, 1, 1), retained_s=60)
-    opened = open_table(str(tmp_path / "t"))
-    coming, breaks = opened.forecast(opened.history(), NOW_MS)
-    assert coming is not None
-    assert (goes(coming), breaks) == ({"tag:old"}, ())
-    table.schema(options={"snapshot.num-retained.min": "9", "tag.time-expire-enabled": "false"})
-    coming, _ = opened.forecast(opened.history(), NOW_MS)
-    assert coming is not None
-    assert not coming.goes
-
-
-def test_what_the_next_commit_breaks_says_what_prevents_it(tmp_path: Path) -> None:
-    table = replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"})
-    table.tag("v", 2)
-    table.branch("dev", "v")
-    (tmp_path / "t" / "tag" / "tag-v").unlink()
-    opened = open_table(str(tmp_path / "t"))
-    _, breaks = opened.forecast(opened.history(), NOW_MS)
-    assert any("would break branch:dev" in sentence for sentence in breaks)
-    assert "write-only" in breaks[-1]
-
-
 def test_an_expiry_of_changelogs_claims_nothing_of_the_engine(tmp_path: Path) -> None:
     table = TableBuilder(tmp_path / "t", options={"changelog-producer": "input"})
     for _ in range(3):

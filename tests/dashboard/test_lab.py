@@ -75,7 +75,9 @@ def test_retention_shows_curve_holders_drops_and_the_engine(warehouse: Path, ope
     page = open_page("retention", warehouse, table="shop.orders", keep_max="10")
     for text in (words.LAB, words.LAB_CURVE_HELP, words.LAB_HOLDERS_HELP, words.LAB_DROPS_HELP, words.NATIVE_SAME):
         assert text in page.text
-    assert "By the table's own options, the next commit of a writer does this by itself: Frees" in page.text
+    own = "By the table's own options, the next commit of a writer does this by itself: Frees"
+    assert page.text.count(own) == 2, "beside the plan, and in the lab"
+    assert "to keep it. The table option snapshot.num-retained.min = 15" in page.text
 
 
 def test_audit_lists_changes_with_their_receipts(warehouse: Path, open_page: Callable) -> None:

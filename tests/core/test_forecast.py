@@ -1,0 +1,116 @@
+"""What the next commit deletes by itself: which points, what that breaks, and that what is said to prevent it does."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from core.errors import NotFound
+from core.forecast import Forecast, forecast
+from core.table import open_table
+from tests.builders import TableBuilder
+from tests.core.test_plan import NOW_MS, replaced_four_times
+
+NEWEST_ALONE = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
+
+
+def coming(root: Path, branch: str = "main") -> Forecast | None:
+    table = open_table(str(root))
+    return forecast(table, table.history(), NOW_MS, branch)
+
+
+def goes(root: Path, branch: str = "main") -> tuple[str, ...]:
+    found = coming(root, branch)
+    assert found is not None
+    return found.goes
+
+
+def test_tags_whose_time_has_passed_go(tmp_path: Path) -> None:
+    table = replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "9"})
+    table.tag("old", 2, created=dt.datetime(2026, 1, 1), retained_s=60)
+    assert goes(tmp_path / "t") == ("tag:old",)
+    told = coming(tmp_path / "t")
+    assert told is not None
+    assert told.breaks == ()
+    assert told.prevented_by == ("The table option tag.time-expire-enabled = false keeps tags whose time has passed.",)
+    table.schema(options={"snapshot.num-retained.min": "9", "tag.time-expire-enabled": "false"})
+    assert goes(tmp_path / "t") == ()
+
+
+def test_the_commit_to_come_is_counted(tmp_path: Path) -> None:
+    table = replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "2"})
+    assert goes(tmp_path / "t") == ("1", "2", "3")
+    table.commit([table.file()])
+    table.expire([1, 2, 3])
+    assert goes(tmp_path / "t") == ("4",)
+
+
+def test_a_writer_takes_no_more_than_its_limit(tmp_path: Path) -> None:
+    replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "1", "snapshot.expire.limit": "2"})
+    assert goes(tmp_path / "t") == ("1", "2")
+
+
+@pytest.mark.parametrize("options", [NEWEST_ALONE, {"snapshot.num-retained.min": "1"}])
+def test_what_keeps_the_points_that_go_keeps_them(tmp_path: Path, options: dict[str, str]) -> None:
+    table = replaced_four_times(tmp_path / "t", options)
+    found = coming(tmp_path / "t")
+    assert found is not None
+    assert found.goes == ("1", "2", "3")
+    assert "1, 2, 3." in found.headline
+    assert found.prevented_by[0] == "Tag snapshot 3 to keep it."
+    assert "snapshot.num-retained.min = 5" in found.prevented_by[1]
+    named = dict.fromkeys(options, "5") | {"snapshot.num-retained.min": "5"}
+    assert all(f"{name} = 5" in found.prevented_by[1] for name in named)
+    table.schema(options=named)
+    assert goes(tmp_path / "t") == ()
+    table.schema(options=options | {"write-only": "true"})
+    assert coming(tmp_path / "t") is None
+
+
+def cut_branch(root: Path) -> TableBuilder:
+    """A branch of a tag that is gone: nothing on main tells the engine that the branch needs snapshot 2's files."""
+    table = replaced_four_times(root, NEWEST_ALONE)
+    table.tag("v", 2)
+    table.branch("dev", "v")
+    table.delete_tag("v")
+    return table
+
+
+def test_what_breaks_is_named_with_the_tag_that_keeps_it_whole(tmp_path: Path) -> None:
+    table = cut_branch(tmp_path / "t")
+    found = coming(tmp_path / "t")
+    assert found is not None
+    assert found.breaks[0].startswith("Paimon itself would break branch:dev/2: it deletes ")
+    assert found.prevented_by[-1] == "branch:dev/2, branch:dev/tag:v: a tag of snapshot 2 would keep them whole."
+    table.tag("kept", 2)
+    found = coming(tmp_path / "t")
+    assert found is not None
+    assert found.breaks == ()
+
+
+def test_a_branch_is_judged_by_its_own_options(tmp_path: Path) -> None:
+    table = replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "9"})
+    table.tag("v", 4)
+    branch = table.branch("dev", "v")
+    for _ in range(2):
+        branch.commit([branch.file()], branch.live(), kind="OVERWRITE")
+    branch.schema(options={"snapshot.num-retained.min": "1"})
+    assert goes(tmp_path / "t") == ()
+    assert goes(tmp_path / "t", "dev") == ("branch:dev/4", "branch:dev/5")
+    with pytest.raises(NotFound):
+        coming(tmp_path / "t", "nobody")
+
+
+def test_what_cannot_be_told_says_why(tmp_path: Path) -> None:
+    replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "many"})
+    found = coming(tmp_path / "t")
+    assert found is not None
+    assert found.plan is None
+    assert "snapshot.num-retained.min was expected to be a number" in found.headline
+
+
+def test_nothing_was_ever_committed(tmp_path: Path) -> None:
+    TableBuilder(tmp_path / "t")
+    assert coming(tmp_path / "t") is None
