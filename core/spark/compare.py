@@ -60,7 +60,7 @@ class Column:
 def columns_of(a: Schema, b: Schema) -> tuple[Column, ...]:
     """The columns of `b` in their order, then those that only `a` has. `Unsupported` for types that do not compare."""
     old, new = ({each.id: each for each in schema.fields} for schema in (a, b))
-    keys = set(_key_ids(b)) if _key_ids(a) == _key_ids(b) else set()
+    keys = set(key_ids(b)) if key_ids(a) == key_ids(b) else set()
     found = [
         Column(each.name, old.get(each.id), each, _common(old.get(each.id), each), each.id in keys) for each in b.fields
     ]
@@ -72,7 +72,7 @@ def columns_of(a: Schema, b: Schema) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def _key_ids(schema: Schema) -> list[int]:
+def key_ids(schema: Schema) -> list[int]:
     ids = {each.name: each.id for each in schema.fields}
     return sorted(ids[name] for name in schema.primary_keys)
 
@@ -160,14 +160,18 @@ def _is_of(column: Column, side: str) -> bool:
     return (column.before if side == "a" else column.after) is not None
 
 
-def compare(spark: SparkSession, a: Opened, b: Opened) -> Compared:
-    """The rows of two opened points side by side, without those of files that both hold alike."""
+def compare(
+    spark: SparkSession, a: Opened, b: Opened, *, plans: tuple[keyed.Plan, keyed.Plan] | None = None
+) -> Compared:
+    """The rows of two opened points side by side, without those of files that both hold alike.
+
+    `plans` of fewer files may stand for the points' own where they have every row that is asked for at both."""
     columns = columns_of(a.schema, b.schema)
     same = alike(a, b)
     sides = []
     read_paths: set[str] = set()
-    for number, point in enumerate((a, b)):
-        plan = keyed.only(point.plan, paths_of(point.plan) - same)
+    for number, (point, plan) in enumerate(zip((a, b), plans or (a.plan, b.plan), strict=True)):
+        plan = keyed.only(plan, paths_of(plan) - same)
         read_paths |= paths_of(plan)
         rows = points.rows(spark, point, plan).frame
         values = (

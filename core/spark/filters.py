@@ -11,8 +11,8 @@ optimizer knows nothing of the stand-ins' content; what it pushes down is true o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -58,6 +58,17 @@ class Any_:
 
 Condition: TypeAlias = "Check | All | Any_"
 EVERYTHING, NOTHING = All(()), Any_(())
+
+
+def renumbered(condition: Condition, numbers: Mapping[int, int]) -> Condition:
+    """The condition on other columns, by their numbers then; what it asks of the rest it asks no more."""
+    match condition:
+        case Check(column):
+            return replace(condition, column=numbers[column]) if column in numbers else EVERYTHING
+        case All(parts):
+            return All(tuple(renumbered(each, numbers) for each in parts))
+        case Any_(parts):
+            return Any_(tuple(renumbered(each, numbers) for each in parts))
 
 
 def kind(of: Type) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,14 +22,16 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.asof import AsOf
-from core.errors import Invalid, Unsupported
+from core.errors import Invalid
 from core.formats.paimon import details
 from core.formats.paimon.manifest import ADD
+from core.formats.paimon.types import parse
 from core.history import History
 from core.model import Snapshot
-from core.spark import points, read
-from core.spark.compare import CHANGED, Compared, compare
-from core.spark.points import Rows
+from core.spark import filters, keyed, points, prune, read
+from core.spark.compare import CHANGED, Compared, compare, key_ids
+from core.spark.filters import Condition
+from core.spark.points import Opened, Rows
 from core.table import Table
 from core.units import several
 
@@ -45,24 +48,31 @@ class Between:
     rows: Rows
 
 
-def between(spark: SparkSession, table: Table, history: History, since: AsOf, at: AsOf) -> Between:
-    """The changes after `since` up to `at`. `Invalid` where these are no two points of one branch in this order."""
+def between(
+    spark: SparkSession,
+    table: Table,
+    history: History,
+    since: AsOf,
+    at: AsOf,
+    condition: Condition = filters.EVERYTHING,
+) -> Between:
+    """The changes after `since` up to `at`; of those that the condition on the later point's columns rules out, perhaps
+    not all. `Invalid` where these are no two points of one branch in this order."""
     if since.branch != at.branch or since.snapshot.id > at.snapshot.id:
         raise Invalid(
             f"{since.point} does not come before {at.point} on one branch, so nothing lies between them.",
             remedy="Name the earlier point as the one since which changes are asked for.",
         )
-    if any(field.name.casefold() == KIND for field in at.schema.fields):
-        raise Unsupported(f"The table has a column '{KIND}' of its own.")
     mode = CHANGELOG if at.schema.primary_keys else DELTA
     try:
         if "tag:" in since.point or "tag:" in at.point:
             raise _NotByFiles("a tag was named")
         if mode == CHANGELOG and at.schema.options.get("changelog-producer", "none").strip().lower() == "none":
             raise _NotByFiles("the table writes no changelog")
-        return _by_files(spark, table, history, since, at, mode)
+        return _by_files(spark, table, history, since, at, mode, condition)
     except _NotByFiles as why:
-        found = compare(spark, *(points.opened_at(table, history, point) for point in (since, at)))
+        a, b = (points.opened_at(table, history, point) for point in (since, at))
+        found = compare(spark, a, b, plans=_pruned(a, b, condition))
         said = f"Changes are the difference between the rows at {since.point} and at {at.point} ({DIFF}): {why}"
         return Between(DIFF, _rows(_rows_of(found), found.files_read, found.files_live, said, *found.notes))
 
@@ -71,7 +81,9 @@ class _NotByFiles(Exception):
     """Why the files of the commits between do not tell the changes: the second half of a sentence."""
 
 
-def _by_files(spark: SparkSession, table: Table, history: History, since: AsOf, at: AsOf, mode: str) -> Between:
+def _by_files(
+    spark: SparkSession, table: Table, history: History, since: AsOf, at: AsOf, mode: str, condition: Condition
+) -> Between:
     read.refuse_unreadable(at.schema, at.schema.options)
     commits = _commits(history, since, at)
     taken = [each for each in commits if (each.kind == "APPEND" if mode == DELTA else each.kind != "OVERWRITE")]
@@ -83,14 +95,45 @@ def _by_files(spark: SparkSession, table: Table, history: History, since: AsOf, 
             raise _NotByFiles(f"the changelog of commit {commit.id} was compacted into files of several buckets")
     files = pa.concat_tables(parts) if parts else history.files.slice(0, 0)
     schemas = points.schemas_of(history.heads, at.branch)
-    frames = read.stored(spark, table.store, at.schema, schemas, files, kinds=KIND)
+
+    def stats(of: pa.Table) -> dict[details.FileKey, dict[str, Any]]:
+        said = (details.stats(table.store, each, of, (mode,)) for each in taken)
+        return {key: row for each in said for key, row in each.items()}
+
+    _, kept = prune.left(at.schema, schemas, files, condition, stats)  # no row here is merged with another
+    asked = files.filter(pc.is_in(files["path"], pa.array(sorted(kept), pa.string())))
+    frames = read.stored(spark, table.store, at.schema, schemas, asked, kinds=KIND)
     passed = sum(each.kind == "OVERWRITE" for each in commits)
     what = "rows as the APPEND commits wrote them" if mode == DELTA else "the changelogs of the commits"
     notes = [f"Changes are {what} after {since.point} up to {at.point} ({mode})"]
     if passed:
         notes.append(f"{several(passed, 'OVERWRITE commit')} passed over, as the engine does")
     frame = reduce(DataFrame.unionAll, frames or [read.empty(spark, at.schema, kinds=KIND)])
-    return Between(mode, _rows(frame, len(files), len(files), *notes))
+    return Between(mode, _rows(frame, len(asked), len(files), *notes))
+
+
+def _pruned(a: Opened, b: Opened, condition: Condition) -> tuple[keyed.Plan, keyed.Plan]:
+    """What of two points to compare for the rows that are asked for. Rows are compared by key: only what both have of a
+    key tells a changed row from one that is new. Without a key equal rows are counted, and those agree on all."""
+    ids = key_ids(b.schema)
+    if ids != key_ids(a.schema):
+        return a.plan, b.plan
+    fixed = {
+        number: field
+        for number, field in enumerate(b.schema.fields)
+        if (field.id in ids or not ids) and filters.kind(parse(field.type))
+    }
+
+    def of(point: Opened) -> keyed.Plan:
+        own = {field.id: (number, field) for number, field in enumerate(point.schema.fields)}
+        numbers = {
+            number: own[field.id][0]
+            for number, field in fixed.items()
+            if field.id in own and filters.kind(parse(own[field.id][1].type)) == filters.kind(parse(field.type))
+        }
+        return prune.plan(point, filters.renumbered(condition, numbers))
+
+    return of(a), of(b)
 
 
 def _rows(frame: DataFrame, files_read: int, files: int, *notes: str) -> Rows:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from core.errors import Unsupported
 from core.formats.paimon import details
 from core.formats.paimon.details import FileKey, Range, Vector
 from core.history import History
-from core.model import Heads, Line, Schema, Snapshot
+from core.model import Field, Heads, Line, Schema, Snapshot
 from core.spark import keyed, read
 from core.spark.merge_rule import is_on
 from core.table import Table
@@ -111,12 +111,17 @@ def rows(spark: SparkSession, of: Opened, plan: keyed.Plan | None = None, *, kin
     )
 
 
-def audit_log(spark: SparkSession, of: Opened) -> Rows:
+def audit_log(spark: SparkSession, of: Opened, plan: keyed.Plan | None = None) -> Rows:
     """Paimon's `t$audit_log` in a batch: the rows of the point with `rowkind` before them; in a primary-key table also
-    the deleted ones that are still in its files, each as its merging left it."""
-    if any(field.name.casefold() == ROW_KIND for field in of.schema.fields):
-        raise Unsupported(f"The table has a column '{ROW_KIND}' of its own, so its audit log would have two.")
-    return rows(spark, of, kinds=ROW_KIND)
+    the deleted ones that are still in its files, each as its merging left it. `plan` as in `rows`."""
+    return rows(spark, of, plan, kinds=ROW_KIND)
+
+
+def with_kind(schema: Schema, kind: str) -> Schema:
+    """The schema with a column for the kind of each row before its own. `Unsupported` where it has one of that name."""
+    if any(field.name.casefold() == kind for field in schema.fields):
+        raise Unsupported(f"The table has a column '{kind}' of its own, so its rows would have two.")
+    return replace(schema, fields=(Field(-1, kind, "STRING"), *schema.fields))
 
 
 def rows_at(

@@ -40,24 +40,38 @@ class Bounds:
 
 
 _BoundsOf = Callable[[int], "Bounds | None"]
+_StatsOf = Callable[[pa.Table], Mapping[details.FileKey, Mapping[str, Any]]]
 
 
 def plan(of: Opened, condition: Condition) -> keyed.Plan:
     """The plan of an opened point without files that hold no row the condition lets through."""
+    by_key, by_value = left(
+        of.schema, of.schemas, of.files, condition, lambda files: details.stats(of.table.store, of.snapshot, files)
+    )
+    return keyed.only(of.plan, by_value, merged=by_key)
+
+
+def left(
+    schema: Schema, schemas: Mapping[int, Schema], files: pa.Table, condition: Condition, stats: _StatsOf
+) -> tuple[set[str], set[str]]:
+    """Paths of the files that may hold rows which pass: (by partition, bucket and key; by values as well).
+
+    `stats` says of files what `details.stats` does; it is asked only where partitions do not tell all."""
     columns = _columns(condition)
     if not columns:
-        return of.plan if may(condition, _nothing_known) else keyed.only(of.plan, ())
-    candidates = of.files.take(pa.array(_in_partitions(of, condition), pa.int64()))
+        every = set(files["path"].to_pylist()) if may(condition, _nothing_known) else set()
+        return every, every
+    candidates = files.take(pa.array(_in_partitions(schema, files, condition), pa.int64()))
     paths = candidates["path"].to_pylist()
-    if all(of.schema.fields[at].name in of.schema.partition_keys for at in columns):
-        return keyed.only(of.plan, set(paths))
-    said = details.stats(of.table.store, of.snapshot, candidates)
-    judge = _Judge(of.schema, condition)
-    buckets = Buckets(of.schema, condition, ((file, of.schemas.get(file["schema_id"])) for file in said.values()))
+    if all(schema.fields[at].name in schema.partition_keys for at in columns):
+        return set(paths), set(paths)
+    said = stats(candidates)
+    judge = _Judge(schema, condition)
+    buckets = Buckets(schema, condition, ((file, schemas.get(file["schema_id"])) for file in said.values()))
     by_key, by_value = set(), set()
     rows = (candidates[name].to_pylist() for name in ("schema_id", "format"))
     for path, key, schema_id, form in zip(paths, keys_of(candidates), *rows, strict=True):
-        file, written = said.get(key), of.schemas.get(schema_id)
+        file, written = said.get(key), schemas.get(schema_id)
         if file is None or written is None:
             by_key.add(path)
             by_value.add(path)
@@ -65,17 +79,16 @@ def plan(of: Opened, condition: Condition) -> keyed.Plan:
             by_key.add(path)
             if judge.may_by_value(file, written, form):
                 by_value.add(path)
-    return keyed.only(of.plan, by_value, merged=by_key)
+    return by_key, by_value
 
 
-def _in_partitions(of: Opened, condition: Condition) -> list[int]:
+def _in_partitions(schema: Schema, files: pa.Table, condition: Condition) -> list[int]:
     """The numbers of the files whose partition may have rows."""
-    schema = of.schema
     if not schema.partition_keys:
-        return list(range(len(of.files)))
+        return list(range(len(files)))
     at = {name: number for number, name in enumerate(field.name for field in schema.fields)}
     kinds = [parse(schema.fields[at[name]].type) for name in schema.partition_keys]
-    stored = of.files["partition_bytes"].to_pylist()
+    stored = files["partition_bytes"].to_pylist()
     fits: dict[bytes, bool] = {}
     for partition in set(stored):
         values = binary_row.decode(partition, kinds)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -18,10 +18,11 @@ from pyspark.sql import functions as F
 from core.asof import AsOf
 from core.formats.paimon import types
 from core.history import History
-from core.model import MAIN
+from core.model import MAIN, Schema
 from core.spark import filters, guard, lost, prune, sql, system
-from core.spark.incremental import between
-from core.spark.points import Rows, audit_log, opened_at, rows
+from core.spark.filters import Condition
+from core.spark.incremental import KIND, between
+from core.spark.points import ROW_KIND, Opened, Rows, audit_log, opened_at, rows, with_kind
 from core.table import Table
 from core.units import several
 
@@ -111,45 +112,30 @@ def _query(
     history: History,
 ) -> QueryAnswer:
     started = time.monotonic()
-    opened = [opened_at(table, history, point) for point in (at, before) if point]
-    tables = [
-        ([f"{name}{suffix}" for name in views(table.name, has_before=False)], each.schema)
-        for each, suffix in zip(opened, ("", "_before"), strict=False)
-    ]
-    read: list[Rows] = []
-
-    def meant(name: str) -> bool:
-        return name.lower() in statement.lower()
-
-    known = set(views(table.name, has_before=before is not None))
-    changed = [f"{name}_changes" for name in views(table.name, has_before=False)] if since else []
-    known.update(changed)
-    for view, kind in system.named(statement, views(table.name, has_before=False)).items():
+    own = views(table.name, has_before=False)
+    sources = [_of_point(own, opened := opened_at(table, history, at))]
+    if before is not None:
+        sources.append(_of_point([f"{name}_before" for name in own], opened_at(table, history, before)))
+    if since is not None:
+        sources.append(_of_changes([f"{name}_changes" for name in own], table, history, since, at))
+    audits = [name for name in (f"{each}$audit_log" for each in own) if name.lower() in statement.lower()]
+    if audits:
+        sources.append(_of_audit_log(audits, opened))
+    known = {name for each in sources for name in each.names}
+    for view, kind in system.named(statement, own).items():
         found = system.rows(kind, table, history, at.point, at.branch)
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
-
-    audits = [name for name in (f"{each}$audit_log" for each in views(table.name, has_before=False)) if meant(name)]
-    known.update(audits)
+    read: list[Rows] = []
 
     def make() -> DataFrame:
         """The views of the files that the statement can make use of, and it over them."""
-        if audits:
-            read.append(audit_log(spark, opened[0]))
-            for name in audits:
-                read[-1].frame.createOrReplaceTempView(types.quoted(name))
-        if since:
-            changes = between(spark, table, history, since, at).rows
-            for name in changed:
-                changes.frame.createOrReplaceTempView(types.quoted(name))
-            if any(map(meant, changed)):
-                read.append(changes)
-        wanted = filters.wanted(spark, statement, known, tables)
-        for each, (names, _), condition in zip(opened, tables, wanted, strict=True):
-            found = rows(spark, each, prune.plan(each, condition))
-            if condition != filters.NOTHING or len(opened) + len(changed) + len(audits) == 1:
+        wanted = filters.wanted(spark, statement, known, [(each.names, each.schema) for each in sources])
+        for each, condition in zip(sources, wanted, strict=True):
+            found = each.rows(spark, condition)
+            if condition != filters.NOTHING or len(sources) == 1:
                 read.append(found)
-            for name in names:
+            for name in each.names:
                 found.frame.createOrReplaceTempView(types.quoted(name))
         return guard.check(spark, statement, known).frame
 
@@ -173,6 +159,42 @@ def _query(
         left_out=tuple(dict.fromkeys(sentence for each in read for sentence in each.left_out)),
         differs=tuple(dict.fromkeys(sentence for each in read for sentence in each.differs)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Views of the same rows, their columns, and the rows that a condition on these lets through (and maybe others)."""
+
+    names: Sequence[str]
+    schema: Schema
+    rows: Callable[[SparkSession, Condition], Rows]
+
+
+def _of_point(names: Sequence[str], of: Opened) -> _Source:
+    return _Source(names, of.schema, lambda spark, condition: rows(spark, of, prune.plan(of, condition)))
+
+
+def _of_audit_log(names: Sequence[str], of: Opened) -> _Source:
+    schema = with_kind(of.schema, ROW_KIND)
+
+    def found(spark: SparkSession, condition: Condition) -> Rows:
+        return audit_log(spark, of, prune.plan(of, _without_kind(condition, schema)))
+
+    return _Source(names, schema, found)
+
+
+def _of_changes(names: Sequence[str], table: Table, history: History, since: AsOf, at: AsOf) -> _Source:
+    schema = with_kind(at.schema, KIND)
+
+    def found(spark: SparkSession, condition: Condition) -> Rows:
+        return between(spark, table, history, since, at, _without_kind(condition, schema)).rows
+
+    return _Source(names, schema, found)
+
+
+def _without_kind(condition: Condition, schema: Schema) -> Condition:
+    """What a condition on rows with their kind first asks of the rows themselves."""
+    return filters.renumbered(condition, {number: number - 1 for number in range(1, len(schema.fields))})
 
 
 def _frame(spark: SparkSession, rows: pa.Table) -> DataFrame:

@@ -102,12 +102,46 @@ def test_a_table_with_changelogs_gives_them(tmp_path: Path) -> None:
     assert "read 1 of 1 file " in found.note
 
 
+def test_changes_of_what_a_condition_rules_out_are_not_read(tmp_path: Path) -> None:
+    columns = [("id", "INT"), ("v", "STRING"), ("p", "STRING")]
+    table = Stored(tmp_path / "t", columns, partition_keys=["p"])
+    for number in range(6):
+        table.commit([table.file(rows(number), partition=["ab"[number % 2]])])
+
+    def noted(answer: QueryAnswer, rows: int, files: str) -> None:
+        assert (answer.table.num_rows, f"read {files} " in answer.note) == (rows, True), answer.note
+
+    by_file = "SELECT * FROM t_changes WHERE"
+    noted(ask(table, 1, 6, f"{by_file} p = 'a'"), 2, "2 of 5 files")
+    noted(ask(table, 1, 6, f"{by_file} id > 3 AND _rowkind = '+I'"), 2, "2 of 5 files")
+    noted(ask(table, 1, 6, f"{by_file} _rowkind = '-D'"), 0, "5 of 5 files")
+    noted(ask(table, 1, 6, f"{by_file} id = 9"), 0, "0 of 5 files")
+    noted(ask(table, 1, 6, "SELECT * FROM t_changes JOIN t USING (id) WHERE id = 3"), 1, "2 of 11 files")
+    table.tag("v1", 1)
+    noted(ask(table, "tag:v1", 6, f"{by_file} id > 3"), 2, "2 of 6 files")
+
+
+def test_a_changed_row_is_told_from_a_new_one_whatever_is_asked_of_its_values(tmp_path: Path) -> None:
+    columns = [("id", "INT"), ("v", "STRING")]
+    table = Stored(tmp_path / "t", columns, primary_keys=["id"], options=KEYED)
+    table.commit([table.file(rows(1, 2, v="old"), level=5), table.file(rows(8, 9, v="old"), level=5)])
+    table.commit([table.file(rows(1, 3, v="new"))])
+    found = ask(table, 1, 2, "SELECT * FROM t_changes WHERE v = 'new'")
+    assert changes(found) == [("+I", 3, "new"), ("+U", 1, "new")]
+    found = ask(table, 1, 2, "SELECT * FROM t_changes WHERE id = 3")
+    assert changes(found) == [("+I", 3, "new")]
+    assert "read 1 of 3 files" in found.note
+
+
 def test_points_in_the_wrong_order_and_a_column_of_that_name_are_refused(tmp_path: Path) -> None:
     table = Stored(tmp_path / "t", [("id", "INT"), ("_RowKind", "STRING")])
     table.commit([table.file([{"id": 1}])])
     table.commit([table.file([{"id": 2}])])
+    plain = Stored(tmp_path / "u", [("id", "INT")])
+    for id in (1, 2):
+        plain.commit([plain.file([{"id": id}])])
     with pytest.raises(Invalid, match="2 does not come before 1"):
-        ask(table, 2, 1)
+        ask(plain, 2, 1)
     with pytest.raises(Unsupported, match="'_rowkind' of its own"):
         ask(table, 1, 2)
     with pytest.raises(Invalid, match="`t_changes` is not an opened table"):

@@ -186,6 +186,49 @@ def test_primary_key_tables_answer_the_same(spark: SparkSession, tmp_path: Path)
     assert left < there
 
 
+@pytest.mark.parametrize("of", ["delta", "difference", "difference by key", "changelog", "audit log"])
+def test_changes_and_the_audit_log_answer_the_same(spark: SparkSession, tmp_path: Path, of: str) -> None:
+    choose = random.Random(of)
+    is_keyed = of not in ("delta", "difference")
+    keys: list[tuple[str, Any]] = [(name, f"{to} NOT NULL" if name in ("id", "p") else to) for name, to in COLUMNS]
+    options = {"bucket": "1", "changelog-producer": "input" if of == "changelog" else "none"}
+    table = Stored(
+        tmp_path / "t", keys if is_keyed else COLUMNS, partition_keys=["p"], options=options,
+        primary_keys=["p", "id"] if is_keyed else [], seed=8,
+    )  # fmt: skip
+    for number in range(8):
+        if number == 5 and not is_keyed:
+            table.schema(EVOLVED)
+        part = choose.choice("ab")
+        first = 20 * "ab".index(part)
+        ids = sorted(choose.sample(range(first, first + 20), choose.choice((1, 6))))
+        rows = some_rows(choose, table, ids)
+
+        def file(kinds: list[int], rows: list[Row] = rows, part: str = part) -> Any:
+            return table.file(rows, kinds=kinds if is_keyed else None, partition=[part], stats=choose.choice(STATS))
+
+        kinds = [choose.choice((0, 0, 3)) for _ in rows]
+        table.commit([file(kinds)], changelog=[file([choose.randrange(4) for _ in rows])] if of == "changelog" else ())
+    if of == "difference":
+        table.tag("second", 2)
+    opened = table.opened()
+    history = opened.history()
+    view, kind = ("`t$audit_log`", "rowkind") if of == "audit log" else ("t_changes", "_rowkind")
+    how: dict[str, Any] = {"history": history, "timeout_s": 300}
+    if of != "audit log":
+        how["since"] = "tag:second" if of == "difference" else "2"
+    names = [field.name for field in table.now.fields]
+    conditions = [condition(choose, names) for _ in range(4)] + ["id = 3", "p = 'a' AND id > 12"]
+    columns = ", ".join(f"array_agg(if({each}, {kind} || id, NULL))" for each in conditions)
+    whole = query(opened, f"SELECT {columns} FROM {view}", **how)
+    left = 0
+    for where, column in zip(conditions, whole.table.columns, strict=True):
+        found = query(opened, f"SELECT {kind} || id AS row FROM {view} WHERE {where}", **how)
+        assert sorted(found.table["row"].to_pylist()) == sorted(column.to_pylist()[0]), where
+        left += found.files_read
+    assert left < whole.files_read * len(conditions)
+
+
 def test_values_below_a_merge_rule_nothing_out(spark: SparkSession, tmp_path: Path) -> None:
     """The newest row of the key has another value: without its file the older row would come back."""
     table = Stored(tmp_path / "t", [("id", "INT"), ("v", "INT")], primary_keys=["id"], options={"bucket": "1"})
