@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from core.errors import Invalid
 
 MAX_BYTES = 200
@@ -22,6 +24,8 @@ def refuse_name(kind: str, name: str) -> None:
         wrong = f"is longer than {MAX_BYTES} bytes"
     elif name.isdecimal():
         wrong = "is a number, which reads as a snapshot id"
+    elif re.fullmatch(r"watermark-\d+", name):
+        wrong = "reads as a watermark to travel to"
     elif (kind, name) in _RESERVED:
         wrong = "is reserved"
     else:

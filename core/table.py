@@ -14,10 +14,13 @@ import pyarrow.compute as pc
 
 from core import plan as planning
 from core.changes import Change, CleanOrphans, Expire, leaves_changelogs
-from core.errors import Invalid, NotFound, Unsupported
+from core.errors import Invalid, NotFound
+from core.formats import Format
+from core.formats.iceberg import heads as iceberg_heads
+from core.formats.iceberg.table import IcebergTable
+from core.formats.paimon import beside, native, orphans
 from core.formats.paimon import heads as paimon_heads
 from core.formats.paimon import history as paimon_history
-from core.formats.paimon import native, orphans
 from core.formats.paimon.axis import has_changelogs
 from core.formats.paimon.manifest import Manifests
 from core.formats.paimon.native import Native
@@ -31,22 +34,26 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Table:
-    """One table. Holds no answers, only its store and what was decoded of immutable files."""
+    """One table. Holds no answers, only its store and what was decoded of immutable files.
+
+    `own`: the format of a table that is not Paimon's.
+    """
 
     store: Store
     manifests: Manifests = field(repr=False)
+    own: Format | None = None
 
     @property
     def location(self) -> str:
-        return self.store.location
+        return self.own.location if self.own else self.store.location
 
     @property
     def name(self) -> str:
-        return self.location.rsplit("/", 1)[-1]
+        return self.store.location.rsplit("/", 1)[-1]
 
     def heads(self, *, patience_s: float = 0.0) -> Heads:
         """All references, read now. See `heads.read` of the format for `patience_s`."""
-        return paimon_heads.read(self.store, patience_s=patience_s)
+        return self.own.heads() if self.own else paimon_heads.read(self.store, patience_s=patience_s)
 
     def history(
         self, heads: Heads | None = None, progress: Progress | None = None, *, changelogs: bool = False
@@ -59,8 +66,7 @@ class Table:
         seen, attempts = heads or self.heads(), 3
         while True:
             attempts -= 1
-            wide = changelogs or has_changelogs(seen)
-            history = paimon_history.build(self.store, seen, self.manifests, changelogs=wide, progress=progress)
+            history = self._history(seen, progress, changelogs)
             if heads is not None or not history.incomplete or not attempts:
                 return history
             again = self.heads(patience_s=0.5)
@@ -68,15 +74,23 @@ class Table:
                 return history
             seen = again
 
+    def _history(self, heads: Heads, progress: Progress | None, changelogs: bool) -> History:
+        if self.own:
+            return self.own.history(heads, progress)
+        wide = changelogs or has_changelogs(heads)
+        return paimon_history.build(self.store, heads, self.manifests, changelogs=wide, progress=progress)
+
     def preview(
         self, change: Change, now_ms: int, history: History | None = None, progress: Progress | None = None
     ) -> Plan:
         """The plan for a change: exactly what it would free, and why the rest stays. Changes nothing."""
-        wide = leaves_changelogs(change)
+        wide = leaves_changelogs(change) and not self.own
         if history is None or (wide and all(holder.exists for holder in history.holders)):
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
         plan = planning.preview(history, change, now_ms)
-        if isinstance(change, CleanOrphans):
+        if self.own:
+            plan = self.own.finished(plan, history)
+        elif isinstance(change, CleanOrphans):
             frees, notes = orphans.find(self.store, history, change.older_than_ms)
             return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
         if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
@@ -90,7 +104,8 @@ class Table:
         files = history.files_at(history.require(point))
         listed: dict[str, dict[str, int | None]] = {}
         missing = []
-        for path, size in zip(files["path"].to_pylist(), files["bytes"].to_pylist(), strict=True):
+        sizes = history.objects["bytes"].take(files["object"])  # of whole files: many vectors share one
+        for path, size in zip(files["path"].to_pylist(), sizes.to_pylist(), strict=True):
             if ":" in path or path.startswith("/"):
                 continue  # an external file: not under this store
             directory, _, name = path.rpartition("/")
@@ -112,16 +127,14 @@ class Table:
 
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: where Paimon's own deletion would differ from this plan, and what it would break."""
-        if isinstance(plan.change, Expire) and plan.change.changelogs_only:
-            return ("What Paimon's own expiry of long-lived changelogs deletes is not predicted here.",)
         found = self._by_paimon(plan, history.heads)
         frees = set(plan.frees["path"].to_pylist())
-        return native.differences(found, frees, self._held_after(plan, history, found.paths - frees))
+        return beside.differences(found, frees, self._held_after(plan, history, found.paths - frees))
 
     def broken_by_paimon(self, plan: Plan, history: History, heads: Heads) -> dict[str, list[str]]:
         """Per point that stays: its files that Paimon's own deletion would take, were these the references."""
         beyond = self._by_paimon(plan, heads).paths - set(plan.frees["path"].to_pylist())
-        return native.broken(self._held_after(plan, history, beyond))
+        return beside.broken(self._held_after(plan, history, beyond))
 
     def _by_paimon(self, plan: Plan, heads: Heads) -> Native:
         change = plan.change
@@ -138,10 +151,15 @@ class Table:
 
 
 def open_table(location: str) -> Table:
-    """Open the table at a path or URL. `NotFound` if nothing is there, `Unsupported` if it is no Paimon table."""
+    """Open the table at a path or URL, or an Iceberg table by one metadata.json. `NotFound` if nothing is there."""
+    above, _, name = location.rstrip("/").rpartition("/")
+    if iceberg_heads.is_metadata(name):
+        return _pinned(above or ("/" if location.startswith("/") else "."), name)
     store = Store(location)
     if paimon_heads.is_table(store):
         return Table(store, Manifests(store))
+    if iceberg_heads.is_table(store):
+        return Table(store, Manifests(store), IcebergTable(store))
     try:
         names = {entry.name for entry in store.ls()}
     except NotFound as error:
@@ -150,12 +168,19 @@ def open_table(location: str) -> Table:
             path=location,
             remedy="Check the path; `snapscope tables WAREHOUSE` lists.",
         ) from error
-    if "metadata" in names and "snapshot" not in names:
-        raise Unsupported(
-            "This looks like an Apache Iceberg table; only Paimon tables can be opened so far.", path=location
-        )
     if any(name.endswith(".db") for name in names):
         raise Invalid(
             f"{location} is a warehouse, not a table.", remedy=f"Name a table, such as {location}/<db>.db/<table>."
         )
-    raise NotFound(f"{location} holds no Paimon table (no schema/schema-<N>).", path=location)
+    raise NotFound(
+        f"{location} holds no table: neither Paimon's schema/schema-<N> nor Iceberg's metadata/*.metadata.json.",
+        path=location,
+    )
+
+
+def _pinned(directory: str, name: str) -> Table:
+    """The Iceberg table of one metadata file; its root is the directory above `metadata`."""
+    store, path = Store(directory), name
+    if store.location.rpartition("/")[2] == iceberg_heads.DIRECTORY:
+        store, path = Store(store.location.rpartition("/")[0] or "/"), f"{iceberg_heads.DIRECTORY}/{name}"
+    return Table(store, Manifests(store), IcebergTable(store, path))

@@ -19,8 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import answers
+from core.apply import apply
+from core.asof import resolve
 from core.errors import Corrupt, Invalid, NotFound
-from core.formats.paimon import native
+from core.formats.paimon.beside import differences
+from core.formats.paimon.native import Native
 from core.plan import CreateTag, DeleteTags, Expire, Plan, ReplaceTag, preview
 from core.table import open_table
 from tests.builders import START_MS, DataFile, TableBuilder
@@ -443,17 +446,31 @@ def test_a_tag_without_an_age_says_so(tmp_path: Path) -> None:
     assert "no creation time" in points["tag:v"].reasons[0]
 
 
-def test_an_expiry_of_changelogs_claims_nothing_of_the_engine(tmp_path: Path) -> None:
-    table = TableBuilder(tmp_path / "t", options={"changelog-producer": "input"})
-    for _ in range(3):
-        table.commit([table.file()], changelog=[table.file(prefix="changelog-")])
-    (told,) = beside(tmp_path / "t", Expire(changelogs_only=True, changelog_retain_max=1))
-    assert "not predicted" in told
+def decoupled(root: Path, producer: str) -> TableBuilder:
+    """Five commits of which three expired and left their changelogs behind."""
+    changelog = {"snapshot.num-retained.min": "1", "changelog.num-retained.min": "9", "changelog-producer": producer}
+    table = TableBuilder(root, options=changelog)
+    for _ in range(5):
+        own = [table.file(prefix="changelog-")] if producer == "input" else []
+        table.commit([table.file()], table.live(), kind="OVERWRITE", changelog=own)
+    apply(open_table(str(root)), plan(root, Expire(retain_max=2, retain_min=2)), settle_s=0)
+    return table
+
+
+@pytest.mark.parametrize("producer", ["input", "none"])
+def test_long_lived_changelogs_go_as_the_engine_takes_them(tmp_path: Path, producer: str) -> None:
+    decoupled(tmp_path / "t", producer)
+    change = Expire(changelogs_only=True, changelog_retain_max=3, changelog_retain_min=3)
+    assert goes(plan(tmp_path / "t", change)) == {"changelog:1", "changelog:2"}
+    assert beside(tmp_path / "t", change) == ()
+    (tmp_path / "t/changelog/changelog-2").unlink()
+    told, *_ = beside(tmp_path / "t", dataclasses.replace(change, changelog_retain_max=2, changelog_retain_min=2))
+    assert told == "Paimon itself would fail: it needs changelog 2, which does not exist."
 
 
 def test_points_are_named_in_their_order() -> None:
     broken = {f"f{number}": [str(number)] for number in (10, 9, 2)}
-    told = native.differences(native.Native(frozenset(broken)), set(), broken)
+    told = differences(Native(frozenset(broken)), set(), broken)
     assert [sentence.split(":")[0].rsplit(" ", 1)[-1] for sentence in told] == ["2", "9", "10"]
 
 
@@ -617,12 +634,25 @@ def test_creating_a_tag_is_planned(tmp_path: Path) -> None:
         "x" * 300,
         "success-file",
         "\x7f",
+        "watermark-5",
     ],
 )
 def test_tag_names_that_would_not_be_found_again(tmp_path: Path, name: str) -> None:
     four_commits(tmp_path / "t")
     with pytest.raises(Invalid):
         plan(tmp_path / "t", CreateTag(name))
+
+
+@pytest.mark.parametrize("name", ["main", "latest", "rollback", "dev", "tag:v"])
+def test_names_that_mean_something_elsewhere_are_tags_like_any(tmp_path: Path, name: str) -> None:
+    """The engine takes them, and every way to name a point says which kind of name it is."""
+    four_commits(tmp_path / "t").branch("dev", "v")
+    table = open_table(str(tmp_path / "t"))
+    apply(table, table.preview(CreateTag(name, 1), NOW_MS))
+    heads = table.heads()
+    assert resolve(heads, f"tag:{name}").snapshot.id == 1
+    assert (resolve(heads, "branch:main").snapshot.id, resolve(heads, "latest").snapshot.id) == (4, 4)
+    assert goes(table.preview(DeleteTags((name,)), NOW_MS)) == {f"tag:{name}"}
 
 
 def test_a_tag_that_cannot_be_read_still_has_its_name(tmp_path: Path) -> None:

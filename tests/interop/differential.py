@@ -39,6 +39,9 @@ def changes(history: History, rules: str) -> Iterator[Change]:
     calm = [before + 10_000 for before, after in pairwise(times) if after - before > 60_000]
     if calm:
         yield Expire(retain_min=1, older_than_ms=rng.choice(calm), rules=rules)
+    if main.changelogs:
+        for keep in (1, len(main.snapshots) + len(main.changelogs) // 2):
+            yield Expire(changelogs_only=True, changelog_retain_max=keep, changelog_retain_min=keep, rules=rules)
     for tag in main.tags:
         yield DeleteTags((tag.name,))
     if len(main.tags) > 1:

@@ -66,6 +66,8 @@ def _expire(judge: PaimonJudge, table: Table, asked: Mapping[str, Any]) -> None:
     longer = ("changelog_retain_max", "changelog_retain_min", "changelog_time_retained_ms")
     fields = {name: asked.get(name) for name in (*known, *longer)}
     rule = asked.get("rule") or ("changelogs" if asked.get("changelogs_only") else "call")
+    if rule == "changelogs":  # the engine's own expiry of them has no other names for its limits
+        fields |= {end: asked.get(f"changelog_{end}", asked.get(end)) for end in ("retain_max", "retain_min")}
     for _ in range(1 if asked.get("max_deletes") is not None else RUNS):
         if judge.expire(table, rule=rule, **fields) <= 0:
             return

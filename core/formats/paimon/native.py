@@ -7,8 +7,7 @@ branch, as the engine's sources do, defects included. Law: a difference from our
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from core.changes import Change, DeleteTags, Expire, keeps_changelogs
@@ -47,14 +46,12 @@ def would_delete(store: Store, heads: Heads, manifests: Manifests, change: Chang
     line = heads.line(change.branch)
     if line is None or not isinstance(change, Expire | DeleteTags):
         return Native(frozenset())
-    if isinstance(change, Expire) and change.changelogs_only:
-        return Native(frozenset())
     engine = _Engine(store, heads, line, manifests)
     try:
         if broken := next((each for each in line.unreadable if each.kind == layout.TAG), None):
             raise _Fails(f"it cannot read tag {broken.name}")
         if isinstance(change, Expire):
-            engine.expire(change, now_ms)
+            (engine.expire_changelogs if change.changelogs_only else engine.expire)(change, now_ms)
             names: Sequence[str] = change.drop_tags  # those whose time has passed are named by the caller
         else:
             names = change.names
@@ -136,9 +133,9 @@ class _Engine:
             raise _Fails(f"its LATEST hint names snapshot {hint}, which does not exist")
         return hint
 
-    def _hint(self, name: str) -> int | None:
+    def _hint(self, name: str, kind: str = layout.SNAPSHOT) -> int | None:
         try:
-            return int(self.store.read(layout.hint(self.line.branch, name)))
+            return int(self.store.read(layout.hint(self.line.branch, name, kind)))
         except (NotFound, ValueError):
             return None
 
@@ -158,10 +155,7 @@ class _Engine:
                         self.deleted.add(entry.path)
         if high not in self._snapshots:
             return
-        left = [tag for tag in self._tags if tag.snapshot.id <= begin]
-        overlapping = [tag for tag in self._tags if begin < tag.snapshot.id < high]
-        keep = self._metadata([*[tag.snapshot for tag in left[-1:]], *(tag.snapshot for tag in overlapping)])
-        keep |= self._metadata([self._snapshots[high]])
+        keep = self._metadata([*self._overlapping(begin, high), self._snapshots[high]])
         for snapshot in chosen:
             if snapshot.id >= high:
                 continue
@@ -187,6 +181,60 @@ class _Engine:
         for path, entry in gone.items():
             if path not in held and not (keeps_appends and entry.source != SOURCE_COMPACT):
                 self.deleted |= {path, *entry.extras}
+
+    def _overlapping(self, begin: int, high: int) -> list[Snapshot]:
+        """Of the tags in a range of ids, and of the last one before it."""
+        left = [tag.snapshot for tag in self._tags if tag.snapshot.id <= begin]
+        return [*left[-1:], *(tag.snapshot for tag in self._tags if begin < tag.snapshot.id < high)]
+
+    # long-lived changelogs ------------------------------------------------------------------------------------------
+
+    def expire_changelogs(self, change: Expire, now_ms: int) -> None:
+        kept = {each.id: each for each in self.line.changelogs}
+        if not kept or not self._snapshots:
+            return
+        rule = policy(
+            self.line.options,
+            now_ms,
+            retain_max=change.changelog_retain_max,
+            retain_min=change.changelog_retain_min,
+            time_retained_ms=change.changelog_time_retained_ms,
+            older_than_ms=change.older_than_ms,
+            max_deletes=change.max_deletes,
+            rules=change.rules,
+            prefix="changelog",
+        )
+        hints = (self._hint(name, layout.CHANGELOG) for name in (layout.EARLIEST, layout.LATEST))
+        first, last = (hint if hint in kept else end for hint, end in zip(hints, (min(kept), max(kept)), strict=True))
+        latest = self._latest()
+        low = max(latest - rule.retain_max + 1, first)
+        high = min([latest - rule.retain_min + 1, last, *(each.next_snapshot for each in self.line.consumers)])
+        if rule.max_deletes is not None:
+            high = min(high, first + rule.max_deletes)
+        high = next(
+            (each for each in range(low, high + 1) if each in kept and kept[each].time_ms >= rule.threshold_ms), high
+        )
+        if high <= first:
+            return
+        if high not in kept:
+            raise _Fails(f"it needs changelog {high}, which does not exist")
+        keep = self._metadata([*self._overlapping(first, high), kept[high], self._snapshots[self._earliest()]])
+        self._prefetch((kept[each] for each in range(first, high) if each in kept), ("delta", "changelog"))
+        for number in range(first, high):
+            if number not in kept:
+                raise _Fails(f"it needs changelog {number}, which does not exist")
+            self._delete_changelog(kept[number], keep)
+
+    def _delete_changelog(self, changelog: Snapshot, keep: set[str]) -> None:
+        """Its own files, or, where the data files were the changelog, those that its commit replaced."""
+        if changelog.fields.get("changelogManifestList") is not None:
+            self.deleted |= {entry.path for entry in self._entries(changelog, "changelog") if entry.kind == ADD}
+            gone = self._lists(changelog, ("changelog",))
+        else:
+            self._delete_data(changelog, keeps_appends=False)
+            gone = self._lists(changelog, ("base", "delta"))
+        self.deleted |= gone - keep
+        self.deleted.add(layout.reference(self.line.branch, layout.CHANGELOG, changelog.id))
 
     # tags -----------------------------------------------------------------------------------------------------------
 
@@ -322,37 +370,3 @@ class _Engine:
             if (statistics := snapshot.fields.get("statistics")) is not None:
                 paths.add(f"{layout.STATISTICS}/{statistics}")
         return paths
-
-
-def _by_numbers(counted: tuple[str, object]) -> list[str | int]:
-    """Snapshot 9 before snapshot 10."""
-    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", counted[0])]
-
-
-def broken(holders: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Per point the paths it would lose, `holders` being the points that still hold a path; points in their order."""
-    lost: dict[str, list[str]] = {}
-    for path, points in sorted(holders.items()):
-        for point in points:
-            lost.setdefault(point, []).append(path)
-    return dict(sorted(lost.items(), key=_by_numbers))
-
-
-def differences(native: Native, frees: set[str], holders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Sentences on what the engine would take beyond our plan and what it would strand.
-
-    `frees` is our plan's paths, `holders` the points that still hold afterwards what the engine takes beyond them.
-    """
-    sentences = []
-    if native.failure:
-        sentences.append(f"Paimon itself would fail: {native.failure}.")
-    for point, paths in broken(holders).items():
-        count = len(paths)
-        sentences.append(
-            f"Paimon itself would break {point}: it deletes {count} file{'s'[: count != 1]} still held there."
-        )
-    if stranded := len(frees - native.paths):
-        sentences.append(
-            f"Paimon itself would strand {stranded} file{'s'[: stranded != 1]} that nothing holds afterwards."
-        )
-    return tuple(sentences)
