@@ -102,11 +102,25 @@ class Journal:
                 connection.executescript(_TABLES + _GUARDS)
                 yield connection
         except (sqlite3.DatabaseError, OSError) as error:
-            raise Corrupt(
-                f"The journal could not be used: {error}. Without it nothing is changed.",
-                path=str(self.path),
-                remedy="Move the file away to start a new journal; resume and undo of its runs need it.",
-            ) from error
+            raise self._unusable(error) from error
+
+    def _is_there(self) -> bool:
+        """Whether anything was ever written: only a file that is not there says no."""
+        try:
+            self.path.stat()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._unusable(error) from error
+        return True
+
+    def _unusable(self, error: Exception) -> Corrupt:
+        return Corrupt(
+            f"The journal could not be used: {error}. Without it nothing is changed.",
+            path=str(self.path),
+            remedy="Make it readable, or name another state directory: SNAPSCOPE_STATE. Moved away, a new one is "
+            "started; resume and undo of its runs need the old one.",
+        )
 
     # writing --------------------------------------------------------------------------------------------------------
 
@@ -148,7 +162,7 @@ class Journal:
 
     def runs(self, table: str | None = None) -> list[Run]:
         """All runs, newest first, of one table or of all."""
-        if not self.path.exists():
+        if not self._is_there():
             return []
         with self._open() as connection:
             rows = connection.execute(
@@ -185,7 +199,7 @@ class Journal:
 
     def events(self, run_id: str | None = None) -> list[dict[str, Any]]:
         """Events in order, of one run or of all: number, run, at_ms, what, detail, hash."""
-        if not self.path.exists():
+        if not self._is_there():
             return []
         with self._open() as connection:
             rows = connection.execute(
@@ -206,7 +220,7 @@ class Journal:
     def verify(self) -> str:
         """Walk the whole chain; answers its head hash, `Corrupt` at the first entry that does not follow, or whose run
         or references are no longer those it was written with."""
-        if not self.path.exists():
+        if not self._is_there():
             return ""
         with self._open() as connection:
             connection.execute("begin")  # one moment, whoever writes meanwhile

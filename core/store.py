@@ -95,6 +95,16 @@ class Store:
         """A full path another program can open."""
         return self.full(relative) if self.is_local else self._fs.unstrip_protocol(self.full(relative))
 
+    def relative(self, path: str) -> str:
+        """A path under the root as metadata names it, however it was written: relative, absolute or a URL. `Invalid`
+        for one that lies elsewhere."""
+        if not path.startswith("/") and not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", path):
+            return path.removeprefix("./")
+        other, root = Store(path), f"{self.root.rstrip('/')}/"
+        if other.protocol != self.protocol or not other.root.startswith(root):
+            raise Invalid(f"{path} does not lie in {self.location}.", path=path, remedy="Name a file of this table.")
+        return other.root.removeprefix(root)
+
     # reading ------------------------------------------------------------------------------------------------
 
     def ls(self, relative: str = "") -> list[Entry]:

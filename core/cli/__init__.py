@@ -169,7 +169,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--now", metavar="TIME")
     _confirmation(sub)
     sub = command("holders", questions.holders, "Say who keeps a file and when it may go.")
-    sub.add_argument("path", help="relative to the table")
+    sub.add_argument("path", help="relative to the table, absolute, or a URL")
     sub.add_argument("--now", metavar="TIME")
     sub = command("cost", questions.cost, "Say what each tag and each retention costs.")
     sub.add_argument("--now", metavar="TIME")
@@ -184,7 +184,8 @@ def _parser() -> argparse.ArgumentParser:
     ):
         sub = command(name, run, help_, table=False)
         sub.add_argument("run_id", metavar="RUN")
-        sub.add_argument("--settle", default="30 s", metavar="DURATION")
+        if name == "resume":
+            sub.add_argument("--settle", default="30 s", metavar="DURATION", help="wait for writers (30 s)")
     sub = command("query", programs.query, "Run SQL over the table as of a point.")
     sub.add_argument("sql")
     sub.add_argument("--at", default="latest", metavar="POINT")

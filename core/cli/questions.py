@@ -188,12 +188,15 @@ def _rows(args: Args, table: Table, history: History, a: AsOf, b: AsOf) -> Answe
 
 
 def holders(args: Args) -> Answer:
-    found = life(open_table(args.table).history(), args.path, _now_ms(args))
+    table = open_table(args.table)
+    history, now_ms = table.history(), _now_ms(args)
+    found = life(history, args.path, now_ms) or life(history, table.store.relative(args.path), now_ms)
     if found is None:
         raise NotFound(
             f"No point of this table has ever named {args.path!r} among what is still readable.",
-            path=args.table,
-            remedy="Paths are relative to the table; `snapscope orphans TABLE` lists files nothing names.",
+            path=table.location,
+            remedy="Name a path as `snapscope files TABLE` does, or where it lies; `snapscope orphans TABLE` lists "
+            "files nothing names.",
         )
     lines = [f"{found.path}: {found.kind}, {'unknown size' if found.bytes is None else size(found.bytes)}."]
     lines.append(f"Held by {', '.join(found.holders) or 'nothing'}.")

@@ -598,6 +598,39 @@ def test_a_state_directory_that_is_none_changes_nothing(
     assert tree(table.root) == before
 
 
+@pytest.mark.parametrize("words", [[], ["--run", "x"], ["--verify"], ["--export", "csv"], ["--export", "json"]])
+def test_a_journal_that_cannot_be_is_not_an_empty_one(
+    ask: Ask, words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "a file").touch()
+    monkeypatch.setenv("SNAPSCOPE_STATE", str(tmp_path / "a file"))
+    said = ask("audit", *words, "--json")
+    assert said.status == 1
+    assert "a file" in said.json["error"]["path"]
+    assert "SNAPSCOPE_STATE" in said.json["error"]["remedy"]
+    monkeypatch.setenv("SNAPSCOPE_STATE", str(tmp_path / "nothing yet"))
+    assert ask("audit", "--json").json == []
+
+
+def test_a_file_may_be_named_by_where_it_lies(ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = ask("files", table.root, "--json").json[0]["path"]
+    told = ask("holders", table.root, path, "--now", NOW, "--json").json
+    assert told["path"] == path
+    (table.root.parent / "link").symlink_to(table.root)
+    for written in (table.root / path, f"file://{table.root}/{path}", f"./{path}", table.root.parent / "link" / path):
+        assert ask("holders", table.root, written, "--now", NOW, "--json").json == told
+    for elsewhere in ("/etc/passwd", f"{table.root}-beside/{path}", f"memory://{table.root}/{path}"):
+        error = ask("holders", table.root, elsewhere, "--json").json["error"]
+        assert error["kind"] == "Invalid"
+        assert "does not lie in" in error["message"]
+
+
+def test_nothing_is_waited_for_where_nothing_is_deleted(ask: Ask) -> None:
+    said = ask("undo", "run", "--settle", "1 s", "--json")
+    assert said.status == 2
+    assert "--settle" in said.json["error"]["message"]
+
+
 def test_tags_are_made_and_deleted(ask: Ask, table: TableBuilder) -> None:
     demo(table)
     assert ask("create-tag", table.root, "--name", "x", "--snapshot", "3", "--yes", "--json").status == 0
