@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core import retention
+from core import refplan, retention
 from core.changes import (
     Change,
     CleanOrphans,
@@ -42,6 +42,8 @@ from core.units import several, wall_clock
 def preview(history: History, change: Change, now_ms: int) -> Plan:
     """The plan of `change` at `now_ms`. `Invalid` for a request that contradicts itself, `Corrupt` where a remaining
     point is not wholly known."""
+    if history.heads.format == "iceberg":
+        return refplan.preview(history, change, now_ms)
     line = history.heads.line(change.branch)
     if line is None:
         known = ", ".join(each.branch for each in history.heads.lines)
@@ -73,7 +75,12 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
             check_tag_name(line, change.to)
             leaves.append(_tag_path(change.branch, change.to))
         case ReplaceTag():
-            find_tag(line, change.name)
+            old = find_tag(line, change.name)
+            if old.expires is not None and change.retained_ms is None:
+                warnings.append(
+                    f"Tag {change.name} would have ended by itself {old.expires:%Y-%m-%d %H:%M:%S}; replaced without a "
+                    "retention (time-retained), it never does."
+                )
             source = tag_source(history.heads, change)
             _drop_tags(history, line, (change.name,), after, reasons, f"replaced by {_source_words(change)}")
             leaves.append(_tag_path(change.branch, change.name))
@@ -90,6 +97,8 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
 
 def going(history: History, now_ms: int) -> Mask:
     """Positions that every branch's own policy would expire at `now_ms`; nothing where a policy cannot be judged."""
+    if history.heads.format == "iceberg":
+        return refplan.going(history, now_ms)
     mask = np.zeros(len(history.holders), dtype=np.bool_)
     for line in history.heads.lines:
         after, reasons = history.existing.copy(), dict[int, tuple[str, ...]]()

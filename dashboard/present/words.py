@@ -657,6 +657,10 @@ TAG_CREATE_TEACH = "Give it a name to see the plan. A tag copies the snapshot's 
 CREATE = "Create tag"
 TAG_RETAINED = "Keep for"
 TAG_RETAINED_HELP = "After this time an engine that commits deletes the tag by itself. Blank: never."
+TAG_KEPT_HELP = (
+    "The tag's own time is filled in, and is counted from its replacement. After it, an engine that commits deletes "
+    "the tag by itself. Blank: never."
+)
 TAG_RETAINED_HINT = "blank: for ever, or 90d"
 TAG_CREATE = "Create a tag"
 TAG_COST = "Frees now"

@@ -9,7 +9,7 @@ from core.changes import CreateTag, DeleteTags, RenameTag, ReplaceTag
 from core.model import MAIN, Line
 from core.units import parse_duration_ms
 from dashboard import loading, state
-from dashboard.present import markup, rows, words
+from dashboard.present import markup, rows, units, words
 from dashboard.widgets import details, errors, frame, grids, inputs, plans
 from dashboard.widgets.frame import Opened
 
@@ -74,11 +74,23 @@ def _one(opened: Opened, line: Line, name: str) -> None:
 def _replace(opened: Opened, line: Line, name: str) -> None:
     """Another snapshot for a tag that is there; what only its old view kept is freed, so it is a plan to confirm."""
     ids = [str(snapshot.id) for snapshot in reversed(line.snapshots)]
+    retained = next(tag.retained for tag in line.tags if tag.name == name)
+    own = "" if retained is None else units.whole(round(retained.total_seconds() * 1_000))
     with st.expander(words.replace_tag(name), icon=":material/swap_horiz:"):
-        picked = st.selectbox(words.TAG_REPLACE_POINT, ids, index=None, key=f"tags.replace.{name}")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            picked = st.selectbox(words.TAG_REPLACE_POINT, ids, index=None, key=f"tags.replace.{name}")
+            kept = st.text_input(
+                words.TAG_RETAINED,
+                own,
+                key=f"tags.replace.kept.{name}",
+                help=words.TAG_KEPT_HELP,
+                placeholder=words.TAG_RETAINED_HINT,
+                width=200,
+            )
         if picked is not None:
             history = frame.read_history(opened.heads)
-            plan = loading.plan(history, ReplaceTag(name, int(picked), None, line.branch), opened.now_ms)
+            change = ReplaceTag(name, int(picked), _retained_ms(kept), line.branch)
+            plan = loading.plan(history, change, opened.now_ms)
             plans.draw(opened, plan, history)
             plans.carry_out(opened, plan)
             plans.command_of(opened, plan)
@@ -119,12 +131,16 @@ def _create(opened: Opened, line: Line) -> None:
     if not name.strip():
         st.caption(words.TAG_CREATE_TEACH)
         return
-    retained_ms = parse_duration_ms(kept) if kept and kept.strip() else None
-    change = CreateTag(name.strip(), int(st.session_state["tags.snapshot"]), retained_ms, line.branch, verified)
+    point = int(st.session_state["tags.snapshot"])
+    change = CreateTag(name.strip(), point, _retained_ms(kept), line.branch, verified)
     plan = loading.plan(frame.read_history(opened.heads), change, opened.now_ms)
     st.html(markup.headline(plan.headline))
     plans.carry_out(opened, plan, clears="tags.name")
     plans.command_of(opened, plan)
+
+
+def _retained_ms(kept: str | None) -> int | None:
+    return parse_duration_ms(kept) if kept and kept.strip() else None
 
 
 draw()

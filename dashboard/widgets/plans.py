@@ -105,10 +105,15 @@ def _protect(opened: Opened, plan: Plan, history: History) -> None:
         )
 
 
+def _kind(plan: Plan) -> str:
+    """Tells apart the plans on one page: there is one of a kind."""
+    return type(plan.change).__name__
+
+
 def _verdicts(opened: Opened, plan: Plan) -> None:
     grids.draw(
         rows.verdicts(plan, opened.heads, opened.zone),
-        "plan.verdicts",
+        f"plan.verdicts.{_kind(plan)}",
         columns={
             "point": grids.text(words.COLUMN["point"]),
             "verdict": grids.text(words.COLUMN["verdict"], width="small"),
@@ -126,7 +131,7 @@ def _files(opened: Opened, plan: Plan) -> None:
         return
     grids.draw(
         rows.freed_files(plan),
-        "plan.files",
+        f"plan.files.{_kind(plan)}",
         columns={
             "path": grids.text(words.COLUMN["path"], width="large"),
             "kind": grids.text(words.COLUMN["kind"]),
@@ -155,7 +160,7 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
     if not is_harmless and not plan.goes:
         return
     found = danger(plan, opened.ref.name)
-    with st.container(border=True, key="carry_out"):
+    with st.container(border=True, key=f"carry_out.{_kind(plan)}"):
         if found.why:
             st.html(markup.note("warning", words.grave(found.why)))
         typed = ""
@@ -164,6 +169,7 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
             typed = st.text_input(label, key=f"confirm.{plan.fingerprint[:12]}", live=True) or ""
         st.button(
             words.CREATE if isinstance(plan.change, CreateTag) else words.CARRY_OUT,
+            key=f"carry_out.{_kind(plan)}.go",
             type="primary",
             icon=":material/bookmark_add:" if is_harmless else ":material/auto_delete:",
             disabled=typed.strip() != found.phrase,

@@ -643,6 +643,15 @@ def test_tag_names_that_would_not_be_found_again(tmp_path: Path, name: str) -> N
         plan(tmp_path / "t", CreateTag(name))
 
 
+def test_a_tag_that_loses_its_end_says_so(tmp_path: Path) -> None:
+    table = four_commits(tmp_path / "t")
+    table.tag("ends", 2, created=dt.datetime(2026, 1, 1), retained_s=86_400)
+    (told,) = plan(tmp_path / "t", ReplaceTag("ends", 3)).warnings
+    assert told.startswith("Tag ends would have ended by itself 2026-01-02 00:00:00; ")
+    assert plan(tmp_path / "t", ReplaceTag("ends", 3, 1_000)).warnings == ()
+    assert plan(tmp_path / "t", ReplaceTag("v", 3)).warnings == ()
+
+
 @pytest.mark.parametrize("name", ["main", "latest", "rollback", "dev", "tag:v"])
 def test_names_that_mean_something_elsewhere_are_tags_like_any(tmp_path: Path, name: str) -> None:
     """The engine takes them, and every way to name a point says which kind of name it is."""

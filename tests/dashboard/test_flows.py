@@ -16,6 +16,7 @@ import pytest
 
 from core import cli
 from core import table as tables
+from core.apply import apply
 from core.changes import CreateTag, DeleteTags, Expire, ReplaceTag
 from core.danger import danger
 from core.errors import Conflict
@@ -394,6 +395,29 @@ def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path
     assert (demo / "shop.db" / "orders" / "tag" / "tag-keep-me").read_bytes()
     assert "Created tag/tag-keep-me." in page.run().text
     jobs.dismiss(job.id)
+
+
+@pytest.mark.parametrize(("typed", "retained_ms"), [(None, 129_600_000), ("2 d", 172_800_000), ("", None)])
+def test_a_replaced_tag_keeps_its_time_unless_it_is_changed(
+    typed: str | None,
+    retained_ms: int | None,
+    open_page: Callable[..., Page],
+    demo: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    place = demo / "shop.db" / "orders"
+    orders = tables.open_table(str(place))
+    apply(orders, orders.preview(CreateTag("ends", 3, 129_600_000), START_MS))
+    names = [tag.name for tag in orders.heads().main.tags]
+    monkeypatch.setattr("dashboard.widgets.grids.choose", lambda *_, **__: names.index("ends"))
+    page = open_page("tags", demo, table=TITLE)
+    assert page.test.text_input(key="tags.replace.kept.ends").value == "36 h"
+    page.test.selectbox(key="tags.replace.ends").set_value("5")
+    if typed is not None:
+        page.test.text_input(key="tags.replace.kept.ends").set_value(typed)
+    expected = commands.of(ReplaceTag("ends", 5, retained_ms), str(place))
+    assert expected in [each.value for each in page.run().test.code]
+    assert ("it never does" in page.text) is (retained_ms is None)
 
 
 def test_a_name_that_is_taken_is_refused(open_page: Callable[..., Page], demo: Path) -> None:
