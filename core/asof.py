@@ -23,7 +23,7 @@ GRAMMAR = (
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """A resolved point. `point` is the holder's own text; `engine` is the id Paimon itself would answer."""
+    """A resolved point. `point` is the holder's own text; `engine` is the id the format's own engine would answer."""
 
     point: str
     branch: str
@@ -68,6 +68,10 @@ def in_words(time_ms: int) -> str:
 
 def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     """What `point` names on `branch`. `Invalid` for a text that is no point, `NotFound` with the nearest ones."""
+    if heads.pointer is not None:
+        from core import pointed  # it makes these values too
+
+        return pointed.resolve(heads, point, branch)
     text = point.strip()
     if text.startswith("branch:"):
         branch, _, text = text[len("branch:") :].partition("/")

@@ -127,6 +127,8 @@ class Table:
 
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: where Paimon's own deletion would differ from this plan, and what it would break."""
+        if self.own:
+            return ()
         found = self._by_paimon(plan, history.heads)
         frees = set(plan.frees["path"].to_pylist())
         return beside.differences(found, frees, self._held_after(plan, history, found.paths - frees))

@@ -1,0 +1,304 @@
+"""Finds a table's metadata.json and reads every reference out of it.
+
+Law: a bare directory is read by the rule of Java's `HadoopTableOperations`: the hint's first line, or the listing
+where there is none, then on to the next version as long as it exists. Metadata named by uuid belongs to a catalog,
+which alone knows the current one: the newest is read, and said to be perhaps not current.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.errors import Corrupt, NotFound, Unsupported
+from core.formats.iceberg import metadata as documents
+from core.formats.iceberg.metadata import Member, Metadata
+from core.formats.iceberg.places import same
+from core.model import MAIN, Heads, Line, Problem, Ref, Snapshot, Tag
+from core.refs import ancestors, max_ref_age_ms
+from core.store import Store
+
+DIRECTORY = "metadata"
+HINT = "version-hint.text"
+NO_REF = "(no ref)"
+_ANY = re.compile(r".*\.metadata\.json(\.gz)?")
+_HADOOP = re.compile(r"v(\d{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
+_CATALOG = re.compile(r"(\d{1,18})-[^/]*?(?:\.gz)?\.metadata\.json(?:\.gz)?")
+CATALOG_OWNED = "A catalog owns this table and alone knows its current metadata; this is the newest file there is."
+
+
+def is_metadata(name: str) -> bool:
+    """Is this the name of a metadata file?"""
+    return _ANY.fullmatch(name) is not None
+
+
+def is_table(store: Store) -> bool:
+    """A directory is an Iceberg table iff its metadata directory holds any metadata file."""
+    return any(is_metadata(entry.name) and not entry.is_dir for entry in store.ls_if_there(DIRECTORY))
+
+
+def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
+    """The path of the current metadata file of a bare directory, and what there is to say of the choice."""
+    names = {entry.name for entry in store.ls_if_there(DIRECTORY) if not entry.is_dir}
+    hadoop: dict[int, str] = {}
+    for name in sorted(names, reverse=True):  # a plain file before its packed twin, as Java looks
+        if match := _HADOOP.fullmatch(name):
+            hadoop[int(match[1])] = name
+    catalog = [(int(match[1]), name) for name in names if (match := _CATALOG.fullmatch(name))]
+    if catalog:
+        return _newest(store, [*catalog, *hadoop.items()])
+    if not hadoop:
+        raise Unsupported(
+            "The metadata directory holds no metadata file named by version (v<N>.metadata.json) or by a catalog.",
+            path=f"{DIRECTORY}/",
+            remedy="Open one metadata.json by its own path.",
+        )
+    version, problems = _hinted(store, names, hadoop)
+    if version not in hadoop:
+        raise Corrupt(
+            f"The hint says version {version}, and there is no v{version}.metadata.json.",
+            path=f"{DIRECTORY}/{HINT}",
+            remedy=f"Restore the file, or open {DIRECTORY}/{hadoop[max(hadoop)]} by its own path.",
+        )
+    while version + 1 in hadoop:
+        version += 1
+    return f"{DIRECTORY}/{hadoop[version]}", problems
+
+
+def _hinted(store: Store, names: set[str], hadoop: Mapping[int, str]) -> tuple[int, tuple[Problem, ...]]:
+    listed = max(hadoop)
+    if HINT not in names:
+        found = "no file"
+    else:
+        first = store.read(f"{DIRECTORY}/{HINT}").decode("utf-8", "replace").split("\n")[0].rstrip("\r")
+        if re.fullmatch(r"[+-]?\d{1,9}", first):
+            return int(first), ()
+        found = f"{first[:40]!r}"
+    told = Problem(f"{DIRECTORY}/{HINT}", f"the version {listed}", found, "Harmless: the directory was listed instead.")
+    return listed, (told,)
+
+
+def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tuple[Problem, ...]]:
+    newest = max(number for number, _ in numbered)
+    tied = sorted(name for number, name in numbered if number == newest)
+    chosen = tied[0]
+    if len(tied) > 1:  # a lost compare-and-swap leaves one nobody names
+        updated = {
+            name: documents.parse(store.read(f"{DIRECTORY}/{name}"), f"{DIRECTORY}/{name}").updated_ms for name in tied
+        }
+        chosen = max(tied, key=lambda name: (updated[name], name))
+    problems = [Problem(f"{DIRECTORY}/{chosen}", "the catalog's current metadata", "the newest file", CATALOG_OWNED)]
+    problems += [
+        Problem(f"{DIRECTORY}/{name}", f"one metadata of version {newest}", "another", "The later written was read.")
+        for name in tied
+        if name != chosen
+    ]
+    return f"{DIRECTORY}/{chosen}", tuple(problems)
+
+
+def read(store: Store, pinned: str | None = None) -> tuple[Heads, Metadata]:
+    """All references of the table in `store`, or of exactly the metadata file `pinned` (a path in `store`)."""
+    path, problems = (pinned, ()) if pinned else find(store)
+    try:
+        content = store.read(path)
+    except NotFound:
+        if pinned:
+            raise
+        path, problems = find(store)  # written over between listing and reading
+        content = store.read(path)
+    found = documents.parse(content, path)
+    return heads(found, f"{store.location}/{pinned}" if pinned else store.location, problems, store), found
+
+
+def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), store: Store | None = None) -> Heads:
+    """The references that a metadata document tells."""
+    warnings = [*problems, *_health(found)]
+    if store is not None and not same(store, found.location):
+        warnings.append(
+            Problem(
+                found.path,
+                f"the table at {store.location}",
+                f"a location of {found.location}",
+                "The table was moved or copied: its metadata names files at the other place, and no engine looks "
+                "for them here.",
+            )
+        )
+    snapshots = _snapshots(found)
+    lines = _lines(found, snapshots, tuple(warnings))
+    refs = tuple(found.refs.values())
+    return Heads(location, "iceberg", lines, references(found), refs, found.log, found.document)
+
+
+def references(found: Metadata) -> dict[str, bytes]:
+    """Each part of the document under a name of its own, as canonical JSON; and the name of the file."""
+    parts: dict[str, bytes] = {reference("file"): found.path.encode()}
+    for key, value in found.document.items():
+        if key == "snapshots":
+            parts |= {reference(f"snapshots/{each.id}"): _canonical(each.fields) for each in found.snapshots.values()}
+        elif key == "refs" and isinstance(value, Mapping):
+            parts |= {reference(f"refs/{name}"): _canonical(ref) for name, ref in value.items()}
+        else:
+            parts[reference(key)] = _canonical(value)
+    for ref in found.refs.values():  # main, where only current-snapshot-id tells it
+        parts.setdefault(reference(f"refs/{ref.name}"), _canonical({"snapshot-id": ref.snapshot_id, "type": "branch"}))
+    return parts
+
+
+def reference(part: str) -> str:
+    """The name of a part: the file itself is another one after each commit, what it says mostly is not."""
+    return f"metadata.json#{part}"
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+# lines ---------------------------------------------------------------------------------------------------------------
+
+
+def _lines(found: Metadata, snapshots: Mapping[int, Snapshot], warnings: tuple[Problem, ...]) -> tuple[Line, ...]:
+    placed: dict[int, str] = {}
+    members: dict[str, list[Snapshot]] = {MAIN: []}
+    branches = [ref for ref in found.refs.values() if ref.is_branch]
+    for ref in branches:
+        chain = [] if ref.snapshot_id not in snapshots else list(ancestors(snapshots, ref.snapshot_id))
+        own = [each for each in reversed(chain) if each.id not in placed]
+        members[ref.name] = own
+        placed |= {each.id: ref.name for each in own}
+    rest = sorted((each for each in snapshots.values() if each.id not in placed), key=lambda each: each.time_ms)
+    if rest:
+        nowhere = NO_REF
+        while nowhere in members:
+            nowhere = f"({nowhere})"
+        members[nowhere] = rest
+        placed |= {each.id: nowhere for each in rest}
+    tags: dict[str, list[Tag]] = {}
+    for ref in found.refs.values():
+        if not ref.is_branch and ref.snapshot_id in snapshots:
+            tags.setdefault(placed[ref.snapshot_id], []).append(_tag(found, ref, snapshots[ref.snapshot_id]))
+    heads_of = {ref.name: snapshots.get(ref.snapshot_id) for ref in branches}
+    return tuple(
+        Line(
+            branch=branch,
+            snapshots=tuple(own),
+            tags=tuple(sorted(tags.get(branch, ()), key=lambda tag: (tag.snapshot.time_ms, tag.name))),
+            changelogs=(),
+            consumers=(),
+            schemas=found.schemas,
+            warnings=warnings if branch == MAIN else (),
+            head=heads_of.get(branch),
+            current_schema=found.current_schema,
+        )
+        for branch, own in members.items()
+    )
+
+
+def _tag(found: Metadata, ref: Ref, snapshot: Snapshot) -> Tag:
+    age_ms = max_ref_age_ms(ref, found.properties)
+    try:
+        retained = None if age_ms is None else dt.timedelta(milliseconds=age_ms)
+    except OverflowError:
+        retained, age_ms = None, None
+    return Tag(ref.name, snapshot, None, retained, None if age_ms is None else snapshot.time_ms + age_ms)
+
+
+def _snapshots(found: Metadata) -> dict[int, Snapshot]:
+    """All members by id, each with what there is to say of it."""
+    plain = {each.id: _snapshot(found, each, "") for each in found.snapshots.values()}
+    on_refs = {
+        each.id
+        for ref in found.refs.values()
+        if ref.snapshot_id in plain
+        for each in (ancestors(plain, ref.snapshot_id) if ref.is_branch else [plain[ref.snapshot_id]])
+    }
+    on_main = set() if found.current is None else {each.id for each in ancestors(plain, found.current)}
+    pointed: dict[int, int] = {}
+    for time_ms, number in found.log:
+        pointed[number] = time_ms
+    return {
+        each.id: _snapshot(found, each, _note(each, on_main, on_refs, pointed)) for each in found.snapshots.values()
+    }
+
+
+def _note(member: Member, on_main: set[int], on_refs: set[int], pointed: Mapping[int, int]) -> str:
+    notes = []
+    if (source := member.summary.get("source-snapshot-id")) is not None:
+        notes.append(f"cherry-picked from {source}")
+    if member.id not in on_main and member.id in pointed:
+        notes.append("rolled back: main pointed to it and was set to another line")
+    elif member.id not in on_refs:
+        if (wap := member.summary.get("wap.id")) is not None:
+            notes.append(f"staged as {wap} (wap.id), not published")
+        else:
+            notes.append("orphaned or staged: on no ref, and main's log does not name it")
+    return "; ".join(notes)
+
+
+def _snapshot(found: Metadata, member: Member, note: str) -> Snapshot:
+    added, deleted = (_number(member.summary.get(key)) for key in ("added-records", "deleted-records"))
+    return Snapshot(
+        id=member.id,
+        time_ms=member.time_ms,
+        kind=member.summary.get("operation", "unknown"),
+        schema_id=found.current_schema if member.schema_id is None else member.schema_id,
+        commit_user=member.summary.get("engine-name", ""),
+        commit_identifier=member.sequence,
+        total_rows=_number(member.summary.get("total-records")),
+        delta_rows=None if added is None and deleted is None else (added or 0) - (deleted or 0),
+        watermark=None,
+        fields=member.fields,
+        content=_canonical(member.fields),
+        parent_id=member.parent_id,
+        note=note,
+    )
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and re.fullmatch(r"-?\d{1,18}", text) else None
+
+
+def _health(found: Metadata) -> list[Problem]:
+    """What is odd, and what follows from it."""
+    problems = []
+    for ref in found.refs.values():
+        if ref.snapshot_id not in found.snapshots:
+            kind = "branch" if ref.is_branch else "tag"
+            problems.append(
+                Problem(
+                    found.path,
+                    f"the snapshot {ref.snapshot_id} of {kind} {ref.name}",
+                    "no such snapshot",
+                    f"The {kind} cannot be read; the next expiry drops it.",
+                )
+            )
+        if ref.name.isdecimal():
+            problems.append(
+                Problem(
+                    found.path,
+                    f"a ref name that is no number, for {ref.name}",
+                    "one that reads as a snapshot id",
+                    "SQL cannot reach it: VERSION AS OF takes it for an id.",
+                )
+            )
+    if any(later[0] < earlier[0] for earlier, later in zip(found.log, found.log[1:], strict=False)):
+        problems.append(
+            Problem(
+                found.path,
+                "a snapshot-log in order of time",
+                "times that go back (clocks differed)",
+                "Engines answer time travel differently there; each answer says so.",
+            )
+        )
+    if found.current is not None and not found.log:
+        problems.append(
+            Problem(
+                found.path,
+                "a snapshot-log",
+                "an empty one",
+                "No time can be asked, and Java cannot expire this table.",
+            )
+        )
+    return problems

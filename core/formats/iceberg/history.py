@@ -1,0 +1,348 @@
+"""Builds a table's History: manifests first.
+
+Each snapshot's list says which manifests it names, which gives each manifest its runs; each manifest is decoded once.
+A file is live where a manifest is named that has it with status EXISTING or ADDED. A snapshot holds its list, its
+manifests, its live files by path (a Puffin file of many deletion vectors is one), and its statistics files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import SnapscopeError
+from core.formats.avro import JOINT, NOTHING
+from core.formats.iceberg.heads import reference
+from core.formats.iceberg.manifest import ADDED, CONTENTS, DATA, DELETED, ENTRY, LIST, Manifests
+from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.places import Place
+from core.formats.loaded import Loaded, expand
+from core.history import History
+from core.model import Heads, Holder, HolderKind, ObjectKind, Problem
+from core.runs import Ints, Runs, empty, from_pairs, maximal, union
+
+_NOTHING: Ints = np.zeros(0, dtype=np.int64)
+_STATUS = ("existing", "added", "deleted")
+
+
+def axis(heads: Heads) -> tuple[Holder, ...]:
+    """Every snapshot, line by line: all positions there are."""
+    return tuple(
+        Holder(HolderKind.SNAPSHOT, line.branch, str(each.id), each, reference(f"snapshots/{each.id}"))
+        for line in heads.lines
+        for each in line.snapshots
+    )
+
+
+def build(
+    place: Place,
+    heads: Heads,
+    found: Metadata,
+    manifests: Manifests,
+    progress: Callable[[int, int], None] | None = None,
+) -> History:
+    """Read every list and manifest that any snapshot names, and lay out who holds what."""
+    return _Builder(place, heads, found, manifests, progress).build()
+
+
+class _Builder:
+    """The steps of `build`, with what they share."""
+
+    def __init__(
+        self,
+        place: Place,
+        heads: Heads,
+        found: Metadata,
+        manifests: Manifests,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self.place, self.heads, self.found, self.manifests, self.progress = place, heads, found, manifests, progress
+        self.holders = axis(heads)
+        self.positions = len(self.holders)
+        self.at = {int(holder.name): position for position, holder in enumerate(self.holders)}
+        self.incomplete: dict[int, list[Problem]] = {}
+        self.warnings = [problem for line in heads.lines for problem in line.warnings]
+        self.paths: list[pa.Array] = []
+        self.kinds: list[pa.Array] = []
+        self.bytes: list[pa.Array] = []
+        self.held: list[Runs] = []
+
+    def build(self) -> History:
+        listed, sizes = self._lists()
+        names, (position, manifest), rows = self._named(listed, sizes)
+        sizes |= self.place.sizes([name for name in names if name not in sizes])
+        entries = self.manifests.load(self.place, names, ENTRY, sizes, self.progress)
+        self._check_counts(entries, names, rows)
+        self._blame(entries.errors, position, [names[number] for number in manifest], "a readable manifest")
+        entries = _inherited(entries, rows)
+        runs = from_pairs(manifest, position, len(names), self.positions)
+        files, live = self._files(entries, runs, len(names))
+        told = pa.array([sizes.get(name) for name in names], pa.int64())
+        self._hold(pa.array(names, pa.string()), ObjectKind.MANIFEST, told, runs)
+        self._hold_statistics()
+        return self._history(files, live)
+
+    # reading ----------------------------------------------------------------------------------------------------------
+
+    def _lists(self) -> tuple[dict[str, list[int]], dict[str, int]]:
+        """Positions by the path of their manifest list, and the sizes of the lists that are there."""
+        wanted: dict[str, list[int]] = {}
+        for holder in self.holders:
+            given = self.found.snapshots[int(holder.name)].manifest_list
+            if given is not None:
+                wanted.setdefault(self.place.path(given), []).append(self.at[int(holder.name)])
+        sizes = self.place.sizes(list(wanted))
+        paths = list(wanted)
+        pairs = [(position, number) for number, path in enumerate(paths) for position in wanted[path]]
+        at, number = _columns(pairs)
+        self._hold(
+            pa.array(paths, pa.string()),
+            ObjectKind.MANIFEST_LIST,
+            pa.array([sizes.get(path) for path in paths], pa.int64()),
+            from_pairs(number, at, len(paths), self.positions),
+        )
+        return wanted, sizes
+
+    def _named(
+        self, listed: Mapping[str, list[int]], sizes: Mapping[str, int]
+    ) -> tuple[list[str], tuple[Ints, Ints], pa.Table]:
+        """Distinct manifests by path, (position, manifest) pairs, and of each manifest its first row in a list."""
+        lists = list(listed)
+        loaded = self.manifests.load(self.place, lists, LIST, sizes)
+        for path, error in loaded.errors.items():
+            for position in listed[path]:
+                self._incomplete(position, path, error, "a readable manifest list")
+        inline = [
+            (self.at[member.id], path, member.id)
+            for member in self.found.snapshots.values()
+            for path in member.manifests
+        ]
+        rows = pa.concat_tables([loaded.rows.drop_columns(["key"]), _inline(inline)]).combine_chunks()
+        paths = self.place.paths(rows["path"].combine_chunks()) if len(rows) else rows["path"].combine_chunks()
+        encoded = paths.dictionary_encode()
+        manifest_of = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        at, number = _columns([(place, number) for number, path in enumerate(lists) for place in listed[path]])
+        index, row = expand(loaded.start, number) if len(number) else (_NOTHING, _NOTHING)
+        own = np.array([position for position, _, _ in inline], dtype=np.int64)
+        pairs = (
+            np.concatenate((at[index], own)),
+            np.concatenate((manifest_of[row], manifest_of[len(loaded.rows) :])),
+        )
+        first = np.full(len(encoded.dictionary), -1, dtype=np.int64)
+        first[manifest_of[::-1]] = np.arange(len(manifest_of) - 1, -1, -1, dtype=np.int64)
+        return encoded.dictionary.to_pylist(), pairs, rows.take(pa.array(first))
+
+    def _check_counts(self, entries: Loaded, names: Sequence[str], rows: pa.Table) -> None:
+        """A manifest that lost whole blocks reads well: its list tells how many entries of each status it has."""
+        assert isinstance(entries.errors, dict)
+        manifest = np.repeat(np.arange(len(names)), np.diff(entries.start))
+        status = entries.rows["status"].to_numpy()
+        for value, name in enumerate(_STATUS):
+            counts = np.bincount(manifest[status == value], minlength=len(names))
+            for number, said in enumerate(rows[name].to_pylist()):
+                if said is not None and said != counts[number] and names[number] not in entries.errors:
+                    entries.errors[names[number]] = SnapscopeError(
+                        f"{said} {name} entries were expected from its manifest list, found {counts[number]}"
+                    )
+
+    def _blame(self, errors: Mapping[str, SnapscopeError], positions: Ints, paths: Sequence[str], what: str) -> None:
+        if errors:
+            for position, path in zip(positions, paths, strict=True):
+                if path in errors:
+                    self._incomplete(int(position), path, errors[path], what)
+
+    def _incomplete(self, position: int, path: str, error: SnapscopeError, expected: str) -> None:
+        problem = Problem(
+            path, expected, error.message.rstrip("."), error.remedy or "Restore the file or let what needs it expire."
+        )
+        found = self.incomplete.setdefault(position, [])
+        if problem not in found:
+            found.append(problem)
+
+    # who holds what ---------------------------------------------------------------------------------------------------
+
+    def _files(self, entries: Loaded, runs: Runs, manifests: int) -> tuple[pa.Table, Runs]:
+        """Distinct files by content, path and offset, and where each is live; their paths are held there."""
+        manifest = np.repeat(np.arange(manifests, dtype=np.int64), np.diff(entries.start))
+        rows = np.flatnonzero(entries.rows["status"].to_numpy() != DELETED)
+        table = entries.rows.take(pa.array(rows))
+        path = self.place.paths(table["path"].combine_chunks()) if len(table) else pa.array([], pa.string())
+        content = pc.fill_null(table["content"], DATA)
+        offset = table["offset"].combine_chunks()
+        key = pc.binary_join_element_wise(
+            content.cast(pa.string()), pc.fill_null(offset.cast(pa.string()), ""), path, "\0"
+        )
+        encoded = _flat(key).dictionary_encode()
+        identity = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        count = len(encoded.dictionary)
+        first = np.full(count, -1, dtype=np.int64)
+        first[identity[::-1]] = np.arange(len(identity) - 1, -1, -1, dtype=np.int64)
+        chosen = pa.array(first)
+        own = table.take(chosen)
+        files = self._described(own, path.take(chosen), content.take(chosen))
+        start = np.searchsorted(runs.owner, np.arange(manifests + 1)).astype(np.int64)
+        index, run = expand(start, manifest[rows]) if len(rows) else (_NOTHING, _NOTHING)
+        live = maximal(Runs(identity[index], runs.first[run], runs.last[run], count, self.positions))
+        kinds = pa.array(
+            np.where(_flat(content.take(chosen)).to_numpy() == DATA, "data", "deletes").tolist(), pa.string()
+        )
+        self._hold(files["path"], kinds, own["bytes"], live)
+        return files, live
+
+    def _described(self, own: pa.Table, path: pa.Array, content: pa.ChunkedArray) -> pa.Table:
+        """One row per file. A delete file has no rows of the table; a deletion vector has the bytes of its blob."""
+        is_data = pc.equal(content, DATA)
+        referenced = own["referenced"].combine_chunks()
+        if referenced.null_count < len(referenced):
+            referenced = pc.if_else(pc.is_valid(referenced), self.place.paths(pc.fill_null(referenced, "/")), None)
+        nothing = pa.nulls(len(own), pa.int32())
+        return pa.table(
+            {
+                "path": path,
+                "bytes": pc.coalesce(own["size"], own["bytes"]),
+                "rows": pc.if_else(is_data, own["rows"], 0),
+                "partition": self._partitions(own["partition"]),
+                "bucket": nothing,
+                "level": nothing,
+                "schema_id": pa.nulls(len(own), pa.int64()),
+                "source": self._sources(own["snapshot_id"]),
+                "format": pc.utf8_lower(own["format"]),
+                "content": pa.array(CONTENTS, pa.string()).take(content.combine_chunks()),
+                "offset": own["offset"],
+                "referenced": referenced,
+                "sequence": own["sequence"],
+                "deletes": pc.if_else(is_data, 0, own["rows"]),
+                "spec_id": own["spec_id"],
+                "spelled": own["partition"],
+            }
+        )
+
+    def _sources(self, snapshots: pa.ChunkedArray) -> pa.Array:
+        """Whether a rewriting commit brought a file, as far as that commit is still known."""
+        known = {member.id: member.summary.get("operation") for member in self.found.snapshots.values()}
+        told = {number: "compact" if kind == "replace" else "append" for number, kind in known.items() if kind}
+        encoded = _flat(snapshots).dictionary_encode()
+        words = pa.array([told.get(number) for number in encoded.dictionary.to_pylist()], pa.string())
+        return words.take(encoded.indices) if len(words) else pa.nulls(len(encoded), pa.string())
+
+    def _partitions(self, spelled: pa.ChunkedArray) -> pa.Array:
+        """Partitions as `name=value/…`, by the ids of the specs' fields."""
+        fields = {each["field-id"]: each for spec in self.found.specs.values() for each in spec}
+        encoded = _flat(spelled).dictionary_encode()
+        texts = []
+        for text in encoded.dictionary.to_pylist():
+            parts = []
+            for part in text.split(JOINT) if text else ():
+                number, _, value = part.partition("=")
+                spec = fields.get(int(number), {"name": f"field-{number}", "transform": "identity"})
+                parts.append(f"{spec['name']}={_shown(value, spec['transform'])}")
+            texts.append("/".join(parts))
+        return pa.array(texts, pa.string()).take(encoded.indices) if texts else pa.array([], pa.string())
+
+    def _hold_statistics(self) -> None:
+        wanted: dict[str, tuple[int, list[int]]] = {}
+        for number, path, size in self.found.statistics:
+            if number in self.at:
+                wanted.setdefault(self.place.path(path), (size, []))[1].append(self.at[number])
+        at, owner = _columns(
+            [(position, number) for number, (_, some) in enumerate(wanted.values()) for position in some]
+        )
+        runs = from_pairs(owner, at, len(wanted), self.positions)
+        sizes = pa.array([size for size, _ in wanted.values()], pa.int64())
+        self._hold(pa.array(list(wanted), pa.string()), ObjectKind.STATISTICS, sizes, runs)
+
+    def _hold(
+        self, paths: pa.Array | pa.ChunkedArray, kind: ObjectKind | pa.Array, sizes: pa.Array, runs: Runs
+    ) -> None:
+        self.paths.append(_flat(paths))
+        kinds = pa.array([kind.value] * len(paths), pa.string()) if isinstance(kind, ObjectKind) else kind
+        self.kinds.append(kinds)
+        self.bytes.append(_flat(sizes))
+        self.held.append(runs)
+
+    # together ---------------------------------------------------------------------------------------------------------
+
+    def _history(self, files: pa.Table, live: Runs) -> History:
+        paths = pa.chunked_array(self.paths, pa.string()).combine_chunks().dictionary_encode()
+        code = paths.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        count = len(paths.dictionary)
+        starts = np.concatenate(([0], np.cumsum([len(each) for each in self.paths]))).astype(np.int64)
+        parts = [
+            runs.of(code[begin:end], count) for runs, (begin, end) in zip(self.held, pairwise(starts), strict=True)
+        ]
+        first = np.full(count, -1, dtype=np.int64)
+        first[code[::-1]] = np.arange(len(code) - 1, -1, -1, dtype=np.int64)
+        objects = pa.table(
+            {
+                "path": paths.dictionary,
+                "kind": pa.chunked_array(self.kinds, pa.string()).combine_chunks().take(pa.array(first)),
+                "bytes": pa.chunked_array(self.bytes, pa.int64()).combine_chunks().take(pa.array(first)),
+                "ours": self.place.ours(paths.dictionary),
+            }
+        )
+        own = pc.index_in(files["path"], value_set=paths.dictionary).cast(pa.int64())
+        return History(
+            heads=self.heads,
+            holders=self.holders,
+            objects=objects,
+            held=maximal(union(*parts) if parts else empty(0, self.positions)),
+            files=files.append_column("object", own),
+            live=live,
+            incomplete={position: tuple(problems) for position, problems in sorted(self.incomplete.items())},
+            warnings=tuple(dict.fromkeys(self.warnings)),
+        )
+
+
+def _inherited(entries: Loaded, rows: pa.Table) -> Loaded:
+    """Entries with what ADDED ones take from their manifest's row in the list: snapshot id, sequence number."""
+    counts = np.diff(entries.start)
+    table = entries.rows
+    given = pa.array(np.repeat(np.arange(len(counts)), counts))
+    is_added = pc.equal(table["status"], ADDED)
+    for name in ("snapshot_id", "sequence", "content"):
+        told = rows[name].take(given)
+        if name != "content":
+            told = pc.if_else(is_added, told, None)
+        table = table.set_column(
+            table.schema.get_field_index(name), name, pc.coalesce(table[name], told.cast(table[name].type))
+        )
+    table = table.append_column("spec_id", rows["spec_id"].take(given))
+    return Loaded(table, entries.start, entries.errors)
+
+
+def _inline(inline: Sequence[tuple[int, str, int]]) -> pa.Table:
+    """Rows as of a list for the manifests that a version 1 snapshot names itself."""
+    schema = pa.schema([(column.name, column.type) for column in LIST if column.name != "key"])
+    rows = [{"path": path, "spec_id": 0, "content": 0, "sequence": 0, "snapshot_id": own} for _, path, own in inline]
+    return pa.Table.from_pylist(rows, schema)
+
+
+def _shown(value: str, transform: str) -> str:
+    """A partition value as people write it: years, months and hours are counted from 1970."""
+    if value == NOTHING:
+        return "null"
+    if not value.lstrip("-").isdigit():
+        return value
+    match transform:
+        case "year":
+            return str(1970 + int(value))
+        case "month":
+            return f"{1970 + int(value) // 12}-{int(value) % 12 + 1:02d}"
+        case "day" | "hour":
+            unit = np.timedelta64(int(value), "D" if transform == "day" else "h")
+            return str(np.datetime64(0, "D" if transform == "day" else "h") + unit)
+        case _:
+            return value
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+    both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+def _flat(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

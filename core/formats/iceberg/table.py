@@ -1,0 +1,110 @@
+"""One Iceberg table as it was opened: a directory, or exactly one metadata.json."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.changes import Expire
+from core.errors import Unsupported
+from core.formats import Progress
+from core.formats.iceberg import history as histories
+from core.formats.iceberg import metadata as documents
+from core.formats.iceberg.heads import read, reference
+from core.formats.iceberg.manifest import DELETED, ENTRY, Manifests
+from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.places import Place, normal, same
+from core.history import History
+from core.model import Heads, ObjectKind
+from core.planned import Plan
+from core.refs import cleans_incrementally
+from core.store import Store
+from core.units import several, size
+
+
+@dataclass(frozen=True)
+class IcebergTable:
+    """A `Format`. `pinned`: the path in `store` of the one metadata file that was named."""
+
+    store: Store
+    pinned: str | None = None
+    manifests: Manifests = field(default_factory=Manifests, repr=False)
+
+    @property
+    def location(self) -> str:
+        return f"{self.store.location}/{self.pinned}" if self.pinned else self.store.location
+
+    def heads(self) -> Heads:
+        return read(self.store, self.pinned)[0]
+
+    def history(self, heads: Heads, progress: Progress | None) -> History:
+        found = _metadata(heads)
+        return histories.build(self._place(found), heads, found, self.manifests, progress)
+
+    def finished(self, plan: Plan, history: History) -> Plan:
+        """The plan with what plain Java would free only later, where that differs."""
+        if not isinstance(plan.change, Expire) or not len(plan.frees):
+            return plan
+        goes = frozenset(int(history.holders[position].name) for position in _going(plan, history))
+        if not cleans_incrementally(history.heads, goes, frozenset(plan.change.snapshots)):
+            return plan
+        later = self.freed_later(plan, history)
+        if not len(later):
+            return plan
+        total = size(pc.sum(later["bytes"]).as_py() or 0)
+        warning = (
+            f"Of these, plain Java (expireSnapshots().commit()) frees {several(len(later), 'file')} ({total}) only "
+            "later: on an unbroken line it deletes a data file when the snapshot that removed it expires, and that "
+            "one stays."
+        )
+        return dataclasses.replace(plan, warnings=(*plan.warnings, warning))
+
+    def freed_later(self, plan: Plan, history: History) -> pa.Table:
+        """The freed files that a remaining snapshot has as DELETED entries of a snapshot that stays."""
+        after = np.ones(len(history.holders), dtype=np.bool_)
+        after[_going(plan, history)] = False
+        stays = pa.array([int(history.holders[position].name) for position in np.flatnonzero(after)], pa.int64())
+        is_manifest = pc.equal(history.objects["kind"], ObjectKind.MANIFEST.value).to_numpy()
+        objects = history.objects.filter(pa.array(history.held.over(after) & is_manifest))
+        sizes = dict(zip(objects["path"].to_pylist(), objects["bytes"].to_pylist(), strict=True))
+        place = self._place(_metadata(history.heads))
+        rows = self.manifests.load(place, list(sizes), ENTRY, sizes).rows
+        rows = rows.filter(pc.and_(pc.equal(rows["status"], DELETED), pc.is_in(rows["snapshot_id"], value_set=stays)))
+        if not len(rows):
+            return plan.frees.slice(0, 0)
+        removed = place.paths(rows["path"].combine_chunks())
+        return plan.frees.filter(pc.is_in(plan.frees["path"], value_set=removed))
+
+    def refuse_apply(self) -> None:
+        raise Unsupported(
+            "Changes of Iceberg tables can be previewed only yet; nothing was changed.",
+            path=self.location,
+            remedy="Carry the change out with the table's own engine, such as CALL system.expire_snapshots in Spark.",
+        )
+
+    def _place(self, found: Metadata) -> Place:
+        """Where this table's files are: where its metadata says, and nowhere else."""
+        if same(self.store, found.location):
+            return Place.of(self.store, found.location, found.properties)
+        if self.pinned:
+            return Place.of(Store(normal(found.location)), found.location, found.properties)
+        raise Unsupported(
+            f"The table was moved or copied: its metadata says it is at {found.location}, and it was opened at "
+            f"{self.store.location}, so its files cannot be told apart from those of the other place.",
+            path=found.path,
+            remedy=f"Open {found.location}, or {found.path} itself to read the files where it says they are; "
+            "a copy needs its metadata rewritten.",
+        )
+
+
+def _metadata(heads: Heads) -> Metadata:
+    return documents.of(heads.document, heads.references[reference("file")].decode())
+
+
+def _going(plan: Plan, history: History) -> list[int]:
+    gone = {verdict.point for verdict in plan.goes}
+    return [position for position, holder in enumerate(history.holders) if holder.point in gone]

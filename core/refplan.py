@@ -1,0 +1,292 @@
+"""Plans of an Iceberg table: snapshots hold files, refs decide which snapshots stay.
+
+Law: freed = what some going snapshot reaches and no remaining one does. Removing a ref frees nothing by itself; what
+it costs is told under the table's own policy. A plan is the same value as for any other format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from core import refs as retention
+from core.asof import in_words, resolve
+from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.errors import Corrupt, Invalid, Unsupported
+from core.history import History
+from core.model import MAIN, Heads, Ref, Snapshot
+from core.names import refuse_name
+from core.planned import FREES, Plan, Verdict, fingerprint, ordered
+from core.refs import Asked, Verdicts
+from core.runs import Mask, freed
+from core.units import several, size
+
+RULES = "Apache Iceberg 1.11: each ref's own retention, files by reachability"
+
+
+def preview(history: History, change: Change, now_ms: int) -> Plan:
+    """The plan of `change` at `now_ms`; errors as of `core.plan.preview`."""
+    heads, source = history.heads, None
+    judged = _unchanged(heads)
+    leaves: tuple[str, ...] = ()
+    warnings: list[str] = []
+    match change:
+        case Expire():
+            _refuse_unheeded(change)
+            judged = _expire(heads, change, now_ms)
+            warnings += _expiry_notes(heads, change, judged, now_ms)
+        case DeleteTags():
+            dropped = dict.fromkeys(change.names, "named to be deleted")
+            if not dropped:
+                raise Invalid("No tag was named.", remedy="Name at least one tag to delete.")
+            for name in dropped:
+                _find(heads, name, tag=True)
+            judged = _without(judged, dropped)
+            warnings.append(_marginal(history, dropped, now_ms))
+        case CreateTag():
+            refuse_name("tag", change.name)
+            _refuse_taken(heads, change.name)
+            source, leaves = _source(heads, change), (_path(change.name),)
+        case ReplaceTag():
+            _find(heads, change.name, tag=True)
+            source, leaves = _source(heads, change), (_path(change.name),)
+            refs = {**judged.refs, change.name: (True, f"it will name snapshot {source.id}")}
+            judged = Verdicts(refs, judged.snapshots)
+            warnings.append(_marginal(history, {change.name: "moved"}, now_ms))
+        case RenameTag():
+            snapshot = retention.members(heads).get(_find(heads, change.name, tag=True).snapshot_id)
+            refuse_name("tag", change.to)
+            _refuse_taken(heads, change.to)
+            source, leaves = snapshot, (_path(change.to),)
+        case CleanOrphans():
+            raise Unsupported(
+                "Orphaned files of Iceberg tables are not looked for yet.",
+                path=heads.location,
+                remedy="Use the engine's own remove_orphan_files.",
+            )
+    return _plan(history, change, now_ms, judged, leaves, source, warnings)
+
+
+def going(history: History, now_ms: int) -> Mask:
+    """Positions that the table's own policy would expire at `now_ms`; nothing where expiry is switched off."""
+    try:
+        _refuse_off(history.heads)
+    except Unsupported:
+        return np.zeros(len(history.holders), dtype=np.bool_)
+    return ~_left(history, _judge(history.heads, Asked(now_ms)))
+
+
+def marginal(history: History, names: Mapping[str, str], now_ms: int) -> tuple[int, int]:
+    """(files, bytes) that an expiry by the table's own rules frees only if these refs are gone."""
+    kept, without = (
+        _left(history, _judge(history.heads, asked)) for asked in (Asked(now_ms), Asked(now_ms, dropped=names))
+    )
+    chosen = freed(history.held, kept, without) & history.objects["ours"].to_numpy()
+    return int(chosen.sum()), history.bytes_of(chosen)
+
+
+def _plan(
+    history: History,
+    change: Change,
+    now_ms: int,
+    judged: Verdicts,
+    leaves: tuple[str, ...],
+    source: Snapshot | None,
+    warnings: list[str],
+) -> Plan:
+    heads, after = history.heads, _left(history, judged)
+    if not isinstance(change, CreateTag | RenameTag):
+        _refuse_unknown(history, after)
+    chosen = freed(history.held, history.existing, after)
+    ours = history.objects["ours"].to_numpy()
+    if foreign := int((chosen & ~ours).sum()):
+        warnings.append(
+            f"{several(foreign, 'file')} outside the table and its configured paths would be freed too; "
+            "they are not ours to delete, stay, and are not counted."
+        )
+    warnings += [
+        f"Lower bound: {history.holders[position].point} goes but could not be read in full, so some of its "
+        f"files stay behind as orphans ({problem.sentence()})"
+        for position in np.flatnonzero(~after)
+        for problem in history.incomplete.get(int(position), ())
+    ]
+    if old := retention.old_metadata(heads):
+        warnings.append(
+            f"This commit deletes {several(len(old), 'old metadata file')} by the table's own rule "
+            f"({retention.DELETE_OLD}): {', '.join(old[:5])}{' …' if len(old) > 5 else ''}."
+        )
+    removes = [(_path(name), heads.references[_path(name)]) for name in sorted(judged.gone_refs)]
+    if isinstance(change, ReplaceTag | RenameTag):
+        removes.append((_path(change.name), heads.references[_path(change.name)]))
+    removes += [
+        (holder.path, heads.references[holder.path])
+        for position, holder in enumerate(history.holders)
+        if not after[position]
+    ]
+    return Plan(
+        table=heads.location,
+        change=change,
+        rules=RULES,
+        now_ms=now_ms,
+        fingerprint=fingerprint(heads, change, RULES, now_ms),
+        points=(*_snapshot_verdicts(history, judged), *_ref_verdicts(heads, judged)),
+        frees=ordered(history.objects.filter(chosen & ours).select(FREES.names).cast(FREES)),
+        kept_bytes=history.bytes_of(history.held.over(after)),
+        tags_keep_bytes=0,
+        removes=tuple(removes),
+        leaves=leaves,
+        warnings=tuple(dict.fromkeys(warnings)),
+        source=source,
+    )
+
+
+def _snapshot_verdicts(history: History, judged: Verdicts) -> list[Verdict]:
+    return [Verdict(holder.point, *judged.snapshots[int(holder.name)]) for holder in history.holders]
+
+
+def _ref_verdicts(heads: Heads, judged: Verdicts) -> list[Verdict]:
+    kind = {ref.name: "branch" if ref.is_branch else "tag" for ref in heads.refs}
+    return [Verdict(f"{kind[name]}:{name}", keep, (why,)) for name, (keep, why) in judged.refs.items()]
+
+
+def _left(history: History, judged: Verdicts) -> Mask:
+    goes = judged.goes
+    return np.array([int(holder.name) not in goes for holder in history.holders], dtype=np.bool_)
+
+
+def _unchanged(heads: Heads) -> Verdicts:
+    why = "nothing here asks for it to go"
+    return Verdicts(
+        {ref.name: (True, why) for ref in heads.refs}, dict.fromkeys(retention.members(heads), (True, (why,)))
+    )
+
+
+def _without(judged: Verdicts, dropped: Mapping[str, str]) -> Verdicts:
+    refs = {name: (False, dropped[name]) if name in dropped else told for name, told in judged.refs.items()}
+    return Verdicts(refs, judged.snapshots)
+
+
+def _judge(heads: Heads, asked: Asked) -> Verdicts:
+    return retention.judge(retention.members(heads), heads.refs, heads.main.options, asked)
+
+
+def _refuse_unknown(history: History, after: Mask) -> None:
+    for position, problems in history.incomplete.items():
+        if after[position]:
+            holder = history.holders[position]
+            raise Corrupt(
+                f"{holder.point} stays, but it cannot be read in full, so nobody knows which files it still needs: "
+                f"{problems[0].sentence()}",
+                path=problems[0].path,
+                remedy=f"Restore the file, or let this snapshot go in the same plan (--snapshot {holder.name}).",
+            )
+
+
+# what is asked -------------------------------------------------------------------------------------------------------
+
+
+def _refuse_unheeded(change: Expire) -> None:
+    """`Invalid` where part of a request has no meaning in Iceberg."""
+    given = {
+        "retain-max": change.retain_max,
+        "max-deletes": change.max_deletes,
+        "changelog": change.changelogs_only or None,
+        "changelog-retain-max": change.changelog_retain_max,
+        "changelog-retain-min": change.changelog_retain_min,
+        "changelog-time-retained": change.changelog_time_retained_ms,
+        "tags-older-than": change.tags_older_than_ms,
+        "branch": None if change.branch == MAIN else change.branch,
+    }
+    if unheeded := [name for name, value in given.items() if value is not None]:
+        raise Invalid(
+            f"{', '.join(unheeded)}: Iceberg's expiry knows no such thing.",
+            remedy="Give older-than, retain-min, snapshots or refs to drop; each branch keeps by its own rule.",
+        )
+    if change.older_than_ms is not None and change.time_retained_ms is not None:
+        raise Invalid("older-than and time-retained both say from when on snapshots stay.", remedy="Give one of them.")
+
+
+def _expire(heads: Heads, change: Expire, now_ms: int) -> Verdicts:
+    _refuse_off(heads)
+    for name in change.drop_tags:
+        _find(heads, name)
+        if name == MAIN:
+            raise Invalid("Branch main cannot be dropped.", remedy="Leave it out.")
+    older_than_ms = change.older_than_ms
+    if change.time_retained_ms is not None:
+        older_than_ms = now_ms - change.time_retained_ms
+    dropped = dict.fromkeys(change.drop_tags, "named to be dropped")
+    return _judge(heads, Asked(now_ms, older_than_ms, change.retain_min, frozenset(change.snapshots), dropped))
+
+
+def _refuse_off(heads: Heads) -> None:
+    if heads.main.options.get("gc.enabled", "true").lower() != "true":
+        raise Unsupported(
+            "The table says gc.enabled = false: its files may belong to another table too, so nothing may expire.",
+            path=heads.location,
+            remedy="Set gc.enabled = true only if no other table names these files.",
+        )
+
+
+def _find(heads: Heads, name: str, *, tag: bool = False) -> Ref:
+    for ref in heads.refs:
+        if ref.name == name:
+            if tag and ref.is_branch:
+                raise Invalid(f"{name!r} is a branch, not a tag, so nothing was changed.")
+            return ref
+    known = ", ".join(ref.name for ref in heads.refs if not (tag and ref.is_branch)) or "none"
+    kind = "tag" if tag else "ref"
+    raise Invalid(f"There is no {kind} {name!r}, so nothing was changed.", remedy=f"{kind.capitalize()}s: {known}.")
+
+
+def _refuse_taken(heads: Heads, name: str) -> None:
+    if any(ref.name == name for ref in heads.refs):
+        raise Invalid(f"Ref {name!r} exists already.", remedy="Delete it first, or choose another name.")
+
+
+def _source(heads: Heads, change: CreateTag | ReplaceTag) -> Snapshot:
+    if change.retained_ms is not None and change.retained_ms <= 0:
+        raise Invalid("A tag's retention must be longer than nothing.")
+    point = "latest" if change.snapshot_id is None else str(change.snapshot_id)
+    return resolve(heads, point, change.branch).snapshot
+
+
+def _path(name: str) -> str:
+    return f"metadata.json#refs/{name}"
+
+
+# what else there is to know ------------------------------------------------------------------------------------------
+
+
+def _marginal(history: History, names: Mapping[str, str], now_ms: int) -> str:
+    what = "the tag" if len(names) == 1 else "these tags"
+    try:
+        _refuse_off(history.heads)
+    except Unsupported:
+        return f"Removing {what} frees nothing now, nor later: gc.enabled = false switches expiry off."
+    files, total = marginal(history, names, now_ms)
+    return (
+        f"Removing {what} frees 0 files now; the next expiry by the table's own rules frees "
+        f"{several(files, 'file')} ({size(total)}) more without {'it' if len(names) == 1 else 'them'}."
+    )
+
+
+def _expiry_notes(heads: Heads, change: Expire, judged: Verdicts, now_ms: int) -> list[str]:
+    notes = []
+    if change.snapshots:
+        notes.append("Iceberg expires by the policy beside the snapshots that were named; both are in this plan.")
+    log = heads.pointer or ()
+    if judged.goes:
+        left = retention.members(heads).keys() - judged.goes
+        after = retention.trimmed(log, left)
+        if not log:
+            notes.append("The snapshot-log is empty: Java's own expiry of this table fails.")
+        elif len(after) < len(log):
+            reach = f"reaches back to {in_words(after[0][0])}" if after else "answers no time any more"
+            notes.append(
+                f"{several(len(log) - len(after), 'entry', 'entries')} of {len(log):,} leave the snapshot-log: "
+                f"time travel then {reach}; older snapshots that stay are reached by id and tag only."
+            )
+    owned: Sequence[str] = [each.remedy for each in heads.main.warnings if each.remedy.startswith("A catalog owns")]
+    return [*notes, *owned]
