@@ -92,7 +92,7 @@ class Table:
             plan = self.own.finished(plan, history)
         elif isinstance(change, CleanOrphans):
             frees, notes = orphans.find(self.store, history, change.older_than_ms)
-            return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
+            plan = dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
         if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
             note = "If this store keeps versions of deleted objects, they are billed until those versions expire."
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))

@@ -222,7 +222,7 @@ def cost(args: Args) -> Answer:
     drops = [(", ".join(each["tags"]), str(each["files"]), size(each["bytes"])) for each in found["best_drops"][:10]]
     parts = [
         f"{size(found['held_bytes'])} are held.",
-        "Writers of this table expire nothing by themselves (write-only)."
+        "Writers of this table expire nothing by themselves."
         if coming is None
         else "\n".join(of_forecast(coming)),
         grid(("tag", "frees now", "once the policy has run", "expires"), tags),

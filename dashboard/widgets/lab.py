@@ -69,7 +69,7 @@ def next_commit(opened: Opened, history: History, branch: str) -> None:
     """What the next commit to a branch deletes by itself, what that breaks, and what prevents it."""
     coming = loading.forecast(history, opened.now_ms, branch)
     if coming is None:
-        st.html(markup.note("info", words.LAB_WRITE_ONLY))
+        st.html(markup.note("info", words.LAB_KEEPS_ALL))
         return
     st.html(markup.note("info", words.lab_next(coming.branch, coming.headline, coming.prevented_by)))
     for sentence in coming.breaks:

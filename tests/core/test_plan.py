@@ -15,6 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.registry import _registry
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -549,6 +551,28 @@ def test_warnings(tmp_path: Path) -> None:
     assert "changelogs of the snapshots that go are freed" in said
     assert "runs" not in " ".join(plan(root, Expire(retain_max=20, retain_min=20)).warnings)
     assert "6 runs" in " ".join(plan(root, Expire(retain_max=1, retain_min=1, rules="0.9")).warnings)
+
+
+class Bucket(LocalFileSystem):
+    """A store that is not this machine's disk, as far as anyone can tell."""
+
+    protocol = "bucket"
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        return str(LocalFileSystem._strip_protocol(path.removeprefix("bucket://")))
+
+
+def test_a_bucket_may_go_on_billing_for_what_was_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(_registry, "bucket", Bucket)
+    table = four_commits(tmp_path / "t")
+    told = "If this store keeps versions of deleted objects, they are billed until those versions expire."
+    there = open_table(f"bucket://{table.root}")
+    found = there.preview(KEEP_ONE, NOW_MS)
+    assert told in found.warnings
+    assert frees(found) == frees(plan(table.root, KEEP_ONE))
+    assert told not in there.preview(CreateTag("x"), NOW_MS).warnings, "nothing is deleted"
+    assert told not in plan(table.root, KEEP_ONE).warnings, "a disk keeps no versions"
 
 
 def test_a_plan_is_a_value(tmp_path: Path) -> None:
