@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from core import answers
@@ -21,6 +25,7 @@ from core.journal import Journal
 from core.planned import Plan
 from core.recover import resume as carry_on
 from core.recover import undo as take_back
+from core.sweep import Receipt
 from core.table import Table, open_table
 from core.units import parse_duration_ms, several, size, wall_clock
 from core.warehouse import list_tables
@@ -151,9 +156,39 @@ def _run(args: Args, table: Table, shown: Plan, coming: Forecast | None = None) 
         return {**answers.plan(shown, coming=coming), "receipt": None}, "Nothing to do."
     if not args.yes:
         _confirm(args, danger(shown, table.name))
-    receipt = apply(table, shown, settle_s=parse_duration_ms(args.settle) / 1000, **_told(args))
+    settle_s = parse_duration_ms(args.settle) / 1000
+    with _interruptible() as cancelled:
+        receipt = apply(table, shown, settle_s=settle_s, cancelled=cancelled, **_told(args))
+    document, text = _ended(args, receipt)
+    return {**answers.plan(shown, coming=coming), "receipt": document}, text
+
+
+def _ended(args: Args, receipt: Receipt) -> Answer:
+    """The receipt; where the change did not end, how to end it."""
     args.partly = "" if receipt.outcome == "done" and not receipt.problems else NOT_AS_PLANNED
-    return {**answers.plan(shown, coming=coming), "receipt": answers.receipt(receipt)}, texts.of_receipt(receipt)
+    lines = [texts.of_receipt(receipt)]
+    if receipt.outcome != "done":
+        lines.append(f"Carry it on: snapscope resume {receipt.run}")
+        lines += [f"Or take it back: snapscope undo {receipt.run}"] if Journal().run(receipt.run).can_undo else []
+    return answers.receipt(receipt), "\n".join(lines)
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C asks a change to stop between two files; a second one stops the process where it is."""
+    asked = threading.Event()
+
+    def ask(*_: object) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        print("Stopping between two files; Ctrl-C again stops at once.", file=sys.stderr)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _confirm(args: Args, found: Danger) -> None:
@@ -197,9 +232,9 @@ def orphans(args: Args) -> Answer:
 
 def resume(args: Args) -> Answer:
     settle_s = parse_duration_ms(args.settle) / 1000
-    receipt = carry_on(args.run_id, open_table=open_table, settle_s=settle_s, **_told(args))
-    args.partly = "" if receipt.outcome == "done" and not receipt.problems else NOT_AS_PLANNED
-    return answers.receipt(receipt), texts.of_receipt(receipt)
+    with _interruptible() as cancelled:
+        receipt = carry_on(args.run_id, open_table=open_table, settle_s=settle_s, cancelled=cancelled, **_told(args))
+    return _ended(args, receipt)
 
 
 def undo(args: Args) -> Answer:

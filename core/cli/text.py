@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -9,11 +10,12 @@ from typing import TextIO
 
 from core.asof import in_words
 from core.forecast import Forecast
-from core.planned import Plan
+from core.planned import Plan, Verdict
 from core.sweep import Receipt
 from core.units import several, size
 
 SHOWN = 20
+ALIKE = 4  # so many neighbours with one verdict and one reason share a line
 UNREAD = "Not everything could be read; the rest is above."
 NOT_AS_PLANNED = "Not everything went as planned: see above."
 
@@ -27,13 +29,22 @@ def of_plan(plan: Plan, native: Sequence[str] = (), coming: Forecast | None = No
     lines = [plan.headline, f"Rules: {plan.rules}. Judged at {in_words(plan.now_ms)}.", ""]
     lines += [f"  {several(count, 'file'):>14}  {size(total):>10}  {kind}" for kind, count, total in plan.by_kind()]
     lines += [""] if len(plan.frees) else []
-    rows = [(each.point, "stays" if each.keep else "GOES", "; ".join(each.reasons)) for each in plan.points]
-    lines.append(grid(("point", "", "why"), rows))
+    lines.append(grid(("point", "", "why"), _verdicts(plan.points)))
     lines += [f"Warning: {warning}" for warning in plan.warnings]
     lines += [f"Beside it: {sentence}" for sentence in native]
     lines += of_forecast(coming) if coming is not None else []
     lines.append(f"Plan {plan.fingerprint[:16]}")
     return "\n".join(lines)
+
+
+def _verdicts(points: Sequence[Verdict]) -> list[tuple[str, str, str]]:
+    """A line a point; neighbours that stay or go for one and the same reason share one."""
+    rows = []
+    for (keep, reasons), alike in itertools.groupby(points, key=lambda each: (each.keep, each.reasons)):
+        names = [each.point for each in alike]
+        shown = names if len(names) < ALIKE else [f"{names[0]} … {names[-1]} ({len(names)} points)"]
+        rows += [(name, "stays" if keep else "GOES", "; ".join(reasons)) for name in shown]
+    return rows
 
 
 def of_receipt(receipt: Receipt) -> str:

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +18,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from core import answers
-from core.cli import main
+from core.cli import changes, main
+from core.journal import Journal
 from core.table import Table, open_table
 from core.warehouse import DEMO_MARKER
 from tests.builders import START_MS, STATES, TableBuilder
@@ -756,3 +758,35 @@ def test_stopped_by_hand(ask: Ask, table: TableBuilder, monkeypatch: pytest.Monk
     monkeypatch.setattr(answers, "as_of", stop)
     said = ask("as-of", table.root, "latest")
     assert (said.status, said.out, said.err) == (130, "", "Interrupted.\n")
+
+
+def test_a_change_stopped_by_hand_says_how_it_ends(
+    ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while it waits for writers: nothing is torn, and the way on and the way back are named."""
+    demo(table)
+    told = changes._waits
+
+    def waits(seconds: float) -> None:
+        told(seconds)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(changes, "_waits", waits)
+    before = signal.getsignal(signal.SIGINT)
+    said = ask(*commands(table.root)["expire"], "--yes", "--settle", "10 min")
+    [run] = Journal().runs()
+    assert said.status == 1
+    assert "cancelled: " in said.out
+    assert f"snapscope resume {run.id}" in said.out
+    assert f"snapscope undo {run.id}" in said.out
+    assert "Writers get 600 s" in said.err
+    assert signal.getsignal(signal.SIGINT) is before
+    assert ask("undo", run.id).status == 0
+
+
+def test_points_with_one_reason_share_a_line(ask: Ask, table: TableBuilder) -> None:
+    for _ in range(8):
+        table.commit([table.file()])
+    lines = ask("plan", "expire", table.root, "--retain-max", "9", "--retain-min", "9", "--now", NOW).out.splitlines()
+    assert any(re.match(r"4 … 12 \(9 points\) +stays +among the newest 9 \(retain-min\)", line) for line in lines)
+    assert [line.split()[0] for line in lines if " GOES " in line] == ["1", "2", "3"]
