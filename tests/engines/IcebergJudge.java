@@ -101,6 +101,7 @@ import org.apache.iceberg.exceptions.CommitFailedException;
 import org.apache.iceberg.expressions.Expression;
 import org.apache.iceberg.expressions.Expressions;
 import org.apache.iceberg.expressions.Term;
+import org.apache.iceberg.hadoop.HadoopFileIO;
 import org.apache.iceberg.hadoop.HadoopTables;
 import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.io.DataWriter;
@@ -129,7 +130,13 @@ public final class IcebergJudge {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private static final Configuration CONF = new Configuration();
+
+    static {
+        CONF.set("fs.file.impl", Files.class.getName()); // before the first use: Hadoop keeps what it made first
+    }
+
     private static final HadoopTables TABLES = new HadoopTables(CONF);
+    private static final MovedFiles IO = new MovedFiles();
 
     /** The live content files of a manifest, which never changes. */
     private static final Map<String, Set<String>> CONTENT = new HashMap<>();
@@ -154,14 +161,40 @@ public final class IcebergJudge {
         public void setPermission(Path path, FsPermission permission) {}
     }
 
+    /** Reads what lies elsewhere than its metadata says: "moved" of a command names {where it was: where it is}. */
+    private static final class MovedFiles extends HadoopFileIO {
+        private Map<String, String> moved = Map.of();
+
+        MovedFiles() {
+            super(CONF);
+        }
+
+        @Override
+        public InputFile newInputFile(String path) {
+            return super.newInputFile(found(path));
+        }
+
+        @Override
+        public InputFile newInputFile(String path, long length) {
+            return super.newInputFile(found(path), length);
+        }
+
+        private String found(String path) {
+            for (Map.Entry<String, String> each : moved.entrySet()) {
+                if (path.startsWith(each.getKey())) {
+                    return each.getValue() + path.substring(each.getKey().length());
+                }
+            }
+            return path;
+        }
+    }
+
     /** A table whose commits nobody else sees. */
     private static final class Fork implements TableOperations {
-        private final FileIO io;
         private TableMetadata current;
 
-        Fork(TableMetadata metadata, FileIO io) {
+        Fork(TableMetadata metadata) {
             this.current = metadata;
-            this.io = io;
         }
 
         @Override
@@ -184,7 +217,7 @@ public final class IcebergJudge {
 
         @Override
         public FileIO io() {
-            return io;
+            return IO;
         }
 
         @Override
@@ -202,7 +235,6 @@ public final class IcebergJudge {
         PrintStream answers = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
         System.setOut(System.err); // whatever the engine prints is no answer
         own = arguments[0];
-        CONF.set("fs.file.impl", Files.class.getName());
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             long started = System.nanoTime();
@@ -210,6 +242,7 @@ public final class IcebergJudge {
             try {
                 JsonNode asked = JSON.readTree(line);
                 Clock.told = number(asked, "now");
+                IO.moved = texts(asked.get("moved"));
                 answer.set("ok", run(asked));
             } catch (Throwable error) {
                 answer.set("error", describe(error));
@@ -258,23 +291,19 @@ public final class IcebergJudge {
         if (!has(asked, "metadata")) {
             return TABLES.load(text(asked, "table"));
         }
-        return new BaseTable(new Fork(metadata(asked), io()), "fork");
+        return fork(metadata(asked));
     }
 
     private static TableMetadata metadata(JsonNode asked) {
-        return has(asked, "metadata") ? TableMetadataParser.read(io(), text(asked, "metadata")) : metadata(open(asked));
+        return has(asked, "metadata") ? TableMetadataParser.read(IO, text(asked, "metadata")) : metadata(open(asked));
     }
 
     private static TableMetadata metadata(Table table) {
         return ((HasTableOperations) table).operations().current();
     }
 
-    private static Table fork(JsonNode asked) {
-        return new BaseTable(new Fork(metadata(asked), io()), "fork");
-    }
-
-    private static FileIO io() {
-        return new org.apache.iceberg.hadoop.HadoopFileIO(CONF);
+    private static Table fork(TableMetadata metadata) {
+        return new BaseTable(new Fork(metadata), "fork");
     }
 
     private static JsonNode create(JsonNode asked) {
@@ -424,7 +453,7 @@ public final class IcebergJudge {
                 break;
             case "rewrite_manifests":
                 int into = Math.toIntExact(number(op, "into"));
-                commit(table.rewriteManifests().clusterBy(file -> Math.floorMod(file.location().hashCode(), into)), op);
+                commit(table.rewriteManifests().clusterBy(file -> Math.floorMod(tail(file).hashCode(), into)), op);
                 break;
             case "statistics":
                 statistics(table, op);
@@ -683,6 +712,11 @@ public final class IcebergJudge {
         return offset == null ? file.location() : file.location() + "@" + offset;
     }
 
+    /** The name without its directory: the same wherever the table lies. */
+    private static String tail(ContentFile<?> file) {
+        return file.location().substring(file.location().lastIndexOf('/') + 1);
+    }
+
     // --- deletes ----------------------------------------------------------------------------------------------------
 
     private static void rowDelta(Table table, JsonNode op) throws Exception {
@@ -867,8 +901,8 @@ public final class IcebergJudge {
             }
             write(table, text(op, "name"), rows).forEach(rewrite::addFile);
             rewrite.dataSequenceNumber(head(table, op).sequenceNumber());
-            rewrite.validateFromSnapshot(head(table, op).snapshotId());
         }
+        rewrite.validateFromSnapshot(head(table, op).snapshotId());
         commit(rewrite, op);
     }
 
@@ -906,9 +940,9 @@ public final class IcebergJudge {
             return expire(asked, table, before, null, false);
         }
         TableMetadata before = metadata(asked);
-        ObjectNode answer = expire(asked, fork(asked), before, null, true);
+        ObjectNode answer = expire(asked, fork(before), before, null, true);
         boolean isChosen = answer.get("incremental").toString().equals("false");
-        JsonNode other = isChosen ? answer : expire(asked, fork(asked), before, false, true);
+        JsonNode other = isChosen ? answer : expire(asked, fork(before), before, false, true);
         answer.set("reachable", other.get("deleted"));
         return answer;
     }
@@ -974,7 +1008,7 @@ public final class IcebergJudge {
 
     /** Lists, manifests, live content files and statistics of snapshots, as Spark's action unites them. */
     private static Set<String> reachable(TableMetadata metadata, Set<Long> snapshots) throws IOException {
-        Table table = new BaseTable(new Fork(metadata, io()), "fork");
+        Table table = fork(metadata);
         Set<String> paths = new HashSet<>();
         for (Long id : snapshots) {
             for (ManifestFile manifest : table.snapshot(id).allManifests(table.io())) {

@@ -239,7 +239,8 @@ class IcebergJudge(Lines):
         `incremental`. `cleanup` "NONE" leaves every file."""
         return self.run("expire", table, apply=True, now=now, **request)
 
-    # Questions. A point is snapshot=, ref=, time_ms=, or nothing for the newest; metadata= instead of a table.
+    # Questions. A point is snapshot=, ref=, time_ms=, or nothing for the newest; metadata= instead of a table, and with
+    # it moved={where it was: where it is} for a table that lies elsewhere than its metadata says.
 
     def expire(
         self,
@@ -252,6 +253,7 @@ class IcebergJudge(Lines):
         drop_refs: Sequence[str] | None = None,
         clean_expired_metadata: bool | None = None,
         metadata: str | None = None,
+        moved: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """What an expiry would do, after `drop_refs`: `state` (see `state`) afterwards, `removed_snapshots`,
         `removed_refs` (beyond the dropped), and three sets of files: `deleted` by the plain API, which chose
@@ -267,6 +269,7 @@ class IcebergJudge(Lines):
             drop_refs=None if drop_refs is None else list(drop_refs),
             clean_expired_metadata=clean_expired_metadata,
             metadata=metadata,
+            moved=moved,
         )
 
     def state(self, table: Table | None, **at: Any) -> dict[str, Any]:

@@ -3,11 +3,12 @@ root conftest makes that a failure where `SNAPSCOPE_REQUIRE` names engines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.engines import paimon_java, pypaimon_env
+from tests.engines import iceberg_java, paimon_java, pypaimon_env
+from tests.interop import iceberg_history
 
 
 def _java(version: str) -> Iterator[paimon_java.PaimonJudge]:
@@ -41,3 +42,27 @@ def pypaimon_judge() -> Iterator[pypaimon_env.PypaimonJudge]:
         pytest.skip(f"engines: {lack}")
     with pypaimon_env.PypaimonJudge() as judge:
         yield judge
+
+
+@pytest.fixture(scope="session")
+def iceberg_judge() -> Iterator[iceberg_java.IcebergJudge]:
+    if lack := iceberg_java.missing():
+        pytest.skip(f"engines: {lack}")
+    with iceberg_java.IcebergJudge() as judge:
+        yield judge
+
+
+@pytest.fixture(scope="session")
+def history_of(
+    iceberg_judge: iceberg_java.IcebergJudge, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[int], iceberg_history.History]:
+    """The random history of a seed, made once. Read only: copies of an Iceberg table are other tables."""
+    directory = tmp_path_factory.mktemp("iceberg")
+    made: dict[int, iceberg_history.History] = {}
+
+    def of(seed: int) -> iceberg_history.History:
+        if seed not in made:
+            made[seed] = iceberg_history.make(iceberg_judge, directory / f"h{seed}", seed)
+        return made[seed]
+
+    return of
