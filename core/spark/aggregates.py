@@ -2,7 +2,8 @@
 
 Law: each takes the rows of a key one after another, exactly as the engine's own function does; a number that does not
 fit its type is refused, not wrapped. `put` starts from a row's value, `add` takes a row in, `retract` takes one back
-(absent where the function cannot), `result` gives the single rows' own values and then those merged.
+(absent where the function cannot), `result` gives the single rows' own values and then those merged. `add_before` takes
+in a row that is older than all before it, as a sequence group may: the engine's function with its arguments exchanged.
 """
 
 from __future__ import annotations
@@ -62,6 +63,9 @@ class _Last(merge.Picked):
     def add(self, at: Ints, rows: Ints) -> None:
         self.put(at, rows)
 
+    def add_before(self, at: Ints, rows: Ints) -> None:
+        """The row that is last is there already."""
+
     def retract(self, at: Ints, rows: Ints) -> None:
         self.clear(at)
 
@@ -70,6 +74,10 @@ class _LastNonNull(merge.Picked):
     def add(self, at: Ints, rows: Ints) -> None:
         there = self.valid[rows]
         self.source[at[there]] = rows[there]
+
+    def add_before(self, at: Ints, rows: Ints) -> None:
+        empty = self.source[at] < 0
+        self.put(at[empty], rows[empty])
 
     def retract(self, at: Ints, rows: Ints) -> None:
         self.clear(at[self.valid[rows]])
@@ -86,6 +94,11 @@ class _First(merge.Picked):
         self.put(at[taken], rows[taken])
         self.done[at[taken]] = True
 
+    def add_before(self, at: Ints, rows: Ints) -> None:
+        starts = ~self.done[at] & ((self.source[at] >= 0) | self.of_any)  # what is there counts as the first one now
+        self.put(at[~starts], rows[~starts])
+        self.done[at[starts]] = True
+
 
 class _Extreme(merge.Picked):
     """The greatest value (sign 1) or the least (-1); of equal ones the earlier row's. Null counts as nothing."""
@@ -98,6 +111,8 @@ class _Extreme(merge.Picked):
         have = self.source[at]
         taken = self.valid[rows] & ((have < 0) | (self.rank[have] < self.rank[rows]))
         self.source[at[taken]] = rows[taken]
+
+    add_before = add
 
 
 class _Computed:
@@ -130,6 +145,9 @@ class _Computed:
         have = self.there[at]
         self.put(at[~have], rows[~have])
         self.value[at[have]] = self.combined(self.value[at[have]], self.values[rows[have]])
+
+    def add_before(self, at: Ints, rows: Ints) -> None:
+        self.add(at, rows)  # in whatever order
 
     def combined(self, have: _Values, new: _Values) -> _Values:
         raise NotImplementedError
@@ -215,6 +233,14 @@ class _ListAgg(_Computed):
             have = self.value[key] if self.there[key] else ""
             self.value[key] = self.joined(have, new) if have.strip(_BLANK) else new
             self.there[key] = True
+
+    def add_before(self, at: Ints, rows: Ints) -> None:
+        for key, row in zip(at.tolist(), rows.tolist(), strict=True):
+            new, have = self.values[row], self.value[key] if self.there[key] else ""
+            if not have.strip(_BLANK):
+                self.value[key], self.there[key] = new, self.valid[row]
+            elif new.strip(_BLANK):
+                self.value[key] = self.joined(new, have)
 
     def joined(self, have: str, new: str) -> str:
         delimiter = self.function.delimiter

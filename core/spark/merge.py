@@ -195,14 +195,13 @@ def _partial_update(
     rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values
 ) -> tuple[Mapping[str, Any], Mask]:
     """The columns of the merged keys, and which of these are rows."""
-    found = {name: Picked(columns[name], steps.keys) for name in rule.columns}
+    found = _columns(rule, columns, steps.keys)
     free = [found[name] for name in rule.columns if not any(name in group.fields for group in rule.groups)]
     groups = [(group, _tuple_ranks(columns, group.sequence), np.zeros(steps.keys, np.int64)) for group in rule.groups]
     deleted, inserted, filled = (np.zeros(steps.keys, dtype=np.bool_) for _ in range(3))
-    everything = tuple(found.values())
 
     def reset(at: Ints, rows: Ints) -> None:
-        for column in everything:
+        for column in found.values():
             column.put(at, rows)
         for _, rank, newest in groups:
             newest[at] = rank[rows]
@@ -223,17 +222,23 @@ def _partial_update(
             there = column.valid[taken]
             column.source[at[there]] = taken[there]
         for group, rank, newest in groups:
-            newer = (rank[taken] > 0) & (rank[taken] >= newest[at])
+            there = rank[taken] > 0
+            newer = there & (rank[taken] >= newest[at])
+            older = there & ~newer
             newest[at[newer]] = rank[taken[newer]]
             for name in group.fields:
-                found[name].put(at[newer], taken[newer])
+                if name in rule.functions:
+                    found[name].add(at[newer], taken[newer])
+                    found[name].add_before(at[older], taken[older])
+                else:
+                    found[name].put(at[newer], taken[newer])
         inserted[at] = filled[at] = True
     return found, inserted & ~deleted
 
 
 def _retract_partial(
     rule: MergeRule,
-    found: Mapping[str, Picked],
+    found: Mapping[str, Any],
     groups: Sequence[tuple[Group, Ints, Ints]],
     deleted: Mask,
     reset: Any,
@@ -242,16 +247,28 @@ def _retract_partial(
     is_delete: Mask,
 ) -> None:
     if rule.groups:
+        number = {name: number for number, name in enumerate(rule.columns)}
+        judged = []
+        ends = np.full(len(at), len(rule.columns))  # the engine goes by column, up to the one that removes the row
         for group, rank, newest in groups:
-            newer = (rank[rows] > 0) & (rank[rows] >= newest[at])
+            there = rank[rows] > 0
+            newer = there & (rank[rows] >= newest[at])
             newest[at[newer]] = rank[rows[newer]]
+            judged.append((group, there, newer))
+            if group.removes:
+                whole = newer & is_delete
+                ends[whole] = np.minimum(ends[whole], min(number[name] for name in group.sequence))
+        for group, there, newer in judged:
             for name in group.fields:
                 if name in group.sequence:
                     found[name].put(at[newer], rows[newer])
+                elif name in rule.functions:
+                    taken = there & (number[name] < ends)
+                    if taken.any():
+                        _retract(rule.functions[name], name, found[name], at[taken], rows[taken])
                 else:
                     found[name].clear(at[newer])
-            whole = newer & is_delete if group.removes else np.zeros(len(at), dtype=np.bool_)
-            deleted[at[whole]] = True
+        deleted[at] = ends < len(rule.columns)
         reset(at[deleted[at]], rows[deleted[at]])
         return
     if not rule.remove_on_delete:
@@ -262,6 +279,18 @@ def _retract_partial(
         )
     deleted[at[is_delete]] = True
     reset(at[is_delete], rows[is_delete])
+
+
+def _columns(rule: MergeRule, columns: pa.Table, keys: int) -> dict[str, Any]:
+    """The columns with the state of their functions, if they have any."""
+    from core.spark.aggregates import column_of
+
+    return {
+        name: column_of(rule.functions[name], columns[name], keys)
+        if name in rule.functions
+        else Picked(columns[name], keys)
+        for name in rule.columns
+    }
 
 
 def _tuple_ranks(columns: pa.Table, names: Sequence[str]) -> Ints:
@@ -283,9 +312,7 @@ def _tuple_ranks(columns: pa.Table, names: Sequence[str]) -> Ints:
 def _aggregation(
     rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values
 ) -> tuple[Mapping[str, Any], Mask]:
-    from core.spark.aggregates import column_of
-
-    found = {name: column_of(rule.functions[name], columns[name], steps.keys) for name in rule.columns}
+    found = _columns(rule, columns, steps.keys)
     deleted: Mask = np.zeros(steps.keys, dtype=np.bool_)
     for rows in steps:
         keys = np.arange(len(rows), dtype=np.int64)

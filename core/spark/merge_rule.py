@@ -67,7 +67,7 @@ class MergeRule:
     ignore_delete: bool
     remove_on_delete: bool
     lookup: bool  # rows above level 0 hold what was merged before
-    functions: Mapping[str, Function]
+    functions: Mapping[str, Function]  # of an aggregation all columns, of sequence groups those that are aggregated
     groups: tuple[Group, ...]
 
 
@@ -101,7 +101,11 @@ def merge_rule(schema: Schema, options: Mapping[str, str] | None = None) -> Merg
         or said.get("changelog-producer", "none").strip().lower() == "lookup"
         or is_on(said, "deletion-vectors.enabled")
         or is_on(said, "force-lookup"),
-        functions=_functions(schema, said, of, sequence) if engine == AGGREGATION else {},
+        functions=_functions(schema, said, of, sequence)
+        if engine == AGGREGATION
+        else _in_groups(schema, said, of, groups)
+        if engine == PARTIAL_UPDATE
+        else {},
         groups=groups,
     )
 
@@ -119,22 +123,53 @@ def _functions(
 ) -> dict[str, Function]:
     found = {}
     for name, type_ in of.items():
-        ignores = is_on(said, f"fields.{name}.ignore-retract")
         if name in sequence:
-            function = LAST_VALUE
+            found[name] = _function(name, LAST_VALUE, said, type_)
         elif name in schema.primary_keys:
-            function = PRIMARY_KEY
+            found[name] = Function(PRIMARY_KEY, is_on(said, f"fields.{name}.ignore-retract"))
         else:
-            default = said.get("fields.default-aggregate-function", LAST_NON_NULL)
-            function = said.get(f"fields.{name}.aggregate-function", default).strip().lower()
-            if function not in _FUNCTIONS:
-                raise Unsupported(f"The column '{name}' is aggregated by '{function}', which is not merged here.")
-            roots = _FUNCTIONS[function]
-            if roots is not None and type_.root not in roots:
-                raise Unsupported(f"The column '{name}' of type {type_.root} is not merged by '{function}' here.")
-        delimiter = said.get(f"fields.{name}.list-agg-delimiter", ",")
-        found[name] = Function(function, ignores, delimiter, is_on(said, f"fields.{name}.distinct"))
+            found[name] = _function(name, _named(said, name) or LAST_NON_NULL, said, type_)
     return found
+
+
+def _in_groups(
+    schema: Schema, said: Mapping[str, str], of: Mapping[str, Type], groups: Sequence[Group]
+) -> dict[str, Function]:
+    """The columns of a partial update that are aggregated: only inside of sequence groups are they."""
+    grouped = {name for group in groups for name in group.fields}
+    ordering = {name for group in groups for name in group.sequence}
+    found = {}
+    for name, type_ in of.items():
+        function = _named(said, name)
+        if not function or name in ordering or name in schema.primary_keys:
+            continue
+        if name in grouped:
+            found[name] = _function(name, function, said, type_)
+        elif function != LAST_NON_NULL:
+            raise Unsupported(
+                f"The column '{name}' of a partial-update table is aggregated by '{function}' outside of a sequence "
+                "group."
+            )
+    return found
+
+
+def _named(said: Mapping[str, str], name: str) -> str:
+    default = said.get("fields.default-aggregate-function", "")
+    return said.get(f"fields.{name}.aggregate-function", default).strip().lower()
+
+
+def _function(name: str, function: str, said: Mapping[str, str], type_: Type) -> Function:
+    if function not in _FUNCTIONS:
+        raise Unsupported(f"The column '{name}' is aggregated by '{function}', which is not merged here.")
+    roots = _FUNCTIONS[function]
+    if roots is not None and type_.root not in roots:
+        raise Unsupported(f"The column '{name}' of type {type_.root} is not merged by '{function}' here.")
+    return Function(
+        function,
+        is_on(said, f"fields.{name}.ignore-retract"),
+        said.get(f"fields.{name}.list-agg-delimiter", ","),
+        is_on(said, f"fields.{name}.distinct"),
+    )
 
 
 def _groups(said: Mapping[str, str], of: Mapping[str, Type]) -> tuple[Group, ...]:
@@ -148,12 +183,7 @@ def _groups(said: Mapping[str, str], of: Mapping[str, Type]) -> tuple[Group, ...
         for name in fields:
             if name not in of or (name in sequence and of[name].root not in _ORDERED):
                 raise Unsupported(f"The table's option '{option}' names '{name}', which is no column it can be of.")
-            if f"fields.{name}.aggregate-function" in said or "fields.default-aggregate-function" in said:
-                raise Unsupported(f"The column '{name}' is aggregated inside a sequence group ('{option}').")
+            if any(name in group.fields for group in found):
+                raise Unsupported(f"The column '{name}' stands in two sequence groups ('{option}').")
         found.append(Group(sequence, fields, any(name in removing for name in sequence)))
-    if not found:
-        for name in of:
-            function = said.get(f"fields.{name}.aggregate-function", LAST_NON_NULL)
-            if function != LAST_NON_NULL:
-                raise Unsupported(f"The column '{name}' of a partial-update table is aggregated by '{function}'.")
     return tuple(found)

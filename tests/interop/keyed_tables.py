@@ -51,6 +51,22 @@ ENGINE_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "partial-update, sequence groups": {
         "merge-engine": "partial-update", "fields.s1.sequence-group": "text,big",
         "fields.s2.sequence-group": "ratio,money", "partial-update.remove-record-on-sequence-group": "s2",
+        "fields.big.aggregate-function": "sum", "fields.money.aggregate-function": "last_non_null_value",
+    },
+    "partial-update, aggregated groups": {
+        "merge-engine": "partial-update", "fields.s1.sequence-group": "text,big,ok",
+        "fields.s2.sequence-group": "ratio,money", "partial-update.remove-record-on-sequence-group": "s1",
+        "fields.text.aggregate-function": "listagg", "fields.text.ignore-retract": "true",
+        "fields.text.distinct": "true", "fields.big.aggregate-function": "first_value",
+        "fields.big.ignore-retract": "true", "fields.ok.aggregate-function": "first_non_null_value",
+        "fields.ok.ignore-retract": "true", "fields.ratio.aggregate-function": "max",
+        "fields.ratio.ignore-retract": "true", "fields.money.aggregate-function": "sum",
+    },
+    "partial-update, groups of two": {
+        "merge-engine": "partial-update", "fields.s2,s1.sequence-group": "text,big,ratio,ok,money",
+        "fields.text.aggregate-function": "last_value", "fields.big.aggregate-function": "sum",
+        "fields.ratio.aggregate-function": "min", "fields.ratio.ignore-retract": "true",
+        "fields.ok.aggregate-function": "bool_or", "fields.ok.ignore-retract": "true",
     },
     "aggregation": {
         "merge-engine": "aggregation", "fields.big.aggregate-function": "sum", "fields.money.aggregate-function": "sum",

@@ -54,6 +54,18 @@ def test_every_pair_of_what_tables_may_be(
     assert check_every_point(spark, java_judge, location) >= 5, case
 
 
+@pytest.mark.parametrize("engine", ["partial-update, aggregated groups", "partial-update, groups of two"])
+@pytest.mark.parametrize("compaction", ["never", "as it comes", "full"])
+def test_aggregates_inside_of_sequence_groups(
+    spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge, engine: str, compaction: str
+) -> None:
+    location = str(tmp_path / "default.db" / "t")
+    producer = "lookup" if compaction == "as it comes" else "none"
+    case = Case(engine, "avro", "2", "no", producer, "widened", "deletes and updates", compaction, "no")
+    build(java_judge, location, case, len(compaction))
+    assert check_every_point(spark, java_judge, location) >= 5
+
+
 def test_what_the_engine_itself_refuses(tmp_path: Path, java_judge: PaimonJudge) -> None:
     plain = Case("deduplicate", "parquet", "1", "no", "none", "as it was", "none", "never", "no")
     pairs = [(a, x, b, y) for a, b in itertools.combinations(AXES, 2) for x in AXES[a] for y in AXES[b]]

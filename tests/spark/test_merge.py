@@ -39,6 +39,17 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "merge-engine": "partial-update", "fields.s.sequence-group": "b,c",
         "partial-update.remove-record-on-sequence-group": "s",
     },
+    "groups, aggregated": {
+        "merge-engine": "partial-update", "fields.s.sequence-group": "a,b,c", "fields.a.aggregate-function": "sum",
+        "fields.b.aggregate-function": "max", "fields.b.ignore-retract": "true",
+        "fields.c.aggregate-function": "listagg", "fields.c.ignore-retract": "true",
+    },
+    "groups, aggregated, removing": {
+        "merge-engine": "partial-update", "fields.s.sequence-group": "a,b,c",
+        "partial-update.remove-record-on-sequence-group": "s", "fields.default-aggregate-function": "first_value",
+        "fields.a.ignore-retract": "true", "fields.b.aggregate-function": "last_non_null_value",
+        "fields.c.aggregate-function": "first_non_null_value", "fields.c.ignore-retract": "true",
+    },
     "aggregation": {
         "merge-engine": "aggregation", "fields.a.aggregate-function": "sum", "fields.b.aggregate-function": "max",
         "fields.b.ignore-retract": "true", "fields.c.aggregate-function": "listagg", "fields.c.ignore-retract": "true",
@@ -107,30 +118,70 @@ def one(options: Mapping[str, str], rows: list[Row], names: list[str]) -> Row | 
 def partial(options: Mapping[str, str], rows: list[Row], names: list[str]) -> Row | None:
     state: Row = dict.fromkeys(names)
     deleted, inserted, filled = False, False, False
-    group = ("s", "b", "c") if "fields.s.sequence-group" in options else ()
+    group = [name for name in options.get("fields.s.sequence-group", "").split(",") if name]
+    default = options.get("fields.default-aggregate-function", "")
+    functions = {name: options.get(f"fields.{name}.aggregate-function", default) for name in group}
+    started: set[str] = set()
     for row in rows:
         deleted = False
-        newer = row["s"] is not None and (state["s"] is None or row["s"] >= state["s"])
-        if row["_VALUE_KIND"] in (1, 3):
+        back, there = row["_VALUE_KIND"] in (1, 3), row["s"] is not None
+        if back:
             if not filled:
                 state, filled = {name: row[name] for name in names}, True
-                newer = row["s"] is not None
             if "ignore-delete" in options:
                 continue
-            if group and newer and row["_VALUE_KIND"] == 3:
-                state, deleted = {name: row[name] for name in names}, True
-            elif group and newer:
-                state |= {"s": row["s"], "b": None, "c": None}
-            elif not group and row["_VALUE_KIND"] == 3:
-                state, deleted = {name: row[name] for name in names}, True
-            continue
-        for name in names:
-            if name in group:
-                state[name] = row[name] if newer else state[name]
-            elif row[name] is not None:
-                state[name] = row[name]
-        inserted = filled = True
+        newer = there and (state["s"] is None or row["s"] >= state["s"])
+        whole = newer if "partial-update.remove-record-on-sequence-group" in options else not group
+        if back and whole and row["_VALUE_KIND"] == 3:
+            state, deleted = {name: row[name] for name in names}, True
+        elif back and there:
+            for name in group:
+                if "fields." + name + ".ignore-retract" not in options:
+                    state[name] = taken_back(functions[name], state[name], row[name], newer)
+        elif not back:
+            for name in group:
+                if there and functions[name]:
+                    state[name] = grouped(functions[name], name, state[name], row[name], newer, started)
+                elif newer:
+                    state[name] = row[name]
+            state |= {name: row[name] for name in names if name not in (*group, "s") and row[name] is not None}
+            if not group and row["s"] is not None:
+                state["s"] = row["s"]
+            inserted = filled = True
+        if group and newer:
+            state["s"] = row["s"]
     return state if inserted and not deleted else None
+
+
+def taken_back(function: str, have: Any, new: Any, newer: bool) -> Any:
+    match function:
+        case "sum":
+            return have if new is None else (have or 0) - new
+        case "last_non_null_value":
+            return have if new is None else None
+        case _:
+            return None if newer else have
+
+
+def grouped(function: str, name: str, have: Any, new: Any, newer: bool, started: set[str]) -> Any:
+    """An older row comes before all that were taken: the engine calls the function with its arguments exchanged."""
+    first, then = (have, new) if newer else (new, have)
+    match function:
+        case "sum":
+            return (have or 0) + (new or 0) if have is not None or new is not None else None
+        case "max":
+            return max((each for each in (have, new) if each is not None), default=None)
+        case "listagg":
+            if then is None or not then.strip():
+                return first
+            return then if first is None or not first.strip() else f"{first},{then}"
+        case "last_non_null_value":
+            return first if then is None else then
+        case _:
+            if name in started or (function == "first_non_null_value" and then is None):
+                return first
+            started.add(name)
+            return then
 
 
 def aggregated(options: Mapping[str, str], rows: list[Row], names: list[str]) -> Row | None:
@@ -233,6 +284,14 @@ def test_merging_is_what_a_window_gives(spark: SparkSession, seed: int) -> None:
     )
     window = spark.sql(f"SELECT k, j, {last} FROM merge_rows GROUP BY k, j")
     assert texts(partly.to_pylist()) == texts(window.toArrow().to_pylist())
+    options = {**OPTIONS["groups, aggregated"], "fields.c.aggregate-function": "min"}
+    in_groups = merge(merge_rule(schema(options)), table(added))
+    there = "FILTER (WHERE s IS NOT NULL OR alone)"  # a key's only row is not merged
+    window = spark.sql(
+        f"SELECT k, j, cast(sum(a) {there} AS int) AS a, max(b) {there} AS b, min(c) {there} AS c, max(s) AS s "
+        "FROM (SELECT *, count(*) OVER (PARTITION BY k, j) = 1 AS alone FROM merge_rows) GROUP BY k, j"
+    )
+    assert texts(in_groups.to_pylist()) == texts(window.toArrow().to_pylist())
     options = {**OPTIONS["aggregation"], "fields.c.aggregate-function": "max"}
     summed = merge(merge_rule(schema(options)), table(added))
     window = spark.sql(
@@ -267,13 +326,27 @@ def test_floats_are_ordered_as_java_orders_them() -> None:
         ({"merge-engine": "aggregation", "fields.default-aggregate-function": "collect"}, "collect"),
         ({"merge-engine": "aggregation", "fields.c.aggregate-function": "sum"}, "'c'"),
         ({"merge-engine": "partial-update", "fields.a.aggregate-function": "sum"}, "'a'"),
+        ({"merge-engine": "partial-update", "fields.default-aggregate-function": "max"}, "'a'"),
         (
             {
                 "merge-engine": "partial-update",
                 "fields.s.sequence-group": "a",
                 "fields.a.aggregate-function": "sum",
+                "fields.b.aggregate-function": "sum",
             },
-            "inside a sequence group",
+            "'b'",
+        ),
+        (
+            {
+                "merge-engine": "partial-update",
+                "fields.s.sequence-group": "a",
+                "fields.a.aggregate-function": "merge_map",
+            },
+            "merge_map",
+        ),
+        (
+            {"merge-engine": "partial-update", "fields.s.sequence-group": "a", "fields.b.sequence-group": "a"},
+            "'a'",
         ),
         ({"merge-engine": "partial-update", "fields.gone.sequence-group": "a"}, "'gone'"),
     ],
@@ -289,10 +362,19 @@ def test_what_cannot_be_right_is_refused_by_name(options: Mapping[str, str], say
     [
         ({"merge-engine": "partial-update"}, "partial-update"),
         ({"merge-engine": "aggregation", "fields.a.aggregate-function": "max"}, "'max'"),
+        (
+            {
+                "merge-engine": "partial-update",
+                "fields.s.sequence-group": "a",
+                "fields.a.aggregate-function": "max",
+                "partial-update.remove-record-on-sequence-group": "s",  # `a` comes before it, and is taken back first
+            },
+            "'max'",
+        ),
     ],
 )
 def test_a_retraction_that_the_engine_would_not_take_is_refused(options: Mapping[str, str], says: str) -> None:
-    row = {"k": 1, "j": "x", "a": 1, "b": None, "c": None, "s": None, "_LEVEL": 0}
+    row = {"k": 1, "j": "x", "a": 1, "b": None, "c": None, "s": 1, "_LEVEL": 0}
     rows = [{**row, "_SEQUENCE_NUMBER": number, "_VALUE_KIND": kind} for number, kind in ((1, 0), (2, 3))]
     with pytest.raises(Unsupported) as caught:
         merge(merge_rule(schema(options)), table(rows))
