@@ -174,7 +174,7 @@ def _function(name: str, function: str, said: Mapping[str, str], type_: Type) ->
 
 def _groups(said: Mapping[str, str], of: Mapping[str, Type]) -> tuple[Group, ...]:
     removing = _listed(said.get("partial-update.remove-record-on-sequence-group", ""))
-    found = []
+    found: list[Group] = []
     for option, value in said.items():
         if not (option.startswith("fields.") and option.endswith(".sequence-group")):
             continue
