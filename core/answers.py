@@ -9,6 +9,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Any
 
+from core import refplan
 from core.asof import AsOf
 from core.diff import Diff
 from core.errors import SnapscopeError
@@ -48,12 +49,14 @@ SEED_FIELDS = (
 
 
 def snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).replace("-", "_").lower()
 
 
 def snapshot(value: Snapshot) -> Json:
     """The specification's fields in its order (null where absent), then whatever else the file says."""
     own = {snake(name): content for name, content in value.fields.items()}
+    if "snapshot_id" in own:  # Iceberg: its own fields, and what to know of it
+        return {"id": value.id, **own, "note": value.note or None}
     own["watermark"] = value.watermark
     return {**{name: own.get(name) for name in SEED_FIELDS}, **own}
 
@@ -82,7 +85,10 @@ def _unreadable(line: Line, kind: str, key: str) -> list[Json]:
 
 
 def files(history: History, point: AsOf) -> list[Json]:
+    """One object a live file; of an Iceberg table delete files too, each with its content."""
     columns = ["path", "bytes", "rows", "partition", "bucket", "level"]
+    if history.heads.format == "iceberg":
+        columns = ["path", "bytes", "rows", "partition", "content", "offset", "referenced", "deletes"]
     found: list[Json] = history.files_at(history.require(point.point)).select(columns).to_pylist()
     return found
 
@@ -182,7 +188,9 @@ def costs(history: History, now_ms: int) -> Json:
     curve_files, curve_bytes = retention_curve(history)
     return {
         "held_bytes": history.bytes_of(history.held.over(kept)),
-        "tags": [
+        "tags": _ref_costs(history, now_ms)
+        if history.heads.format == "iceberg"
+        else [
             {
                 "point": holder.point,
                 "snapshot": holder.snapshot.id if holder.snapshot else None,
@@ -203,6 +211,25 @@ def costs(history: History, now_ms: int) -> Json:
             {"tags": list(drop.tags), "files": drop.files, "bytes": drop.bytes} for drop in best_drops(history, kept)
         ],
     }
+
+
+def _ref_costs(history: History, now_ms: int) -> list[Json]:
+    """Iceberg's tags: removing one frees nothing now, and something once an expiry by the table's rules has run."""
+    dates = expiries(history.heads, now_ms)
+    later = refplan.tag_costs(history, now_ms)
+    points = {tag.name: point for line in history.heads.lines for tag, point in refplan.tag_points(line)}
+    return [
+        {
+            "point": points[tag.name],
+            "snapshot": tag.snapshot.id,
+            "exclusive_now_files": 0,
+            "exclusive_now_bytes": 0,
+            "exclusive_after_policy_bytes": later[tag.name],
+            "expires": dates[points[tag.name]].words if points[tag.name] in dates else None,
+        }
+        for line in history.heads.lines
+        for tag in line.tags
+    ]
 
 
 def life(value: Life) -> Json:

@@ -50,6 +50,7 @@ def apply(
     refuse_settle(settle_s)
     if plan.table != table.location:
         raise Invalid(f"The plan was made for {plan.table}, not for {table.location}; nothing was changed.")
+    table.refuse_apply()
     if isinstance(plan.change, CreateTag | RenameTag):
         return _publish(table, plan, journal)
     with locked(table.location):

@@ -19,6 +19,8 @@ from core.history import History
 from core.model import Field, HolderKind, Schema, Snapshot
 from core.runs import Ints, Mask, Runs, maximal
 
+COMPACTION = ("COMPACT", "replace")  # what Paimon and Iceberg call a commit that only rewrites
+NO_BUCKET = -(2**31)  # joins do not meet on null
 _GROUPED = ("files", "bytes", "rows")
 
 
@@ -26,9 +28,11 @@ _GROUPED = ("files", "bytes", "rows")
 class Diff:
     """From point `a` to point `b`.
 
-    added, removed: the columns of `History.files_at` and `change` ("data" or "compaction")
+    added, removed: the columns of `History.files_at` and `change` ("data", "compaction" or, where the deletes of one
+                    data file were written anew, "deletes")
     partitions: partition, bucket, {added,removed}_{files,bytes,rows}; every sum exact
     summary: the same sums over all, and of those the part that is compaction, and net_rows
+    is_backwards: `b` is the older of the two
     commits: the retained snapshots after the older point up to the newer one, on one branch
     """
 
@@ -41,6 +45,7 @@ class Diff:
     schema_changes: tuple[str, ...]
     option_changes: tuple[str, ...]
     commits: tuple[Snapshot, ...] = field(repr=False)
+    is_backwards: bool = False
 
 
 def diff(history: History, a: AsOf, b: AsOf) -> Diff:
@@ -53,18 +58,22 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
     added = _files(history, paths, at_b & ~at_a, positions[1], born=positions[1] != older)
     removed = _files(history, paths, at_a & ~at_b, positions[0], born=positions[0] != older)
     # An upgrade moves a file to another level without touching it: same path on both sides, no change at all.
-    both = pc.is_in(added["path"], value_set=removed["path"]), pc.is_in(removed["path"], value_set=added["path"])
-    added, removed = added.filter(pc.invert(both[0])), removed.filter(pc.invert(both[1]))
+    if "level" in history.files.column_names and history.files["level"].null_count == 0:
+        both = pc.is_in(added["path"], value_set=removed["path"]), pc.is_in(removed["path"], value_set=added["path"])
+        added, removed = added.filter(pc.invert(both[0])), removed.filter(pc.invert(both[1]))
+    else:  # a Puffin file of many deletion vectors is many files
+        added, removed = _rewritten_deletes(added, removed), _rewritten_deletes(removed, added)
     return Diff(
         a=a,
         b=b,
         added=added,
         removed=removed,
-        partitions=_partitions(added, removed),
+        partitions=by_partition(added, removed),
         summary=_summary(added, removed),
         schema_changes=schema_changes(a.schema, b.schema),
         option_changes=option_changes(a.schema, b.schema),
         commits=_commits(history, a, b),
+        is_backwards=_age(history, b) < _age(history, a),
     )
 
 
@@ -104,8 +113,8 @@ def _compacts(history: History, line: Sequence[int], *, born: bool) -> Ints:
         if next_one.id == one.id:  # a tag beside its snapshot
             if born:
                 answer[after] = answer[before]
-        elif next_one.id == one.id + 1:
-            answer[after if born else before] = next_one.kind == "COMPACT"
+        elif next_one.parent_id == one.id or (next_one.parent_id is None and next_one.id == one.id + 1):
+            answer[after if born else before] = next_one.kind in COMPACTION
     if not born:
         for before, after in pairwise(reversed(line)):
             one, next_one = history.holders[after].snapshot, history.holders[before].snapshot
@@ -113,13 +122,28 @@ def _compacts(history: History, line: Sequence[int], *, born: bool) -> Ints:
                 answer[after] = answer[before]
     first = history.holders[line[0]].snapshot
     if born and first is not None and first.id == 1:
-        answer[line[0]] = first.kind == "COMPACT"
+        answer[line[0]] = first.kind in COMPACTION
     return answer
 
 
-def _partitions(added: pa.Table, removed: pa.Table) -> pa.Table:
+def _age(history: History, point: AsOf) -> int:
+    """What orders two points: ids where they rise with time."""
+    return point.snapshot.id if history.heads.pointer is None else point.snapshot.time_ms
+
+
+def _rewritten_deletes(files: pa.Table, others: pa.Table) -> pa.Table:
+    """A delete file of a data file that had another one on the other side: its deletes changed."""
+    has_another = pc.is_in(files["referenced"], value_set=others["referenced"].drop_null())
+    place = files.schema.get_field_index("change")
+    return files.set_column(place, "change", pc.if_else(has_another, "deletes", files["change"]))
+
+
+def by_partition(added: pa.Table, removed: pa.Table) -> pa.Table:
+    """Sums of both sides by partition and bucket, as of `Diff.partitions`."""
     sides = []
     for name, files in (("added", added), ("removed", removed)):
+        place = files.schema.get_field_index("bucket")
+        files = files.set_column(place, "bucket", pc.fill_null(files["bucket"], NO_BUCKET))
         grouped = files.group_by(["partition", "bucket"]).aggregate(
             [("path", "count"), ("bytes", "sum"), ("rows", "sum")]
         )
@@ -128,7 +152,9 @@ def _partitions(added: pa.Table, removed: pa.Table) -> pa.Table:
     for index, name in enumerate(joined.column_names):
         if name.startswith(("added_", "removed_")):
             joined = joined.set_column(index, name, pc.fill_null(joined[name], 0))
-    return joined.sort_by([("partition", "ascending"), ("bucket", "ascending")])
+    place = joined.schema.get_field_index("bucket")
+    told = pc.if_else(pc.equal(joined["bucket"], NO_BUCKET), None, joined["bucket"])  # Iceberg has none
+    return joined.set_column(place, "bucket", told).sort_by([("partition", "ascending"), ("bucket", "ascending")])
 
 
 def _summary(added: pa.Table, removed: pa.Table) -> dict[str, int]:
@@ -185,5 +211,9 @@ def _commits(history: History, a: AsOf, b: AsOf) -> tuple[Snapshot, ...]:
     line = history.heads.line(b.branch)
     if line is None or a.branch != b.branch:
         return ()
+    if history.heads.pointer is not None:
+        ids = [each.id for each in line.snapshots]
+        first, last = sorted(ids.index(each.snapshot.id) for each in (a, b))
+        return line.snapshots[first + 1 : last + 1]
     low, high = sorted((a.snapshot.id, b.snapshot.id))
     return tuple(each for each in line.snapshots if low < each.id <= high)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from core import retention
+from core import refs, retention
 from core.asof import in_words
 from core.history import History
 from core.model import Heads, HolderKind, Line, Tag
@@ -29,6 +29,8 @@ class Expiry:
 
 def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
     """Of every readable snapshot and tag of every branch, by point."""
+    if heads.pointer is not None:
+        return {point: Expiry(point, *told) for point, told in refs.ends(heads, now_ms).items()}
     found: dict[str, Expiry] = {}
     for line in heads.lines:
         prefix = "" if line.branch == heads.main.branch else f"branch:{line.branch}/"
@@ -52,22 +54,30 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
         rules=rules,
     )
     retained_ms = now_ms - policy.threshold_ms
+    holds = rules != "newest" or options.get("consumer.changelog-only") != "true"
     found, not_before = [], 0
     for index, each in enumerate(line.snapshots):
-        judged = line.snapshots[index + 1] if rules == "newest" and index + 1 < count else each
-        if index >= count - policy.retain_max:
-            not_before = max(not_before, judged.time_ms + retained_ms)
-        blocking = [consumer.name for consumer in line.consumers if consumer.next_snapshot <= each.id]
-        missing = index - (count - policy.retain_min) + 1
+        # After so many more commits the count no longer keeps it; after so many it goes whatever its age.
+        more = index - count + policy.retain_min + 1
+        most = index - count + policy.retain_max + 1
+        judged_ms = each.time_ms
+        if rules == "newest":  # by the age of its successor, which the newest one does not have yet
+            judged_ms = line.snapshots[index + 1].time_ms if index + 1 < count else now_ms
+            more = max(more, min(2, most)) if index + 1 == count else more
+        if most > 1:
+            not_before = max(not_before, judged_ms + retained_ms)
+        blocking = [each_.name for each_ in line.consumers if holds and each_.next_snapshot <= each.id]
+        at_most = f", or after {several(most, 'more commit')} whatever its age" if most < policy.retain_max else ""
         if blocking:
             words = f"never while consumer {blocking[0]} stands before it"
             found.append(Expiry(str(each.id), None, words))
-        elif missing > 0:
-            words = f"after {several(missing, 'more commit')}, not before {in_words(max(not_before, 0))}"
-            found.append(Expiry(str(each.id), None, words))
+        elif more > 1:
+            words = f"after {several(more, 'more commit')}, not before {in_words(max(not_before, 0))}"
+            found.append(Expiry(str(each.id), None, words + (at_most if most > more else "")))
+        elif not_before <= now_ms:
+            found.append(Expiry(str(each.id), not_before, "with the next commit of a writer"))
         else:
-            due = not_before <= now_ms
-            words = "with the next commit of a writer" if due else f"with the first commit after {in_words(not_before)}"
+            words = f"with the first commit after {in_words(not_before)}{at_most}"
             found.append(Expiry(str(each.id), not_before, words))
     return found
 

@@ -44,12 +44,12 @@ class Forecast:
 def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) -> Forecast | None:
     """What the next commit to a branch expires, judged as its writer would at `now_ms`, that commit counted.
 
-    None where writers expire nothing by themselves (`write-only`), or nothing was ever committed.
+    None where writers expire nothing by themselves (`write-only`, Iceberg), or nothing was ever committed.
     """
     line = history.heads.line(branch)
     if line is None:
         raise NotFound(f"There is no branch {branch!r}.", path=table.location)
-    if line.options.get("write-only") == "true" or not line.snapshots:
+    if line.options.get("write-only") == "true" or not line.snapshots or history.heads.format != "paimon":
         return None
     try:
         plan = planning.preview(history, _asked(line, now_ms), now_ms)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Corrupt, NotFound
-from core.model import Heads, Holder, HolderKind, Problem
+from core.model import MAIN, Heads, Holder, HolderKind, Problem
 from core.runs import Ints, Mask, Runs, Shapes, shapes
 
 
@@ -95,7 +95,12 @@ class History:
 
     @cached_property
     def _positions(self) -> dict[str, int]:
-        return {holder.point: position for position, holder in enumerate(self.holders)}
+        found = {holder.point: position for position, holder in enumerate(self.holders)}
+        if self.heads.pointer is not None:  # Iceberg's tags hold nothing themselves: each is its snapshot
+            for line in self.heads.lines:
+                prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
+                found |= {f"{prefix}tag:{tag.name}": found[f"{prefix}{tag.snapshot.id}"] for tag in line.tags}
+        return found
 
     def files_at(self, position: int) -> pa.Table:
         """The live data files of one point, ordered by path: what of it could be read (see `require`)."""

@@ -177,7 +177,7 @@ class Heads:
 
     location: str  # as the user named it, without a trailing slash
     format: str  # "paimon", "iceberg"
-    lines: tuple[Line, ...]  # main first, then the other branches by name; in Iceberg what is on no ref is last
+    lines: tuple[Line, ...]  # main first, then the other branches by name; in Iceberg what is on no branch is last
     references: Mapping[str, bytes] = field(repr=False)
     refs: tuple[Ref, ...] = ()  # Iceberg: main first, then by name
     pointer: tuple[tuple[int, int], ...] | None = None  # Iceberg: what main pointed to, (time in ms, id), as listed

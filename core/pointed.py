@@ -168,7 +168,7 @@ def _head(line: Line) -> str:
 
 
 def _chain(heads: Heads, line: Line) -> list[Snapshot]:
-    """A line from its head back; what is on no ref stands in the order of time."""
+    """A line from its head back; what is on no branch stands in the order of time."""
     if line.head is not None:
         return list(ancestors(members(heads), line.head.id))
     ref = next((ref for ref in heads.refs if ref.is_branch and ref.name == line.branch), None)

@@ -72,8 +72,10 @@ def retention_curve(history: History, branch: str = MAIN) -> tuple[Ints, Ints]:
     newest N, all tags, branches and changelogs staying. Index 0 is told for the arithmetic only: one always stays."""
     alike = history.shapes
     own = np.array([_is_snapshot(holder, branch) for holder in history.holders], dtype=np.bool_)
-    others = alike.runs.over(history.existing & ~own)
-    _, _, last = _kept(alike.runs, own)
+    named = {str(ref.snapshot_id) for ref in history.heads.refs if ref.name != MAIN}  # Iceberg's tags and branches
+    may_go = own & np.array([holder.name not in named for holder in history.holders], dtype=np.bool_)
+    others = alike.runs.over(history.existing & ~may_go)
+    _, _, last = _kept(alike.runs, may_go)
     order = np.cumsum(own) - 1  # a position's rank among the branch's snapshots
     alone = (last >= 0) & ~others
     total = int(own.sum())

@@ -169,7 +169,9 @@ def _walk(
         few, young = kept < least, each.time_ms >= cutoff
         keeping = keeping and (few or young)
         if not keeping:
-            told.append(f"on branch {ref.name} beyond its newest {least} and what is not older than {in_words(cutoff)}")
+            behind = f"behind a snapshot of branch {ref.name} that goes"
+            aged = f"older than {in_words(cutoff)}, not among the newest {least} of branch {ref.name}"
+            told.append(behind if young else aged)
             continue
         kept += 1
         if young:

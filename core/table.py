@@ -125,6 +125,16 @@ class Table:
                     found.setdefault(holder.point, []).append(path)
         return found
 
+    def refuse_apply(self) -> None:
+        """`Unsupported` where plans of this table cannot be carried out here; nothing was changed then."""
+        if self.own:
+            self.own.refuse_apply()
+
+    def refuse_query(self) -> None:
+        """`Unsupported` where rows of this table cannot be read here."""
+        if self.own:
+            self.own.refuse_query()
+
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: where Paimon's own deletion would differ from this plan, and what it would break."""
         if self.own:

@@ -1,10 +1,14 @@
-"""Finds the tables of a warehouse: `<warehouse>/<database>.db/<table>/schema/schema-<N>`."""
+"""Finds the tables of a warehouse.
+
+Paimon's stand in `<warehouse>/<database>.db/<table>`, Iceberg's there, in `<database>/<table>` or at the top.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from core.errors import NotFound, SnapscopeError
+from core.formats.iceberg import heads as iceberg_heads
 from core.formats.paimon import heads as paimon_heads
 from core.model import Problem
 from core.store import Store
@@ -36,10 +40,12 @@ class Warehouse:
 
 
 def list_tables(location: str) -> Warehouse:
-    """List a warehouse, one database directory, or a single table named by its own path."""
+    """List a warehouse, one database directory, or a single table named by its own path or its metadata.json."""
+    if iceberg_heads.is_metadata(location.rstrip("/").rpartition("/")[2]):
+        return _pinned(location)
     store = Store(location)
     base = store.location
-    if paimon_heads.is_table(store):
+    if is_table(store):
         above, _, name = base.rpartition("/")
         database = above.rsplit("/", 1)[-1].removesuffix(".db")
         return Warehouse(base, (TableRef(database, name, base),), is_demo(base), ())
@@ -54,7 +60,41 @@ def list_tables(location: str) -> Warehouse:
     for entry in entries:
         if entry.is_dir and entry.name.endswith(".db"):
             _list_database(store, entry.name, base, tables, problems)
+        elif entry.is_dir and not entry.name.startswith((".", "_")) and not base.endswith(".db"):
+            _list_iceberg(store, entry.name, base, tables, problems)
     return Warehouse(base, tuple(tables), is_demo(base), tuple(problems))
+
+
+def is_table(store: Store) -> bool:
+    """Is this directory a table of any format? A Paimon table may hold Iceberg metadata of itself."""
+    return paimon_heads.is_table(store) or iceberg_heads.is_table(store)
+
+
+def _pinned(location: str) -> Warehouse:
+    """The table of one metadata file, named by the directory above `metadata`."""
+    above, _, name = location.rstrip("/").rpartition("/")
+    store = Store(above or ("/" if location.startswith("/") else "."))
+    if name not in {entry.name for entry in store.ls()}:
+        raise NotFound(f"There is no file {location}.", path=location)
+    parts = store.location.removesuffix(f"/{iceberg_heads.DIRECTORY}").rsplit("/", 2)
+    own = f"{store.location}/{name}"
+    return Warehouse(own, (TableRef(parts[-2].removesuffix(".db"), parts[-1], own),), is_demo(store.location), ())
+
+
+def _list_iceberg(store: Store, directory: str, base: str, tables: list[TableRef], problems: list[Problem]) -> None:
+    """Iceberg tables at the top of a warehouse, or in a database directory without `.db`. One listing a directory."""
+    try:
+        inner = [entry.name for entry in store.ls(directory) if entry.is_dir and not entry.name.startswith((".", "_"))]
+        if iceberg_heads.DIRECTORY in inner and iceberg_heads.is_table(store.at(directory)):
+            tables.append(TableRef("", directory, f"{base}/{directory}"))
+            return
+        tables += [
+            TableRef(directory, name, f"{base}/{directory}/{name}")
+            for name in inner
+            if iceberg_heads.is_table(store.at(f"{directory}/{name}"))
+        ]
+    except SnapscopeError as error:
+        problems.append(Problem(directory, "a directory that can be listed", error.message))
 
 
 def _list_database(store: Store, directory: str, base: str, tables: list[TableRef], problems: list[Problem]) -> None:
@@ -68,7 +108,7 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
     for entry in entries:
         inner = f"{directory}/{entry.name}".lstrip("/")
         try:
-            if entry.is_dir and paimon_heads.is_table(store.at(inner)):
+            if entry.is_dir and is_table(store.at(inner)):
                 tables.append(TableRef(database, entry.name, f"{location}/{entry.name}"))
         except SnapscopeError as error:
             problems.append(Problem(inner, "a table directory that can be listed", error.message))

@@ -225,7 +225,8 @@ def _expire_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--older-than", metavar="TIME")
     sub.add_argument("--time-retained", metavar="DURATION")
     sub.add_argument("--max-deletes", type=int)
-    sub.add_argument("--drop-tag", action="append", default=[], metavar="NAME", help="delete this tag in the same plan")
+    help_ = "delete this tag in the same plan; of an Iceberg table, a branch too"
+    sub.add_argument("--drop-tag", "--drop-ref", action="append", default=[], metavar="NAME", help=help_)
     sub.add_argument("--snapshot", action="append", default=[], metavar="ID", help="let exactly these oldest ones go")
     sub.add_argument("--expired-tags", action="store_true", help="delete tags whose retention has passed, too")
     sub.add_argument("--tags-older-than", metavar="TIME", help="delete tags created before this, too")

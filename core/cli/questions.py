@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import time
 from typing import Any
 
@@ -14,7 +15,7 @@ from core.errors import Invalid, NotFound
 from core.expiry import life
 from core.forecast import forecast
 from core.history import History
-from core.model import Line
+from core.model import MAIN, Heads, Line
 from core.spark.lost import resolved
 from core.table import Table, open_table
 from core.units import parse_duration_ms, several, size
@@ -50,7 +51,10 @@ def _line(table: Table, branch: str) -> Line:
 
 
 def snapshots(args: Args) -> Answer:
-    line = _line(open_table(args.table), args.branch)
+    table = open_table(args.table)
+    line = _line(table, args.branch)
+    if line.current_schema is not None:
+        return _iceberg_snapshots(args, table.heads(), line)
     rows = [
         (
             str(each.id),
@@ -66,8 +70,35 @@ def snapshots(args: Args) -> Answer:
     return _whole(args, answers.snapshots(line)), _with_notes(text, line)
 
 
+def _iceberg_snapshots(args: Args, heads: Heads, line: Line) -> Answer:
+    """Snapshots are the table's, on whatever branch they stand, or on none."""
+    lines = heads.lines if line.branch == MAIN else (line,)
+    rows = [
+        (
+            str(each.id),
+            own.branch,
+            in_words(each.time_ms),
+            each.kind,
+            number(each.total_rows),
+            number(each.delta_rows),
+            each.note,
+        )
+        for own in lines
+        for each in own.snapshots
+    ]
+    document = [{**answers.snapshot(each), "branch": own.branch} for own in lines for each in own.snapshots]
+    head = ("id", "branch", "committed", "operation", "rows", "± rows", "note")
+    return document, _with_notes(grid(head, rows), heads.main)
+
+
 def tags(args: Args) -> Answer:
-    line = _line(open_table(args.table), args.branch)
+    table = open_table(args.table)
+    line = _line(table, args.branch)
+    if line.current_schema is not None and line.branch == MAIN:
+        every = [tag for each in table.heads().lines for tag in each.tags]  # a tag is the table's
+        line = dataclasses.replace(line, tags=tuple(sorted(every, key=lambda tag: tag.name)))
+        line = dataclasses.replace(line, snapshots=tuple(tag.snapshot for tag in line.tags))
+    zone = "writer's clock" if line.current_schema is None else "UTC"
     retained = {each.id for each in line.snapshots}
     rows = [
         (
@@ -75,7 +106,7 @@ def tags(args: Args) -> Answer:
             str(tag.snapshot.id),
             in_words(tag.snapshot.time_ms),
             "yes" if tag.snapshot.id in retained else "expired: only tags hold it",
-            f"{tag.expires:%Y-%m-%d %H:%M:%S} (writer's clock)" if tag.expires else "never",
+            f"{tag.expires:%Y-%m-%d %H:%M:%S} ({zone})" if tag.expires else "never",
         )
         for tag in line.tags
     ]
@@ -103,19 +134,19 @@ def files(args: Args) -> Answer:
     point = resolve(heads, _point(args, "latest"), args.branch)
     history = table.history(heads)
     found = answers.files(history, point)
+    last = ("content", "deletes") if heads.format == "iceberg" else ("bucket", "level")
     rows = [
         (
             each["path"],
             size(each["bytes"]),
             f"{each['rows']:,}",
             each["partition"],
-            str(each["bucket"]),
-            str(each["level"]),
+            *(str(each[name]) for name in last),
         )
         for each in found
     ]
     total = sum(each["bytes"] for each in found)
-    return found, grid(("path", "bytes", "rows", "partition", "bucket", "level"), rows) + (
+    return found, grid(("path", "bytes", "rows", "partition", *last), rows) + (
         f"\n{several(len(found), 'file')}, {size(total)}, live at {point.point}."
     )
 
@@ -153,7 +184,7 @@ def diff(args: Args) -> Answer:
     rows = [
         (
             each["partition"],
-            str(each["bucket"]),
+            "" if each["bucket"] is None else str(each["bucket"]),
             f"+{each['added_files']} -{each['removed_files']}",
             f"{each['added_rows'] - each['removed_rows']:+,}",
             signed_size(each["added_bytes"] - each["removed_bytes"]),
@@ -222,9 +253,7 @@ def cost(args: Args) -> Answer:
     drops = [(", ".join(each["tags"]), str(each["files"]), size(each["bytes"])) for each in found["best_drops"][:10]]
     parts = [
         f"{size(found['held_bytes'])} are held.",
-        "Writers of this table expire nothing by themselves."
-        if coming is None
-        else "\n".join(of_forecast(coming)),
+        "Writers of this table expire nothing by themselves." if coming is None else "\n".join(of_forecast(coming)),
         grid(("tag", "frees now", "once the policy has run", "expires"), tags),
         grid(("held by exactly", "files", "bytes"), sets),
         grid(("best tags to drop", "files", "frees"), drops),

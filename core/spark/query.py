@@ -87,6 +87,7 @@ def query(
     `Unsupported` for tables that cannot be read right by plain Spark yet, `Invalid` for a statement that is not
     allowed or fails.
     """
+    table.refuse_query()
     history = history or table.history()
     query_id = query_id or str(uuid.uuid4())
     point, second, earlier = (

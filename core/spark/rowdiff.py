@@ -86,6 +86,7 @@ def row_diff(
     `query_id` names the run for `sql.cancel`. Raises what reading either point raises, `Unsupported` for columns whose
     types cannot be compared, `Invalid` for a time-out and a cancel, `NotFound` for a point that went meanwhile.
     """
+    table.refuse_query()
     id = query_id or str(uuid.uuid4())
     with lost.explained(table, history, (a, b)):
         return sql.lasting(lambda spark: _row_diff(spark, table, history, a, b, limit, timeout_s, id, on_progress))

@@ -159,13 +159,15 @@ def axis(heads: Heads) -> Axis:
                 shown.append(_dot(line, gone[number], own + 1, tags, point))
         by_id = {dot.id: dot for dot in shown}
         dots += shown
+        if heads.pointer is None:
+            shown.sort(key=lambda dot: dot.id)
         if shown:
-            first_dot[line.branch] = min(shown, key=lambda dot: dot.id)
+            first_dot[line.branch] = shown[0]
         for tag in line.tags:
             at = by_id[tag.snapshot.id]
             flags.append(Flag(tag.name, _point(line.branch, f"tag:{tag.name}"), at.id, at.time_ms, at.lane))
         pins += _pins(line, own)
-        marks += _marks(sorted(shown, key=lambda dot: dot.id))
+        marks += _marks(shown)
     return Axis(tuple(lanes), tuple(dots), tuple(flags), tuple(pins), tuple(marks), _cuts(heads, dots, first_dot))
 
 
@@ -212,8 +214,17 @@ def _marks(dots: Sequence[Dot]) -> Iterable[Mark]:
 
 
 def _cuts(heads: Heads, dots: Sequence[Dot], first: Mapping[str, Dot]) -> tuple[Cut, ...]:
-    """A branch starts at the dot of another lane that has the same id and commit time as its own first one."""
+    """A branch starts at the dot of another lane that has the same id and commit time as its own first one; in Iceberg
+    at the parent of its own first one."""
     cuts = []
+    if heads.pointer is not None:
+        parents = {each.id: each.parent_id for line in heads.lines for each in line.snapshots}
+        placed = {dot.id: dot for dot in dots}
+        for branch, start in sorted(first.items()):
+            end = placed.get(parents[start.id] or 0)
+            if end is not None and branch != MAIN:
+                cuts.append(Cut(branch, end.time_ms, end.lane, start.time_ms, start.lane))
+        return tuple(cuts)
     own = {line.branch for line in heads.lines if line.branch != MAIN}
     origin = {(dot.id, dot.time_ms): dot for dot in reversed(dots) if not dot.point.startswith("branch:")}
     for branch in sorted(own & first.keys()):

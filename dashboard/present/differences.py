@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.diff import Diff
+from core.diff import Diff, by_partition
 from dashboard.present import markup, units, words
 from dashboard.present.markup import Html, Piece
 
@@ -94,16 +94,11 @@ def partitions(found: Diff, *, hide_compaction: bool) -> str:
 
 def _by_partition(found: Diff) -> pa.Table:
     """The core's sums by partition and bucket, over files that no compaction brought or took away."""
-    sides = []
-    for side, files in (("added", found.added), ("removed", found.removed)):
-        real = files.filter(pc.equal(files["change"], "data"))
-        sums = real.group_by(["partition", "bucket"]).aggregate([("path", "count"), ("bytes", "sum"), ("rows", "sum")])
-        sides.append(sums.rename_columns(["partition", "bucket", f"{side}_files", f"{side}_bytes", f"{side}_rows"]))
-    joined = sides[0].join(sides[1], ["partition", "bucket"], join_type="full outer")
-    for place, name in enumerate(joined.column_names):
-        if name.startswith(("added_", "removed_")):
-            joined = joined.set_column(place, name, pc.fill_null(joined[name], 0))
-    return joined.sort_by([("partition", "ascending"), ("bucket", "ascending")])
+    return by_partition(_changed(found.added), _changed(found.removed))
+
+
+def _changed(files: pa.Table) -> pa.Table:
+    return files.filter(pc.not_equal(files["change"], "compaction"))
 
 
 def _signed(side: str, value: int) -> str:
@@ -114,7 +109,7 @@ def files(found: Diff, *, hide_compaction: bool) -> pd.DataFrame:
     """Every file that differs: side, path, partition, bucket, bytes, rows, level, what changed it."""
     parts = []
     for side, table in (("added", found.added), ("removed", found.removed)):
-        shown = table.filter(pc.equal(table["change"], "data")) if hide_compaction else table
+        shown = _changed(table) if hide_compaction else table
         shown = shown.select(["path", "partition", "bucket", "bytes", "rows", "level", "change"])
         parts.append(shown.append_column("side", pa.array([words.SIDES[side]] * len(shown), pa.string())))
     frame: pd.DataFrame = pa.concat_tables(parts).to_pandas()

@@ -56,6 +56,10 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "OVERWRITE": ("removed", "diamond"),
     "COMPACT": ("compaction", "square"),
     "ANALYZE": ("muted", "x-thin-open"),
+    "append": ("added", "circle"),  # Iceberg's own names
+    "overwrite": ("removed", "diamond"),
+    "delete": ("removed", "triangle-down"),
+    "replace": ("compaction", "square"),
 }
 OTHER_KIND = ("muted", "circle-open")
 

@@ -134,7 +134,8 @@ def trend(heads: Heads, history: History | None) -> Trend:
     line = heads.main
     found = {tag.snapshot.id: (f"tag:{tag.name}", tag.snapshot) for tag in reversed(line.tags)}
     found |= {snapshot.id: (str(snapshot.id), snapshot) for snapshot in line.snapshots}
-    ordered = [found[number] for number in sorted(found)]
+    numbers = sorted(found) if heads.pointer is None else [snapshot.id for snapshot in line.snapshots]
+    ordered = [found[number] for number in numbers]
     points = tuple(point for point, _ in ordered)
     times = tuple(snapshot.time_ms for _, snapshot in ordered)
     rows = tuple(snapshot.total_rows for _, snapshot in ordered)

@@ -225,6 +225,7 @@ _KINDS = {
     "OVERWRITE": "Overwrite",
     "COMPACT": "Compaction",
     "ANALYZE": "Statistics only",
+    "replace": "Rewrite",
 }
 
 
@@ -426,10 +427,12 @@ WHOLE_TABLE = "(whole table)"
 PARTITIONS = "partitions"
 PARTITION_HEADS = ("Partition", "Bucket", "Files", "Added", "Rows", "Files", "Removed", "Rows")
 SIDES: Mapping[str, str] = {"added": "+ added", "removed": "− removed"}
-CHANGES: Mapping[str, str] = {"data": "data", "compaction": "compaction"}
+CHANGES: Mapping[str, str] = {"data": "data", "compaction": "compaction", "deletes": "deletes changed"}
 
 
-def bucket(number: int) -> str:
+def bucket(number: int | None) -> str:
+    if number is None:
+        return "—"
     return str(number) if number >= 0 else "postpone"
 
 

@@ -86,7 +86,7 @@ def _show(opened: Opened, history: History, found: Diff) -> None:
     )
     if hide and carried:
         st.html(markup.note("warning", words.hidden_rows(carried)))
-    if found.b.snapshot.id < found.a.snapshot.id:
+    if found.is_backwards:
         st.html(markup.note("warning", words.BACKWARDS))
     said = differences.sentence(found)
     if said is not None:

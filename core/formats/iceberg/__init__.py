@@ -1,1 +1,1 @@
-"""Apache Iceberg: metadata.json, manifest lists, manifests. Files are found by what the metadata names, never by name."""
+"""Apache Iceberg: metadata.json, manifest lists, manifests. A file is found by what names it."""

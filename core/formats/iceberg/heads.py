@@ -23,7 +23,7 @@ from core.store import Store
 
 DIRECTORY = "metadata"
 HINT = "version-hint.text"
-NO_REF = "(no ref)"
+NO_BRANCH = "(no branch)"
 _ANY = re.compile(r".*\.metadata\.json(\.gz)?")
 _HADOOP = re.compile(r"v(\d{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _CATALOG = re.compile(r"(\d{1,18})-[^/]*?(?:\.gz)?\.metadata\.json(?:\.gz)?")
@@ -170,7 +170,7 @@ def _lines(found: Metadata, snapshots: Mapping[int, Snapshot], warnings: tuple[P
         placed |= {each.id: ref.name for each in own}
     rest = sorted((each for each in snapshots.values() if each.id not in placed), key=lambda each: each.time_ms)
     if rest:
-        nowhere = NO_REF
+        nowhere = NO_BRANCH
         while nowhere in members:
             nowhere = f"({nowhere})"
         members[nowhere] = rest
@@ -215,15 +215,13 @@ def _snapshots(found: Metadata) -> dict[int, Snapshot]:
         for each in (ancestors(plain, ref.snapshot_id) if ref.is_branch else [plain[ref.snapshot_id]])
     }
     on_main = set() if found.current is None else {each.id for each in ancestors(plain, found.current)}
-    pointed: dict[int, int] = {}
-    for time_ms, number in found.log:
-        pointed[number] = time_ms
+    pointed = {number for _, number in found.log}
     return {
         each.id: _snapshot(found, each, _note(each, on_main, on_refs, pointed)) for each in found.snapshots.values()
     }
 
 
-def _note(member: Member, on_main: set[int], on_refs: set[int], pointed: Mapping[int, int]) -> str:
+def _note(member: Member, on_main: set[int], on_refs: set[int], pointed: set[int]) -> str:
     notes = []
     if (source := member.summary.get("source-snapshot-id")) is not None:
         notes.append(f"cherry-picked from {source}")

@@ -86,6 +86,13 @@ class IcebergTable:
             remedy="Carry the change out with the table's own engine, such as CALL system.expire_snapshots in Spark.",
         )
 
+    def refuse_query(self) -> None:
+        raise Unsupported(
+            "Rows of Iceberg tables cannot be read here yet.",
+            path=self.location,
+            remedy="Read them in Spark with the Iceberg runtime: SELECT * FROM … VERSION AS OF <snapshot id>.",
+        )
+
     def _place(self, found: Metadata) -> Place:
         """Where this table's files are: where its metadata says, and nowhere else."""
         if same(self.store, found.location):
