@@ -202,6 +202,15 @@ def costs(history: History, now_ms: int) -> Json:
             for position, holder in enumerate(history.holders)
             if holder.kind is HolderKind.TAG
         ],
+        "snapshots": [
+            {
+                "point": holder.point,
+                "expires": dates[holder.point].words,
+                "not_before_ms": dates[holder.point].not_before_ms,
+            }
+            for holder in history.holders
+            if holder.kind is HolderKind.SNAPSHOT and holder.point in dates
+        ],
         "by_holders": by_holders(history).to_pylist(),
         "retention": [
             {"retain": keep, "freed_files": int(curve_files[keep]), "freed_bytes": int(curve_bytes[keep])}

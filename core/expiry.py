@@ -15,6 +15,7 @@ from core import refs, retention
 from core.asof import in_words
 from core.history import History
 from core.model import Heads, HolderKind, Line, Tag
+from core.retention import UNBOUNDED
 from core.units import several
 
 
@@ -66,19 +67,19 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
             more = max(more, min(2, most)) if index + 1 == count else more
         if most > 1:
             not_before = max(not_before, judged_ms + retained_ms)
-        blocking = [each_.name for each_ in line.consumers if holds and each_.next_snapshot <= each.id]
-        at_most = f", or after {several(most, 'more commit')} whatever its age" if most < policy.retain_max else ""
-        if blocking:
-            words = f"never while consumer {blocking[0]} stands before it"
-            found.append(Expiry(str(each.id), None, words))
+        blocking = next((other.name for other in line.consumers if holds and other.next_snapshot <= each.id), None)
+        limit = f", or after {several(most, 'more commit')} whatever its age" if policy.retain_max < UNBOUNDED else ""
+        is_old, when = not_before <= now_ms, None if more > 1 or blocking is not None else not_before
+        if blocking is not None:
+            words = f"never while consumer {blocking} stands before it"
         elif more > 1:
-            words = f"after {several(more, 'more commit')}, not before {in_words(max(not_before, 0))}"
-            found.append(Expiry(str(each.id), None, words + (at_most if most > more else "")))
-        elif not_before <= now_ms:
-            found.append(Expiry(str(each.id), not_before, "with the next commit of a writer"))
+            is_counted = is_old or most <= more
+            age = "" if is_counted else f", not before {in_words(not_before)}{limit}"
+            words = f"after {several(more, 'more commit')}{age}"
         else:
-            words = f"with the first commit after {in_words(not_before)}{at_most}"
-            found.append(Expiry(str(each.id), not_before, words))
+            words = "with the next commit of a writer"
+            words = words if is_old else f"with the first commit after {in_words(not_before)}{limit}"
+        found.append(Expiry(str(each.id), when, words))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from core import answers
 from core.asof import AsOf, in_words, parse_time_ms, resolve
-from core.cli.text import UNREAD, grid, number, of_forecast, signed_size
+from core.cli.text import SHOWN, UNREAD, grid, number, of_forecast, signed_size
 from core.diff import diff as compare
 from core.errors import Invalid, NotFound
 from core.expiry import life
@@ -249,12 +249,15 @@ def cost(args: Args) -> Answer:
         )
         for each in found["tags"]
     ]
+    soon, later = found["snapshots"][:SHOWN], found["snapshots"][SHOWN:]
+    ends = [(each["point"], each["expires"]) for each in soon]
     sets = [(each["holders"], str(each["files"]), size(each["bytes"])) for each in found["by_holders"][:20]]
     drops = [(", ".join(each["tags"]), str(each["files"]), size(each["bytes"])) for each in found["best_drops"][:10]]
     parts = [
         f"{size(found['held_bytes'])} are held.",
         "Writers of this table expire nothing by themselves." if coming is None else "\n".join(of_forecast(coming)),
         grid(("tag", "frees now", "once the policy has run", "expires"), tags),
+        grid(("snapshot", "goes by itself"), ends) + (f"\n… and {len(later)} more" if later else ""),
         grid(("held by exactly", "files", "bytes"), sets),
         grid(("best tags to drop", "files", "frees"), drops),
     ]

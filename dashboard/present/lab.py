@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.expiry import expiries
 from core.history import History
 from core.journal import Run
 from core.questions import best_drops, by_holders, retention_curve
@@ -92,6 +93,13 @@ def drops(history: History, branch: str) -> pd.DataFrame:
             "bytes": [drop.bytes for drop in found],
         }
     )
+
+
+def ends(history: History, now_ms: int, branch: str) -> pd.DataFrame:
+    """When each snapshot and tag of a branch goes by itself, in words, the oldest first."""
+    told = expiries(history.heads, now_ms)
+    points = [each.point for each in history.holders if each.branch == branch and each.point in told]
+    return pd.DataFrame({"point": points, "expires": [told[point].words for point in points]})
 
 
 def runs(found: Sequence[Run], zone: str) -> pd.DataFrame:

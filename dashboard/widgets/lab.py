@@ -48,6 +48,16 @@ def draw(opened: Opened, history: History, branch: str, plan: Plan | None) -> No
         _drops(opened, history, branch)
     with own:
         next_commit(opened, history, branch)
+        grids.draw(
+            lab.ends(history, opened.now_ms, branch),
+            "lab.ends",
+            columns={
+                "point": grids.text(words.COLUMN["point"]),
+                "expires": grids.text(words.LAB_ENDS, words.LAB_ENDS_HELP, width="large"),
+            },
+            what=words.POINTS_NOUN,
+            name=f"ends-{opened.ref.name}",
+        )
 
 
 def _drops(opened: Opened, history: History, branch: str) -> None:

@@ -473,6 +473,14 @@ def test_a_plan_of_an_expiry_tells_what_the_next_commit_does_by_itself(ask: Ask,
     assert ask("plan", "delete-tag", table.root, "--name", "v", "--json").json["next_commit"] is None
 
 
+def test_the_cost_tells_when_each_point_goes(ask: Ask, table: TableBuilder) -> None:
+    said = ask("cost", table.root, "--now", NOW, "--json").json
+    assert [each["point"] for each in said["snapshots"]][:4] == ["1", "2", "3", "4"]
+    text = ask("cost", table.root, "--now", NOW).out
+    for each in (*said["snapshots"], *said["tags"]):
+        assert each["expires"] in text
+
+
 def test_keys_of_tables(ask: Ask, table: TableBuilder, tmp_path: Path) -> None:
     said = ask("tables", tmp_path / "w", "--json").json
     assert said == [{"database": "default", "name": "t", "location": str(table.root)}]

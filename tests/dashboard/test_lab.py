@@ -78,6 +78,8 @@ def test_retention_shows_curve_holders_drops_and_the_engine(warehouse: Path, ope
     own = "By the table's own options, the next commit of a writer does this by itself: Frees"
     assert page.text.count(own) == 2, "beside the plan, and in the lab"
     assert "to keep it. The table option snapshot.num-retained.min = 15" in page.text
+    assert "after 10 more commits" in page.text
+    assert "never by itself: it has no retention" in page.text
 
 
 def test_audit_lists_changes_with_their_receipts(warehouse: Path, open_page: Callable) -> None:
