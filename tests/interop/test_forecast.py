@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,17 @@ POLICIES = {
 }
 
 
+@pytest.fixture
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The judge's clock shows UTC, and a tag's time has no zone."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_utc")
 @pytest.mark.parametrize("name", POLICIES)
 def test_the_next_commit_takes_what_was_foretold(name: str, tmp_path: Path, java_judge: PaimonJudge) -> None:
     place = tmp_path / "default.db" / "t"
