@@ -226,18 +226,16 @@ def _ref_costs(history: History, now_ms: int) -> list[Json]:
     """Iceberg's tags: removing one frees nothing now, and something once an expiry by the table's rules has run."""
     dates = expiries(history.heads, now_ms)
     later = refplan.tag_costs(history, now_ms)
-    points = {tag.name: point for line in history.heads.lines for tag, point in refplan.tag_points(line)}
     return [
         {
-            "point": points[tag.name],
+            "point": f"tag:{tag.name}",
             "snapshot": tag.snapshot.id,
             "exclusive_now_files": 0,
             "exclusive_now_bytes": 0,
             "exclusive_after_policy_bytes": later[tag.name],
-            "expires": dates[points[tag.name]].words if points[tag.name] in dates else None,
+            "expires": dates[f"tag:{tag.name}"].words,
         }
-        for line in history.heads.lines
-        for tag in line.tags
+        for tag in history.heads.main.tags
     ]
 
 

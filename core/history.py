@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Corrupt, NotFound
-from core.model import MAIN, Heads, Holder, HolderKind, Problem
+from core.model import Heads, Holder, HolderKind, Problem
 from core.runs import Ints, Mask, Runs, Shapes, shapes
 
 
@@ -97,9 +97,8 @@ class History:
     def _positions(self) -> dict[str, int]:
         found = {holder.point: position for position, holder in enumerate(self.holders)}
         if self.heads.pointer is not None:  # Iceberg's tags hold nothing themselves: each is its snapshot
-            for line in self.heads.lines:
-                prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
-                found |= {f"{prefix}tag:{tag.name}": found[f"{prefix}{tag.snapshot.id}"] for tag in line.tags}
+            named = {holder.name: position for position, holder in enumerate(self.holders)}
+            found |= {f"tag:{tag.name}": named[str(tag.snapshot.id)] for tag in self.heads.main.tags}
         return found
 
     def files_at(self, position: int) -> pa.Table:

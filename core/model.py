@@ -133,7 +133,8 @@ class Unreadable:
 class Line:
     """One branch: everything its own directories name. Tuples are ascending by id, tags by (snapshot id, name).
 
-    Iceberg: the snapshots from the oldest ancestor to the head that stand on no earlier line, in that order.
+    Iceberg: the snapshots from the oldest ancestor to the head that stand on no earlier line, in that order. Its tags
+    are the table's: main has them all, whatever line their snapshots stand on.
     """
 
     branch: str
@@ -194,6 +195,11 @@ class Heads:
     def line(self, branch: str) -> Line | None:
         return next((line for line in self.lines if line.branch == branch), None)
 
+    def retained(self, line: Line) -> frozenset[int]:
+        """Ids of the snapshots that are there for the tags of a line; in Iceberg a tag is the table's."""
+        lines = (line,) if self.pointer is None else self.lines
+        return frozenset(snapshot.id for each in lines for snapshot in each.snapshots)
+
 
 class HolderKind(StrEnum):
     """What sort of name keeps a view."""
@@ -237,3 +243,4 @@ class ObjectKind(StrEnum):
     SNAPSHOT = "snapshot"
     TAG = "tag"
     CHANGELOG_JSON = "changelog-json"
+    METADATA = "metadata"  # Iceberg: an old metadata.json

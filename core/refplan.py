@@ -15,7 +15,7 @@ from core.asof import in_words, resolve
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.errors import Corrupt, Invalid, Unsupported
 from core.history import History
-from core.model import MAIN, Heads, Line, Ref, Snapshot, Tag
+from core.model import MAIN, Heads, Ref, Snapshot
 from core.names import refuse_name
 from core.planned import FREES, Plan, Verdict, fingerprint, ordered
 from core.refs import Asked, Verdicts
@@ -94,12 +94,6 @@ def tag_costs(history: History, now_ms: int) -> dict[str, int]:
     except Unsupported:
         return dict.fromkeys(names, 0)
     return {name: marginal(history, {name: "asked"}, now_ms)[1] for name in names}
-
-
-def tag_points(line: Line) -> list[tuple[Tag, str]]:
-    """The tags of a line, each with the point it is written as."""
-    prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
-    return [(tag, f"{prefix}tag:{tag.name}") for tag in line.tags]
 
 
 def _plan(

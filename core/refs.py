@@ -7,7 +7,7 @@ on no branch lives by the cut-off alone. At the cut-off still stays. Ids that we
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -180,7 +180,7 @@ def _walk(
             reasons[each.id].append(f"among the newest {least} of branch {ref.name}")
 
 
-def trimmed(log: Sequence[tuple[int, int]], left: frozenset[int] | set[int]) -> tuple[tuple[int, int], ...]:
+def trimmed(log: Sequence[tuple[int, int]], left: Set[int]) -> tuple[tuple[int, int], ...]:
     """The snapshot-log after an expiry: an entry whose snapshot is gone takes everything before it along."""
     kept: list[tuple[int, int]] = []
     for entry in log:
@@ -241,12 +241,11 @@ def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str]]:
         for each in line.snapshots:
             until_ms = until.get(each.id, each.time_ms + age_ms)
             found[f"{prefix}{each.id}"] = _end(heads_of.get(each.id), ahead.get(each.id), until_ms, now_ms)
-        for tag in line.tags:
-            if tag.ends_ms is None:
-                found[f"{prefix}tag:{tag.name}"] = None, "never by itself: it has no end"
-            else:
-                words = f"with the first expiry after {in_words(tag.ends_ms)}, by the age of its snapshot"
-                found[f"{prefix}tag:{tag.name}"] = tag.ends_ms, words
+    for tag in heads.main.tags:
+        words = "never by itself: it has no end"
+        if tag.ends_ms is not None:
+            words = f"with the first expiry after {in_words(tag.ends_ms)}, by the age of its snapshot"
+        found[f"tag:{tag.name}"] = tag.ends_ms, words
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import time
 from typing import Any
 
@@ -41,20 +40,19 @@ def _whole(args: Args, document: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return document
 
 
-def _line(table: Table, branch: str) -> Line:
+def _line(table: Table, branch: str) -> tuple[Heads, Line]:
     heads = table.heads()
     line = heads.line(branch)
     if line is None:
         known = ", ".join(each.branch for each in heads.lines)
         raise NotFound(f"There is no branch {branch!r}.", path=table.location, remedy=f"Branches: {known}.")
-    return line
+    return heads, line
 
 
 def snapshots(args: Args) -> Answer:
-    table = open_table(args.table)
-    line = _line(table, args.branch)
-    if line.current_schema is not None:
-        return _iceberg_snapshots(args, table.heads(), line)
+    heads, line = _line(open_table(args.table), args.branch)
+    if heads.format == "iceberg":
+        return _iceberg_snapshots(heads, line)
     rows = [
         (
             str(each.id),
@@ -70,7 +68,7 @@ def snapshots(args: Args) -> Answer:
     return _whole(args, answers.snapshots(line)), _with_notes(text, line)
 
 
-def _iceberg_snapshots(args: Args, heads: Heads, line: Line) -> Answer:
+def _iceberg_snapshots(heads: Heads, line: Line) -> Answer:
     """Snapshots are the table's, on whatever branch they stand, or on none."""
     lines = heads.lines if line.branch == MAIN else (line,)
     rows = [
@@ -92,14 +90,9 @@ def _iceberg_snapshots(args: Args, heads: Heads, line: Line) -> Answer:
 
 
 def tags(args: Args) -> Answer:
-    table = open_table(args.table)
-    line = _line(table, args.branch)
-    if line.current_schema is not None and line.branch == MAIN:
-        every = [tag for each in table.heads().lines for tag in each.tags]  # a tag is the table's
-        line = dataclasses.replace(line, tags=tuple(sorted(every, key=lambda tag: tag.name)))
-        line = dataclasses.replace(line, snapshots=tuple(tag.snapshot for tag in line.tags))
-    zone = "writer's clock" if line.current_schema is None else "UTC"
-    retained = {each.id for each in line.snapshots}
+    heads, line = _line(open_table(args.table), args.branch)
+    zone = "writer's clock" if heads.pointer is None else "UTC"
+    retained = heads.retained(line)
     rows = [
         (
             tag.name,

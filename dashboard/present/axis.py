@@ -148,8 +148,8 @@ def axis(heads: Heads) -> Axis:
     for line in heads.lines:
         own = len(lanes)
         lanes.append(Lane(line.branch, held=False))
-        retained = {snapshot.id for snapshot in line.snapshots}
-        tags = _tags_by_id(line)
+        retained = heads.retained(line)
+        tags = _tags_by_id(line if heads.pointer is None else heads.main)
         shown = [_dot(line, snapshot, own, tags) for snapshot in line.snapshots]
         gone = {tag.snapshot.id: tag.snapshot for tag in line.tags if tag.snapshot.id not in retained}
         if gone:
@@ -163,12 +163,19 @@ def axis(heads: Heads) -> Axis:
             shown.sort(key=lambda dot: dot.id)
         if shown:
             first_dot[line.branch] = shown[0]
-        for tag in line.tags:
-            at = by_id[tag.snapshot.id]
-            flags.append(Flag(tag.name, _point(line.branch, f"tag:{tag.name}"), at.id, at.time_ms, at.lane))
+        if heads.pointer is None:
+            flags += _flags(line, by_id)
         pins += _pins(line, own)
         marks += _marks(shown)
+    if heads.pointer is not None:
+        flags += _flags(heads.main, {dot.id: dot for dot in dots})
     return Axis(tuple(lanes), tuple(dots), tuple(flags), tuple(pins), tuple(marks), _cuts(heads, dots, first_dot))
+
+
+def _flags(line: Line, dots: Mapping[int, Dot]) -> Iterable[Flag]:
+    for tag in line.tags:
+        at = dots[tag.snapshot.id]
+        yield Flag(tag.name, _point(line.branch, f"tag:{tag.name}"), at.id, at.time_ms, at.lane)
 
 
 def _point(branch: str, own: str) -> str:

@@ -28,7 +28,7 @@ class Notice:
 
 def notices(heads: Heads, history: History | None = None) -> tuple[Notice, ...]:
     """All notices of a table; what only manifests can tell needs the history."""
-    found = [each for line in heads.lines for each in _of_line(line)]
+    found = [each for line in heads.lines for each in _of_line(line, heads.retained(line))]
     if history is not None:
         found += [Notice(PROBLEM, problem.sentence()) for problem in history.problems]
         if history.incomplete:
@@ -41,7 +41,7 @@ def notices(heads: Heads, history: History | None = None) -> tuple[Notice, ...]:
     return tuple(sorted(dict.fromkeys(found), key=lambda notice: order.index(notice.level)))
 
 
-def _of_line(line: Line) -> Iterator[Notice]:
+def _of_line(line: Line, retained: frozenset[int]) -> Iterator[Notice]:
     on = "" if line.branch == MAIN else words.on_branch(line.branch)
     for each in line.unreadable:
         yield Notice(PROBLEM, each.problem.sentence())
@@ -55,7 +55,6 @@ def _of_line(line: Line) -> Iterator[Notice]:
         yield Notice(INFO, words.one_snapshot(str(line.snapshots[0].id)))
     if len(line.snapshots) > MAX_POINTS:
         yield Notice(INFO, words.many_snapshots(len(line.snapshots)) + on)
-    retained = {snapshot.id for snapshot in line.snapshots}
     held: dict[int, list[str]] = {}
     for tag in line.tags:
         held.setdefault(tag.snapshot.id, []).append(tag.name)

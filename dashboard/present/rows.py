@@ -6,13 +6,13 @@ Law: every cell is text or a plain number in its unit; ids are text, because bro
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from core import questions
+from core import questions, refplan
 from core.history import History
 from core.model import MAIN, Heads, Line, Schema, Snapshot
 from core.plan import going
@@ -157,7 +157,8 @@ def point_facts(
     """What a reader wants to know of one point first."""
     line = heads.line(branch) or heads.main
     retained = any(each.id == snapshot.id and each.content == snapshot.content for each in line.snapshots)
-    tags = [tag.name for tag in line.tags if tag.snapshot.id == snapshot.id]
+    named = line.tags if heads.pointer is None else heads.main.tags
+    tags = [tag.name for tag in named if tag.snapshot.id == snapshot.id]
     names = words.FIELD_NAMES
     found: list[tuple[str, Piece]] = [
         (names["snapshot"], markup.mono(snapshot.id)),
@@ -276,13 +277,18 @@ def _costs(history: History | None, now_ms: int) -> tuple[Ints | None, Ints | No
 
 def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.DataFrame:
     """One row per tag, newest snapshot first; what it costs stands before what it is."""
-    retained = {snapshot.id for snapshot in line.snapshots}
+    retained: Collection[int] = {snapshot.id for snapshot in line.snapshots}
     alone, later = _costs(history, now_ms)
     before = "" if line.branch == MAIN else f"branch:{line.branch}/"
+    by_refs = refplan.tag_costs(history, now_ms) if history is not None and history.heads.format == "iceberg" else None
+    if by_refs is not None and history is not None:
+        retained = history.heads.retained(line)
     found = []
     for tag in reversed(line.tags):
         cost = after = None
-        if history is not None and alone is not None and later is not None:
+        if by_refs is not None:
+            cost, after = 0, by_refs[tag.name]
+        elif history is not None and alone is not None and later is not None:
             at = history.position(f"{before}tag:{tag.name}")
             cost, after = int(alone[at]), int(later[at])
         found.append(

@@ -124,7 +124,7 @@ def later_of(name: str, history: History, plan: Plan) -> list[str]:
 
 
 class AsIfThere(IcebergTable):
-    def _place(self, found: Any) -> Any:
+    def place(self, found: Any) -> Any:
         from core.formats.iceberg.places import Place
 
         return Place.of(self.store, found.location, found.properties)

@@ -27,12 +27,20 @@ NO_BRANCH = "(no branch)"
 _ANY = re.compile(r".*\.metadata\.json(\.gz)?")
 _HADOOP = re.compile(r"v(\d{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _CATALOG = re.compile(r"(\d{1,18})-[^/]*?(?:\.gz)?\.metadata\.json(?:\.gz)?")
+TEMPORARY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.gz)?\.metadata\.json")
+"""What Java's Hadoop tables write before they rename it to a version; a crash leaves it behind."""
 CATALOG_OWNED = "A catalog owns this table and alone knows its current metadata; this is the newest file there is."
 
 
 def is_metadata(name: str) -> bool:
     """Is this the name of a metadata file?"""
     return _ANY.fullmatch(name) is not None
+
+
+def version_of(path: str) -> int | None:
+    """N of `vN.metadata.json`; None for any other file."""
+    match = _HADOOP.fullmatch(path.rpartition("/")[2])
+    return int(match[1]) if match else None
 
 
 def is_table(store: Store) -> bool:
@@ -47,7 +55,8 @@ def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
     for name in sorted(names, reverse=True):  # a plain file before its packed twin, as Java looks
         if match := _HADOOP.fullmatch(name):
             hadoop[int(match[1])] = name
-    catalog = [(int(match[1]), name) for name in names if (match := _CATALOG.fullmatch(name))]
+    own = (name for name in names if not TEMPORARY.fullmatch(name))
+    catalog = [(int(match[1]), name) for name in own if (match := _CATALOG.fullmatch(name))]
     if catalog:
         return _newest(store, [*catalog, *hadoop.items()])
     if not hadoop:
@@ -137,13 +146,13 @@ def references(found: Metadata) -> dict[str, bytes]:
     parts: dict[str, bytes] = {reference("file"): found.path.encode()}
     for key, value in found.document.items():
         if key == "snapshots":
-            parts |= {reference(f"snapshots/{each.id}"): _canonical(each.fields) for each in found.snapshots.values()}
+            parts |= {reference(f"snapshots/{each.id}"): canonical(each.fields) for each in found.snapshots.values()}
         elif key == "refs" and isinstance(value, Mapping):
-            parts |= {reference(f"refs/{name}"): _canonical(ref) for name, ref in value.items()}
+            parts |= {reference(f"refs/{name}"): canonical(ref) for name, ref in value.items()}
         else:
-            parts[reference(key)] = _canonical(value)
+            parts[reference(key)] = canonical(value)
     for ref in found.refs.values():  # main, where only current-snapshot-id tells it
-        parts.setdefault(reference(f"refs/{ref.name}"), _canonical({"snapshot-id": ref.snapshot_id, "type": "branch"}))
+        parts.setdefault(reference(f"refs/{ref.name}"), canonical({"snapshot-id": ref.snapshot_id, "type": "branch"}))
     return parts
 
 
@@ -152,7 +161,8 @@ def reference(part: str) -> str:
     return f"metadata.json#{part}"
 
 
-def _canonical(value: Any) -> bytes:
+def canonical(value: Any) -> bytes:
+    """One spelling of a part of the document."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -160,31 +170,31 @@ def _canonical(value: Any) -> bytes:
 
 
 def _lines(found: Metadata, snapshots: Mapping[int, Snapshot], warnings: tuple[Problem, ...]) -> tuple[Line, ...]:
-    placed: dict[int, str] = {}
+    placed: set[int] = set()
     members: dict[str, list[Snapshot]] = {MAIN: []}
     branches = [ref for ref in found.refs.values() if ref.is_branch]
     for ref in branches:
         chain = [] if ref.snapshot_id not in snapshots else list(ancestors(snapshots, ref.snapshot_id))
         own = [each for each in reversed(chain) if each.id not in placed]
         members[ref.name] = own
-        placed |= {each.id: ref.name for each in own}
+        placed |= {each.id for each in own}
     rest = sorted((each for each in snapshots.values() if each.id not in placed), key=lambda each: each.time_ms)
     if rest:
         nowhere = NO_BRANCH
         while nowhere in members:
             nowhere = f"({nowhere})"
         members[nowhere] = rest
-        placed |= {each.id: nowhere for each in rest}
-    tags: dict[str, list[Tag]] = {}
-    for ref in found.refs.values():
-        if not ref.is_branch and ref.snapshot_id in snapshots:
-            tags.setdefault(placed[ref.snapshot_id], []).append(_tag(found, ref, snapshots[ref.snapshot_id]))
+    tags = [
+        _tag(found, ref, snapshots[ref.snapshot_id])
+        for ref in found.refs.values()
+        if not ref.is_branch and ref.snapshot_id in snapshots
+    ]
     heads_of = {ref.name: snapshots.get(ref.snapshot_id) for ref in branches}
     return tuple(
         Line(
             branch=branch,
             snapshots=tuple(own),
-            tags=tuple(sorted(tags.get(branch, ()), key=lambda tag: (tag.snapshot.time_ms, tag.name))),
+            tags=tuple(sorted(tags, key=lambda tag: (tag.snapshot.time_ms, tag.name))) if branch == MAIN else (),
             changelogs=(),
             consumers=(),
             schemas=found.schemas,
@@ -248,7 +258,7 @@ def _snapshot(found: Metadata, member: Member, note: str) -> Snapshot:
         delta_rows=None if added is None and deleted is None else (added or 0) - (deleted or 0),
         watermark=None,
         fields=member.fields,
-        content=_canonical(member.fields),
+        content=canonical(member.fields),
         parent_id=member.parent_id,
         note=note,
     )
