@@ -43,7 +43,7 @@ class IcebergTable:
 
     def history(self, heads: Heads, progress: Progress | None) -> History:
         found = _metadata(heads)
-        return histories.build(self._place(found), heads, found, self.manifests, progress)
+        return histories.build(self.place(found), heads, found, self.manifests, progress)
 
     def finished(self, plan: Plan, history: History) -> Plan:
         """The plan with what plain Java would free only later, where that differs."""
@@ -71,7 +71,7 @@ class IcebergTable:
         is_manifest = pc.equal(history.objects["kind"], ObjectKind.MANIFEST.value).to_numpy()
         objects = history.objects.filter(pa.array(history.held.over(after) & is_manifest))
         sizes = dict(zip(objects["path"].to_pylist(), objects["bytes"].to_pylist(), strict=True))
-        place = self._place(_metadata(history.heads))
+        place = self.place(_metadata(history.heads))
         rows = self.manifests.load(place, list(sizes), ENTRY, sizes).rows
         rows = rows.filter(pc.and_(pc.equal(rows["status"], DELETED), pc.is_in(rows["snapshot_id"], value_set=stays)))
         if not len(rows):
@@ -93,7 +93,7 @@ class IcebergTable:
             remedy="Read them in Spark with the Iceberg runtime: SELECT * FROM … VERSION AS OF <snapshot id>.",
         )
 
-    def _place(self, found: Metadata) -> Place:
+    def place(self, found: Metadata) -> Place:
         """Where this table's files are: where its metadata says, and nowhere else."""
         if same(self.store, found.location):
             return Place.of(self.store, found.location, found.properties)
