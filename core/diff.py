@@ -61,7 +61,8 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
     if "level" in history.files.column_names and history.files["level"].null_count == 0:
         both = pc.is_in(added["path"], value_set=removed["path"]), pc.is_in(removed["path"], value_set=added["path"])
         added, removed = added.filter(pc.invert(both[0])), removed.filter(pc.invert(both[1]))
-    else:  # a Puffin file of many deletion vectors is many files
+    else:  # a Puffin file of many deletion vectors is many files, and a file that was picked again is still itself
+        added, removed = _beyond(added, removed), _beyond(removed, added)
         added, removed = _rewritten_deletes(added, removed), _rewritten_deletes(removed, added)
     return Diff(
         a=a,
@@ -129,6 +130,15 @@ def _compacts(history: History, line: Sequence[int], *, born: bool) -> Ints:
 def _age(history: History, point: AsOf) -> int:
     """What orders two points: ids where they rise with time."""
     return point.snapshot.id if history.heads.pointer is None else point.snapshot.time_ms
+
+
+def _beyond(files: pa.Table, others: pa.Table) -> pa.Table:
+    """The files that are not on the other side under another sequence number."""
+    keys, own = (
+        pc.binary_join_element_wise(each["path"], pc.fill_null(each["offset"].cast(pa.string()), ""), "\0")
+        for each in (others, files)
+    )
+    return files.filter(pc.invert(pc.is_in(own, value_set=keys)))
 
 
 def _rewritten_deletes(files: pa.Table, others: pa.Table) -> pa.Table:

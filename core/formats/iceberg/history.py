@@ -166,16 +166,16 @@ class _Builder:
     # who holds what ---------------------------------------------------------------------------------------------------
 
     def _files(self, entries: Loaded, runs: Runs, manifests: int) -> tuple[pa.Table, Runs]:
-        """Distinct files by content, path and offset, and where each is live; their paths are held there."""
+        """Distinct files by content, path, offset and sequence number, and where each is live; paths are held there."""
         manifest = np.repeat(np.arange(manifests, dtype=np.int64), np.diff(entries.start))
         rows = np.flatnonzero(entries.rows["status"].to_numpy() != DELETED)
         table = entries.rows.take(pa.array(rows))
         path = self.place.paths(table["path"].combine_chunks()) if len(table) else pa.array([], pa.string())
         content = pc.fill_null(table["content"], DATA)
         offset = table["offset"].combine_chunks()
-        key = pc.binary_join_element_wise(
-            content.cast(pa.string()), pc.fill_null(offset.cast(pa.string()), ""), path, "\0"
-        )
+        # A file that is picked or added again is the same with another sequence number: other deletes reach it.
+        parts = (pc.fill_null(part.cast(pa.string()), "") for part in (content, offset, table["sequence"]))
+        key = pc.binary_join_element_wise(*parts, path, "\0")
         encoded = _flat(key).dictionary_encode()
         identity = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         count = len(encoded.dictionary)
@@ -298,15 +298,19 @@ class _Builder:
 
 
 def _inherited(entries: Loaded, rows: pa.Table) -> Loaded:
-    """Entries with what ADDED ones take from their manifest's row in the list: snapshot id, sequence number."""
+    """Entries with what ADDED ones take from their manifest's row in the list: snapshot id, sequence number.
+
+    Version 1 knows no sequence numbers: all its entries have 0."""
     counts = np.diff(entries.start)
     table = entries.rows
     given = pa.array(np.repeat(np.arange(len(counts)), counts))
+    sequence = pc.fill_null(rows["sequence"], 0).take(given)
     is_added = pc.equal(table["status"], ADDED)
-    for name in ("snapshot_id", "sequence", "content"):
-        told = rows[name].take(given)
-        if name != "content":
-            told = pc.if_else(is_added, told, None)
+    for name, told in (
+        ("snapshot_id", pc.if_else(is_added, rows["snapshot_id"].take(given), None)),
+        ("sequence", pc.if_else(pc.or_(is_added, pc.equal(sequence, 0)), sequence, None)),
+        ("content", rows["content"].take(given)),
+    ):
         table = table.set_column(
             table.schema.get_field_index(name), name, pc.coalesce(table[name], told.cast(table[name].type))
         )
