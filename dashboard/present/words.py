@@ -739,7 +739,7 @@ def running(elapsed_s: float, done: int, total: int) -> str:
     return (
         f"{seconds}: {units.count(done)} of {units.plural(total, 'task')} done"
         if total
-        else f"{seconds}: starting Spark"
+        else f"{seconds}: waiting for Spark"
     )
 
 

@@ -99,12 +99,12 @@ def _show(opened: Opened, history: History, found: Diff) -> None:
     with files:
         _files(found, hide=hide)
     with changed:
-        rowchanges.draw(opened, history, found.a, found.b)
+        has_rows = rowchanges.draw(opened, history, found.a, found.b)
     with schema:
         _schema(found)
     with commits:
         _commits(opened, found)
-    plans.command(commands.diff(opened.ref.location, found.a.point, found.b.point))
+    plans.command(commands.diff(opened.ref.location, found.a.point, found.b.point, rows=has_rows))
 
 
 def _files(found: Diff, *, hide: bool) -> None:

@@ -9,6 +9,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import streamlit as st
 
 from core.apply import hold
@@ -133,7 +134,14 @@ def _rows(answer: QueryAnswer) -> None:
     if shown.empty:
         st.html(markup.note("info", words.NO_ROWS))
         return
-    grids.draw(shown, "query.rows", columns={}, what=words.ROWS_NOUN, name=words.RESULT_NAME, tall=True)
+    exact = [name for name, column in zip(shown.columns, answer.table.columns, strict=True) if _is_number(column.type)]
+    columns = {name: st.column_config.Column(alignment="right") for name in exact}
+    grids.draw(shown, "query.rows", columns=columns, what=words.ROWS_NOUN, name=words.RESULT_NAME, tall=True)
+
+
+def _is_number(of: pa.DataType) -> bool:
+    """Also of those that are shown as text, to keep all their digits."""
+    return bool(pa.types.is_integer(of) or pa.types.is_decimal(of))
 
 
 draw()

@@ -215,6 +215,7 @@ def _head(opened: Opened) -> None:
 
 def read_history(heads: Heads) -> History:
     """The history of these references. Reading longer than a blink shows how far it is and can be cancelled."""
+    slot = st.empty()  # there in every run: where an element is gone, those below are drawn anew, their tabs closed
     kept = loading.kept_history(heads)
     if kept is not None:
         return kept
@@ -223,7 +224,6 @@ def read_history(heads: Heads) -> History:
         st.html(markup.note("warning", words.STOPPED))
         st.button(words.READ_AGAIN, on_click=lambda: st.session_state.pop(_STOPPED, None))
         st.stop()
-    slot = st.empty()
     bar = None
     started = drawn = time.monotonic()
 

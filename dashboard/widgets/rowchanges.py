@@ -10,8 +10,8 @@ import streamlit as st
 from core.asof import AsOf
 from core.history import History
 from dashboard import jobs, loading
-from dashboard.present import commands, differences, markup, words
-from dashboard.widgets import grids, plans, waiting
+from dashboard.present import differences, markup, words
+from dashboard.widgets import grids, waiting
 from dashboard.widgets.frame import Opened
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ SHOWN = 1_000
 TIMEOUT_S = 300
 
 
-def draw(opened: Opened, history: History, a: AsOf, b: AsOf) -> None:
-    """The button, and what came of it for exactly these two contents."""
+def draw(opened: Opened, history: History, a: AsOf, b: AsOf) -> bool:
+    """The button, and what came of it for exactly these two contents: whether rows were asked for."""
     key = f"rows.job.{opened.ref.title}.{hash((a.point, a.snapshot.content, b.point, b.snapshot.content))}"
     job = jobs.find(st.session_state.get(key))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -37,8 +37,7 @@ def draw(opened: Opened, history: History, a: AsOf, b: AsOf) -> None:
         )
         st.caption(words.COMPARE_ROWS_HELP)
     waiting.follow(st.session_state.get(key), "rows", words.COMPARING_CANCELLED, _show)
-    if job is not None:
-        plans.command(commands.diff(opened.ref.location, a.point, b.point, rows=True))
+    return job is not None
 
 
 def _submit(opened: Opened, history: History, a: AsOf, b: AsOf, key: str) -> None:
@@ -67,4 +66,5 @@ def _show(found: RowDiff) -> None:
         st.html(markup.note("warning", words.rows_capped(len(found.changes))))
     frame, labels = differences.rows(found)
     columns = {name: grids.text(label) for name, label in labels.items()}
+    columns["times"] = st.column_config.TextColumn(words.TIMES, alignment="right")
     grids.draw(frame, "rows.grid", columns=columns, what=words.ROWS_NOUN, name=words.ROW_CHANGES_NAME, tall=True)

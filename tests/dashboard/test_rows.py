@@ -74,6 +74,19 @@ def test_only_changed_cells_are_shown() -> None:
     assert "unchanged" not in differences.row_stat(found(unchanged=None))
 
 
+def test_what_is_below_the_history_stays_in_its_place_when_it_is_known(
+    open_page: Callable[..., Page], warehouse: Path
+) -> None:
+    """Tabs that are drawn in another place are other tabs to the browser, and the first of them is open again."""
+
+    def places(page: Page) -> list[int]:
+        return [at for at, each in page.test.main.children.items() if each.type == "tab_container"]
+
+    page = open_page("diff", warehouse, table=TITLE, a="1", b="3")
+    first = places(page)
+    assert first == places(page.run()) != []
+
+
 def test_rows_are_compared_when_asked_for(
     open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
