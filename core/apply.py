@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core import commits
 from core import journal as journals
 from core.asof import AsOf
 from core.changes import Change, CreateTag, Expire, RenameTag, ReplaceTag, check_tag_name
@@ -22,7 +23,7 @@ from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
 from core.formats.paimon import crosscheck, documents, layout, references
 from core.journal import Journal
 from core.lock import locked
-from core.model import MAIN
+from core.model import MAIN, Heads
 from core.planned import Plan
 from core.settle import SETTLE_S, refuse_settle
 from core.store import Store
@@ -51,11 +52,15 @@ def apply(
     if plan.table != table.location:
         raise Invalid(f"The plan was made for {plan.table}, not for {table.location}; nothing was changed.")
     table.refuse_apply()
-    if isinstance(plan.change, CreateTag | RenameTag):
+    if isinstance(plan.change, CreateTag | RenameTag) and not table.own:
         return _publish(table, plan, journal)
     with locked(table.location):
         refuse_unfinished(table, journal)
-        _confirm(table, plan)
+        confirm = functools.partial(_confirm, table, plan)
+        confirm(table.heads(patience_s=2.0))
+        if table.own:
+            how = commits.Manner(settle_s, progress, waits, cancelled)
+            return commits.apply(table, plan, confirm, _document(plan, None), journal, how)
         tag = NewTag.of(plan) if isinstance(plan.change, ReplaceTag) else None
         frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
         run = journal.start(table.location, type(plan.change).__name__, _document(plan, tag), plan.removes, frees)
@@ -99,9 +104,8 @@ def repairs(change: Change) -> str | None:
     return layout.CHANGELOG if change.changelogs_only else layout.SNAPSHOT
 
 
-def _confirm(table: Table, plan: Plan) -> None:
+def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
     """Re-plan with the same change and the same `now`; new commits are no conflict, a lost going point is."""
-    heads = table.heads(patience_s=2.0)
     for path, content in plan.removes:
         found = heads.references.get(path)
         if found is None:
@@ -121,6 +125,8 @@ def _confirm(table: Table, plan: Plan) -> None:
                 f"{verdict.point} may no longer go: {'; '.join(verdict.reasons)}. Nothing was changed.",
                 remedy="Plan again.",
             )
+    if table.own:
+        return
     findings = crosscheck.examine(table.store, history, table.manifests, plan.frees["path"].to_pylist())
     refuse_contradictions(history, findings, {verdict.point for verdict in again.points if verdict.keep})
 

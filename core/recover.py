@@ -7,8 +7,10 @@ very bytes that were to go: a rollback to a tag writes its expired snapshot anew
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
+from core import commits
 from core import journal as journals
 from core.apply import NewTag, finished, repairs, verify
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
@@ -43,6 +45,9 @@ def resume(
         found = journal.run(run_id)
         if not found.is_open:
             raise Invalid(f"Run {run_id} is finished ({found.state}); there is nothing to resume.")
+        if "edit" in found.plan:
+            table, how = open_table(found.table), commits.Manner(settle_s, progress, waits, cancelled)
+            return commits.resume(table, found, functools.partial(_again, table, found), journal, how)
         tag = NewTag.from_json(found.plan["tag"]) if "tag" in found.plan else None
         if found.change_kind in (CreateTag.__name__, RenameTag.__name__):
             assert tag is not None
@@ -81,7 +86,9 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
             remedy = "Resume it instead." if found.is_open else None
             raise Invalid(f"Run {run_id} cannot be undone: {why}.", remedy=remedy)
         table = open_table(found.table)
-        if "tag" in found.plan:
+        if "edit" in found.plan:
+            restored = commits.take_back(table, found, journal)
+        elif "tag" in found.plan:
             restored = _take_back(table, NewTag.from_json(found.plan["tag"]))
         else:
             restored = _write_back(table, found, journal.removed(run_id))
@@ -96,6 +103,12 @@ def _change(run: Run) -> Change:
     """The change as it was asked for."""
     kept = {name: tuple(value) if isinstance(value, list) else value for name, value in run.plan["change"].items()}
     return _CHANGES[run.change_kind](**kept)
+
+
+def _again(table: Table, run: Run, heads: Heads) -> tuple[tuple[str, bytes], ...]:
+    """What the same change lets go by these references."""
+    change = commits.what_is_left(_change(run), heads)
+    return table.preview(change, run.plan["now_ms"], table.history(heads)).removes
 
 
 def _spared(table: Table, change: Change, run: Run, removes: Sequence[tuple[str, bytes]]) -> frozenset[str]:

@@ -85,16 +85,16 @@ def carry_out(
     progress: Progress | None,
     waits: Callable[[float], None] | None,
     cancelled: Callable[[], bool],
-    replace: Callable[[], None] | None = None,
+    replace: Callable[[], list[str] | None] | None = None,
 ) -> Receipt:
-    """From the journal's first entry to the receipt. `replace` publishes a replaced tag's new content."""
+    """From the journal's first entry to the receipt. `replace`: a replaced tag is published; what a commit created."""
     earlier = [] if work.is_first else journal.deleted(work.run)
     try:
         created = _leave_changelogs(table, work) if work.kind == Expire.__name__ else []
         removed: list[str] = []
         if replace is not None:
-            replace()
-            created = list(work.leaves)
+            new = replace()
+            created = list(work.leaves) if new is None else new
         elif work.kind != ReplaceTag.__name__:
             removed = _remove_references(table, work)
         journal.add(work.run, journals.REMOVED, {"deleted": removed, "created": created})
@@ -181,7 +181,7 @@ def _sweep(
             break
         heads = agreed(table)
         if seen is None or heads.references != seen.references:
-            why_not, seen = _reasons_to_stay(table, heads, waiting[begin:], sizes), heads
+            why_not, seen = _reasons_to_stay(table, heads, waiting[begin:], work.frees), heads
         if begin == 0:
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
         done = _Swept()
@@ -279,7 +279,7 @@ def _clean_directories(table: Table, deleted: Sequence[str], main: Line) -> None
     """Remove bucket and partition directories that became empty, where the table's option asks for it."""
     options = main.options
     key = "snapshot.clean-empty-directories"
-    if (options.get(key) or options.get("snapshot.expire.clean-empty-directories")) != "true":
+    if table.own or (options.get(key) or options.get("snapshot.expire.clean-empty-directories")) != "true":
         return
     for directory in sorted({path.rpartition("/")[0] for path in deleted if "/bucket-" in f"/{path}"}, reverse=True):
         while directory and table.store.remove_empty_dir(directory):
@@ -293,6 +293,8 @@ def agreed(table: Table) -> Heads:
     none once its name was asked for: everything else that was seen must be seen again, byte for byte.
     """
     before = table.heads(patience_s=2.0)
+    if table.own:
+        return before  # one document, read at once
     for _ in range(_AGREEMENT_ATTEMPTS):
         after = table.heads(patience_s=2.0)
         if _agree(table, before, after):
@@ -352,25 +354,29 @@ def _outside(path: str) -> str | None:
 
 
 def _reasons_to_stay(
-    table: Table, heads: Heads, waiting: Sequence[str], planned: Collection[str]
+    table: Table, heads: Heads, waiting: Sequence[str], frees: Sequence[tuple[str, str, int]]
 ) -> Callable[[str], str | None]:
     """Per path the reason why it stays after all: every remaining point was read in full and cross-examined."""
     history = _history(table, heads)
     if history.incomplete:
         raise Corrupt(
-            f"No further file was deleted. {' '.join(_broken(table, history, planned)[:10])}",
+            f"No further file was deleted. {' '.join(_broken(table, history, {path for path, _, _ in frees})[:10])}",
             path=history.problems[0].path,
             remedy="Restore it, or remove what names it with the table's own engine; then resume this run.",
         )
-    findings = crosscheck.examine(table.store, history, table.manifests, waiting)
-    refuse_contradictions(history, findings, {holder.point for holder in history.holders if holder.exists})
+    if table.own:
+        doubt = table.own.outside(history.heads, {path: kind for path, kind, _ in frees})
+    else:
+        findings = crosscheck.examine(table.store, history, table.manifests, waiting)
+        refuse_contradictions(history, findings, {holder.point for holder in history.holders if holder.exists})
+        doubt = findings.doubt
     mask = history.held.over(history.existing)
     held = frozenset(history.objects["path"].filter(pa.array(mask)).to_pylist())
 
     def why_not(path: str) -> str | None:
         if path in held:
             return "held by a reference made since"
-        return findings.doubt(path) or _outside(path)
+        return doubt(path) or (None if table.own else _outside(path))
 
     return why_not
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from core.history import History
@@ -10,6 +11,16 @@ from core.model import Heads
 from core.planned import Plan
 
 Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What one commit changes of a table's references, by path: those that go with the bytes they must have, and those
+    that are set with the bytes they get. One in both is replaced. `beside`: what changes along with them, as it was."""
+
+    removes: tuple[tuple[str, bytes], ...] = ()
+    sets: tuple[tuple[str, bytes], ...] = ()
+    beside: tuple[tuple[str, bytes], ...] = ()
 
 
 class Format(Protocol):
@@ -33,3 +44,19 @@ class Format(Protocol):
 
     def refuse_query(self) -> None:
         """Raise where rows of this table cannot be read here."""
+
+    def edit(self, plan: Plan, heads: Heads) -> Edit:
+        """What carries a plan out."""
+
+    def commit(self, heads: Heads, edit: Edit) -> str | None:
+        """Put references with this edit in the place of exactly these; what was written, None where another commit came
+        first. `Conflict` where what became of it is not known; nothing may be deleted then."""
+
+    def taken_back(self, heads: Heads, edit: Edit) -> Edit:
+        """The edit that undoes another. `Invalid` where that cannot be exact."""
+
+    def check_replaced(self, edit: Edit) -> None:
+        """`Conflict` where the commit replaced other references than it was made on, and lost one of them."""
+
+    def outside(self, heads: Heads, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
+        """Per path of a planned file (with its kind) why it is none of the table's files, None where it is."""

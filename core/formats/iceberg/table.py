@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.changes import Expire
+from core.changes import CreateTag, Expire, RenameTag
 from core.errors import Unsupported
-from core.formats import Progress
+from core.formats import Edit, Progress
+from core.formats.iceberg import commit
 from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.heads import read, reference
+from core.formats.iceberg.heads import find, read, reference, version_of
 from core.formats.iceberg.manifest import DELETED, ENTRY, Manifests
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import Place, normal, same
 from core.history import History
 from core.model import Heads, ObjectKind
-from core.planned import Plan
+from core.planned import FREES, Plan, ordered
 from core.refs import cleans_incrementally
 from core.store import Store
 from core.units import several, size
@@ -46,7 +48,19 @@ class IcebergTable:
         return histories.build(self.place(found), heads, found, self.manifests, progress)
 
     def finished(self, plan: Plan, history: History) -> Plan:
-        """The plan with what plain Java would free only later, where that differs."""
+        """The plan with the old metadata that goes, and with what plain Java would free only later."""
+        plan = self._later(plan, history)
+        if plan.removes == () == plan.leaves or (isinstance(plan.change, CreateTag | RenameTag) and history.incomplete):
+            return plan  # no commit; or one after which nobody could say what remains
+        place, held = self.place(_metadata(history.heads)), set(history.objects["path"].to_pylist())
+        old = commit.old_metadata(place, history.heads, held)
+        if not old:
+            return plan
+        kinds = [ObjectKind.METADATA.value] * len(old)
+        rows = pa.table([list(old), kinds, list(old.values())], schema=FREES)
+        return dataclasses.replace(plan, frees=ordered(pa.concat_tables([plan.frees, rows])))
+
+    def _later(self, plan: Plan, history: History) -> Plan:
         if not isinstance(plan.change, Expire) or not len(plan.frees):
             return plan
         goes = frozenset(int(history.holders[position].name) for position in _going(plan, history))
@@ -80,11 +94,42 @@ class IcebergTable:
         return plan.frees.filter(pc.is_in(plan.frees["path"], value_set=removed))
 
     def refuse_apply(self) -> None:
-        raise Unsupported(
-            "Changes of Iceberg tables can be previewed only yet; nothing was changed.",
-            path=self.location,
-            remedy="Carry the change out with the table's own engine, such as CALL system.expire_snapshots in Spark.",
-        )
+        why = None
+        if self.pinned:
+            why = "One metadata file was named, and only the table's directory or its catalog says which is current"
+        elif not self.store.is_local:
+            why = f"A table without a catalog is safely changed on a local disk only, not on {self.store.protocol!r}"
+        elif version_of(find(self.store)[0]) is None:
+            why = "A catalog owns this table (its metadata is named by uuid), and only through it can it be changed"
+        if why:
+            raise Unsupported(
+                f"{why}; nothing was changed.",
+                path=self.location,
+                remedy="Carry the change out with the table's own engine, such as CALL system.expire_snapshots in "
+                "Spark.",
+            )
+
+    # changes --------------------------------------------------------------------------------------------------------
+
+    def edit(self, plan: Plan, heads: Heads) -> Edit:
+        return commit.edit_of(plan, heads)
+
+    def commit(self, heads: Heads, edit: Edit) -> str | None:
+        commit.check(heads, edit)
+        return commit.publish(self.store, _metadata(heads), edit)
+
+    def taken_back(self, heads: Heads, edit: Edit) -> Edit:
+        return commit.taken_back(_metadata(heads), heads.references, edit)
+
+    def check_replaced(self, edit: Edit) -> None:
+        found = _metadata(self.heads())
+        commit.check_replaced(self.store, self.place(found), found, edit)
+
+    def outside(self, heads: Heads, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
+        found = _metadata(heads)
+        return commit.outside(self.place(found), found, kinds)
+
+    # ----------------------------------------------------------------------------------------------------------------
 
     def refuse_query(self) -> None:
         raise Unsupported(

@@ -1,0 +1,203 @@
+"""Changes of a table whose references are parts of one document: they go and come together, by a commit of its format.
+
+Law: a commit is made on exactly the references that were judged; where another's comes first, all is judged again.
+Whether it happened is read from the table, never assumed. Files go afterwards, as for any table; until they do, the
+change can be taken back by another commit.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core import journal as journals
+from core.changes import Change, CreateTag, Expire, RenameTag
+from core.errors import Conflict, Corrupt, Invalid, SnapscopeError
+from core.formats import Edit, Format
+from core.journal import Journal, Run
+from core.model import Heads, ObjectKind
+from core.planned import Plan
+from core.sweep import Receipt, Work, carry_out
+from core.table import Progress, Table
+from core.units import several
+
+ATTEMPTS = 10
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a change is carried out: see `core.apply.apply`."""
+
+    settle_s: float
+    progress: Progress | None
+    waits: Callable[[float], None] | None
+    cancelled: Callable[[], bool]
+
+
+def to_json(edit: Edit) -> dict[str, Any]:
+    """What the journal keeps of an edit beside the references that go."""
+    return {
+        name: [[path, base64.b64encode(content).decode()] for path, content in getattr(edit, name)]
+        for name in ("sets", "beside")
+    }
+
+
+def apply(
+    table: Table, plan: Plan, confirm: Callable[[Heads], None], document: dict[str, Any], journal: Journal, how: Manner
+) -> Receipt:
+    """Carry a plan out that was just confirmed. `confirm` raises where references do not allow it any more."""
+    own = _format(table)
+    edit = own.edit(plan, table.heads())
+    if isinstance(plan.change, CreateTag) and plan.change.verified and plan.source is not None:
+        _refuse_missing(table, plan.source.id)
+    document["edit"] = to_json(edit)
+    frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
+    kind = type(plan.change).__name__
+    run = journal.start(table.location, kind, document, plan.removes, frees)
+    is_sent = False
+
+    def judged(heads: Heads) -> Edit:
+        nonlocal is_sent
+        is_sent = False
+        confirm(heads)
+        is_sent = True
+        return edit
+
+    try:
+        created = _commit(table, judged)
+        own.check_replaced(edit)
+    except BaseException as error:
+        what = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
+        journal.add(run, journals.FAILED if is_sent else journals.UNDONE, {"problem": what})
+        raise
+    return _rest(
+        table, Work(run, plan.fingerprint, "", kind, plan.removes, (), frees, None, True), created, journal, how
+    )
+
+
+def resume(
+    table: Table,
+    run: Run,
+    again: Callable[[Heads], Sequence[tuple[str, bytes]]],
+    journal: Journal,
+    how: Manner,
+) -> Receipt:
+    """Carry an unfinished run on. `again`: what the same change, planned on these references, lets go."""
+    edit, created = _kept(run, journal), []
+    if not any(event["what"] == journals.REMOVED for event in journal.events(run.id)):
+        created = _commit(table, lambda heads: _outstanding(edit, heads, again))
+    if not run.is_swept:
+        _format(table).check_replaced(edit)
+    frees = journal.frees(run.id)
+    work = Work(run.id, run.fingerprint, "", run.change_kind, edit.removes, (), frees, None, False)
+    return _rest(table, work, created, journal, how)
+
+
+def take_back(table: Table, run: Run, journal: Journal) -> list[str]:
+    """Bring back what a run's commit took away, and take away what it made; the references that changed."""
+    own, edit = _format(table), _kept(run, journal)
+    changed: list[str] = []
+
+    def reverse(heads: Heads) -> Edit:
+        back = own.taken_back(heads, edit)
+        if back.sets:
+            _refuse_swept(table, run, journal)
+        changed[:] = dict((*back.sets, *back.removes))
+        return back
+
+    _commit(table, reverse)
+    return changed
+
+
+def _commit(table: Table, judged: Callable[[Heads], Edit]) -> list[str]:
+    """Commit what `judged` answers for the references of now; what was written, nothing where nothing is to be done."""
+    for _ in range(ATTEMPTS):
+        heads = table.heads()
+        edit = judged(heads)
+        if not edit.removes and not edit.sets:
+            return []
+        if (path := _format(table).commit(heads, edit)) is not None:
+            return [path]
+    raise Conflict("Other commits kept coming first; nothing was changed.", path=table.location, remedy="Try again.")
+
+
+def _rest(table: Table, work: Work, created: list[str], journal: Journal, how: Manner) -> Receipt:
+    """After the commit: files go, what remains is checked. What frees nothing is done."""
+    if not work.frees and work.kind in (CreateTag.__name__, RenameTag.__name__):
+        files = tuple(created)
+        receipt = Receipt(work.run, table.location, work.fingerprint, "done", files, (), 0, 0, 0, (), (), "")
+        head = journal.add(work.run, journals.DONE, dataclasses.asdict(receipt))
+        return dataclasses.replace(receipt, journal_head=head)
+    is_quick = all(kind == ObjectKind.METADATA for _, kind, _ in work.frees)  # nobody publishes a reference to those
+    how = dataclasses.replace(how, settle_s=0) if is_quick else how
+    return carry_out(table, work, journal, how.settle_s, how.progress, how.waits, how.cancelled, lambda: created)
+
+
+def _outstanding(edit: Edit, heads: Heads, again: Callable[[Heads], Sequence[tuple[str, bytes]]]) -> Edit:
+    """What is left to commit of an edit that may have been committed: all that may still go, or nothing.
+
+    It was one commit: where any of it is done, it was done, and what is there was made again.
+    """
+    refs, before = heads.references, dict(edit.removes)
+    if any(refs.get(path) != content for path, content in edit.removes):
+        return Edit()
+    if any(refs.get(path) != before.get(path) for path in dict(edit.sets)):
+        if all(refs.get(path) == content for path, content in edit.sets):
+            return Edit()
+        raise Conflict("A reference that was to be made is another's by now.", remedy="Undo this run.")
+    allowed = dict(again(heads)) if before.keys() - dict(edit.sets).keys() else before
+    removes = tuple((path, content) for path, content in edit.removes if path in allowed)
+    return dataclasses.replace(edit, removes=removes)
+
+
+def _kept(run: Run, journal: Journal) -> Edit:
+    kept = {
+        name: tuple((path, base64.b64decode(content)) for path, content in run.plan["edit"][name])
+        for name in ("sets", "beside")
+    }
+    return Edit(tuple(journal.removed(run.id)), **kept)
+
+
+def _format(table: Table) -> Format:
+    assert table.own is not None
+    return table.own
+
+
+def _refuse_swept(table: Table, run: Run, journal: Journal) -> None:
+    """`Invalid` where another hand deleted files of what would be brought back."""
+    files = [path for path, kind, _ in journal.frees(run.id) if kind != ObjectKind.METADATA]
+    if run.change_kind == Expire.__name__ and (gone := [path for path in files if table.store.size(path) is None]):
+        raise Invalid(
+            f"Run {run.id} cannot be undone: {several(len(gone), 'file')} of what it removed are gone by another hand, "
+            f"such as {gone[0]}.",
+            remedy="Resume it instead.",
+        )
+
+
+def _refuse_missing(table: Table, snapshot_id: int) -> None:
+    history = table.history()
+    position = next(at for at, holder in enumerate(history.holders) if holder.name == str(snapshot_id))
+    missing = [problem.path for problem in history.incomplete.get(position, ())]
+    missing += table.missing_files(history, history.holders[position].point)
+    if missing:
+        raise Corrupt(
+            f"{several(len(missing), 'file')} of the point are not there or cannot be read, so the tag could not "
+            "protect it; nothing was changed.",
+            path=missing[0],
+        )
+
+
+def what_is_left(change: Change, heads: Heads) -> Change:
+    """An expiry without the refs and snapshots it names that are gone already."""
+    if not isinstance(change, Expire):
+        return change
+    refs = {ref.name for ref in heads.refs}
+    ids = {each.id for line in heads.lines for each in line.snapshots}
+    return dataclasses.replace(
+        change,
+        drop_tags=tuple(name for name in change.drop_tags if name in refs),
+        snapshots=tuple(number for number in change.snapshots if number in ids),
+    )
