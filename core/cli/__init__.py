@@ -49,7 +49,7 @@ def _run(given: Sequence[str], wants_json: bool) -> int:
     except SnapscopeError as error:
         return _fail(error, wants_json)
     except _Usage as error:
-        return _fail(Invalid(str(error), remedy="`snapscope COMMAND --help` shows what fits."), wants_json, 2)
+        return _fail(Invalid(f"{error}.", remedy="`snapscope COMMAND --help` shows what fits."), wants_json, 2)
     if wants_json:
         _print(document)
     elif text:
