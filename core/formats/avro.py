@@ -285,16 +285,27 @@ def _spelling(record: str, type_: Any) -> str:
             raise Corrupt(f"{each.get('name')!r:.60} is no Avro field with an id.", remedy="The file is damaged.")
         value = f"{record}['{each['name']}']"
         text = f"encode({value}, 'hex')" if _is_binary(each.get("type")) else f"cast({value} as varchar)"
+        if _is_local(each.get("type")):
+            text = f"rtrim({text}, 'Z')"
         parts.append(f"concat('{each['field-id']}=', coalesce({text}, chr({ord(NOTHING)})))")
     return f"concat_ws(chr({ord(JOINT)}), {', '.join(parts)})" if parts else "''"
 
 
 def _is_binary(type_: Any) -> bool:
-    if isinstance(type_, list):
-        type_ = next((branch for branch in type_ if branch != "null"), None)
+    type_ = _not_null(type_)
     if isinstance(type_, dict):
         return type_.get("type") in ("bytes", "fixed") and type_.get("logicalType") != "decimal"
     return bool(type_ == "bytes")
+
+
+def _is_local(type_: Any) -> bool:
+    """A time without a zone, as Iceberg tells it beside Avro's own type."""
+    type_ = _not_null(type_)
+    return isinstance(type_, dict) and type_.get("adjust-to-utc") is False
+
+
+def _not_null(type_: Any) -> Any:
+    return next((branch for branch in type_ if branch != "null"), None) if isinstance(type_, list) else type_
 
 
 def _spelled(value: Any, type_: Any) -> str:
