@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 import streamlit as st
@@ -17,6 +17,7 @@ import streamlit as st
 from core import forecast as forecasting
 from core.changes import Change
 from core.errors import NotFound
+from core.expiry import Expiry, expiries
 from core.forecast import Forecast
 from core.history import History
 from core.model import Heads
@@ -113,6 +114,7 @@ class Shelf(Generic[V]):
 _histories: Shelf[History] = Shelf(KEPT_HISTORIES)
 _plans: Shelf[Plan] = Shelf(KEPT_PLANS)
 _forecasts: Shelf[tuple[Forecast | None]] = Shelf(KEPT_HISTORIES)
+_ends: Shelf[Mapping[str, Expiry]] = Shelf(KEPT_HISTORIES)
 _natives: Shelf[tuple[str, ...]] = Shelf(KEPT_PLANS)
 _facts: Shelf[TableFacts] = Shelf(KEPT_FACTS)
 
@@ -152,6 +154,12 @@ def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:
     if found is None:
         found = _forecasts.put(key, (forecasting.forecast(_table(known.heads.location), known, now_ms, branch),))
     return found[0]
+
+
+def ends(seen: Heads, now_ms: int) -> Mapping[str, Expiry]:
+    """When each snapshot and tag goes by itself; `SnapscopeError` where the table's own options make no sense."""
+    key = (fingerprint(seen), now_ms)
+    return _ends.get(key) or _ends.put(key, expiries(seen, now_ms))
 
 
 def native(known: History, shown: Plan) -> tuple[str, ...]:

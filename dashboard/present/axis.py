@@ -6,7 +6,7 @@ still names is a dot on a lane of its own. Order is by id within a lane, never b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -86,6 +86,15 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Band:
+    """On one lane, everything up to a moment that goes by itself as soon as somebody expires: `count` commits."""
+
+    lane: int
+    until_ms: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Axis:
     """Everything there is to draw, lanes from top to bottom."""
 
@@ -106,6 +115,14 @@ class Axis:
 
     def dot(self, point: str) -> Dot | None:
         return next((dot for dot in self.dots if dot.point == point), None)
+
+    def due(self, points: Collection[str]) -> tuple[Band, ...]:
+        """Per lane the stretch that these points end."""
+        found: dict[int, list[int]] = {}
+        for dot in self.dots:
+            if dot.point in points:
+                found.setdefault(dot.lane, []).append(dot.time_ms)
+        return tuple(Band(lane, max(times), len(times)) for lane, times in sorted(found.items()))
 
     def of_branch(self, branch: str) -> Axis:
         """Only the lanes of one branch that have dots, and what stands on them."""

@@ -6,7 +6,7 @@ every hue comes from the palette by its meaning; no figure draws more dots than 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,12 +45,14 @@ def timeline(
     chosen: Mapping[str, str] | None = None,
     asked_ms: int | None = None,
     window_ms: tuple[int, int] | None = None,
+    due: Collection[str] = (),
 ) -> go.Figure:
     """Lanes on a true time axis, with trends below on the same axis.
 
     `chosen` maps points to a letter set under a ring round their dots (`A`, `B`, or blank for the ring alone);
-    `asked_ms` is a moment to mark; `window_ms` the stretch to show, all of the axis where None. Above `MAX_POINTS`
-    dots the lanes show how many commits each stretch of time holds.
+    `asked_ms` is a moment to mark; `window_ms` the stretch to show, all of the axis where None; `due` are points that
+    go by themselves, and their stretch is shaded. Above `MAX_POINTS` dots the lanes show how many commits each stretch
+    of time holds.
     """
     panels = _panels(trend)
     dense = len(axis.dots) > MAX_POINTS
@@ -67,6 +69,7 @@ def timeline(
         few = len(others) <= MAX_POINTS
         single = others if few else ()
         _density(canvas, bins([dot for dot in axis.dots if not (few and dot.lane)]))
+    _horizon(canvas, axis, due, DENSITY if dense else 0.0)
     _lanes(canvas, axis, single)
     _dots(canvas, axis, single)
     _names(canvas, axis, DENSITY if dense else 0.0)
@@ -85,7 +88,7 @@ def timeline(
     return figure
 
 
-def legend(axis: Axis) -> list[Legend]:
+def legend(axis: Axis, due: Collection[str] = (), due_words: str = "") -> list[Legend]:
     """What the marks of an axis mean; only those that are there."""
     found: list[Legend] = []
     held = {number for number, lane in enumerate(axis.lanes) if lane.held}
@@ -99,6 +102,7 @@ def legend(axis: Axis) -> list[Legend]:
         (axis.cuts, ("line", "branch", words.LEGEND_BRANCH)),
         (axis.pins, ("triangle-up", "consumer", words.LEGEND_CONSUMER)),
         (axis.marks, ("letter", "ink", words.LEGEND_SCHEMA)),
+        (axis.due(due), ("band", "freed", due_words)),
     ):
         if there:
             found.append(entry)
@@ -106,6 +110,24 @@ def legend(axis: Axis) -> list[Legend]:
 
 
 # lanes --------------------------------------------------------------------------------------------------------------
+
+
+def _horizon(canvas: Canvas, axis: Axis, due: Collection[str], lift: float) -> None:
+    """A wash behind what goes by itself, from the left edge to its last commit."""
+    for band in axis.due(due):
+        below, above = -band.lane - 0.45, -band.lane + (0.45 if band.lane else 0.45 + lift)
+        start = (axis.span_ms or (band.until_ms, 0))[0]
+        first, last = times([start - _slack(axis), band.until_ms + _slack(axis) // 2], canvas.zone)
+        canvas.figure.add_shape(
+            type="rect", x0=first, x1=last, y0=below, y1=above, layer="below", line={"width": 0},
+            fillcolor=canvas.palette.soft("freed", 0.13), row=1, col=1,
+        )  # fmt: skip
+
+
+def _slack(axis: Axis) -> int:
+    """Room before the first dot, in milliseconds."""
+    first, last = axis.span_ms or (0, 0)
+    return max((last - first) // 50, 60_000)
 
 
 def _lanes(canvas: Canvas, axis: Axis, dots: Sequence[Dot]) -> None:
@@ -357,7 +379,7 @@ def _dress(canvas: Canvas, axis: Axis, height: float, top: float, window_ms: tup
     )  # fmt: skip
     span = window_ms or axis.span_ms
     if span is not None:
-        slack = 0 if window_ms else max((span[1] - span[0]) // 50, 60_000)
+        slack = 0 if window_ms else _slack(axis)
         figure.update_xaxes(range=times([span[0] - slack, span[1] + slack * 2], canvas.zone))
     figure.update_layout(
         height=height,

@@ -132,6 +132,7 @@ _GLYPHS = {
     "triangle-up": "▲",
     "line": "└",
     "letter": "S",
+    "band": "",
 }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core import questions, refplan
+from core.expiry import Expiry
 from core.history import History
 from core.model import MAIN, Heads, Line, Schema, Snapshot
 from core.plan import going
@@ -151,10 +152,24 @@ def trend(heads: Heads, history: History | None) -> Trend:
     return Trend(points, times, rows, of(totals.files), of(totals.bytes))
 
 
+def due(ends: Mapping[str, Expiry], now_ms: int) -> frozenset[str]:
+    """The points that the next expiry by the table's own rules takes."""
+    return frozenset(
+        point for point, end in ends.items() if end.not_before_ms is not None and end.not_before_ms <= now_ms
+    )
+
+
 def point_facts(
-    heads: Heads, history: History | None, point: str, branch: str, snapshot: Snapshot, zone: str, now_ms: int
+    heads: Heads,
+    history: History | None,
+    point: str,
+    branch: str,
+    snapshot: Snapshot,
+    zone: str,
+    now_ms: int,
+    goes: str | None = None,
 ) -> list[tuple[str, Piece]]:
-    """What a reader wants to know of one point first."""
+    """What a reader wants to know of one point first; `goes` says when it goes by itself."""
     line = heads.line(branch) or heads.main
     retained = any(each.id == snapshot.id and each.content == snapshot.content for each in line.snapshots)
     named = line.tags if heads.pointer is None else heads.main.tags
@@ -171,6 +186,8 @@ def point_facts(
         found.append((names["standing"], words.EXPIRED_HELD))
     if tags:
         found.append((names["tags"], markup.join(markup.chip("tag", name) for name in tags)))
+    if goes:
+        found.append((names["goes"], goes))
     found.append((names["rows"], _rows_text(snapshot)))
     if history is not None:
         position = history.position(point)

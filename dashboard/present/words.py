@@ -242,6 +242,7 @@ LEGEND_TAG = "Tag"
 LEGEND_BRANCH = "Branch"
 LEGEND_CONSUMER = "Consumer reads on here"
 LEGEND_SCHEMA = "Schema changed"
+LEGEND_DUE = {"paimon": "Goes with the next commit of a writer", "iceberg": "Goes with the next expiry"}
 SCHEMA_LETTER = "S"
 
 
@@ -342,6 +343,7 @@ FIELD_NAMES: Mapping[str, str] = {
     "snapshot": "Snapshot",
     "kind": "Commit",
     "committed": "Committed",
+    "goes": "Goes",
     "branch": "Branch",
     "standing": "Standing",
     "schema": "Schema",
@@ -353,6 +355,12 @@ FIELD_NAMES: Mapping[str, str] = {
     "tags": "Tags",
     "operation": "Operation",
 }
+
+
+def cannot_be_told(why: str) -> str:
+    return f"This cannot be told: {why}"
+
+
 RETAINED = "Retained snapshot"
 EXPIRED_HELD = "Expired, readable by its tag"
 UNREADABLE = "cannot be read"

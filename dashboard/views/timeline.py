@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import SnapscopeError
 from core.history import History
-from dashboard import state
+from dashboard import loading, state
 from dashboard.present import charts, markup, rows, words
 from dashboard.present.axis import MAX_POINTS, Axis, axis
 from dashboard.widgets import details, errors, frame, lanes
@@ -49,8 +49,16 @@ def _window_line(opened: Opened, whole: Axis, shown: Axis, window: tuple[int, in
 
 def _chart(opened: Opened, history: History | None, shown: Axis, window: tuple[int, int] | None) -> None:
     trend = rows.trend(opened.heads, history).within(window).thinned()
-    figure = charts.timeline(shown, frame.hues(), opened.zone, trend=trend, chosen=_ring(opened))
-    lanes.draw(figure, charts.legend(shown), CHART, _clicked)
+    due = _due(opened)
+    figure = charts.timeline(shown, frame.hues(), opened.zone, trend=trend, chosen=_ring(opened), due=due)
+    lanes.draw(figure, charts.legend(shown, due, words.LEGEND_DUE[opened.heads.format]), CHART, _clicked)
+
+
+def _due(opened: Opened) -> frozenset[str]:
+    try:
+        return rows.due(loading.ends(opened.heads, opened.now_ms), opened.now_ms)
+    except SnapscopeError:
+        return frozenset()  # the panel beside the chart says why
 
 
 def _ring(opened: Opened) -> dict[str, str]:

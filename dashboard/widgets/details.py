@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.asof import AsOf
+from core.errors import SnapscopeError
 from core.history import History
 from core.spark import lost
 from dashboard import loading, state
@@ -22,14 +23,22 @@ def resolve(opened: Opened, text: str) -> AsOf:
 def draw(opened: Opened, history: History | None, found: AsOf, *, here: str = "timeline") -> None:
     """Facts, every field, links."""
     snapshot = found.snapshot
-    st.html(
-        markup.facts(
-            rows.point_facts(opened.heads, history, found.point, found.branch, snapshot, opened.zone, opened.now_ms)
-        )
+    facts = rows.point_facts(
+        opened.heads, history, found.point, found.branch, snapshot, opened.zone, opened.now_ms, goes(opened, found)
     )
+    st.html(markup.facts(facts))
     links(opened, found, here=here)
     with st.expander(words.ALL_FIELDS):
         st.html(markup.facts(rows.every_field(snapshot)))
+
+
+def goes(opened: Opened, found: AsOf) -> str | None:
+    """When a point goes by itself, in words; None where no rule speaks of it."""
+    try:
+        end = loading.ends(opened.heads, opened.now_ms).get(found.point)
+    except SnapscopeError as error:
+        return words.cannot_be_told(error.message)
+    return end.words if end is not None else None
 
 
 def links(opened: Opened, found: AsOf, *, here: str = "timeline") -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as some
 
 from core import asof, diff
 from core.changes import DeleteTags
+from core.expiry import expiries
 from core.history import History
 from core.plan import preview
 from core.table import open_table
@@ -31,9 +32,11 @@ from dashboard.present import (
     units,
     words,
 )
-from dashboard.present.axis import MAX_POINTS, axis, bins
+from dashboard.present.axis import MAX_POINTS, Band, axis, bins
 from dashboard.present.trends import Trend
 from tests.builders import DAY_MS, START_MS, TableBuilder
+
+LATER_MS = START_MS + 1_000 * DAY_MS
 
 NOW_MS = START_MS + 100 * DAY_MS
 
@@ -162,6 +165,19 @@ def test_a_click_tells_its_point(table: TableBuilder, theme: str | None) -> None
     told = {data[0] for trace in figure.data if trace.customdata is not None for data in trace.customdata}
     assert {dot.point for dot in found.dots} | {flag.point for flag in found.flags} <= told
     assert "<b>A</b>" in [text for trace in figure.data if trace.text is not None for text in trace.text]
+
+
+def test_what_goes_by_itself_is_shaded(table: TableBuilder) -> None:
+    table.schema(options={"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "2"})
+    heads = history(table).heads
+    due = rows.due(expiries(heads, LATER_MS), LATER_MS)
+    assert due == {"4", "5", "6"}  # of 4 to 7 the newest stays, beside the one that comes
+    found = axis(heads)
+    shapes = charts.timeline(found, palette.LIGHT, "UTC", due=due).layout.shapes
+    assert [shape.x1 > "2026" for shape in shapes] == [True]
+    assert found.due(due) == (Band(0, found.dot("6").time_ms, 3),)
+    assert ("band", "freed", "x") in charts.legend(found, due, "x")
+    assert not charts.timeline(found, palette.LIGHT, "UTC").layout.shapes
 
 
 def test_too_many_dots_become_bars(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
