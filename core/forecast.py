@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core import plan as planning
-from core.changes import Expire
+from core.changes import Expire, keeps_changelogs
 from core.errors import NotFound, SnapscopeError
 from core.history import History
 from core.model import MAIN, HolderKind, Line, Tag
 from core.planned import Plan
-from core.retention import policy
+from core.retention import Policy, policy
 from core.table import Table
 
 RUN_LIMIT = 50  # `snapshot.expire.limit` where nobody says otherwise
@@ -27,10 +27,11 @@ _NAMED = 8
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """`plan` is None where it cannot be told, and `headline` says why. The rest are sentences."""
+    """`plans` are of the snapshots and tags, and of the long-lived changelogs where the writer expires those too; none
+    where it cannot be told, and `headline` says why. The rest are sentences."""
 
     branch: str
-    plan: Plan | None
+    plans: tuple[Plan, ...]
     headline: str
     breaks: tuple[str, ...] = ()
     prevented_by: tuple[str, ...] = ()
@@ -38,7 +39,7 @@ class Forecast:
     @property
     def goes(self) -> tuple[str, ...]:
         """The points that go, in order."""
-        return () if self.plan is None else tuple(verdict.point for verdict in self.plan.goes)
+        return tuple(verdict.point for plan in self.plans for verdict in plan.goes)
 
 
 def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) -> Forecast | None:
@@ -52,22 +53,58 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
     if line.options.get("write-only") == "true" or not line.snapshots or history.heads.format != "paimon":
         return None
     try:
-        plan = planning.preview(history, _asked(line, now_ms), now_ms)
-        broken = table.broken_by_paimon(plan, history, history.heads) if plan.goes else {}
-        breaks = tuple(each for each in table.native(plan, history) if "itself would strand" not in each)
+        plans = tuple(planning.preview(history, asked, now_ms) for asked in _asked(line, now_ms))
+        broken = {each: lost for plan in plans for each, lost in _broken(table, history, plan).items()}
+        beside = tuple(dict.fromkeys(sentence for plan in plans for sentence in table.native(plan, history)))
     except SnapscopeError as error:
-        return Forecast(branch, None, f"This cannot be told: {error}")
-    named = [verdict.point for verdict in plan.goes]
-    shown = ", ".join(named[:_NAMED]) + (f" and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
-    headline = f"{plan.headline} {'At the least these go' if named else ''}".strip()
-    headline += f": {shown}." if named else ""
-    prevented = (*_keeping(line, plan), *_mending(table, history, line, plan, broken)) if named else ()
-    return Forecast(branch, plan, headline, breaks, prevented)
+        return Forecast(branch, (), f"This cannot be told: {error}")
+    found = Forecast(branch, plans, " Of its long-lived changelogs: ".join(plan.headline for plan in plans))
+    if not found.goes:
+        return found
+    shown = ", ".join(found.goes[:_NAMED]) + (f" and {len(found.goes) - _NAMED} more" if found.goes[_NAMED:] else "")
+    return dataclasses.replace(
+        found,
+        headline=f"{found.headline} At the least these go: {shown}.",
+        breaks=tuple(each for each in beside if "itself would strand" not in each),
+        prevented_by=(*_keeping(line, found.goes), *_mending(table, history, line, plans[0], broken)),
+    )
 
 
-def _asked(line: Line, now_ms: int) -> Expire:
-    """The expiry of a writer: it counts its own new snapshot, and takes no more than its limit at a time."""
-    own = policy(
+def _broken(table: Table, history: History, plan: Plan) -> Mapping[str, Sequence[str]]:
+    return table.broken_by_paimon(plan, history, history.heads) if plan.goes else {}
+
+
+def _asked(line: Line, now_ms: int) -> list[Expire]:
+    """The expiries of a writer: it counts its own new snapshot, and takes no more than its limit at a time."""
+    limit = line.options.get("snapshot.expire.limit", "")
+    most = int(limit) if limit.isdecimal() and int(limit) else RUN_LIMIT
+    own = _policy(line, now_ms, "snapshot")
+    asked = Expire(
+        branch=line.branch,
+        retain_max=max(own.retain_max - 1, 1),
+        retain_min=max(own.retain_min - 1, 1),
+        max_deletes=most,
+        expired_tags=any(tag.expires is not None for tag in line.tags)
+        and line.options.get("tag.time-expire-enabled") != "false",
+    )
+    if not line.changelogs or not keeps_changelogs(line.options):
+        return [asked]
+    own = _policy(line, now_ms, "changelog")
+    least, greatest = max(own.retain_min - 1, 1), max(own.retain_max - 1, 1)
+    return [
+        asked,
+        Expire(
+            branch=line.branch,
+            changelogs_only=True,
+            changelog_retain_max=greatest,
+            changelog_retain_min=least,
+            max_deletes=most,
+        ),
+    ]
+
+
+def _policy(line: Line, now_ms: int, prefix: str) -> Policy:
+    return policy(
         line.options,
         now_ms,
         retain_max=None,
@@ -76,36 +113,36 @@ def _asked(line: Line, now_ms: int) -> Expire:
         older_than_ms=None,
         max_deletes=None,
         rules="newest",
-    )
-    limit = line.options.get("snapshot.expire.limit", "")
-    return Expire(
-        branch=line.branch,
-        retain_max=max(own.retain_max - 1, 1),
-        retain_min=max(own.retain_min - 1, 1),
-        max_deletes=int(limit) if limit.isdecimal() and int(limit) else RUN_LIMIT,
-        expired_tags=any(tag.expires is not None for tag in line.tags)
-        and line.options.get("tag.time-expire-enabled") != "false",
+        prefix=prefix,
     )
 
 
-def _keeping(line: Line, plan: Plan) -> list[str]:
+def _keeping(line: Line, goes: Sequence[str]) -> list[str]:
     """What keeps the points that go."""
     told = []
-    ids = [int(point) for point in (each.point.rsplit("/", 1)[-1] for each in plan.goes) if point.isdecimal()]
-    if ids:
+    own = [point.rsplit("/", 1)[-1] for point in goes]
+    count = len(line.snapshots) + 1
+    if ids := [int(point) for point in own if point.isdecimal()]:
         told.append(f"Tag snapshot {max(ids)} to keep it.")
-        count = len(line.snapshots) + 1
-        most = line.options.get("snapshot.num-retained.max", "")
-        options = [f"snapshot.num-retained.min = {count}"]
-        if most.isdecimal() and int(most) < count:
-            options.append(f"snapshot.num-retained.max = {count}")
         told.append(
-            f"The table option {' with '.join(options)} keeps all of them for one more commit; write-only = true keeps "
-            "writers from expiring anything."
+            f"The table option {_retaining(line, 'snapshot', count)} keeps all of them for one more commit; "
+            "write-only = true keeps writers from expiring anything."
         )
-    if len(ids) < len(plan.goes):
+    if any(point.startswith("changelog:") for point in own):
+        option = _retaining(line, "changelog", count + len(line.changelogs))
+        told.append(f"The table option {option} keeps its changelogs for one more commit.")
+    if any(point.startswith("tag:") for point in own):
         told.append("The table option tag.time-expire-enabled = false keeps tags whose time has passed.")
     return told
+
+
+def _retaining(line: Line, prefix: str, count: int) -> str:
+    """The options that retain so many: the least, and the greatest where it is set below that."""
+    options = [f"{prefix}.num-retained.min = {count}"]
+    most = line.options.get(f"{prefix}.num-retained.max", line.options.get("snapshot.num-retained.max", ""))
+    if most.isdecimal() and int(most) < count:
+        options.append(f"{prefix}.num-retained.max = {count}")
+    return " with ".join(options)
 
 
 def _mending(table: Table, history: History, line: Line, plan: Plan, broken: Mapping[str, Sequence[str]]) -> list[str]:

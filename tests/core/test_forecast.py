@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from core.apply import apply
+from core.changes import Expire
 from core.errors import NotFound
 from core.forecast import Forecast, forecast
 from core.table import open_table
@@ -103,11 +105,28 @@ def test_a_branch_is_judged_by_its_own_options(tmp_path: Path) -> None:
         coming(tmp_path / "t", "nobody")
 
 
+def test_long_lived_changelogs_go_too(tmp_path: Path) -> None:
+    options = {"snapshot.num-retained.min": "2", "snapshot.num-retained.max": "2", "changelog-producer": "input"}
+    table = TableBuilder(tmp_path / "t", options=options | {"changelog.num-retained.max": "4"})
+    for _ in range(4):
+        table.commit([table.file()], changelog=[table.file(prefix="changelog-")])
+    opened = open_table(str(tmp_path / "t"))
+    apply(opened, opened.preview(Expire(retain_max=2, retain_min=2), NOW_MS), settle_s=0)
+    found = coming(tmp_path / "t")
+    assert found is not None
+    assert found.goes == ("3", "changelog:1")
+    assert "Of its long-lived changelogs: Frees" in found.headline
+    option = "changelog.num-retained.min = 5 with changelog.num-retained.max = 5"
+    assert f"The table option {option} keeps its changelogs for one more commit." in found.prevented_by
+    table.schema(options=options | {"changelog.num-retained.min": "5", "changelog.num-retained.max": "5"})
+    assert goes(tmp_path / "t") == ("3",)
+
+
 def test_what_cannot_be_told_says_why(tmp_path: Path) -> None:
     replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "many"})
     found = coming(tmp_path / "t")
     assert found is not None
-    assert found.plan is None
+    assert found.plans == ()
     assert "snapshot.num-retained.min was expected to be a number" in found.headline
 
 

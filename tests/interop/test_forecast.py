@@ -58,3 +58,24 @@ def test_the_next_commit_takes_what_was_foretold(name: str, tmp_path: Path, java
     # Where only the newest is kept, the one before it goes too: what the coming commit replaces of it is not known.
     assert gone - set(told.goes) == ({"8"} if name == "all but one" else set())
     assert set(told.goes) <= gone
+
+
+def test_the_next_commit_takes_the_changelog_that_was_foretold(tmp_path: Path, java_judge: PaimonJudge) -> None:
+    place = tmp_path / "default.db" / "t"
+    policy = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "3", "changelog.num-retained.max": "5"}
+    options = {"bucket": "1", "file.format": "parquet", "changelog-producer": "input", **policy}
+    java_judge.create(place, COLUMNS, primary_keys=["k"], options=options)
+    for number in range(7):
+        java_judge.write(place, [[number, "v"]])
+    table = open_table(str(place))
+    heads = table.heads()
+    told = forecast(table, table.history(heads), time.time_ns() // 1_000_000)
+    assert told is not None
+    java_judge.write(place, [[9, "v"]])
+    after = table.heads().main
+    gone = {str(each.id) for each in heads.main.snapshots} - {str(each.id) for each in after.snapshots}
+    gone |= {f"changelog:{each.id}" for each in heads.main.changelogs} - {
+        f"changelog:{each.id}" for each in after.changelogs
+    }
+    assert set(told.goes) == gone
+    assert len(gone) == 2
