@@ -16,10 +16,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.asof import AsOf
+from core.errors import Unsupported
 from core.formats.paimon import types
 from core.history import History
 from core.model import MAIN, Schema
-from core.spark import filters, guard, lost, prune, sql, system
+from core.spark import filters, guard, iceberg, iceberg_read, lost, prune, sql, system
 from core.spark.filters import Condition
 from core.spark.incremental import KIND, between
 from core.spark.points import ROW_KIND, Opened, Rows, audit_log, opened_at, rows, with_kind
@@ -87,7 +88,6 @@ def query(
     `Unsupported` for tables that cannot be read right by plain Spark yet, `Invalid` for a statement that is not
     allowed or fails.
     """
-    table.refuse_query()
     history = history or table.history()
     query_id = query_id or str(uuid.uuid4())
     point, second, earlier = (
@@ -114,16 +114,18 @@ def _query(
 ) -> QueryAnswer:
     started = time.monotonic()
     own = views(table.name, has_before=False)
-    sources = [_of_point(own, opened := opened_at(table, history, at))]
+    audits = [name for name in (f"{each}$audit_log" for each in own) if name.lower() in statement.lower()]
+    if history.heads.format == "iceberg":
+        _refuse_changes(since is not None, audits)
+    sources = [_of_point(own, table, history, at)]
     if before is not None:
-        sources.append(_of_point([f"{name}_before" for name in own], opened_at(table, history, before)))
+        sources.append(_of_point([f"{name}_before" for name in own], table, history, before))
     if since is not None:
         sources.append(_of_changes([f"{name}_changes" for name in own], table, history, since, at))
-    audits = [name for name in (f"{each}$audit_log" for each in own) if name.lower() in statement.lower()]
     if audits:
-        sources.append(_of_audit_log(audits, opened))
+        sources.append(_of_audit_log(audits, opened_at(table, history, at)))
     known = {name for each in sources for name in each.names}
-    for view, kind in system.named(statement, own).items():
+    for view, kind in system.named(statement, own).items() if history.heads.format == "paimon" else ():
         found = system.rows(kind, table, history, at.point, at.branch)
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
@@ -171,7 +173,11 @@ class _Source:
     rows: Callable[[SparkSession, Condition], Rows]
 
 
-def _of_point(names: Sequence[str], of: Opened) -> _Source:
+def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
+    if history.heads.format == "iceberg":
+        found = iceberg.opened(table, history, at)
+        return _Source(names, found.schema, lambda spark, _: iceberg_read.rows(spark, found))
+    of = opened_at(table, history, at)
     return _Source(names, of.schema, lambda spark, condition: rows(spark, of, prune.plan(of, condition)))
 
 
@@ -191,6 +197,15 @@ def _of_changes(names: Sequence[str], table: Table, history: History, since: AsO
         return between(spark, table, history, since, at, _without_kind(condition, schema)).rows
 
     return _Source(names, schema, found)
+
+
+def _refuse_changes(since: bool, audits: Sequence[str]) -> None:
+    if since or audits:
+        what = "t_changes" if since else "`t$audit_log`"
+        raise Unsupported(
+            f"{what} tells the kinds of rows, which Paimon's files say and Iceberg's do not.",
+            remedy="Compare two points: --at and --before in one query, or Diff.",
+        )
 
 
 def _without_kind(condition: Condition, schema: Schema) -> Condition:

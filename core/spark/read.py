@@ -192,15 +192,34 @@ def _native(
 ) -> DataFrame:
     """One relation over these files: data columns by their name in the file, partition columns by number."""
     jvm: Any = spark._jvm
-    session: Any = spark._jsparkSession
     sources = jvm.org.apache.spark.sql.execution.datasources
-    nothing = jvm.scala.Option.empty()
     partition_schema, rows = _partition_rows(spark, keys, [values for _, values in places])
     listed = jvm.java.util.ArrayList()
     if keys:
         for row, directory in zip(rows, _hadoop_paths(jvm, [directory for directory, _ in places]), strict=True):
             listed.add(sources.PartitionPath(row, directory))
     spec = sources.PartitionSpec(partition_schema, jvm.PythonUtils.toSeq(listed))
+    return _relation(spark, form, paths, _struct(jvm, _ddl(fields)), spec)
+
+
+def parquet_by_ids(spark: SparkSession, schema: str, paths: Sequence[str]) -> DataFrame:
+    """Local Parquet files with the columns of `schema`, Spark's JSON, where each field names its `parquet.field.id`.
+
+    Switches the session to such reads. Filters stay above the files: Spark hands them down by name, and a file's column
+    of that name may be another one."""
+    spark.conf.set("spark.sql.parquet.fieldId.read.enabled", "true")
+    spark.conf.set("spark.sql.parquet.filterPushdown", "false")
+    jvm: Any = spark._jvm
+    empty = jvm.org.apache.spark.sql.execution.datasources.PartitionSpec.emptySpec()
+    return _relation(spark, "parquet", paths, jvm.org.apache.spark.sql.types.DataType.fromJson(schema), empty)
+
+
+def _relation(spark: SparkSession, form: str, paths: Sequence[str], schema: Any, spec: Any) -> DataFrame:
+    """Exactly these files, by a partition spec of theirs; no glob, no partition out of a directory's name."""
+    jvm: Any = spark._jvm
+    session: Any = spark._jsparkSession
+    sources = jvm.org.apache.spark.sql.execution.datasources
+    nothing = jvm.scala.Option.empty()
     index = sources.InMemoryFileIndex(
         session,
         _singleton(jvm.scala.collection.immutable, "ArraySeq").unsafeWrapArray(_hadoop_paths(jvm, paths)),
@@ -213,8 +232,8 @@ def _native(
     _check_found(index, paths)
     relation = sources.HadoopFsRelation(
         index,
-        partition_schema,
-        _struct(jvm, _ddl(fields)),
+        spec.partitionColumns(),
+        schema,
         nothing,
         _class(jvm, _NATIVE[form])(),
         jvm.PythonUtils.toScalaMap(_READ_OPTIONS),

@@ -1,0 +1,45 @@
+"""Deletion vectors as Puffin files hold them: which rows of one data file are deleted, as positions from 0. Pure.
+
+Law: bytes that are not exactly one whole vector, with its checksum and as many positions as its manifest says, are
+`Corrupt`. The manifest says where the blob lies; the Puffin file's own footer is not needed. Source: the Puffin
+specification, blob type `deletion-vector-v1`.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+from core.errors import Corrupt
+from core.formats import roaring
+from core.runs import Ints
+
+MAGIC = b"\xd1\xd3\x39\x64"
+
+
+def deleted(blob: bytes, cardinality: int, path: str) -> Ints:
+    """The positions of a blob `deletion-vector-v1`, ascending; `cardinality` is the manifest's record count."""
+    try:
+        (length,) = struct.unpack_from(">i", blob)
+        if length != len(blob) - 8:
+            raise ValueError(f"{length} bytes and 8 more were expected, found {len(blob)} in all")
+        body = blob[4 : 4 + length]
+        (checksum,) = struct.unpack_from(">I", blob, 4 + length)
+        if not body.startswith(MAGIC):
+            raise ValueError(f"it begins with {body[:4].hex()}, not with {MAGIC.hex()}")
+        if zlib.crc32(body) != checksum:
+            raise ValueError("its checksum is another")
+        found, end = roaring.wide(body, len(MAGIC))
+        if end != length:
+            raise ValueError(f"{length - end} bytes follow the bitmap")
+        if len(found) != cardinality:
+            raise ValueError(f"{cardinality} rows were expected, found {len(found)}")
+        if len(found) and (found[0] < 0 or (found[1:] <= found[:-1]).any()):
+            raise ValueError("its positions do not ascend")
+    except (ValueError, struct.error) as error:
+        raise Corrupt(
+            f"The deletion vector cannot be read: {error}.",
+            path=path,
+            remedy="Without it deleted rows would come back; restore the file, or choose another point.",
+        ) from error
+    return found

@@ -1,0 +1,277 @@
+"""Iceberg's column types out of a schema's JSON, with field ids and defaults; what they are in Spark and Arrow.
+
+Law: a type that is not known, or whose values Spark has no place for, is refused by its name and never guessed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from core.errors import Corrupt, Unsupported
+
+_SPARK = {
+    "boolean": "boolean",
+    "int": "int",
+    "long": "bigint",
+    "float": "float",
+    "double": "double",
+    "date": "date",
+    "timestamp": "timestamp_ntz",
+    "timestamptz": "timestamp",
+    "string": "string",
+    "uuid": "string",
+    "fixed": "binary",
+    "binary": "binary",
+}
+_ARROW = {
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", tz="UTC"),
+    "string": pa.string(),
+    "uuid": pa.string(),
+    "fixed": pa.binary(),
+    "binary": pa.binary(),
+}
+_WAY_OUT = (
+    "Leave it to an engine that has the type: Spark with Iceberg's own runtime (Spark 4.1 or older), Trino or DuckDB."
+)
+_EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column, a struct's field, a list's element, a map's key or value. `default`: what older rows have."""
+
+    id: int
+    name: str
+    type: Type
+    default: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """`root` is Iceberg's name; `size` and `scale` are those of decimal, `size` also that of fixed; `inner` are the
+    fields of struct, the element of list, key and value of map."""
+
+    root: str
+    size: int = 0
+    scale: int = 0
+    inner: tuple[Column, ...] = ()
+
+
+def columns(schema: Mapping[str, Any]) -> tuple[Column, ...]:
+    """The columns of a schema's JSON. `Unsupported` by the name of the column and its type, `Corrupt` for no schema."""
+    try:
+        found = tuple(_column(each) for each in schema["fields"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise Corrupt(
+            f"Schema {schema.get('schema-id', 0)} was expected to list fields with id, name and type: {error!r}.",
+            remedy="Restore the metadata file, or open an older one by its own path.",
+        ) from error
+    return found
+
+
+def find(schemas: Sequence[Mapping[str, Any]], id: int) -> Column | None:
+    """A field by its id, wherever it stands in the first of these schemas that has it."""
+    for schema in schemas:
+        for each in schema.get("fields", ()):
+            if found := _find(each, id):
+                return found
+    return None
+
+
+def arrow(of: Type) -> pa.DataType:
+    """The Arrow type rows are given to Spark in."""
+    match of.root:
+        case "decimal":
+            return pa.decimal128(of.size, of.scale)
+        case "struct":
+            return pa.struct([pa.field(each.name, arrow(each.type)) for each in of.inner])
+        case "list":
+            return pa.list_(pa.field("element", arrow(of.inner[0].type)))
+        case "map":
+            return pa.map_(arrow(of.inner[0].type), pa.field("value", arrow(of.inner[1].type)))
+        case _:
+            return _ARROW[of.root]
+
+
+def spark(of: Type) -> str:
+    """The type in Spark's DDL."""
+    match of.root:
+        case "decimal":
+            return f"decimal({of.size},{of.scale})"
+        case "struct":
+            return f"struct<{','.join(f'{quoted(each.name)}:{spark(each.type)}' for each in of.inner)}>"
+        case "list":
+            return f"array<{spark(of.inner[0].type)}>"
+        case "map":
+            return f"map<{spark(of.inner[0].type)},{spark(of.inner[1].type)}>"
+        case _:
+            return _SPARK[of.root]
+
+
+def quoted(name: str) -> str:
+    """A name in backticks, as SQL reads it back unchanged."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def leaves(column: Column) -> set[int]:
+    """The ids of the values that a file stores of a column."""
+    return set().union(*map(leaves, column.type.inner)) if column.type.inner else {column.id}
+
+
+def has(of: Type, what: Callable[[Type], bool]) -> bool:
+    """Is that said of the type, or of any inside it?"""
+    return what(of) or any(has(each.type, what) for each in of.inner)
+
+
+# parsing ----------------------------------------------------------------------------------------------------------
+
+
+def _column(given: Mapping[str, Any]) -> Column:
+    id, name = given["id"], given["name"]
+    if type(id) is not int or not isinstance(name, str):
+        raise ValueError(f"the field {name!r:.40} has no id or no name")
+    of = _type(given["type"], name)
+    return Column(id, name, of, _default(given.get("initial-default"), of, name))
+
+
+def _type(given: Any, name: str) -> Type:
+    """The type of a column called `name`, from JSON."""
+    if isinstance(given, str):
+        return _primitive(given, name)
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{given!r:.60} is no type")
+    match given.get("type"):
+        case "struct":
+            return Type("struct", inner=tuple(_column(each) for each in given["fields"]))
+        case "list":
+            return Type("list", inner=(Column(given["element-id"], "element", _type(given["element"], name)),))
+        case "map":
+            key = Column(given["key-id"], "key", _type(given["key"], name))
+            return Type("map", inner=(key, Column(given["value-id"], "value", _type(given["value"], name))))
+        case other:
+            raise _unknown(name, str(other))
+
+
+def _primitive(given: str, name: str) -> Type:
+    if match := re.fullmatch(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)", given):
+        size, scale = int(match[1]), int(match[2])
+        if not 1 <= size <= 38 or scale > size:
+            raise ValueError(f"{given} of {name!r} is no decimal")
+        return Type("decimal", size, scale)
+    if match := re.fullmatch(r"fixed\[\s*(\d+)\s*\]", given):
+        return Type("fixed", int(match[1]))
+    if given not in _SPARK or given == "fixed":
+        raise _unknown(name, given)
+    return Type(given)
+
+
+def _unknown(name: str, of: str) -> Unsupported:
+    return Unsupported(
+        f"The column '{name}' has the type {of}, which cannot be read through plain Spark.", remedy=_WAY_OUT
+    )
+
+
+def _find(given: Any, id: int) -> Column | None:
+    """A field by id in the JSON of a field or type; fields beside it may be of any type."""
+    if not isinstance(given, Mapping):
+        return None
+    if given.get("id") == id and "type" in given:
+        return _column(given)
+    for key in ("type", "element", "key", "value"):
+        if found := _find(given.get(key), id):
+            return found
+    return next((found for each in given.get("fields", ()) if (found := _find(each, id))), None)
+
+
+# single values ----------------------------------------------------------------------------------------------------
+
+
+def _default(given: Any, of: Type, name: str) -> Any:
+    """An initial-default, JSON of one value, as Arrow takes it."""
+    if given is None:
+        return None
+    if of.inner:
+        raise Unsupported(
+            f"The column '{name}' of type {of.root} has an initial-default, which cannot be filled in here.",
+            remedy=_WAY_OUT,
+        )
+    try:
+        return value(given, of)
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise Corrupt(f"The initial-default {given!r:.60} of '{name}' is no {of.root}: {error}.") from error
+
+
+def value(given: Any, of: Type) -> Any:
+    """A single value as metadata writes it in JSON, as Arrow takes it. ValueError or TypeError where it is none."""
+    match of.root:
+        case "boolean" if isinstance(given, bool):
+            return given
+        case "int" | "long" if type(given) is int:
+            return given
+        case "float" | "double" if isinstance(given, int | float) and not isinstance(given, bool):
+            return float(given)
+        case "decimal" if isinstance(given, str):
+            return Decimal(given).quantize(Decimal(1).scaleb(-of.scale))
+        case "date" if isinstance(given, str):
+            return dt.date.fromisoformat(given)
+        case "timestamp" if isinstance(given, str):
+            return dt.datetime.fromisoformat(given)
+        case "timestamptz" if isinstance(given, str):
+            return dt.datetime.fromisoformat(given).astimezone(dt.UTC)
+        case "string" | "uuid" if isinstance(given, str):
+            return given
+        case "fixed" | "binary" if isinstance(given, str):
+            return bytes.fromhex(given)
+        case _:
+            raise TypeError(f"{type(given).__name__} was not expected")
+
+
+def spelled(text: str, of: Type) -> Any:
+    """A partition value as Avro's decoder spells it, as Arrow takes it; writers differ in whether a day or a time is a
+    number or has a logical type. ValueError where it is none."""
+    match of.root:
+        case "boolean":
+            return {"true": True, "false": False}[text]
+        case "int" | "long":
+            return int(text)
+        case "float" | "double":
+            return float(text)
+        case "decimal":
+            return Decimal(text).quantize(Decimal(1).scaleb(-of.scale))
+        case "date":
+            return _EPOCH.date() + dt.timedelta(days=int(text)) if _is_number(text) else dt.date.fromisoformat(text)
+        case "timestamp" | "timestamptz":
+            if _is_number(text):
+                found = _EPOCH + dt.timedelta(microseconds=int(text))
+            else:
+                found = dt.datetime.fromisoformat(text)
+                found = found if found.tzinfo is None else found.astimezone(dt.UTC).replace(tzinfo=None)
+            return found if of.root == "timestamp" else found.replace(tzinfo=dt.UTC)
+        case "uuid":
+            hexed = text.replace("-", "")
+            return f"{hexed[:8]}-{hexed[8:12]}-{hexed[12:16]}-{hexed[16:20]}-{hexed[20:]}"
+        case "fixed" | "binary":
+            return bytes.fromhex(text)
+        case _:
+            return text
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"-?\d+", text) is not None
+
+
+__all__ = ["Column", "Type", "arrow", "columns", "find", "has", "leaves", "quoted", "spark", "spelled", "value"]

@@ -1,0 +1,197 @@
+"""An Iceberg table at a point: which files are read, which deletes apply to each, and by whom. From metadata alone.
+
+Laws:
+- Live entries are those of the snapshot's own manifests with status EXISTING or ADDED; a deletion vector replaces
+  position deletes; what a delete reaches is told by spec, partition and sequence number (table specification,
+  "Scan Planning").
+- The JVM reads only files whose rows are the table's as they stand, and that surely have every column which another
+  source would have to fill; all others are read in Python (core/spark/iceberg_files.py).
+- What metadata contradicts is `Corrupt`, what is not understood `Unsupported`, by name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.asof import AsOf
+from core.errors import Unsupported
+from core.formats import avro
+from core.formats.iceberg import metadata as documents
+from core.formats.iceberg import types
+from core.formats.iceberg.heads import reference
+from core.formats.iceberg.manifest import ADDED, DATA, DELETED, ENTRY, LIST, Manifests
+from core.formats.iceberg.metadata import Member
+from core.formats.iceberg.places import Place
+from core.formats.iceberg.table import IcebergTable
+from core.formats.iceberg.types import Column
+from core.history import History
+from core.model import Schema
+from core.spark.iceberg_columns import WAY_OUT, Columns, in_words
+from core.spark.iceberg_deletes import Deletes
+from core.table import Table
+
+_SIZES = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.int64())]))
+ENTRIES = (
+    *ENTRY,
+    avro.Column("equality_ids", (2, 135), pa.list_(pa.int32()), required=False),
+    avro.Column("column_sizes", (2, 108), _SIZES, required=False),
+)
+NAME_MAPPING = "schema.name-mapping.default"
+_UNIT_BYTES = 64 << 20  # of data files that share their deletes and are read by one task
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A point with all that reading its rows takes. `work` are JSON-ready units (see core/spark/iceberg_files.py)."""
+
+    place: Place
+    columns: tuple[Column, ...]
+    schema: Schema
+    keys: tuple[Column, ...]  # columns that equality deletes compare by
+    native: tuple[str, ...]
+    work: tuple[Mapping[str, Any], ...]
+    files: int
+
+
+def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> Opened:
+    """What a point takes to be read. `Unsupported` by name for what cannot be right, `Corrupt` if it is not whole.
+
+    Without `by_jvm` all files are read in Python."""
+    history.require(at.point)
+    own = table.own
+    assert isinstance(own, IcebergTable)
+    found = documents.of(history.heads.document, history.heads.references[reference("file")].decode())
+    place = own.place(found)
+    listed = Columns(found, at.schema.id)
+    entries = _entries(place, own.manifests, found.snapshots[at.snapshot.id])
+    data, deletes = (entries.filter(pc.equal(entries["is_data"], wanted)) for wanted in (True, False))
+    _refuse_formats(data, deletes)
+    index = Deletes(found, listed, deletes, data)
+    rows = [{**row, "scope": index.scope(row)} for row in data.drop_columns(["column_sizes"]).to_pylist()]
+    needed = _ids_to_have(listed.columns) | index.sources
+    surely = _has_all(data["column_sizes"], needed)
+    times = Counter(row["file"] for row in rows)
+    by_jvm = by_jvm and place.store.is_local and not listed.is_hard and NAME_MAPPING not in found.properties
+    native: list[str] = []
+    units: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row, is_sure in zip(rows, surely, strict=True):
+        of = index.of(row)
+        vector, positions, equality = of
+        is_clean = vector is None and not positions and not equality
+        is_fit = is_sure and times[row["file"]] == 1 and _is_visible(row["file"])
+        if is_clean and is_fit and by_jvm:
+            native.append(row["file"])
+        else:
+            key = (row["number"],) if is_clean else (positions, equality)
+            units.setdefault(key, []).append(index.described(row, vector))
+    work = tuple(
+        {"files": some, **index.named(key)} for key, files in units.items() for some in _shares(files)
+    )  # fmt: skip
+    return Opened(
+        place=place,
+        columns=listed.columns,
+        schema=in_words(at.schema, listed.columns),
+        keys=index.keys,
+        native=tuple(native),
+        work=work,
+        files=len(rows),
+    )
+
+
+def _ids_to_have(columns: Sequence[Column]) -> set[int]:
+    """Columns that a file must have for the JVM to read it right: those that would not be null without it, and all of
+    structs, which Spark takes for null where a file has none of their fields."""
+    found = {each.id for each in columns if each.default is not None}
+    for each in columns:
+        if types.has(each.type, lambda of: of.root == "struct"):
+            found |= types.leaves(each)
+    return found
+
+
+def _is_visible(path: str) -> bool:
+    """Spark takes names that begin so for hidden ones, and skips them."""
+    return not path.rpartition("/")[2].startswith(("_", ".")) and "\n" not in path
+
+
+def _has_all(sizes: pa.ChunkedArray, ids: set[int]) -> list[bool]:
+    """Of each file, whether its metadata names every one of these columns as stored in it."""
+    if not ids:
+        return [True] * len(sizes)
+    flat = sizes.combine_chunks()
+    file = pc.list_parent_indices(flat)
+    wanted = pc.is_in(pc.struct_field(pc.list_flatten(flat), "key"), value_set=pa.array(sorted(ids), pa.int32()))
+    counts = np.bincount(file.filter(wanted).to_numpy(), minlength=len(flat))
+    return [bool(count == len(ids)) for count in counts]
+
+
+def _shares(files: Sequence[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
+    """Files that share their deletes, in parts that a task reads at a time."""
+    part: list[dict[str, Any]] = []
+    filled = 0
+    for each in files:
+        if part and filled + each["bytes"] > _UNIT_BYTES:
+            yield part
+            part, filled = [], 0
+        part.append(each)
+        filled += each["bytes"]
+    yield part
+
+
+# entries ----------------------------------------------------------------------------------------------------------
+
+
+def _entries(place: Place, manifests: Manifests, member: Member) -> pa.Table:
+    """The live entries of a snapshot's manifests, with spec_id, sequence, file (its path here), is_data and number."""
+    if member.manifest_list is not None:
+        path = place.path(member.manifest_list)
+        loaded = manifests.load(place, [path], LIST, place.sizes([path]))
+        _raise_first(loaded.errors)
+        listed = loaded.rows
+        names = place.paths(listed["path"].combine_chunks()).to_pylist() if len(listed) else []
+    else:  # version 1 may name them in the metadata itself: it has no deletes, and tells no spec
+        names = [place.path(each) for each in member.manifests]
+        nothing = pa.nulls(len(names), pa.int64())
+        listed = pa.table({"spec_id": pa.array([-1] * len(names), pa.int32()), "content": nothing, "sequence": nothing})
+    entries = manifests.load(place, names, ENTRIES, place.sizes(names))
+    _raise_first(entries.errors)
+    given = pa.array(np.repeat(np.arange(len(names)), np.diff(entries.start)))
+    rows = entries.rows
+    sequence = pc.coalesce(listed["sequence"], pa.scalar(0, pa.int64())).take(given)
+    is_inheriting = pc.or_(pc.equal(rows["status"], ADDED), pc.equal(sequence, 0))
+    content = pc.coalesce(rows["content"], listed["content"].take(given).cast(pa.int32()), pa.scalar(DATA, pa.int32()))
+    made = {
+        "sequence": pc.coalesce(rows["sequence"], pc.if_else(is_inheriting, sequence, None)),
+        "content": content,
+        "is_data": pc.equal(content, DATA),
+        "spec_id": listed["spec_id"].take(given),
+        "file": place.paths(rows["path"].combine_chunks()) if len(rows) else rows["path"],
+    }
+    for name, column in made.items():
+        at = rows.schema.get_field_index(name)
+        rows = rows.append_column(name, column) if at < 0 else rows.set_column(at, name, column)
+    rows = rows.filter(pc.not_equal(rows["status"], DELETED))
+    return rows.append_column("number", pa.array(range(len(rows)), pa.int64()))
+
+
+def _raise_first(errors: Mapping[str, Exception]) -> None:
+    for error in errors.values():
+        raise error
+
+
+def _refuse_formats(data: pa.Table, deletes: pa.Table) -> None:
+    for rows, known in ((data, ("parquet",)), (deletes, ("parquet", "puffin"))):
+        for form in pc.utf8_lower(rows["format"]).unique().to_pylist():
+            if form not in known:
+                path = rows.filter(pc.equal(pc.utf8_lower(rows["format"]), form))["path"][0].as_py()
+                raise Unsupported(
+                    f"Files of the format {form!r} are not read through plain Spark; only Parquet is.",
+                    path=path,
+                    remedy=WAY_OUT,
+                )

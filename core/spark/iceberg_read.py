@@ -1,0 +1,92 @@
+"""The rows of an Iceberg table at a point as one Spark frame: files the JVM reads, and units that tasks read in Python.
+
+Law: columns are matched by field id at every level, never by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from core.formats.iceberg import types
+from core.formats.iceberg.places import Place
+from core.formats.iceberg.types import Column, Type
+from core.spark import iceberg_files, read
+from core.spark.iceberg import Opened
+from core.spark.points import Rows
+from core.spark.told import telling
+
+
+def rows(spark: SparkSession, of: Opened) -> Rows:
+    """The rows of an opened point. Lists the files given to the JVM; reads nothing else until the frame is used."""
+    parts = []
+    if of.native:
+        parts.append(_native(spark, of))
+    if of.work:
+        parts.append(_in_tasks(spark, of))
+    if not parts:
+        parts.append(read.empty(spark, of.schema))
+    return Rows(
+        frame=reduce(DataFrame.unionAll, parts),
+        files=of.files,
+        files_read=of.files,
+        merged=of.files - len(of.native),
+        left_out=(),
+        differs=(),
+    )
+
+
+def _in_tasks(spark: SparkSession, of: Opened) -> DataFrame:
+    ordered = sorted(of.work, key=lambda unit: -sum(file["bytes"] for file in unit["files"]))
+    tasks = max(1, min(len(ordered), 4 * spark.sparkContext.defaultParallelism))
+    units = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
+    ddl = ", ".join(f"{types.quoted(each.name)} {types.spark(each.type)}" for each in of.columns)
+    return units.mapInArrow(_task(of.place, of.columns, of.keys), ddl)
+
+
+def _task(
+    place: Place, columns: Sequence[Column], keys: Sequence[Column]
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    out = pa.schema([(each.name, types.arrow(each.type)) for each in columns])
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        for batch in batches:
+            for text in batch.column(0).to_pylist():
+                with telling():
+                    for found in iceberg_files.rows(place, columns, keys, json.loads(text)):
+                        yield from found.cast(out).to_batches()
+
+    return run
+
+
+def _native(spark: SparkSession, of: Opened) -> DataFrame:
+    schema = json.dumps({"type": "struct", "fields": [_field(each) for each in of.columns]})
+    return read.parquet_by_ids(spark, schema, [iceberg_files.local(of.place, path) for path in of.native])
+
+
+def _field(column: Column) -> dict[str, Any]:
+    metadata = {"parquet.field.id": column.id}
+    return {"name": column.name, "type": _json(column.type), "nullable": True, "metadata": metadata}
+
+
+def _json(of: Type) -> Any:
+    """The type in Spark's JSON, with field ids; elements, keys and values stand where they stand."""
+    match of.root:
+        case "struct":
+            return {"type": "struct", "fields": [_field(each) for each in of.inner]}
+        case "list":
+            return {"type": "array", "elementType": _json(of.inner[0].type), "containsNull": True}
+        case "map":
+            key, value = (_json(each.type) for each in of.inner)
+            return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}
+        case "int":
+            return "integer"
+        case "long":
+            return "long"
+        case _:
+            return types.spark(of)
