@@ -166,7 +166,7 @@ def plan(value: Plan, native: tuple[str, ...] = (), coming: Forecast | None = No
 
 
 def forecast(value: Forecast | None) -> Json | None:
-    """What the next commit does by itself; null where writers expire nothing."""
+    """What the next commit does by itself; null where writers expire nothing, and beside plans that expire nothing."""
     if value is None:
         return None
     return {

@@ -123,14 +123,18 @@ def _plan_all(args: Args) -> Answer:
         rows.append((problem.path, "", "", "", problem.sentence()))
     for each in found.tables:
         try:
-            shown = open_table(each.location).preview(_asked(args), _now_ms(args))
+            table = open_table(each.location)
+            history = table.history()
+            shown = table.preview(_asked(args), _now_ms(args), history)
+            coming = _coming(table, history, shown)
         except SnapscopeError as error:
             document.append({"table": each.location, **answers.error(error)})
             rows.append((each.title, "", "", "", str(error)))
             continue
-        document.append(answers.plan(shown))
+        document.append(answers.plan(shown, coming=coming))
         frees = f"{len(shown.frees):,}", size(shown.freed_bytes), size(shown.kept_bytes)
-        rows.append((each.title, *frees, f"{several(len(shown.goes), 'point')} go"))
+        own = f"; the next commit takes {len(coming.goes)} by itself" if coming and coming.goes else ""
+        rows.append((each.title, *frees, f"{several(len(shown.goes), 'point')} go{own}"))
     args.partly = UNREAD if any("error" in each for each in document) else ""
     return document, texts.grid(("table", "files freed", "bytes freed", "bytes kept", ""), rows)
 

@@ -471,6 +471,9 @@ def test_a_plan_of_an_expiry_tells_what_the_next_commit_does_by_itself(ask: Ask,
     words[2:3] = [table.root, "--branch", "dev"]
     assert ask(*words, "--json").json["next_commit"]["branch"] == "dev"
     assert ask("plan", "delete-tag", table.root, "--name", "v", "--json").json["next_commit"] is None
+    all_of_them = ["plan", "expire", "--all", table.root.parent.parent, *EXPIRE]
+    assert [each["next_commit"] for each in ask(*all_of_them, "--json").json] == [told]
+    assert "3 points go; the next commit takes 3 by itself" in ask(*all_of_them).out
 
 
 def test_the_cost_tells_when_each_point_goes(ask: Ask, table: TableBuilder) -> None:
