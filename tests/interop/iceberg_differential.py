@@ -1,0 +1,370 @@
+"""Our answers about a random history of an Iceberg table beside those of the engine's Java core.
+
+Law: they are equal. Where they may differ the reason is proven: Java leaves out a delete file whose bounds tell that it
+deletes nothing in a data file, and its answer to a time takes the last listed entry of a log that is not in order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from core import refplan, refs
+from core.asof import resolve
+from core.changes import Expire
+from core.diff import diff
+from core.errors import Invalid, NotFound
+from core.formats.iceberg import heads as iceberg_heads
+from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.places import Place
+from core.formats.iceberg.scan import scan
+from core.formats.iceberg.table import IcebergTable
+from core.history import History as Held
+from core.model import Heads, HolderKind, ObjectKind
+from core.plan import preview
+from core.planned import Plan
+from core.store import Store
+from core.table import open_table
+from tests.engines.iceberg_java import EngineError, IcebergJudge
+from tests.interop.iceberg_history import DAY_MS, History, requests, times
+
+PATH_ID, POSITION_ID = 2147483546, 2147483545
+"""The columns of a position delete file."""
+
+
+@dataclass
+class Beside:
+    """One history, as we and as the engine see it."""
+
+    judge: IcebergJudge
+    history: History
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def state(self) -> dict[str, Any]:
+        return self.judge.state(self.history.address)
+
+    @cached_property
+    def heads(self) -> Heads:
+        return open_table(self.history.address).heads()
+
+    @cached_property
+    def found(self) -> Metadata:
+        return iceberg_heads.read(Store(str(self.history.table)))[1]
+
+    @cached_property
+    def held(self) -> Held:
+        return open_table(self.history.address).history(self.heads)
+
+    @cached_property
+    def place(self) -> Place:
+        return Place.of(Store(str(self.history.table)), self.found.location, self.found.properties)
+
+    def paths(self, paths: Iterable[str]) -> set[str]:
+        return {self.place.path(path) for path in paths}
+
+    @cached_property
+    def points(self) -> dict[int, int]:
+        """Positions by snapshot id."""
+        return {
+            int(holder.name): at for at, holder in enumerate(self.held.holders) if holder.kind is HolderKind.SNAPSHOT
+        }
+
+    @cached_property
+    def reached(self) -> dict[int, dict[str, int]]:
+        """Bytes by path of what each snapshot reaches, its statistics too, by the engine."""
+        found = self.judge.files(self.history.address)
+        every = {
+            id: {path: size for kind in kinds.values() for path, size in kind.items()} for id, kinds in found.items()
+        }
+        for id, path, size in (*self.state["statistics"], *self.state["partition_statistics"]):
+            every[id][path] = size
+        return {id: {self.place.path(path): size for path, size in files.items()} for id, files in every.items()}
+
+    # What there is.
+
+    def compare_heads(self) -> None:
+        state = self.state
+        assert open_table(str(self.history.table)).heads().references == self.heads.references, "either spelling is it"
+        assert {each.id for line in self.heads.lines for each in line.snapshots} == {
+            each["id"] for each in state["snapshots"]
+        }
+        assert [list(entry) for entry in self.heads.pointer or ()] == state["log"]
+        ours = {
+            ref.name: {
+                "snapshot": ref.snapshot_id,
+                "type": "branch" if ref.is_branch else "tag",
+                "min_snapshots_to_keep": ref.min_snapshots,
+                "max_snapshot_age_ms": ref.max_snapshot_age_ms,
+                "max_ref_age_ms": ref.max_ref_age_ms,
+            }
+            for ref in self.heads.refs
+        }
+        assert ours == state["refs"]
+        members = refs.members(self.heads)
+        for each in state["snapshots"]:
+            own = members[each["id"]]
+            assert (own.parent_id, own.time_ms, own.commit_identifier) == (each["parent"], each["ms"], each["sequence"])
+            assert own.schema_id == (self.state["schema"] if each["schema"] is None else each["schema"])
+        self.counts["snapshots"] += len(members)
+
+    def compare_old_metadata(self) -> None:
+        """What the last commit deleted of its predecessors, foretold from the one before it."""
+        if len(self.state["metadata_log"]) < 1:
+            return
+        before = self.state["metadata_log"][-1][1]
+        was = self.judge.state(None, metadata=before)
+        named = {file for _, file in was["metadata_log"]}
+        gone = named - {file for _, file in self.state["metadata_log"]}
+        foretold = refs.old_metadata(open_table(before).heads())
+        there = {str(path) for path in self.history.table.glob("metadata/*.json")}
+        if self.state["properties"].get(refs.DELETE_OLD) != "true":
+            assert foretold == ()
+            assert {_local(file) for file in gone} <= there
+        else:
+            assert set(foretold) == gone
+            assert not {_local(file) for file in gone} & there
+        self.counts["old metadata"] += len(gone)
+
+    # As of.
+
+    def compare_as_of(self) -> None:
+        asked = times(self.state)
+        log = self.state["log"]
+        for time_ms, answer in zip(asked, self.judge.as_of(self.history.address, asked), strict=True):
+            if isinstance(answer, str):
+                with pytest.raises(NotFound, match="begins at" if log else "snapshot-log is empty"):
+                    resolve(self.heads, f"time:{time_ms}")
+                self.counts["times before all"] += 1
+                continue
+            ours = resolve(self.heads, f"time:{time_ms}")
+            assert ours.engine == answer, (self.history.table.name, time_ms)
+            if ours.snapshot.id != answer:
+                later = max(ms for ms, _ in log if ms <= time_ms)
+                assert [id for ms, id in log if ms == later][-1] == ours.snapshot.id
+                assert ours.engine_note
+                assert log != sorted(log, key=lambda entry: entry[0]), "only in a log that is not in order"
+                self.counts["times in disorder"] += 1
+            self.counts["times"] += 1
+        for name, ref in self.state["refs"].items():
+            point = f"branch:{name}" if ref["type"] == "branch" else f"tag:{name}"
+            found = resolve(self.heads, point)
+            assert found.snapshot.id == ref["snapshot"]
+            columns = self.judge.scan(self.history.address, ref=name)["columns"]
+            assert _columns(found.schema) == columns, (self.history.table.name, point)
+            self.counts["refs"] += 1
+
+    # Files.
+
+    def compare_scans(self) -> None:
+        assert self.held.incomplete == {}
+        for id, at in self.points.items():
+            theirs = self.judge.scan(self.history.address, snapshot=id)
+            assert _columns(resolve(self.heads, str(id)).schema) == theirs["columns"], (self.history.table.name, id)
+            told = {self.place.path(file["path"]): file for file in theirs["files"]}
+            ours = scan(self.held.files_at(at), self.found)
+            assert {data["path"] for data, _ in ours} == told.keys()
+            for data, deletes in ours:
+                file = told[data["path"]]
+                ours_is = data["bytes"], data["rows"], data["sequence"]
+                assert ours_is == (file["bytes"], file["records"], file["sequence"]), (
+                    self.history.table.name,
+                    id,
+                    data,
+                )
+                mine = {(each["content"].replace("-", "_").upper(), each["path"], each["offset"]) for each in deletes}
+                java = {(content, self.place.path(path), offset) for content, path, offset in file["deletes"]}
+                assert java <= mine, (self.history.table.name, id, data["path"], java - mine)
+                for content, path, _ in mine - java:
+                    self._deletes_nothing(content, path, data["path"])
+                    self.counts["deletes that Java leaves out"] += 1
+                self.counts["deletes"] += len(java)
+            self.counts["data files"] += len(ours)
+            objects = self.held.objects.filter(self.held.held.at(at))
+            reached = dict(zip(objects["path"].to_pylist(), objects["bytes"].to_pylist(), strict=True))
+            assert reached == self.reached[id], (self.history.table.name, id)
+
+    def _deletes_nothing(self, content: str, deletes: str, data: str) -> None:
+        """A delete file of real rows that names no row of a data file."""
+        assert self.history.is_real, ("files in metadata alone have no bounds", deletes, data)
+        rows = _by_id(self.history.table / deletes)
+        if content == "POSITION_DELETES":
+            assert data not in self.paths(rows[PATH_ID])
+        else:
+            keys = set(zip(*rows.values(), strict=True))
+            own = _by_id(self.history.table / data)
+            missing = [None] * len(next(iter(own.values())))
+            assert not keys & set(zip(*(own.get(id, missing) for id in rows), strict=True))
+
+    # Diffs.
+
+    def compare_diffs(self, many: int = 6) -> None:
+        """What differs between two points is what one scan has and the other has not."""
+        rng, ids = random.Random(self.history.seed), sorted(self.points, key=self.points.__getitem__)
+        kinds = ("data", "position_deletes", "equality_deletes")
+        for _ in range(many if len(ids) > 1 else 0):
+            a, b = rng.sample(ids, 2)
+            told = diff(self.held, resolve(self.heads, str(a)), resolve(self.heads, str(b)))
+            before, after = ({self.place.path(path) for path in self.live(id, *kinds)} for id in (a, b))
+            story = (self.history.table.name, a, b)
+            vectors = {path for path in before & after if path.endswith(".puffin")}  # a Puffin is many files
+            assert set(told.added["path"].to_pylist()) - vectors == after - before, story
+            assert set(told.removed["path"].to_pylist()) - vectors == before - after, story
+            self.counts["diffs"] += 1
+
+    def live(self, id: int, *kinds: str) -> set[str]:
+        found = self.judge.files(self.history.address, snapshots=[id])[id]
+        return {path for kind in kinds for path in found.get(kind, {})}
+
+    # Expiry.
+
+    def compare_expiries(self, many: int = 10) -> None:
+        for request in requests(self.history, self.state, many):
+            self.compare_expiry(request)
+
+    def compare_expiry(self, request: Mapping[str, Any]) -> None:
+        story = (self.history.table.name, request)
+        change = Expire(
+            older_than_ms=request.get("older_than_ms"),
+            retain_min=request.get("retain_last"),
+            snapshots=tuple(request.get("snapshots", ())),
+            drop_tags=tuple(request.get("drop_refs", ())),
+        )
+        try:
+            theirs = self.judge.expire(self.history.address, **request)
+        except EngineError as error:
+            if "Still referenced by refs" in error.message:
+                with pytest.raises(Invalid, match="still referenced by"):
+                    preview(self.held, change, request["now"])
+                self.counts["refused by both"] += 1
+            else:
+                assert not self.state["log"], (story, error)
+                assert error.name == "java.util.NoSuchElementException"
+                self.counts["empty log"] += 1
+            return
+        plan = open_table(self.history.address).preview(change, request["now"], self.held)
+        goes, gone_refs = _split(plan)
+        assert goes == set(theirs["removed_snapshots"]), story
+        assert gone_refs == {*theirs["removed_refs"], *request.get("drop_refs", ())}, story
+        is_old = pc.equal(plan.frees["kind"], ObjectKind.METADATA.value)
+        self._compare_replaced(set(plan.frees.filter(is_old)["path"].to_pylist()), theirs["state"], story)
+        plan = dataclasses.replace(plan, frees=plan.frees.filter(pc.invert(is_old)))
+        frees = set(plan.frees["path"].to_pylist())
+        assert frees == self.paths(theirs["reachable"]), story
+        assert frees == self.paths(theirs["action"]), story
+        left = {each["id"] for each in theirs["state"]["snapshots"]}
+        log = self.heads.pointer or ()
+        assert [list(entry) for entry in (refs.trimmed(log, left) if goes else log)] == theirs["state"]["log"], story
+        self._compare_sizes(plan, goes, story)
+        self._compare_cleanup(plan, goes, theirs, request, story)
+        self.counts["expiries"] += 1
+        self.counts["expiries that free data"] += any(path.startswith("data/") for path in frees)
+        self.counts["snapshots expired"] += len(goes)
+        if request.keys() == {"now"}:
+            self._compare_ends(plan, request["now"], story)
+
+    def _compare_replaced(self, ours: set[str], after: Mapping[str, Any], story: Any) -> None:
+        """Metadata that falls out of its log with the commit, where the table wants it deleted."""
+        before = {file for _, file in self.state["metadata_log"]}
+        gone = self.paths(before - {file for _, file in after["metadata_log"]})
+        assert ours == (gone if self.state["properties"].get(refs.DELETE_OLD) == "true" else set()), story
+        self.counts["expiries that delete metadata"] += bool(ours)
+
+    def _compare_sizes(self, plan: Plan, goes: set[int], story: Any) -> None:
+        sizes = {path: size for id in goes for path, size in self.reached[id].items()}
+        told = dict(zip(plan.frees["path"].to_pylist(), plan.frees["bytes"].to_pylist(), strict=True))
+        assert told == {path: sizes[path] for path in told}, story
+
+    def _compare_cleanup(self, plan: Plan, goes: set[int], theirs: dict[str, Any], request: Any, story: Any) -> None:
+        """Which files the plain API leaves for later, and that we say so."""
+        ids = frozenset(request.get("snapshots", ()))
+        if theirs["incremental"] is not None and goes:
+            assert refs.cleans_incrementally(self.heads, frozenset(goes), ids) == theirs["incremental"], story
+        later = set(theirs["reachable"]) - set(theirs["deleted"])
+        table = open_table(self.history.address).own
+        assert isinstance(table, IcebergTable)
+        if theirs["incremental"] and goes:
+            assert set(table.freed_later(plan, self.held)["path"].to_pylist()) == self.paths(later), story
+        else:
+            assert not later, story
+        assert any("only later" in each for each in plan.warnings) == bool(later), story
+        self.counts["expiries that Java cleans incrementally"] += bool(theirs["incremental"] and goes)
+        self.counts["freed only later by Java"] += len(later)
+
+    def _compare_ends(self, plan: Plan, now: int, story: Any) -> None:
+        """Nothing goes before its end, as told of the table's own rules."""
+        ends = refs.ends(self.heads, self.history.clock_ms)
+        for verdict in plan.goes:
+            end = ends.get(verdict.point, (None, ""))[0]
+            assert end is None or end < now, (story, verdict.point, ends.get(verdict.point))
+            self.counts["ends"] += end is not None
+
+    def compare_marginals(self) -> None:
+        """What a ref alone costs under the table's own rules, now and much later."""
+        sizes = {path: size for files in self.reached.values() for path, size in files.items()}
+        for now in (self.history.clock_ms, self.history.clock_ms + 40 * DAY_MS):
+            if not self.state["log"]:
+                continue  # which Java cannot expire
+            kept = self._freed(now)
+            for name in sorted(set(self.state["refs"]) - {"main"}):
+                costs = [sizes[path] for path in self._freed(now, drop_refs=[name]) - kept]
+                told = refplan.marginal(self.held, {name: "asked"}, now)
+                assert told == (len(costs), sum(costs)), (self.history.table.name, name, now)
+                self.counts["marginals"] += bool(costs)
+
+    def _freed(self, now: int, **more: Any) -> set[str]:
+        return self.paths(self.judge.expire(self.history.address, now=now, **more)["reachable"])
+
+
+def compare(judge: IcebergJudge, history: History) -> Counter[str]:
+    """Everything about one history; raises AssertionError with what is needed to look into it."""
+    both = Beside(judge, history)
+    both.compare_heads()
+    both.compare_old_metadata()
+    both.compare_as_of()
+    both.compare_scans()
+    both.compare_diffs()
+    both.compare_expiries()
+    both.compare_marginals()
+    return both.counts
+
+
+def _split(plan: Plan) -> tuple[set[int], set[str]]:
+    """The snapshots and the refs that go."""
+    snapshots, names = set[int](), set[str]()
+    for verdict in plan.goes:
+        _, _, tag = verdict.point.partition("tag:")
+        last = verdict.point.rpartition("/")[2]
+        if tag or not last.isdecimal():
+            names.add(tag or verdict.point.removeprefix("branch:"))
+        else:
+            snapshots.add(int(last))
+    return snapshots, names
+
+
+def _columns(schema: Any) -> list[str]:
+    return [f"{each.id}:{each.name}:{str(each.type).removesuffix(' NOT NULL')}" for each in schema.fields]
+
+
+def _local(path: str) -> str:
+    return "/" + path.removeprefix("file:").lstrip("/")
+
+
+def _by_id(path: Path) -> dict[int, list[Any]]:
+    """Columns of a Parquet file by their field ids."""
+    table = pq.ParquetFile(path).read()
+    return {
+        int(field.metadata[b"PARQUET:field_id"]): table[field.name].to_pylist()
+        for field in table.schema
+        if field.metadata and b"PARQUET:field_id" in field.metadata
+    }

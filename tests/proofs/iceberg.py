@@ -1,0 +1,31 @@
+"""Random histories of Iceberg tables: every answer of ours beside the engine's Java core."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from tests.engines import iceberg_java
+from tests.interop.iceberg_differential import compare
+from tests.interop.iceberg_history import make
+
+CLAIM = (
+    "As of, scans, diffs and expiries of Iceberg tables equal what Java Iceberg 1.11 answers: snapshots, refs, log and "
+    "files, with their bytes"
+)
+NEEDS = "engines"
+
+
+def missing() -> str | None:
+    return iceberg_java.missing() or None
+
+
+@cache
+def _judge() -> iceberg_java.IcebergJudge:
+    return iceberg_java.IcebergJudge().__enter__()
+
+
+def prove(seed: int) -> dict[str, int]:
+    with tempfile.TemporaryDirectory(prefix="snapscope-iceberg-") as folder:
+        return {"histories": 1, **compare(_judge(), make(_judge(), Path(folder) / f"h{seed}", seed))}
