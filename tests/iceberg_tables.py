@@ -34,11 +34,11 @@ def as_if_there(root: Path) -> tuple[History, Metadata]:
     return history.build(place, found, document, Manifests()), document
 
 
-def moved(source: Path, target: Path) -> Path:
-    """A copy whose metadata says that it is where it is. Contents of position-delete files stay as they are."""
+def moved(source: Path, target: Path, location: str | None = None) -> Path:
+    """A copy whose metadata says that it is where it is, or at `location`. Position-delete files stay as they are."""
     shutil.copytree(source, target)
     newest = max(target.glob("metadata/*.metadata.json*"))
-    old, new = json.loads(_text(newest))["location"], f"file://{target}"
+    old, new = json.loads(_text(newest))["location"], location or f"file://{target}"
     for path in target.glob("metadata/*"):
         if path.name.endswith((".json", ".json.gz")):
             text = _text(path).replace(old, new).encode()
