@@ -397,6 +397,12 @@ def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path
     jobs.dismiss(job.id)
 
 
+def choose(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A click on the row of a name: rows are chosen inside a browser."""
+    row = "dashboard.widgets.grids.choose"
+    monkeypatch.setattr(row, lambda frame, *_, **__: list(frame["name"]).index(name))
+
+
 @pytest.mark.parametrize(("typed", "retained_ms"), [(None, 129_600_000), ("2 d", 172_800_000), ("", None)])
 def test_a_replaced_tag_keeps_its_time_unless_it_is_changed(
     typed: str | None,
@@ -408,8 +414,7 @@ def test_a_replaced_tag_keeps_its_time_unless_it_is_changed(
     place = demo / "shop.db" / "orders"
     orders = tables.open_table(str(place))
     apply(orders, orders.preview(CreateTag("ends", 3, 129_600_000), START_MS))
-    names = [tag.name for tag in orders.heads().main.tags]
-    monkeypatch.setattr("dashboard.widgets.grids.choose", lambda *_, **__: names.index("ends"))
+    choose(monkeypatch, "ends")
     page = open_page("tags", demo, table=TITLE)
     assert page.test.text_input(key="tags.replace.kept.ends").value == "36 h"
     page.test.selectbox(key="tags.replace.ends").set_value("5")
@@ -418,6 +423,19 @@ def test_a_replaced_tag_keeps_its_time_unless_it_is_changed(
     expected = commands.of(ReplaceTag("ends", 5, retained_ms), str(place))
     assert expected in [each.value for each in page.run().test.code]
     assert ("it never does" in page.text) is (retained_ms is None)
+
+
+def test_every_form_of_a_tag_may_be_filled_at_once(
+    open_page: Callable[..., Page], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, "t2")
+    page = open_page("tags", demo, table=TITLE)
+    page.test.selectbox(key="tags.replace.t2").set_value("5")
+    page.test.text_input(key="tags.rename.t2").set_value("renamed")
+    page.test.text_input(key="tags.name").set_value("made")
+    page.run()
+    labels = [each.label for each in page.test.button]
+    assert (labels.count(words.CARRY_OUT), labels.count(words.CREATE)) == (3, 1)
 
 
 def test_a_name_that_is_taken_is_refused(open_page: Callable[..., Page], demo: Path) -> None:
