@@ -68,6 +68,7 @@ def apply(
 
     try:
         created = _commit(table, judged)
+        own.repair()
         own.check_replaced(edit)
     except BaseException as error:
         what = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
@@ -88,8 +89,9 @@ def resume(
     """Carry an unfinished run on. `again`: what the same change, planned on these references, lets go."""
     edit, created = _kept(run, journal), []
     if not any(event["what"] == journals.REMOVED for event in journal.events(run.id)):
-        created = _commit(table, lambda heads: _outstanding(edit, heads, again))
+        created = _commit(table, lambda heads: _outstanding(_format(table), edit, heads, again))
     if not run.is_swept:
+        _format(table).repair()
         _format(table).check_replaced(edit)
     frees = journal.frees(run.id)
     work = Work(run.id, run.fingerprint, "", run.change_kind, edit.removes, (), frees, None, False)
@@ -109,6 +111,7 @@ def take_back(table: Table, run: Run, journal: Journal) -> list[str]:
         return back
 
     _commit(table, reverse)
+    own.repair()
     return changed
 
 
@@ -136,17 +139,16 @@ def _rest(table: Table, work: Work, created: list[str], journal: Journal, how: M
     return carry_out(table, work, journal, how.settle_s, how.progress, how.waits, how.cancelled, lambda: created)
 
 
-def _outstanding(edit: Edit, heads: Heads, again: Callable[[Heads], Sequence[tuple[str, bytes]]]) -> Edit:
-    """What is left to commit of an edit that may have been committed: all that may still go, or nothing.
+def _outstanding(own: Format, edit: Edit, heads: Heads, again: Callable[[Heads], Sequence[tuple[str, bytes]]]) -> Edit:
+    """What is left to commit of an edit: all of it that may still go, or nothing where it was committed.
 
-    It was one commit: where any of it is done, it was done, and what is there was made again.
+    What is there although it was committed was made again, and is somebody's. Where another hand did part of it, the
+    rest is left as it is.
     """
     refs, before = heads.references, dict(edit.removes)
-    if any(refs.get(path) != content for path, content in edit.removes):
+    if own.was_made(edit, heads) or any(refs.get(path) != content for path, content in edit.removes):
         return Edit()
     if any(refs.get(path) != before.get(path) for path in dict(edit.sets)):
-        if all(refs.get(path) == content for path, content in edit.sets):
-            return Edit()
         raise Conflict("A reference that was to be made is another's by now.", remedy="Undo this run.")
     allowed = dict(again(heads)) if before.keys() - dict(edit.sets).keys() else before
     removes = tuple((path, content) for path, content in edit.removes if path in allowed)

@@ -52,6 +52,12 @@ class Format(Protocol):
         """Put references with this edit in the place of exactly these; what was written, None where another commit came
         first. `Conflict` where what became of it is not known; nothing may be deleted then."""
 
+    def was_made(self, edit: Edit, heads: Heads) -> bool:
+        """Was this edit committed, whatever others made of it since? True where that cannot be known any more."""
+
+    def repair(self) -> None:
+        """After a commit: what points readers to it follows."""
+
     def taken_back(self, heads: Heads, edit: Edit) -> Edit:
         """The edit that undoes another. `Invalid` where that cannot be exact."""
 

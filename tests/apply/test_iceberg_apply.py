@@ -193,6 +193,7 @@ def test_a_version_of_the_other_packing_is_taken(root: Path) -> None:
     assert ground.newest(root).name == "v9.metadata.json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["t05_v3", "t07_v2", "t12_v1"])
 def test_random_histories_keep_what_they_need(name: str, tmp_path: Path) -> None:
     root = ground.java_table(name, tmp_path / "t")

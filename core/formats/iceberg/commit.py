@@ -18,10 +18,20 @@ from typing import Any
 import pyarrow as pa
 
 from core.changes import CreateTag, RenameTag, ReplaceTag
-from core.errors import Conflict, Invalid, SnapscopeError, Unsupported
+from core.errors import Conflict, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats import Edit
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.heads import DIRECTORY, HINT, TEMPORARY, canonical, find, is_metadata, reference, version_of
+from core.formats.iceberg.heads import (
+    DIRECTORY,
+    HINT,
+    TEMPORARY,
+    canonical,
+    find,
+    is_metadata,
+    reference,
+    references,
+    version_of,
+)
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import Place
 from core.model import MAIN, Heads, ObjectKind
@@ -54,9 +64,8 @@ def edit_of(plan: Plan, heads: Heads) -> Edit:
     elif isinstance(change, RenameTag):
         sets = [(path, canonical(refs[change.name])) for path in plan.leaves]
     edit = Edit(plan.removes, tuple(sets))
-    if not removed_snapshots(edit):
-        return edit
-    parts = ((reference(name), heads.references.get(reference(name))) for name in _PARTS)
+    names = ("file", *(_PARTS if removed_snapshots(edit) else ()))
+    parts = ((reference(name), heads.references.get(reference(name))) for name in names)
     return dataclasses.replace(edit, beside=tuple((path, content) for path, content in parts if content is not None))
 
 
@@ -66,7 +75,7 @@ def check(heads: Heads, edit: Edit) -> None:
         if heads.references.get(path) != content:
             raise Conflict(f"{path} is gone or was rewritten since; nothing was changed.", path=path, remedy=AGAIN)
     for path in dict(edit.sets).keys() - dict(edit.removes).keys():
-        if path in heads.references:
+        if path in heads.references and part(path)[0] not in _PARTS:
             raise Conflict(f"{path} was made by another hand since; nothing was changed.", path=path, remedy=AGAIN)
 
 
@@ -223,11 +232,11 @@ def check_replaced(store: Store, place: Place, found: Metadata, edit: Edit) -> N
 
     The metadata that was replaced is the newest one in the log that still has one of them.
     """
-    gone, known = removed_snapshots(edit), {name for field, name in map(part, dict(edit.removes)) if field == "refs"}
+    gone = removed_snapshots(edit) - found.snapshots.keys()
+    known = {name for field, name in map(part, dict(edit.removes)) if field == "refs"}
     for _, file in reversed(found.metadata_log) if gone else ():
         try:
-            path = place.path(file)
-            before = documents.parse(read_at(store, path), path)
+            before = _version(store, place, file)
         except SnapscopeError as error:
             raise Conflict(
                 f"The metadata that the commit replaced cannot be read, so nobody knows what it took away ({error}); "
@@ -251,6 +260,28 @@ def check_replaced(store: Store, place: Place, found: Metadata, edit: Edit) -> N
             path=found.path,
             remedy="Undo this run; then plan again.",
         )
+
+
+def was_made(store: Store, place: Place, found: Metadata, edit: Edit, base: str) -> bool:
+    """Did any version after `base` have the edit? True as well where that cannot be known: what is there stays then."""
+    removes = dict(edit.removes).keys() - dict(edit.sets).keys()
+    version, files = found, [file for _, file in found.metadata_log]
+    while version.path != base:
+        refs = references(version)
+        if all(refs.get(path) == content for path, content in edit.sets) and not removes & refs.keys():
+            return True
+        if not files:
+            return True
+        try:
+            version = _version(store, place, files.pop())
+        except NotFound:
+            return True
+    return False
+
+
+def _version(store: Store, place: Place, file: str) -> Metadata:
+    path = place.path(file)
+    return documents.parse(read_at(store, path), path)
 
 
 def read_at(store: Store, path: str) -> bytes:
@@ -313,15 +344,12 @@ def publish(store: Store, found: Metadata, edit: Edit) -> str | None:
     except (SnapscopeError, OSError) as error:
         failed = error
     _read_back(store, path, content, failed)
-    store.put(f"{DIRECTORY}/{HINT}", str(version).encode())
     return path
 
 
 def repair_hint(store: Store) -> None:
-    """Let the hint name the newest version: a process that was cut off may have left it behind."""
-    version = version_of(find(store)[0])
-    if version is not None:
-        store.put(f"{DIRECTORY}/{HINT}", str(version).encode())
+    """Let the hint name the newest version: one that names a version that is gone ends readers."""
+    store.put(f"{DIRECTORY}/{HINT}", str(version_of(find(store)[0])).encode())
 
 
 def _read_back(store: Store, path: str, content: bytes, failed: BaseException | None) -> None:

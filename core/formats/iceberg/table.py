@@ -118,6 +118,14 @@ class IcebergTable:
         commit.check(heads, edit)
         return commit.publish(self.store, _metadata(heads), edit)
 
+    def was_made(self, edit: Edit, heads: Heads) -> bool:
+        found = _metadata(heads)
+        base = dict(edit.beside)[reference("file")].decode()
+        return commit.was_made(self.store, self.place(found), found, edit, base)
+
+    def repair(self) -> None:
+        commit.repair_hint(self.store)
+
     def taken_back(self, heads: Heads, edit: Edit) -> Edit:
         return commit.taken_back(_metadata(heads), heads.references, edit)
 
