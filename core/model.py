@@ -192,6 +192,13 @@ class Heads:
     def main(self) -> Line:
         return self.lines[0]
 
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """Names of the branches beside main. A line of snapshots that are on no branch is none."""
+        if self.pointer is None:
+            return tuple(line.branch for line in self.lines[1:])
+        return tuple(ref.name for ref in self.refs if ref.is_branch and ref.name != MAIN)
+
     def line(self, branch: str) -> Line | None:
         return next((line for line in self.lines if line.branch == branch), None)
 

@@ -63,6 +63,43 @@ def call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) ->
     return f"CALL sys.{name}({arguments})"
 
 
+def iceberg(change: Change, title: str, now_ms: int) -> str | None:
+    """Iceberg's own SQL for the same request; None where it has none. The session's zone must be UTC."""
+    match change:
+        case Expire():
+            if change.drop_tags:
+                return None
+            older = change.older_than_ms
+            if change.time_retained_ms is not None:
+                older = now_ms - change.time_retained_ms
+            given = [f"table => {_literal(title)}"]
+            given += [] if older is None else [f"older_than => TIMESTAMP {_literal(_procedure_time(older))}"]
+            given += [] if change.retain_min is None else [f"retain_last => {change.retain_min}"]
+            if change.snapshots:
+                given.append(f"snapshot_ids => ARRAY({', '.join(map(str, change.snapshots))})")
+            return f"CALL system.expire_snapshots({', '.join(given)})"
+        case DeleteTags():
+            return ";\n".join(f"ALTER TABLE {title} DROP TAG {_quoted(name)}" for name in change.names)
+        case CreateTag() | ReplaceTag():
+            verb = "CREATE" if isinstance(change, CreateTag) else "REPLACE"
+            at = "" if change.snapshot_id is None else f" AS OF VERSION {change.snapshot_id}"
+            if change.retained_ms is None:
+                kept = ""
+            elif change.retained_ms % 60_000:
+                return None  # the statement counts in minutes
+            else:
+                kept = f" RETAIN {change.retained_ms // 60_000} MINUTES"
+            return f"ALTER TABLE {title} {verb} TAG {_quoted(change.name)}{at}{kept}"
+        case RenameTag() | CleanOrphans():
+            return None
+        case _:
+            assert_never(change)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
 def _procedure_time(time_ms: int) -> str:
     return units.moment(time_ms).removesuffix(" UTC")
 

@@ -51,7 +51,7 @@ def table_facts(heads: Heads, history: History | None = None) -> TableFacts:
     return TableFacts(
         snapshots=sum(len(line.snapshots) for line in heads.lines),
         tags=sum(len(line.tags) for line in heads.lines),
-        branches=len(heads.lines) - 1,
+        branches=len(heads.branches),
         rows=latest.total_rows if latest else None,
         last_ms=latest.time_ms if latest else None,
         live_bytes=live,
@@ -202,7 +202,8 @@ def point_facts(
         )
     if snapshot.fields.get("operation"):
         found.append((names["operation"], str(snapshot.fields["operation"])))
-    found.append((names["user"], markup.mono(snapshot.commit_user)))
+    if snapshot.commit_user:
+        found.append((names["user"], markup.mono(snapshot.commit_user)))
     return found
 
 

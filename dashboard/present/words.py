@@ -550,6 +550,13 @@ KEEP_MAX = "Keep at most"
 KEEP_MAX_HELP = "Newest snapshots to keep at most (retain-max). Older ones go even if they are young."
 KEEP_MIN = "Keep at least"
 KEEP_MIN_HELP = "Newest snapshots to keep in any case (retain-min)."
+KEEP_LAST_HELP = "Newest snapshots of each branch to keep in any case (retain-last); a branch's own number wins."
+REFS_TOO = "Refs to drop too"
+REFS_HINT = "Choose tags and branches"
+CUTOFF_HELP = (
+    "A length such as `7 d` or `36 h`, or a time. Blank: the table's own age, five days where it sets none. "
+    "A branch's own age wins."
+)
 OLDER_THAN = "Only older than"
 OLDER_THAN_HELP = (
     "A length such as `7 d` or `36 h`, or a time. Snapshots younger than that stay, unless there are more than "
@@ -664,7 +671,7 @@ def no_tags_next(horizon_ms: int | None, zone: str) -> str:
 TAG_NAME = "Name"
 TAG_POINT = "Snapshot"
 TAG_NAME_HINT = "month-2026-11"
-TAG_CREATE_TEACH = "Give it a name to see the plan. A tag copies the snapshot's file and deletes nothing."
+TAG_CREATE_TEACH = "Give it a name to see the plan. A tag deletes nothing."
 CREATE = "Create tag"
 TAG_RETAINED = "Keep for"
 TAG_RETAINED_HELP = "After this time an engine that commits deletes the tag by itself. Blank: never."
@@ -984,7 +991,10 @@ def restored(number: int) -> str:
     return f"Taken back: {units.plural(number, 'reference')} written back as before."
 
 
-PROCEDURE = "Paimon's own procedure for the same request; see “Beside Paimon” for where its files would differ"
+PROCEDURE: Mapping[str, str] = {
+    "paimon": "Paimon's own procedure for the same request; see “Beside Paimon” for where its files would differ",
+    "iceberg": "Iceberg's own Spark SQL for the same request, with a session in UTC",
+}
 PROTECT = "Protect for 7 days"
 PROTECT_POINT = "Keep a point that would go"
 PROTECT_HELP = (

@@ -43,6 +43,8 @@ def draw() -> None:
 
 def _expire(opened: Opened) -> Expire | None:
     """The expiry asked for, None while no rule is set. `Invalid` for a text that is neither a length nor a time."""
+    if opened.heads.pointer is not None:
+        return _expire_refs(opened)
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
         branch, keep_max, keep_min, older = _policy(opened)
         most = inputs.whole(words.MAX_DELETES, "max_deletes", words.MAX_DELETES_HELP)
@@ -63,6 +65,19 @@ def _expire(opened: Opened) -> Expire | None:
         expired_tags=ended,
         tags_older_than_ms=tags_older_ms,
     )
+
+
+def _expire_refs(opened: Opened) -> Expire | None:
+    """The same for Iceberg: the whole table at once, each branch by its own rule, refs named to go first."""
+    names = [ref.name for ref in opened.heads.refs if ref.name != MAIN]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
+        keep_min = inputs.whole(words.KEEP_MIN, "keep_min", words.KEEP_LAST_HELP)
+        older = inputs.text(words.OLDER_THAN, "older", words.CUTOFF_HELP, words.OLDER_THAN_HINT)
+        dropped = inputs.several(words.REFS_TOO, "drop", names, words.REFS_HINT) if names else ()
+    if keep_min is None and older is None and not dropped:
+        return None
+    retained_ms, older_than_ms = _age(older, opened.zone)
+    return Expire(retain_min=keep_min, time_retained_ms=retained_ms, older_than_ms=older_than_ms, drop_tags=dropped)
 
 
 def _changelogs(opened: Opened) -> Expire | None:

@@ -52,7 +52,9 @@ def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
         GRID,
         columns={
             "name": grids.text(words.COLUMN["tag"]),
-            "snapshot": grids.text(words.COLUMN["snapshot"], width="small"),
+            "snapshot": grids.text(
+                words.COLUMN["snapshot"], width="small" if opened.heads.pointer is None else "medium"
+            ),
             "standing": grids.text(words.COLUMN["standing"]),
             "committed": grids.text(words.COLUMN["committed"]),
             "rows": grids.number(words.COLUMN["rows"], words.ROWS_HELP),
@@ -73,7 +75,7 @@ def _one(opened: Opened, line: Line, name: str) -> None:
 
 def _replace(opened: Opened, line: Line, name: str) -> None:
     """Another snapshot for a tag that is there; what only its old view kept is freed, so it is a plan to confirm."""
-    ids = [str(snapshot.id) for snapshot in reversed(line.snapshots)]
+    ids = _named(opened, line)
     retained = next(tag.retained for tag in line.tags if tag.name == name)
     own = "" if retained is None else units.whole(round(retained.total_seconds() * 1_000))
     with st.expander(words.replace_tag(name), icon=":material/swap_horiz:"):
@@ -113,11 +115,11 @@ def _create(opened: Opened, line: Line) -> None:
     st.html(markup.panel_title(words.TAG_CREATE))
     with st.container(horizontal=True, vertical_alignment="bottom", key="tag_form"):
         name = st.text_input(words.TAG_NAME, key="tags.name", placeholder=words.TAG_NAME_HINT, width=260) or ""
-        ids = [str(snapshot.id) for snapshot in reversed(line.snapshots)]
+        ids = _named(opened, line)
         wanted = (state.get("point") or "").rsplit("/", 1)[-1]
         st.session_state["tags.snapshot"] = wanted if wanted in ids else ids[0]
         st.selectbox(
-            words.TAG_POINT, ids, key="tags.snapshot", width=180,
+            words.TAG_POINT, ids, key="tags.snapshot", width=180 if opened.heads.pointer is None else 240,
             on_change=lambda: state.put(point=st.session_state["tags.snapshot"]),
         )  # fmt: skip
         kept = st.text_input(
@@ -137,6 +139,13 @@ def _create(opened: Opened, line: Line) -> None:
     st.html(markup.headline(plan.headline))
     plans.carry_out(opened, plan, clears="tags.name")
     plans.command_of(opened, plan)
+
+
+def _named(opened: Opened, line: Line) -> list[str]:
+    """The snapshots a tag can name, newest first: of its branch, in Iceberg of the table."""
+    lines = [line] if opened.heads.pointer is None else opened.heads.lines
+    found = sorted((each for own in lines for each in own.snapshots), key=lambda each: (each.time_ms, each.id))
+    return [str(each.id) for each in (found if len(lines) > 1 else line.snapshots)[::-1]]
 
 
 def _retained_ms(kept: str | None) -> int | None:

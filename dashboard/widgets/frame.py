@@ -205,7 +205,7 @@ def _head(opened: Opened) -> None:
     summary = words.table_summary(
         sum(len(line.snapshots) for line in heads.lines),
         sum(len(line.tags) for line in heads.lines),
-        len(heads.lines) - 1,
+        len(heads.branches),
         latest.time_ms if latest else None,
         opened.now_ms,
         opened.zone,

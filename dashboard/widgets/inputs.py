@@ -93,9 +93,9 @@ def switch(label: str, name: str, help: str) -> bool:
 
 
 def branch(heads: Heads) -> str:
-    """The branch a change is about; nothing is drawn where there is only main."""
+    """The branch a change is about; nothing is drawn where there is only main, or a change is about all of them."""
     names = [line.branch for line in heads.lines]
-    if len(names) == 1:
+    if len(names) == 1 or heads.pointer is not None:
         return MAIN
     key, current = _key("branch"), state.get("branch")
     current = current if current in names else MAIN

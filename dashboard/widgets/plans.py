@@ -34,9 +34,12 @@ def command_of(opened: Opened, plan: Plan) -> None:
     if text is not None:
         command(text)
     line = opened.heads.line(plan.change.branch) or opened.heads.main
-    procedure = commands.call(plan.change, opened.ref.title, plan.now_ms, line.options)
+    if opened.heads.pointer is None:
+        procedure = commands.call(plan.change, opened.ref.title, plan.now_ms, line.options)
+    else:
+        procedure = commands.iceberg(plan.change, opened.ref.title, plan.now_ms)
     if procedure is not None:
-        st.caption(words.PROCEDURE)
+        st.caption(words.PROCEDURE[opened.heads.format])
         st.code(procedure, language="sql", wrap_lines=True)
 
 
@@ -44,24 +47,25 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
     """Everything a plan says."""
     st.html(markup.headline(plan.headline))
     going = len(plan.goes)
-    st.html(
-        markup.tiles(
-            [
-                (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file")),
-                (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW),
-                (words.TAGS_KEEP, markup.size(plan.tags_keep_bytes), words.TAGS_KEEP_BELOW),
-                (words.GO, units.count(going), words.of_points(len(plan.points))),
-            ]
-        )
-    )
+    tiles = [
+        (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file")),
+        (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW),
+        (words.TAGS_KEEP, markup.size(plan.tags_keep_bytes), words.TAGS_KEEP_BELOW),
+        (words.GO, units.count(going), words.of_points(len(plan.points))),
+    ]
+    if opened.heads.pointer is not None:
+        del tiles[2]  # Iceberg's tags keep snapshots, never files
+    st.html(markup.tiles(tiles))
     for warning in plan.warnings:
         st.html(markup.note("warning", warning))
     if isinstance(plan.change, Expire):
         lab.next_commit(opened, history, plan.change.branch)
     if len(plan.frees):
         st.html(markup.stack(rows.freed_parts(plan)))
-    names = [words.VERDICTS, words.freed_files(len(plan.frees)), words.NATIVE, words.HOW]
-    verdicts, files, beside, how = st.tabs(names)
+    names = [words.VERDICTS, words.freed_files(len(plan.frees)), words.HOW]
+    if opened.heads.pointer is None:
+        names.insert(2, words.NATIVE)
+    verdicts, files, *beside, how = st.tabs(names)
     with verdicts:
         _verdicts(opened, plan)
         _protect(opened, plan, history)
@@ -69,8 +73,9 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
         if len(plan.frees):
             st.html(markup.table(words.KIND_HEADS, rows.freed_kinds(plan), numbers=(1,)))
         _files(opened, plan)
-    with beside:
-        lab.beside(history, plan)
+    for tab in beside:
+        with tab:
+            lab.beside(history, plan)
     with how:
         st.html(
             markup.facts(

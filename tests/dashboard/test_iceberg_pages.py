@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.changes import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.table import open_table
-from dashboard.present import words
+from dashboard.present import commands, words
 from tests.iceberg_tables import JAVA_RANDOM, PYICEBERG, moved
 
 TABLES = [JAVA_RANDOM / "t12_v1", JAVA_RANDOM / "t05_v3", PYICEBERG / "tags_branches", PYICEBERG / "rollback"]
@@ -34,3 +35,35 @@ def test_every_page(source: Path, open_page: Callable, tmp_path: Path) -> None:
     shown = open_page("tags", warehouse, table=table)
     for tag in heads.main.tags:
         assert tag.name in shown.text
+
+
+def test_the_form_asks_what_iceberg_knows(open_page: Callable, tmp_path: Path) -> None:
+    """No branch to choose, no rule set, nothing of another format; refs go in the same plan."""
+    root = moved(PYICEBERG / "tags_branches", tmp_path / "lake" / "db" / "t")
+    heads = open_table(str(root)).heads()
+    tag = heads.main.tags[0].name
+    shown = open_page("retention", tmp_path / "lake", table="db.t", older="2026-01-02T00:00:00Z", drop=tag)
+    assert f"tag:{tag} ✕ goes" in shown.text
+    for word in ("Paimon", words.BRANCH, words.MAX_DELETES, words.TAGS_OLDER):
+        assert word not in shown.text
+    assert f"--drop-tag {tag}" in shown.text
+    shown = open_page("retention", tmp_path / "lake", table="db.t", keep_min="2")
+    assert "CALL system.expire_snapshots(table => 'db.t', retain_last => 2)" in shown.text
+    every = {str(each.id) for line in heads.lines for each in line.snapshots}
+    assert set(open_page("tags", tmp_path / "lake", table="db.t").selectbox(key="tags.snapshot").options) == every
+
+
+def test_icebergs_own_sql() -> None:
+    assert commands.iceberg(Expire(time_retained_ms=60_000, snapshots=(1, 2)), "d.t", 120_000) == (
+        "CALL system.expire_snapshots(table => 'd.t', older_than => TIMESTAMP '1970-01-01 00:01:00', "
+        "snapshot_ids => ARRAY(1, 2))"
+    )
+    assert commands.iceberg(Expire(drop_tags=("a",)), "d.t", 0) is None
+    assert commands.iceberg(DeleteTags(("a", "b`c")), "d.t", 0) == (
+        "ALTER TABLE d.t DROP TAG `a`;\nALTER TABLE d.t DROP TAG `b``c`"
+    )
+    created = CreateTag("a", 7, 86_400_000)
+    assert commands.iceberg(created, "d.t", 0) == "ALTER TABLE d.t CREATE TAG `a` AS OF VERSION 7 RETAIN 1440 MINUTES"
+    assert commands.iceberg(ReplaceTag("a"), "d.t", 0) == "ALTER TABLE d.t REPLACE TAG `a`"
+    assert commands.iceberg(CreateTag("a", 7, 1), "d.t", 0) is None
+    assert commands.iceberg(RenameTag("a", "b"), "d.t", 0) is None
