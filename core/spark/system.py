@@ -41,7 +41,7 @@ def rows(kind: str, table: Table, history: History, point: str, branch: str) -> 
         assert snapshot is not None
         return _OF_POINT[kind](table, snapshot)
     if kind in _OF_FILES:
-        return _OF_FILES[kind](history.files_at(history.require(point)))
+        return _OF_FILES[kind](table, history.files_at(history.require(point)))
     return _OF_REFERENCES[kind](line, heads)
 
 
@@ -170,7 +170,10 @@ def _consumers(line: Line, _: Heads) -> pa.Table:
     })  # fmt: skip
 
 
-def _files(files: pa.Table) -> pa.Table:
+def _files(table: Table, files: pa.Table) -> pa.Table:
+    """With paths that other programs can open; those of files elsewhere are such already."""
+    paths = [path if ":" in path.split("/", 1)[0] else table.store.url(path) for path in files["path"].to_pylist()]
+    files = files.set_column(files.column_names.index("path"), "path", pa.array(paths, pa.string()))
     own = ("partition", "bucket", "path", "format", "schema_id", "level", "rows", "bytes", "source")
     names = ["partition", "bucket", "file_path", "file_format", "schema_id", "level", "record_count",
              "file_size_in_bytes", "file_source"]  # fmt: skip
@@ -208,10 +211,10 @@ _OF_REFERENCES: Mapping[str, Callable[[Line, Heads], pa.Table]] = {
     "branches": _branches,
     "consumers": _consumers,
 }
-_OF_FILES: Mapping[str, Callable[[pa.Table], pa.Table]] = {
+_OF_FILES: Mapping[str, Callable[[Table, pa.Table], pa.Table]] = {
     "files": _files,
-    "partitions": lambda files: _summed(files, ["partition"]),
-    "buckets": lambda files: _summed(files, ["partition", "bucket"]),
+    "partitions": lambda _, files: _summed(files, ["partition"]),
+    "buckets": lambda _, files: _summed(files, ["partition", "bucket"]),
 }
 _OF_POINT: Mapping[str, Callable[[Table, Snapshot], pa.Table]] = {"manifests": _manifests, "statistics": _statistics}
 KINDS = (*_OF_REFERENCES, *_OF_FILES, *_OF_POINT)
