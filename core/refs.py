@@ -220,7 +220,7 @@ def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str]]:
     found: dict[str, tuple[int | None, str]] = {}
     heads_of: dict[int, list[str]] = {}
     ahead: dict[int, tuple[int, str]] = {}  # per snapshot: commits it still takes, and on which branch
-    until: dict[int, int] = {}
+    held: dict[int, list[tuple[int, int]]] = {}  # per snapshot on branches: how long each keeps it, and is there
     for ref in heads.refs:
         if ref.snapshot_id not in snapshots:
             continue
@@ -229,17 +229,21 @@ def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str]]:
             continue
         own = least if ref.min_snapshots is None else ref.min_snapshots
         own_ms = age_ms if ref.max_snapshot_age_ms is None else ref.max_snapshot_age_ms
-        oldest_ms = FOREVER_MS  # none stays behind one that went
+        ref_age_ms, oldest_ms = max_ref_age_ms(ref, properties), FOREVER_MS  # none stays behind one that went
+        gone_ms = FOREVER_MS if ref_age_ms is None else snapshots[ref.snapshot_id].time_ms + ref_age_ms
         for place, each in enumerate(ancestors(snapshots, ref.snapshot_id)):
             if own - place > ahead.get(each.id, (0, ""))[0]:
                 ahead[each.id] = own - place, ref.name
             elif place >= own:
                 oldest_ms = min(oldest_ms, each.time_ms + own_ms)
-                until[each.id] = max(until.get(each.id, oldest_ms), oldest_ms)
+                held.setdefault(each.id, []).append((min(oldest_ms, gone_ms), gone_ms))
     for line in heads.lines:
         prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
         for each in line.snapshots:
-            until_ms = until.get(each.id, each.time_ms + age_ms)
+            kept = held.get(each.id, [])
+            until_ms = max((kept_ms for kept_ms, _ in kept), default=0)
+            if all(gone_ms <= until_ms for _, gone_ms in kept):  # on no ref then
+                until_ms = max(until_ms, each.time_ms + age_ms)
             found[f"{prefix}{each.id}"] = _end(heads_of.get(each.id), ahead.get(each.id), until_ms, now_ms)
     for tag in heads.main.tags:
         words = "never by itself: it has no end"

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core import refplan, refs
+from core.apply import apply
 from core.asof import resolve
 from core.changes import Expire
 from core.diff import diff
@@ -234,12 +238,7 @@ class Beside:
 
     def compare_expiry(self, request: Mapping[str, Any]) -> None:
         story = (self.history.table.name, request)
-        change = Expire(
-            older_than_ms=request.get("older_than_ms"),
-            retain_min=request.get("retain_last"),
-            snapshots=tuple(request.get("snapshots", ())),
-            drop_tags=tuple(request.get("drop_refs", ())),
-        )
+        change = _change(request)
         try:
             theirs = self.judge.expire(self.history.address, **request)
         except EngineError as error:
@@ -302,12 +301,12 @@ class Beside:
         self.counts["freed only later by Java"] += len(later)
 
     def _compare_ends(self, plan: Plan, now: int, story: Any) -> None:
-        """Nothing goes before its end, as told of the table's own rules."""
-        ends = refs.ends(self.heads, self.history.clock_ms)
-        for verdict in plan.goes:
-            end = ends.get(verdict.point, (None, ""))[0]
-            assert end is None or end < now, (story, verdict.point, ends.get(verdict.point))
-            self.counts["ends"] += end is not None
+        """A snapshot goes by the table's own rules with the first expiry after its end, and not before."""
+        ends, going = refs.ends(self.heads, self.history.clock_ms), {verdict.point for verdict in plan.goes}
+        for point, (end, words) in ends.items():
+            if end is not None:
+                assert (point in going) == (end < now), (story, point, end, words)
+                self.counts["ends"] += 1
 
     def compare_marginals(self) -> None:
         """What a ref alone costs under the table's own rules, now and much later."""
@@ -325,6 +324,48 @@ class Beside:
     def _freed(self, now: int, **more: Any) -> set[str]:
         return self.paths(self.judge.expire(self.history.address, now=now, **more)["reachable"])
 
+    # After our own expiry.
+
+    def compare_applied(self) -> None:
+        """The engine finds the table as its own expiry would have left it, reads what stays as before, commits on."""
+        asked = requests(self.history, self.state)
+        for request in (asked[1], asked[3], asked[-1]):
+            if not self.history.is_real or not self.state["log"]:
+                return  # files in metadata alone cannot be deleted
+            with put_back(self.history.table):
+                self._apply(request)
+
+    def _apply(self, request: Mapping[str, Any]) -> None:
+        story, address = (self.history.table.name, request), self.history.address
+        try:
+            theirs = self.judge.expire(address, **request)["state"]
+        except EngineError:
+            return
+        table = open_table(address)
+        plan = table.preview(_change(request), request["now"])
+        if plan.removes == ():
+            return
+        left = [each["id"] for each in theirs["snapshots"]]
+        before, rows = _on_disk(self.history.table), {id: self.judge.rows(address, snapshot=id) for id in left[::3]}
+        receipt = apply(table, plan, settle_s=0)
+        assert receipt.is_exact, (story, receipt)
+        assert before - _on_disk(self.history.table) == set(plan.frees["path"].to_pylist()), story
+        state = self.judge.state(address)
+        for part in ("current", "snapshots", "log", "refs", "schemas", "specs", "properties"):
+            assert state[part] == theirs[part], (story, part)
+        for part in ("statistics", "partition_statistics"):
+            assert sorted(state[part]) == sorted(theirs[part]), (story, part)
+        logs = ([(ms, self.place.path(file)) for ms, file in each["metadata_log"]] for each in (state, theirs))
+        assert next(logs) == next(logs), story
+        for id in left[::3]:
+            assert self.judge.rows(address, snapshot=id) == rows[id], (story, id)
+        self.judge.files(address)  # every list and manifest that stays can be read
+        self.judge.change(address, {"do": "properties", "set": {"after": "us"}}, now=state["updated_ms"] + 1000)
+        assert self.judge.state(address)["properties"]["after"] == "us"
+        self.counts["applied"] += 1
+        self.counts["files deleted by us"] += len(plan.frees)
+        self.counts["rows read after our apply"] += sum(map(len, rows.values()))
+
 
 def compare(judge: IcebergJudge, history: History) -> Counter[str]:
     """Everything about one history; raises AssertionError with what is needed to look into it."""
@@ -336,7 +377,33 @@ def compare(judge: IcebergJudge, history: History) -> Counter[str]:
     both.compare_diffs()
     both.compare_expiries()
     both.compare_marginals()
+    both.compare_applied()
     return both.counts
+
+
+@contextmanager
+def put_back(table: Path) -> Iterator[None]:
+    """What happens to a table meanwhile did not happen: its metadata names the place, so it cannot be copied away."""
+    with tempfile.TemporaryDirectory(prefix="snapscope-aside-") as aside:
+        shutil.copytree(table, Path(aside) / "t")
+        try:
+            yield
+        finally:
+            shutil.rmtree(table)
+            shutil.copytree(Path(aside) / "t", table)
+
+
+def _on_disk(table: Path) -> set[str]:
+    return {str(path.relative_to(table)) for path in table.rglob("*") if path.is_file()}
+
+
+def _change(request: Mapping[str, Any]) -> Expire:
+    return Expire(
+        older_than_ms=request.get("older_than_ms"),
+        retain_min=request.get("retain_last"),
+        snapshots=tuple(request.get("snapshots", ())),
+        drop_tags=tuple(request.get("drop_refs", ())),
+    )
 
 
 def _split(plan: Plan) -> tuple[set[int], set[str]]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from core.refs import ends
+from core.table import open_table
 from tests.engines.iceberg_java import IcebergJudge
 from tests.interop.iceberg_differential import compare
-from tests.interop.iceberg_history import History, absent
+from tests.interop.iceberg_history import DAY_MS, EPOCH_MS, History, absent
 
 SEEDS = range(25)
 
@@ -44,5 +47,29 @@ def test_every_kind_of_thing_occurred_and_was_compared(ask: Ask) -> None:
     assert not absent(occurred), "a kind of thing never occurred"
     least = {"times": 1000, "times in disorder": 100, "refs": 100, "snapshots": 400, "data files": 2000, "deletes": 300}
     least |= {"diffs": 100, "expiries": 200, "expiries that free data": 150, "snapshots expired": 2000, "marginals": 50}
+    least |= {"applied": 20, "files deleted by us": 300, "rows read after our apply": 1000}
     least |= {"expiries that Java cleans incrementally": 5, "freed only later by Java": 1, "refused by both": 1}
     assert {name: count for name, count in least.items() if compared[name] < count} == {}
+
+
+def test_a_branch_that_ends_by_its_age_keeps_nothing_longer(iceberg_judge: IcebergJudge, tmp_path: Path) -> None:
+    """Its snapshots then live by main's rule, or by the cut-off where they are on no other."""
+    table, now, hour = str(tmp_path / "t"), EPOCH_MS, 3_600_000
+    iceberg_judge.create(table, [("id", "long")], now=now)
+    ids = []
+    for name in ("a", "b", "c", "d"):
+        (id,) = iceberg_judge.change(table, {"do": "append", "name": name, "rows": [[1]]}, now=now)
+        ids.append(id)
+    side = {"do": "create_branch", "snapshot": ids[1], "max_ref_age_ms": 2 * hour}
+    for change in ({"do": "retention", "name": "main", "max_snapshot_age_ms": hour}, side | {"name": "side"}):
+        iceberg_judge.change(table, change, now=now)
+    iceberg_judge.change(table, side | {"name": "away"}, now=now)
+    (lone,) = iceberg_judge.change(table, {"do": "append", "branch": "away", "name": "e", "rows": [[1]]}, now=now)
+    iceberg_judge.change(table, {"do": "append", "branch": "away", "name": "f", "rows": [[1]]}, now=now)
+    told = {point: end for point, (end, _) in ends(open_table(table).heads(), now).items()}
+    assert told[str(ids[0])] == now + 2 * hour, "not the five days that the branch's snapshots may have"
+    assert told[str(ids[2])] == now + hour
+    assert told[f"branch:away/{lone}"] == now + 5 * DAY_MS, "on no ref then, where the cut-off alone counts"
+    for end, goes in ((now + hour, {ids[2]}), (now + 2 * hour, {ids[0], ids[1]}), (now + 5 * DAY_MS, {lone})):
+        before, after = (set(iceberg_judge.expire(table, now=end + more)["removed_snapshots"]) for more in (0, 1))
+        assert goes <= after - before
