@@ -24,14 +24,17 @@ def query(args: Args) -> Answer:
     from core.spark.query import query as run
 
     table = open_table(args.table)
-    at = args.at
+    at, history, held = args.at, None, None
     if args.hold is not None:
-        point = resolve(table.heads(), at, args.branch)
-        at = hold(table, point, parse_duration_ms(args.hold), time.time_ns() // 1_000_000)
+        history = table.history()
+        point = resolve(history.heads, at, args.branch)
+        held = hold(table, point, parse_duration_ms(args.hold), time.time_ns() // 1_000_000)
+        at = point.point  # not the tag: it is only there to keep what is read
     answer = run(
         table,
         args.sql,
         at=at,
+        history=history,
         before=args.before,
         since=args.since,
         branch=args.branch,
@@ -42,6 +45,7 @@ def query(args: Args) -> Answer:
     rows = shown.to_pylist()
     text = grid(tuple(shown.column_names), [tuple(str(value) for value in row.values()) for row in rows])
     note = f"{several(len(rows), 'row')}{' (more were cut off)' if answer.truncated else ''}, {answer.note}"
+    note += "" if held is None else f" Held by {held}."
     document = {
         "columns": shown.column_names,
         "rows": rows,
@@ -52,6 +56,7 @@ def query(args: Args) -> Answer:
         "snapshot": answer.point.snapshot.id,
         "engine": answer.engine,
         "note": answer.note,
+        "held": held,
     }
     return document, f"{text}\n{note}"
 

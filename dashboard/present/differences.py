@@ -69,7 +69,7 @@ def partitions(found: Diff, *, hide_compaction: bool) -> str:
     """Sums by partition and bucket with a bar per side; capped, with a notice of what was left out."""
     table = _by_partition(found) if hide_compaction else found.partitions
     if not len(table):
-        return markup.note("info", words.ONLY_COMPACTION)
+        return markup.note("info", compacted(found))
     rows = table.slice(0, SHOWN_PARTITIONS).to_pylist()
     most = max(max(row["added_bytes"], row["removed_bytes"]) for row in rows) or 1
     lines: list[list[Piece]] = []
@@ -128,8 +128,16 @@ def sentence(found: Diff) -> str | None:
         sums["compaction_added_files"],
         sums["compaction_removed_files"],
     ):
-        return words.ONLY_COMPACTION
+        return compacted(found)
     return None
+
+
+def compacted(found: Diff) -> str:
+    """Where compaction brought or took every file that differs: whether it is all that happened, or has also merged
+    what was written meanwhile."""
+    commits = len(found.commits) == abs(found.b.snapshot.id - found.a.snapshot.id) and found.commits
+    is_all = commits and all(each.kind == "COMPACT" for each in commits)
+    return words.ONLY_COMPACTION if is_all else words.ALL_COMPACTED
 
 
 def row_stat(found: RowDiff) -> str:

@@ -425,6 +425,10 @@ COMMITS = "Commits between"
 SAME_POINT = "A and B name the same content: there is no difference."
 NO_FILE_CHANGE = "No data file differs between A and B."
 ONLY_COMPACTION = "Only compaction happened: files were rewritten, no row was added or removed."
+ALL_COMPACTED = (
+    "Every file that differs came or went by compaction. Rows written between A and B are inside of such files: Row "
+    "changes tells which."
+)
 NO_SCHEMA_CHANGE = "Columns and options are the same at both points."
 NET = "Net"
 ROWS_NOUN = "rows"

@@ -110,7 +110,9 @@ def _show(opened: Opened, history: History, found: Diff) -> None:
 def _files(found: Diff, *, hide: bool) -> None:
     listed = differences.files(found, hide_compaction=hide)
     if listed.empty:
-        st.html(markup.note("info", words.ONLY_COMPACTION if hide and len(found.added) else words.NO_FILE_CHANGE))
+        st.html(
+            markup.note("info", differences.compacted(found) if hide and len(found.added) else words.NO_FILE_CHANGE)
+        )
         return
     grids.draw(
         listed,

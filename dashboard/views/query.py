@@ -103,20 +103,20 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
     def work(job: jobs.Job) -> object:
         from core.spark import query  # Spark is slow to load, and only this needs it
 
-        held = None
-        if is_held:
-            held = hold(table, resolve(table.heads(), at), HELD_MS, time.time_ns() // 1_000_000)
+        point = resolve(history.heads, at)
+        if is_held:  # by a tag that is only there to keep what is read: the point stays what was asked for
+            hold(table, point, HELD_MS, time.time_ns() // 1_000_000)
         return query.query(
             table,
             sql,
-            at=held or at,
+            at=point.point,
             before=before,
             since=before if commands.asks_for_changes(sql) else None,
             row_cap=row_cap,
             timeout_s=timeout_s,
             query_id=id,
             on_progress=waiting.progress(job),
-            history=None if held else history,  # which does not know the tag
+            history=history,
         )
 
     job = jobs.submit(id, KIND, opened.ref.title, work)

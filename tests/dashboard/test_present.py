@@ -358,6 +358,7 @@ def test_rows_inside_compaction_are_told(compacted: History) -> None:
 def test_sentences_of_differences(compacted: History) -> None:
     assert differences.sentence(difference(compacted, "3", "tag:before")) == words.SAME_POINT
     assert differences.sentence(difference(compacted, "3", "4")) == words.ONLY_COMPACTION
+    assert differences.sentence(difference(compacted, "3", "6")) == words.ALL_COMPACTED
     assert differences.sentence(difference(compacted, "4", "5")) is None
 
 

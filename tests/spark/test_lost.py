@@ -20,6 +20,7 @@ from core.history import History
 from core.spark.query import query
 from core.spark.rowdiff import row_diff
 from core.table import Table, open_table
+from tests.spark.stored import Stored
 
 COUNT = "SELECT count(*) AS n, sum(hash(*)) AS h FROM t"
 
@@ -94,3 +95,18 @@ def test_a_query_may_hold_its_point(spark: SparkSession, table: Table) -> None:
     assert json.loads(out.getvalue())["snapshot"] == oldest.id
     (tag,) = (each for each in table.heads().main.tags if each.name.startswith("query-"))
     assert (tag.snapshot.id, tag.retained and tag.retained.total_seconds()) == (oldest.id, 3600)
+
+
+def test_holding_a_point_does_not_change_what_is_answered(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To the engine a tag is another kind of point: what changed up to a tag is told in another way."""
+    made = Stored(tmp_path / "t", [("id", "INT")])
+    for number in range(3):
+        made.commit([made.file([{"id": number}])])
+    asked = ["query", str(made.root), "SELECT * FROM t_changes", "--at", "2", "--since", "1", "--hold", "1 h"]
+    assert cli.main(asked) == 0
+    (tag,) = made.opened().heads().main.tags
+    said = capsys.readouterr().out
+    assert "(delta)" in said
+    assert f"Held by tag:{tag.name}." in said
