@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pyarrow.compute as pc
 
 from core import refs as retention
 from core.asof import in_words, resolve
@@ -121,11 +122,6 @@ def _plan(
         for position in np.flatnonzero(~after)
         for problem in history.incomplete.get(int(position), ())
     ]
-    if old := retention.old_metadata(heads):
-        warnings.append(
-            f"This commit deletes {several(len(old), 'old metadata file')} by the table's own rule "
-            f"({retention.DELETE_OLD}): {', '.join(old[:5])}{' …' if len(old) > 5 else ''}."
-        )
     removes = [(_path(name), heads.references[_path(name)]) for name in sorted(judged.gone_refs)]
     if isinstance(change, ReplaceTag | RenameTag):
         removes.append((_path(change.name), heads.references[_path(change.name)]))
@@ -134,6 +130,13 @@ def _plan(
         for position, holder in enumerate(history.holders)
         if not after[position]
     ]
+    if chosen.any():
+        warnings += _fewer_than_said(history, after)
+    if (removes or leaves) and (old := retention.old_metadata(heads)):
+        warnings.append(
+            f"This commit deletes {several(len(old), 'old metadata file')} by the table's own rule "
+            f"({retention.DELETE_OLD}): {', '.join(old[:5])}{' …' if len(old) > 5 else ''}."
+        )
     return Plan(
         table=heads.location,
         change=change,
@@ -149,6 +152,25 @@ def _plan(
         warnings=tuple(dict.fromkeys(warnings)),
         source=source,
     )
+
+
+def _fewer_than_said(history: History, after: Mask) -> list[str]:
+    """Remaining snapshots whose manifests name fewer data files than their summary counts.
+
+    A list that lost whole blocks reads well, and what it named would be freed; a summary may be stale, so it is told.
+    """
+    is_data = np.array(pc.equal(history.files["content"], "data").to_pylist(), dtype=np.int64)
+    counts = history.live.sums(is_data)
+    found = []
+    for position, holder in enumerate(history.holders):
+        summary = holder.snapshot.fields.get("summary") if holder.snapshot else None
+        said = str((summary or {}).get("total-data-files", ""))
+        if after[position] and said.isdecimal() and counts[position] < int(said):
+            found.append(f"{holder.point} ({said} said, {counts[position]} found)")
+    if not found:
+        return []
+    what = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
+    return [f"Manifests name fewer data files than the snapshot's own summary counts (total-data-files): {what}."]
 
 
 def _snapshot_verdicts(history: History, judged: Verdicts) -> list[Verdict]:

@@ -415,3 +415,18 @@ def test_a_vector_written_anew_is_a_change_of_deletes(tmp_path: Path) -> None:
     assert whole["data/dv.puffin"] == 99
     plan = table.preview(Expire(older_than_ms=5000), 6000, history)
     assert "data/dv.puffin" not in plan.frees["path"].to_pylist()
+
+
+def test_a_list_that_lost_a_manifest_is_told_before_anything_is_freed(table: Path) -> None:
+    opened = open_table(str(table))
+    latest = opened.heads().main.latest
+    assert latest is not None
+    path = Path(latest.fields["manifest-list"].removeprefix("file://"))
+    asked = Expire(older_than_ms=10**14)
+    assert not any("fewer data files" in warning for warning in opened.preview(asked, 10**15).warnings)
+    schema, rows, metadata = read_avro(path)
+    live = [row for row in rows if row["added_files_count"] or row["existing_files_count"]]
+    write_avro(path, schema, [row for row in rows if row is not live[0]], metadata)
+    plan = open_table(str(table)).preview(asked, 10**15)
+    (said,) = [warning for warning in plan.warnings if "fewer data files" in warning]
+    assert str(latest.id) in said
