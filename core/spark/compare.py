@@ -5,7 +5,7 @@ Laws: see core/spark/rowdiff.py, which runs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -168,12 +168,28 @@ def compare(
     `plans` of fewer files may stand for the points' own where they have every row that is asked for at both."""
     columns = columns_of(a.schema, b.schema)
     same = alike(a, b)
-    sides = []
+    frames = []
     read_paths: set[str] = set()
-    for number, (point, plan) in enumerate(zip((a, b), plans or (a.plan, b.plan), strict=True)):
+    for point, plan in zip((a, b), plans or (a.plan, b.plan), strict=True):
         plan = keyed.only(plan, paths_of(plan) - same)
         read_paths |= paths_of(plan)
-        rows = points.rows(spark, point, plan).frame
+        frames.append(points.rows(spark, point, plan).frame)
+    notes = [f"Left out: {each}" for point in (a, b) for each in point.plan.left_out]
+    notes += [each for point in (a, b) for each in point.differs]
+    live = {*a.files["path"].to_pylist(), *b.files["path"].to_pylist()}
+    return side_by_side(columns, frames, (len(read_paths), len(live)), rows_of(b, same), notes)
+
+
+def side_by_side(
+    columns: tuple[Column, ...],
+    frames: Sequence[DataFrame],
+    files: tuple[int, int],
+    not_read: int | None,
+    notes: Sequence[str],
+) -> Compared:
+    """The rows of two points; `files` are how many were read, of how many."""
+    sides = []
+    for number, rows in enumerate(frames):
         values = (
             each.of(each.after if number else each.before).alias(f"{'k' if each.is_key else 'c'}{at}")
             for at, each in enumerate(columns)
@@ -181,21 +197,18 @@ def compare(
         sides.append(rows.select(F.lit(number).alias("side"), *values))
     both = sides[0].unionAll(sides[1])
     frame = _by_key(both, columns) if any(each.is_key for each in columns) else _by_row(both, columns)
-    dropped = [each.name for each in columns if each.after is None]
-    notes = [f"Left out: {each}" for point in (a, b) for each in point.plan.left_out]
-    notes += [each for point in (a, b) for each in point.differs]
-    if dropped:
-        notes.append(f"Not compared, because only the first point has that: {', '.join(dropped)}")
-    not_read = rows_of(b, same)
+    more = []
+    if dropped := [each.name for each in columns if each.after is None]:
+        more.append(f"Not compared, because only the first point has that: {', '.join(dropped)}")
     if not_read is None:
-        notes.append("Unchanged rows are not counted: those of files that were not read are known only by merging them")
+        more.append("Unchanged rows are not counted: those of files that were not read are known only by merging them")
     return Compared(
         frame=frame,
         columns=columns,
-        files_read=len(read_paths),
-        files_live=len({*a.files["path"].to_pylist(), *b.files["path"].to_pylist()}),
+        files_read=files[0],
+        files_live=files[1],
         not_read=not_read,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys((*notes, *more))),
     )
 
 

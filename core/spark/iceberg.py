@@ -11,6 +11,7 @@ Laws:
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import types
 from core.formats.iceberg.heads import reference
 from core.formats.iceberg.manifest import ADDED, DATA, DELETED, ENTRY, LIST, Manifests
-from core.formats.iceberg.metadata import Member
+from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import Place
 from core.formats.iceberg.table import IcebergTable
 from core.formats.iceberg.types import Column
@@ -38,11 +39,15 @@ from core.spark.iceberg_deletes import Deletes
 from core.table import Table
 
 _SIZES = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.int64())]))
-ENTRIES = (
+_BOUNDS = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.binary())]))
+DATA_FILES = (*ENTRY, avro.Column("column_sizes", (2, 108), _SIZES, required=False))
+DELETE_FILES = (
     *ENTRY,
     avro.Column("equality_ids", (2, 135), pa.list_(pa.int32()), required=False),
-    avro.Column("column_sizes", (2, 108), _SIZES, required=False),
+    avro.Column("lower", (2, 125), _BOUNDS, required=False),
+    avro.Column("upper", (2, 128), _BOUNDS, required=False),
 )
+DELETES = 1  # content of a manifest
 NAME_MAPPING = "schema.name-mapping.default"
 _UNIT_BYTES = 64 << 20  # of data files that share their deletes and are read by one task
 
@@ -55,7 +60,7 @@ class Opened:
     columns: tuple[Column, ...]
     schema: Schema
     keys: tuple[Column, ...]  # columns that equality deletes compare by
-    native: tuple[str, ...]
+    native: tuple[tuple[str, int], ...]  # paths and rows
     work: tuple[Mapping[str, Any], ...]
     files: int
 
@@ -70,8 +75,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     found = documents.of(history.heads.document, history.heads.references[reference("file")].decode())
     place = own.place(found)
     listed = Columns(found, at.schema.id)
-    entries = _entries(place, own.manifests, found.snapshots[at.snapshot.id])
-    data, deletes = (entries.filter(pc.equal(entries["is_data"], wanted)) for wanted in (True, False))
+    data, deletes = _entries(place, own.manifests, found, at.snapshot.id)
     _refuse_formats(data, deletes)
     index = Deletes(found, listed, deletes, data)
     rows = [{**row, "scope": index.scope(row)} for row in data.drop_columns(["column_sizes"]).to_pylist()]
@@ -79,15 +83,15 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     surely = _has_all(data["column_sizes"], needed)
     times = Counter(row["file"] for row in rows)
     by_jvm = by_jvm and place.store.is_local and not listed.is_hard and NAME_MAPPING not in found.properties
-    native: list[str] = []
+    native: list[tuple[str, int]] = []
     units: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row, is_sure in zip(rows, surely, strict=True):
         of = index.of(row)
         vector, positions, equality = of
         is_clean = vector is None and not positions and not equality
-        is_fit = is_sure and times[row["file"]] == 1 and _is_visible(row["file"])
+        is_fit = is_sure and row["spec_id"] in found.specs and times[row["file"]] == 1 and _is_visible(row["file"])
         if is_clean and is_fit and by_jvm:
-            native.append(row["file"])
+            native.append((row["file"], row["rows"]))
         else:
             key = (row["number"],) if is_clean else (positions, equality)
             units.setdefault(key, []).append(index.described(row, vector))
@@ -116,8 +120,9 @@ def _ids_to_have(columns: Sequence[Column]) -> set[int]:
 
 
 def _is_visible(path: str) -> bool:
-    """Spark takes names that begin so for hidden ones, and skips them."""
-    return not path.rpartition("/")[2].startswith(("_", ".")) and "\n" not in path
+    """On the local disk, under a name that Spark takes neither for a hidden one, which it skips, nor for two."""
+    is_elsewhere = re.match(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:/", path)
+    return not is_elsewhere and not path.rpartition("/")[2].startswith(("_", ".")) and "\n" not in path
 
 
 def _has_all(sizes: pa.ChunkedArray, ids: set[int]) -> list[bool]:
@@ -147,35 +152,38 @@ def _shares(files: Sequence[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
 # entries ----------------------------------------------------------------------------------------------------------
 
 
-def _entries(place: Place, manifests: Manifests, member: Member) -> pa.Table:
-    """The live entries of a snapshot's manifests, with spec_id, sequence, file (its path here), is_data and number."""
+def _entries(place: Place, manifests: Manifests, found: Metadata, snapshot: int) -> tuple[pa.Table, pa.Table]:
+    """The data files and the delete files that are live in a snapshot."""
+    member = found.snapshots[snapshot]
     if member.manifest_list is not None:
         path = place.path(member.manifest_list)
         loaded = manifests.load(place, [path], LIST, place.sizes([path]))
         _raise_first(loaded.errors)
         listed = loaded.rows
-        names = place.paths(listed["path"].combine_chunks()).to_pylist() if len(listed) else []
-    else:  # version 1 may name them in the metadata itself: it has no deletes, and tells no spec
-        names = [place.path(each) for each in member.manifests]
-        nothing = pa.nulls(len(names), pa.int64())
-        listed = pa.table({"spec_id": pa.array([-1] * len(names), pa.int32()), "content": nothing, "sequence": nothing})
-    entries = manifests.load(place, names, ENTRIES, place.sizes(names))
+    else:  # version 1 may name them in the metadata itself: it has no deletes, and does not tell which of several specs
+        spec = next(iter(found.specs)) if len(found.specs) == 1 else -1
+        rows = [{"path": each, "spec_id": spec, "bytes": 0} for each in member.manifests]
+        listed = pa.Table.from_pylist(rows, pa.schema([(each.name, each.type) for each in LIST]))
+    is_deletes = pc.equal(pc.coalesce(listed["content"], pa.scalar(DATA, pa.int32())), DELETES)
+    return (
+        _live(place, manifests, listed.filter(pc.invert(is_deletes)), DATA_FILES),
+        _live(place, manifests, listed.filter(is_deletes), DELETE_FILES),
+    )
+
+
+def _live(place: Place, manifests: Manifests, listed: pa.Table, columns: tuple[avro.Column, ...]) -> pa.Table:
+    """The live entries of these manifests, with spec_id, sequence, file (its path here) and number."""
+    names = place.paths(listed["path"].combine_chunks()).to_pylist() if len(listed) else []
+    entries = manifests.load(place, names, columns, place.sizes(names))
     _raise_first(entries.errors)
     given = pa.array(np.repeat(np.arange(len(names)), np.diff(entries.start)))
     rows = entries.rows
     sequence = pc.coalesce(listed["sequence"], pa.scalar(0, pa.int64())).take(given)
     is_inheriting = pc.or_(pc.equal(rows["status"], ADDED), pc.equal(sequence, 0))
-    content = pc.coalesce(rows["content"], listed["content"].take(given).cast(pa.int32()), pa.scalar(DATA, pa.int32()))
-    made = {
-        "sequence": pc.coalesce(rows["sequence"], pc.if_else(is_inheriting, sequence, None)),
-        "content": content,
-        "is_data": pc.equal(content, DATA),
-        "spec_id": listed["spec_id"].take(given),
-        "file": place.paths(rows["path"].combine_chunks()) if len(rows) else rows["path"],
-    }
-    for name, column in made.items():
-        at = rows.schema.get_field_index(name)
-        rows = rows.append_column(name, column) if at < 0 else rows.set_column(at, name, column)
+    inherited = pc.coalesce(rows["sequence"], pc.if_else(is_inheriting, sequence, None))
+    rows = rows.set_column(rows.schema.get_field_index("sequence"), "sequence", inherited)
+    rows = rows.append_column("spec_id", listed["spec_id"].take(given))
+    rows = rows.append_column("file", place.paths(rows["path"].combine_chunks()) if len(rows) else rows["path"])
     rows = rows.filter(pc.not_equal(rows["status"], DELETED))
     return rows.append_column("number", pa.array(range(len(rows)), pa.int64()))
 

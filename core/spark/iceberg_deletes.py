@@ -15,13 +15,14 @@ import pyarrow as pa
 from core.errors import Corrupt
 from core.formats.avro import JOINT, NOTHING
 from core.formats.iceberg import types
-from core.formats.iceberg.manifest import EQUALITY_DELETES
+from core.formats.iceberg.manifest import EQUALITY_DELETES, POSITION_DELETES
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import normals
 from core.formats.iceberg.types import Type
 from core.spark.iceberg_columns import Columns
 
 Entry: TypeAlias = Mapping[str, Any]
+PATH, POSITION = 2147483546, 2147483545  # field ids of position deletes
 Scope: TypeAlias = tuple[int, tuple[tuple[int, Any], ...]]  # spec, and the partition's values by field id
 
 
@@ -39,8 +40,8 @@ class Deletes:
         self.all: dict[int, Entry] = {}
         if len(deletes) and (deletes["sequence"].null_count or data["sequence"].null_count):
             raise Corrupt("A manifest has an existing file without a sequence number, so deletes cannot be applied.")
-        for row in deletes.drop_columns(["column_sizes"]).to_pylist():
-            self._add({**row, "scope": self.scope(row)})
+        for row in deletes.to_pylist():
+            self._add({**row, "scope": self.scope(row), "referenced": row["referenced"] or _only_path(row)})
         self._refuse_near_misses(data)
         ids = {id for each in self.all.values() if each["content"] == EQUALITY_DELETES for id in each["equality_ids"]}
         self.keys = tuple(listed.key(id) for id in sorted(ids))
@@ -87,7 +88,13 @@ class Deletes:
         sources = self._identity(row["spec_id"])
         texts = dict(_parts(row["partition"]))
         constants = {str(source): texts.get(id) for id, source in sources.items() if id in values}
-        own = {"path": row["file"], "name": row["path"], "bytes": row["bytes"], "constants": constants}
+        own = {
+            "path": row["file"],
+            "name": row["path"],
+            "bytes": row["bytes"],
+            "rows": row["rows"],
+            "constants": constants,
+        }
         if row["spec_id"] not in self.found.specs:
             own["constants"] = None
         where = None if vector is None else [vector[key] for key in ("file", "offset", "size", "rows")]
@@ -120,7 +127,8 @@ class Deletes:
         if of is None:
             of = None if source is None else source.type
         try:
-            return text if of is None else types.spelled(text, of)
+            value = text if of is None else types.spelled(text, of)
+            return repr(value) if isinstance(value, float) else value  # NaN equals NaN here
         except (ValueError, KeyError, ArithmeticError) as error:
             raise Corrupt(
                 f"{text!r:.40} of the partition field {id} is no {of and of.root}.", path=row["path"]
@@ -137,6 +145,8 @@ class Deletes:
 
     def _add(self, row: Entry) -> None:
         self.all[row["number"]] = row
+        if row["spec_id"] not in self.found.specs:
+            raise Corrupt(f"A delete file is of partition spec {row['spec_id']}, which is not known.", path=row["path"])
         if row["content"] == EQUALITY_DELETES:
             if not row["equality_ids"] or row["format"].lower() != "parquet":
                 raise Corrupt("A file of equality deletes names no columns to compare by.", path=row["path"])
@@ -174,6 +184,12 @@ def near_miss(name: str, path: str) -> Corrupt:
         path=path,
         remedy="The table was moved or is named by two schemes; its own engine must rewrite the delete files.",
     )
+
+
+def _only_path(row: Entry) -> str | None:
+    """The data file that position deletes are all for, where their bounds tell it."""
+    low, high = ({each["key"]: each["value"] for each in row[side] or ()}.get(PATH) for side in ("lower", "upper"))
+    return low.decode() if low is not None and low == high and row["content"] == POSITION_DELETES else None
 
 
 def _parts(spelled: str) -> list[tuple[int, str | None]]:

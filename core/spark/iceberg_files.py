@@ -19,13 +19,14 @@ from core.formats.iceberg import puffin, types
 from core.formats.iceberg.places import Place, normals
 from core.formats.iceberg.types import Column, Type
 from core.runs import Ints
+from core.spark import iceberg_deletes
 from core.spark.iceberg_columns import WAY_OUT
 from core.spark.iceberg_deletes import near_miss
 from core.store import Store
 
 BATCH_ROWS = 1 << 16
-PATH = Column(2147483546, "file_path", Type("string"))
-POSITION = Column(2147483545, "pos", Type("long"))
+PATH = Column(iceberg_deletes.PATH, "file_path", Type("string"))
+POSITION = Column(iceberg_deletes.POSITION, "pos", Type("long"))
 _ID = b"PARQUET:field_id"
 
 

@@ -1,6 +1,7 @@
 """The rows of an Iceberg table at a point as one Spark frame: files the JVM reads, and units that tasks read in Python.
 
-Law: columns are matched by field id at every level, never by name.
+Law: columns are matched by field id at every level. For the JVM they are named by their ids as well: Spark 4.1 hands
+filters down to a file, and chooses how to decode it, by name, and a file's column of that name may be another one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from core.formats.iceberg import types
 from core.formats.iceberg.places import Place
@@ -20,6 +22,8 @@ from core.spark import iceberg_files, read
 from core.spark.iceberg import Opened
 from core.spark.points import Rows
 from core.spark.told import telling
+
+_NAME = "#{}"  # no column of a file is called so
 
 
 def rows(spark: SparkSession, of: Opened) -> Rows:
@@ -34,8 +38,8 @@ def rows(spark: SparkSession, of: Opened) -> Rows:
     return Rows(
         frame=reduce(DataFrame.unionAll, parts),
         files=of.files,
-        files_read=of.files,
-        merged=of.files - len(of.native),
+        files_read=len(of.native) + sum(len(unit["files"]) for unit in of.work),
+        merged=sum(len(unit["files"]) for unit in of.work),
         left_out=(),
         differs=(),
     )
@@ -66,12 +70,15 @@ def _task(
 
 def _native(spark: SparkSession, of: Opened) -> DataFrame:
     schema = json.dumps({"type": "struct", "fields": [_field(each) for each in of.columns]})
-    return read.parquet_by_ids(spark, schema, [iceberg_files.local(of.place, path) for path in of.native])
+    frame = read.parquet_by_ids(spark, schema, [iceberg_files.local(of.place, path) for path, _ in of.native])
+    return frame.select(
+        *(F.col(_NAME.format(each.id)).cast(types.spark(each.type)).alias(each.name) for each in of.columns)
+    )
 
 
 def _field(column: Column) -> dict[str, Any]:
     metadata = {"parquet.field.id": column.id}
-    return {"name": column.name, "type": _json(column.type), "nullable": True, "metadata": metadata}
+    return {"name": _NAME.format(column.id), "type": _json(column.type), "nullable": True, "metadata": metadata}
 
 
 def _json(of: Type) -> Any:

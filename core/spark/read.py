@@ -205,10 +205,8 @@ def _native(
 def parquet_by_ids(spark: SparkSession, schema: str, paths: Sequence[str]) -> DataFrame:
     """Local Parquet files with the columns of `schema`, Spark's JSON, where each field names its `parquet.field.id`.
 
-    Switches the session to such reads. Filters stay above the files: Spark hands them down by name, and a file's column
-    of that name may be another one."""
+    Switches the session to such reads."""
     spark.conf.set("spark.sql.parquet.fieldId.read.enabled", "true")
-    spark.conf.set("spark.sql.parquet.filterPushdown", "false")
     jvm: Any = spark._jvm
     empty = jvm.org.apache.spark.sql.execution.datasources.PartitionSpec.emptySpec()
     return _relation(spark, "parquet", paths, jvm.org.apache.spark.sql.types.DataType.fromJson(schema), empty)

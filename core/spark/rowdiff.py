@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 from core.asof import AsOf
 from core.errors import Corrupt
 from core.history import History
-from core.spark import lost, points, sql
+from core.spark import iceberg, iceberg_diff, lost, points, sql
 from core.spark.compare import ADDED, CHANGED, REMOVED, SAME, Change, Compared, compare
 from core.table import Table
 from core.units import several
@@ -86,7 +86,6 @@ def row_diff(
     `query_id` names the run for `sql.cancel`. Raises what reading either point raises, `Unsupported` for columns whose
     types cannot be compared, `Invalid` for a time-out and a cancel, `NotFound` for a point that went meanwhile.
     """
-    table.refuse_query()
     id = query_id or str(uuid.uuid4())
     with lost.explained(table, history, (a, b)):
         return sql.lasting(lambda spark: _row_diff(spark, table, history, a, b, limit, timeout_s, id, on_progress))
@@ -107,7 +106,10 @@ def _row_diff(
     made: list[tuple[Compared, DataFrame]] = []
 
     def totals() -> DataFrame:
-        found = compare(spark, *(points.opened_at(table, history, point) for point in (a, b)))
+        if history.heads.format == "iceberg":
+            found = iceberg_diff.compare(spark, *(iceberg.opened(table, history, point) for point in (a, b)))
+        else:
+            found = compare(spark, *(points.opened_at(table, history, point) for point in (a, b)))
         kept = found.frame.persist(StorageLevel.MEMORY_AND_DISK)  # counted and shown from one reading
         made.append((found, kept))
         counted = {kind: F.sum(F.when(F.col("kind") == kind, F.col("times"))) for kind in (ADDED, REMOVED, CHANGED)}

@@ -21,7 +21,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.sql import DataFrame, SparkSession, types
 
-from core.errors import Conflict, Corrupt, Invalid, SnapscopeError
+from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
 from core.spark import guard
 from core.spark import session as sessions
 from core.spark.session import said
@@ -183,6 +183,12 @@ def refusal(error: BaseException) -> SnapscopeError:
         return Invalid(
             "The query needs more memory than Spark has.",
             remedy="Ask for fewer rows or columns, or give Spark more with spark.driver.memory.",
+        )
+    if "doesn't contain any field Ids" in text:
+        return Unsupported(
+            f"A data file's columns have no field ids, so only a name mapping tells which is which "
+            f"(schema.name-mapping.default), and that is not read here. {said(error)}",
+            remedy="Read the table with its own engine.",
         )
     if "[FAILED_READ_FILE" in text:
         return Corrupt(f"Spark could not read a data file. {said(error)}")

@@ -32,7 +32,7 @@ _ARROW = {
     "date": pa.date32(), "timestamp": pa.timestamp("us"), "timestamptz": pa.timestamp("us", tz="UTC"),
     "string": pa.string(), "binary": pa.binary(), "uuid": pa.binary(16),
 }  # fmt: skip
-_AVRO = {"int": "int", "long": "long", "string": "string", "boolean": "boolean",
+_AVRO = {"int": "int", "long": "long", "string": "string", "boolean": "boolean", "double": "double",
          "date": {"type": "int", "logicalType": "date"}}  # fmt: skip
 
 
@@ -103,7 +103,7 @@ class Written:
              partition: Mapping[int, Any] | None = None, **more: Any) -> Entry:  # fmt: skip
         path = self.path("parquet", name)
         parquet.write_table(rows if ids else rows.replace_schema_metadata().cast(_bare(rows.schema)), path)
-        sizes = [int(each.metadata[b"PARQUET:field_id"]) for each in rows.schema]
+        sizes = [id for each in rows.schema for id in _leaves(each)]
         own = {"path": str(path), "format": "PARQUET", "records": len(rows), "bytes": path.stat().st_size}
         return {"content": content, "spec": spec, "partition": dict(partition or {}), "sizes": sizes, **own, **more}
 
@@ -197,6 +197,15 @@ def _arrow(of: Any) -> pa.DataType:
         case _:
             key = arrow_field(of["key-id"], "key", of["key"]).with_nullable(False)
             return pa.map_(key, arrow_field(of["value-id"], "value", of["value"]))
+
+
+def _leaves(of: pa.Field) -> list[int]:
+    """The ids of what a file stores of a column."""
+    if pa.types.is_map(of.type):
+        return [*_leaves(of.type.key_field), *_leaves(of.type.item_field)]
+    if pa.types.is_nested(of.type):
+        return [id for number in range(of.type.num_fields) for id in _leaves(of.type.field(number))]
+    return [int(of.metadata[b"PARQUET:field_id"])]
 
 
 def _bare(schema: pa.Schema) -> pa.Schema:

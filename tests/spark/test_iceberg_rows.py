@@ -184,6 +184,30 @@ def test_a_file_that_is_listed_twice_is_read_twice(table: Written) -> None:
     assert ids(table) == [1, 1]
 
 
+def test_manifests_that_version_1_names_itself(tmp_path: Path) -> None:
+    spec = {"name": "v", "transform": "identity", "source-id": 2, "field-id": 1000}
+    table = Written(tmp_path / "t", IDS, [spec], version=1)
+    table.commit(table.data({"id": [1]}, partition={1000: "a"}))
+    (manifest,) = (str(path) for path in (table.root / "metadata").glob("m*.avro"))
+    del table.snapshots[0]["manifest-list"]
+    table.snapshots[0]["manifests"] = [manifest]
+    table.publish()
+    assert rows(table) == [{"id": 1, "v": "a"}]
+    table.specs.append({"spec-id": 1, "fields": []})
+    table.publish()
+    with pytest.raises(Unsupported, match="does not tell by which spec"):
+        rows(table, by_jvm=True)
+
+
+def test_a_file_on_another_store_is_not_for_the_jvm(table: Written) -> None:
+    table.commit(some(table, 1), some(table, 2) | {"path": "s3://elsewhere/2.parquet"})
+    opened = open_table(str(table.root))
+    history = opened.history()
+    point = iceberg.opened(opened, history, resolve(history.heads, "latest"))
+    assert [path for path, _ in point.native] == ["data/f1.parquet"]
+    assert [file["path"] for unit in point.work for file in unit["files"]] == ["s3://elsewhere/2.parquet"]
+
+
 # deletes ----------------------------------------------------------------------------------------------------------
 
 
@@ -231,6 +255,16 @@ def _commit_with(table: Written, manifest: dict[str, Any]) -> None:
     path = Path(table.snapshots[-1]["manifest-list"])
     own = table._manifest(0, False, [(each, False) for each in table.live], 2)
     iceberg_written._write(path, iceberg_written._LIST, [own, manifest])
+
+
+def test_a_partition_may_be_nan(tmp_path: Path) -> None:
+    spec = [{"name": "d", "transform": "identity", "source-id": 2, "field-id": 1000, "avro": "double"}]
+    table = Written(tmp_path / "t", [(1, "id", "long"), (2, "d", "double")], spec)
+    table.commit(table.data({"id": [1, 2]}, partition={1000: math.nan}))
+    table.commit(table.equality({"id": [1]}, partition={1000: math.nan}))
+    found = rows(table)
+    assert [row["id"] for row in found] == [2]
+    assert math.isnan(found[0]["d"])
 
 
 def test_equality_deletes_reach_older_files_and_compare_null_with_null(table: Written) -> None:

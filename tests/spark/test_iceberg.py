@@ -1,0 +1,297 @@
+"""SQL over Iceberg tables at a point: tables of pyiceberg, what the JVM reads and what tasks read, and errors."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from pyspark.sql import SparkSession
+
+from core.asof import resolve
+from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.spark import iceberg, iceberg_read
+from core.spark.query import query
+from core.spark.rowdiff import RowDiff, row_diff
+from core.table import Table, open_table
+from tests.iceberg_tables import PYICEBERG, moved
+from tests.spark.iceberg_written import Written
+from tests.webhdfs import serving
+
+IDS = [(1, "id", "long"), (2, "v", "string")]
+
+
+def frame(spark: SparkSession, table: Table, at: str, **more: Any) -> tuple[iceberg.Opened, list[dict[str, Any]]]:
+    history = table.history()
+    of = iceberg.opened(table, history, resolve(history.heads, at), **more)
+    return of, iceberg_read.rows(spark.newSession(), of).frame.toArrow().to_pylist()
+
+
+def by_hand(root: Path, snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a copy-on-write snapshot, by walking its list and its manifests."""
+
+    def records(location: str) -> list[Any]:
+        with open(location.removeprefix("file://"), "rb") as file:
+            return list(fastavro.reader(file))
+
+    entries = [each for one in records(snapshot["manifest-list"]) for each in records(one["manifest_path"])]
+    files = [each["data_file"]["file_path"].removeprefix("file://") for each in entries if each["status"] != 2]
+    return [row for path in files for row in parquet.read_table(path, partitioning=None).to_pylist()]
+
+
+def in_order(rows: list[dict[str, Any]]) -> list[str]:
+    return sorted(json.dumps(row, default=str, sort_keys=True) for row in rows)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in PYICEBERG.iterdir() if path.is_dir()))
+def test_tables_of_pyiceberg(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    root = moved(PYICEBERG / name, tmp_path / name)
+    table = open_table(str(root))
+    heads = table.heads()
+    snapshots = heads.document["snapshots"]
+    assert snapshots
+    for snapshot in snapshots:
+        of, rows = frame(spark, table, str(snapshot["snapshot-id"]))
+        assert len(of.native) == of.files > 0
+        wanted = by_hand(root, snapshot)
+        assert in_order(rows) == in_order(wanted)
+        assert len(rows) == int(snapshot["summary"]["total-records"])
+    _, in_tasks = frame(spark, table, str(snapshots[-1]["snapshot-id"]), by_jvm=False)
+    assert in_order(in_tasks) == in_order(by_hand(root, snapshots[-1]))
+
+
+def test_points_of_all_kinds(spark: SparkSession, tmp_path: Path) -> None:
+    root = moved(PYICEBERG / "tags_branches", tmp_path / "shop")
+    table = open_table(str(root))
+    tags = [ref.name for ref in table.heads().refs if not ref.is_branch]
+    both = "select count(*) as n, (select count(*) from shop_before) as m from shop"
+    for at, before in (("latest", "branch:audit"), (f"tag:{tags[0]}", "latest~1"), ("time:1900000000000", "earliest")):
+        answer = query(table, both, at=at, before=before)
+        points = (resolve(table.heads(), each) for each in (at, before))
+        sizes = [len(by_hand(root, each.snapshot.fields)) for each in points]
+        assert list(answer.table.to_pylist()[0].values()) == sizes
+        assert answer.files_read == answer.files_live > 0
+    assert "files" in answer.note
+
+
+def test_one_metadata_file_by_its_path(spark: SparkSession, tmp_path: Path) -> None:
+    root = moved(PYICEBERG / "append_history", tmp_path / "t")
+    old = sorted((root / "metadata").glob("*.metadata.json"))[2]
+    assert query(open_table(str(old)), "select count(*) as n from t").table.to_pylist() == [{"n": 20}]
+    assert query(open_table(str(root)), "select count(*) as n from t").table.to_pylist() == [{"n": 60}]
+
+
+def test_a_filter_goes_by_the_column_not_by_its_name(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark hands filters down to a file by name; `v` is another column in the old file."""
+    table = Written(tmp_path / "t", IDS)
+    table.commit(table.data({"id": [1, 2], "v": ["a", "b"]}))
+    table.evolve([(1, "id", "long"), (3, "v", "string"), (2, "old", "string"), (4, "n", "int")])
+    table.commit(table.data({"id": [3], "v": ["a"], "old": [None], "n": [1]}))
+    opened = open_table(str(table.root))
+    of, _ = frame(spark, opened, "latest")
+    assert len(of.native) == 2
+    for condition, wanted in (
+        ("v is null", [1, 2]), ("v = 'a'", [3]), ("old = 'a'", [1]), ("old is null", [3]), ("n is null", [1, 2]),
+        ("n = 1 and id > 2", [3]), ("v = 'b'", []),
+    ):  # fmt: skip
+        found = query(opened, f"select id from t where {condition} order by id").table["id"].to_pylist()
+        assert found == wanted, condition
+
+
+def test_what_the_jvm_reads_is_what_tasks_read(spark: SparkSession, tmp_path: Path) -> None:
+    struct = {"type": "struct", "fields": [
+        {"id": 11, "name": "x", "required": False, "type": "int"},
+        {"id": 12, "name": "y", "required": False, "type": "date"}]}  # fmt: skip
+    columns = [
+        (1, "a", "int"), (2, "b", "float"), (3, "c", "decimal(5,2)"), (4, "d", "date"), (5, "e", "timestamp"),
+        (6, "f", "timestamptz"), (7, "g", "fixed[2]"), (8, "h", struct), (10, "k", "boolean"),
+        (9, "i", {"type": "list", "element-id": 13, "element-required": False, "element": "int"}),
+    ]  # fmt: skip
+    table = Written(tmp_path / "t", columns)
+    moment = dt.datetime(1960, 1, 1, 1, 2, 3, 4)
+    table.commit(table.data({
+        "a": [1, None, -1, 1], "b": [0.5, None, float("nan"), -0.0], "c": [None, None, -1, 2], "d": [moment.date()] * 4,
+        "e": [moment, None, moment, None], "f": [moment.replace(tzinfo=dt.UTC)] * 4, "g": [b"ab", None, b"\0\0", b"xy"],
+        "h": [{"x": 1, "y": None}, None, {"x": None, "y": moment.date()}, None], "i": [[1, None], [], None, [2]],
+        "k": [True, False, None, None],
+    }))  # fmt: skip
+    wider = {1: "long", 2: "double", 3: "decimal(9,2)", 4: "timestamp"}
+    more = struct | {"fields": [*struct["fields"][::-1], {"id": 15, "name": "z", "required": False, "type": "int"}]}
+    table.evolve([(id, name + "2", wider.get(id, of)) for id, name, of in columns if id != 8] + [(14, "a", "int")])
+    table.publish()
+    opened = open_table(str(table.root))
+    of, by_jvm = frame(spark, opened, "latest")
+    assert len(of.native) == 1
+    assert repr(frame(spark, opened, "latest", by_jvm=False)[1]) == repr(by_jvm)
+    of, by_jvm = frame(spark, opened, "1")
+    assert len(of.native) == 1
+    assert repr(frame(spark, opened, "1", by_jvm=False)[1]) == repr(by_jvm)
+    table.evolve([(8, "h", more)])
+    table.publish()
+    of, rows = frame(spark, opened, "latest")
+    assert not of.native, "the struct has a field that the file may lack"
+    assert [row["h"] for row in rows][:2] == [{"y": None, "x": 1, "z": None}, None]
+
+
+def test_names_that_mean_something_to_others(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t {a}*?[b]%20", IDS)
+    names = ["_hidden.parquet", ".dot.parquet", "k=v,{x}*?[y]^.parquet", "p%3D 1#ü.parquet", "line\nbreak.parquet"]
+    (table.root / "data" / "id=7").mkdir()
+    files = [table.data({"id": [n], "v": [name]}, name=name) for n, name in enumerate([*names, "id=7/x.parquet"])]
+    table.commit(*files, table.positions([(files[3], 0)], referenced=files[3]["path"]))
+    table.commit(files[3] | {"sequence": 2}, without=[files[3]])
+    opened = open_table(str(table.root))
+    for at in ("latest", "1"):
+        of, rows = frame(spark, opened, at)
+        assert sorted(row["id"] for row in rows) == [0, 1, 2, *([3] if at == "latest" else []), 4, 5]
+        assert len(of.native) == (3 if at == "latest" else 2)
+
+
+def test_all_deletes_in_sql(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", IDS, version=3)
+    one, two, three = (table.data({"id": [n, n + 1, n + 2], "v": ["a", "b", None]}) for n in (1, 4, 7))
+    table.commit(one, two, three)
+    table.commit(table.positions([(one, 0), (three, 2)]), table.vector(two, [1]))
+    table.commit(table.equality({"v": [None]}), table.data({"id": [10], "v": [None]}))
+    found = query(open_table(str(table.root)), "select id, v from t order by id", before="1")
+    assert found.table["id"].to_pylist() == [2, 4, 7, 8, 10]
+    diff = query(open_table(str(table.root)), "select id from t_before except select id from t", before="1")
+    assert sorted(diff.table["id"].to_pylist()) == [1, 3, 5, 6, 9]
+
+
+def test_rows_that_differ_are_counted_as_whole_rows(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", IDS, version=3)
+    one, two, three = (table.data({"id": [n, n, n + 2], "v": ["a", "a", None]}) for n in (1, 4, 7))
+    table.commit(one, two, three, table.vector(three, [2]))
+    table.commit(table.vector(one, [0]), table.data({"id": [7, 9], "v": ["a", "new"]}))
+    opened = open_table(str(table.root))
+    history = opened.history()
+
+    def between(a: str, b: str) -> RowDiff:
+        return row_diff(opened, history, *(resolve(history.heads, each) for each in (a, b)))
+
+    found = between("1", "2")
+    assert (found.files_read, found.files_live, found.key) == (2, 4, ())
+    assert [(each.kind, each.after or each.before, each.times) for each in found.changes] == [
+        ("removed", {"id": 1, "v": "a"}, 1), ("added", {"id": 7, "v": "a"}, 1), ("added", {"id": 9, "v": "new"}, 1),
+    ]  # fmt: skip
+    assert found.stat_line == "2 added, 1 removed, 0 changed, 7 unchanged"
+    table.commit(table.equality({"id": [4]}))
+    table.evolve([(2, "renamed", "string"), (1, "id", "long"), (3, "n", "int")])
+    table.publish()
+    opened = open_table(str(table.root))
+    history = opened.history()
+    found = between("2", "latest")
+    assert (found.added, found.removed, found.files_read) == (0, 2, 4)
+    assert not found.truncated
+    assert between("3", "3").unchanged is None, "equality deletes are not counted without reading"
+
+
+def test_a_table_over_the_net_is_read_in_tasks(spark: SparkSession, tmp_path: Path) -> None:
+    with serving(tmp_path) as at:
+        table = Written(tmp_path / "w" / "t", IDS)
+        file = table.data({"id": [1, 2, 3], "v": ["a", "b", "c"]})
+        table.commit(file, table.positions([(file, 2)]))
+        table.commit(table.equality({"v": ["a"]}))
+        moved_to(table, f"{at}/w/t")
+        opened = open_table(f"{at}/w/t")
+        of, rows = frame(spark, opened, "latest")
+        assert not of.native
+        assert rows == [{"id": 2, "v": "b"}]
+
+
+def moved_to(table: Written, location: str) -> None:
+    """The table as if it had been written under another location."""
+    from tests.iceberg_tables import read_avro, write_avro
+
+    own = str(table.root)
+    for path in table.root.glob("metadata/*.avro"):
+        schema, records, metadata = read_avro(path)
+        write_avro(path, schema, json.loads(json.dumps(records).replace(own, location)), metadata)
+    for path in table.root.glob("metadata/*.json"):
+        path.write_text(path.read_text().replace(own, location))
+    for path in table.root.glob("data/*.parquet"):
+        found = parquet.read_table(path, partitioning=None)
+        if found.column_names[0] == "file_path":
+            renamed = pa.array([each.replace(own, location) for each in found["file_path"].to_pylist()])
+            parquet.write_table(found.set_column(0, found.schema.field(0), renamed), path)
+
+
+# what is refused --------------------------------------------------------------------------------------------------
+
+
+def test_files_without_ids(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", IDS)
+    table.commit(table.data({"id": [1], "v": ["a"]}, ids=False))
+    for mapping in ({}, {"schema.name-mapping.default": "[]"}):
+        table.properties = mapping
+        table.publish()
+        with pytest.raises(Unsupported, match=r"schema\.name-mapping\.default"):
+            query(open_table(str(table.root)), "select * from t")
+
+
+def test_files_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", IDS)
+    files = [table.data({"id": [n], "v": ["a"]}) for n in range(2)]
+    table.commit(*files)
+    deletes = table.positions([(files[0], 0)])
+    table.commit(deletes)
+    opened = open_table(str(table.root))
+    Path(files[1]["path"]).unlink()
+    for at in ("1", "2"):
+        with pytest.raises(NotFound, match="not there") as caught:
+            query(opened, "select * from t", at=at)
+        assert caught.value.path
+    Path(deletes["path"]).unlink()
+    with pytest.raises(NotFound, match="not there"):
+        query(opened, "select * from t")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "error", "says"),
+    [
+        (lambda t, f: t.commit(t.vector(f, [0]) | {"records": 2}), Corrupt, "2 rows were expected"),
+        (lambda t, f: t.commit(t.positions([(f"file://{f['path']}", 0)])), Corrupt, "in another way"),
+        (lambda t, f: t.evolve([*IDS, (3, "x", "variant")]) or t.publish(), Unsupported, "variant"),
+        (lambda t, f: t.commit(t.data({"id": [1]}) | {"format": "ORC"}), Unsupported, "orc"),
+        (lambda t, f: t.evolve([(1, "id", "date")]) or t.publish(), SnapscopeError, "id"),
+    ],
+)
+def test_what_is_refused_is_said_to_who_asks(
+    spark: SparkSession, tmp_path: Path, break_it: Any, error: type[SnapscopeError], says: str
+) -> None:
+    table = Written(tmp_path / "t", IDS)
+    file = table.data({"id": [1], "v": ["a"]})
+    table.commit(file)
+    break_it(table, file)
+    with pytest.raises(error, match=says):
+        query(open_table(str(table.root)), "select * from t")
+    assert query(open_table(str(table.root)), "select * from t", at="1").table.to_pylist() == [{"id": 1, "v": "a"}]
+
+
+def test_what_only_paimon_has(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", IDS)
+    table.commit(table.data({"id": [1], "v": ["a"]}))
+    opened = open_table(str(table.root))
+    with pytest.raises(Unsupported, match="t_changes"):
+        query(opened, "select * from t_changes", since="1")
+    with pytest.raises(Unsupported, match="audit_log"):
+        query(opened, "select * from `t$audit_log`")
+    with pytest.raises(Invalid, match="not an opened table"):
+        query(opened, "select * from other")
+
+
+def test_no_rows_at_all(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", IDS)
+    file = table.data({"id": [1], "v": ["a"]})
+    table.commit(file)
+    table.commit(without=[file])
+    answer = query(open_table(str(table.root)), "select count(*) as n, max(v) as v from t")
+    assert answer.table.to_pylist() == [{"n": 0, "v": None}]
+    assert answer.files_live == 0
