@@ -16,7 +16,10 @@ from core import plan as planning
 from core.changes import Change, CleanOrphans, Expire, leaves_changelogs
 from core.errors import Invalid, NotFound
 from core.formats import Format
+from core.formats.iceberg import catalog as catalogs
 from core.formats.iceberg import heads as iceberg_heads
+from core.formats.iceberg.metadata import parse
+from core.formats.iceberg.places import normal
 from core.formats.iceberg.table import IcebergTable
 from core.formats.paimon import beside, native, orphans
 from core.formats.paimon import heads as paimon_heads
@@ -137,16 +140,16 @@ class Table:
 
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: where Paimon's own deletion would differ from this plan, and what it would break."""
-        if self.own:
-            return ()
-        found = self._by_paimon(plan, history.heads)
-        frees = set(plan.frees["path"].to_pylist())
-        return beside.differences(found, frees, self._held_after(plan, history, found.paths - frees))
+        return self.beside_paimon(plan, history, history.heads)[0]
 
-    def broken_by_paimon(self, plan: Plan, history: History, heads: Heads) -> dict[str, list[str]]:
-        """Per point that stays: its files that Paimon's own deletion would take, were these the references."""
-        beyond = self._by_paimon(plan, heads).paths - set(plan.frees["path"].to_pylist())
-        return beside.broken(self._held_after(plan, history, beyond))
+    def beside_paimon(self, plan: Plan, history: History, heads: Heads) -> tuple[tuple[str, ...], dict[str, list[str]]]:
+        """The same, were these the references; and per point that stays its files that Paimon would take."""
+        if self.own:
+            return (), {}
+        found = self._by_paimon(plan, heads)
+        frees = set(plan.frees["path"].to_pylist())
+        held = self._held_after(plan, history, found.paths - frees)
+        return beside.differences(found, frees, held), beside.broken(held)
 
     def _by_paimon(self, plan: Plan, heads: Heads) -> Native:
         change = plan.change
@@ -163,7 +166,10 @@ class Table:
 
 
 def open_table(location: str) -> Table:
-    """Open the table at a path or URL, or an Iceberg table by one metadata.json. `NotFound` if nothing is there."""
+    """Open the table at a path or URL, or an Iceberg table by one metadata.json or by its name in a catalog (see
+    `core.formats.iceberg.catalog`). `NotFound` if nothing is there."""
+    if catalogs.is_name(location):
+        return _named(catalogs.CatalogTable.of(location))
     above, _, name = location.rstrip("/").rpartition("/")
     if iceberg_heads.is_metadata(name):
         return _pinned(above or ("/" if location.startswith("/") else "."), name)
@@ -188,6 +194,14 @@ def open_table(location: str) -> Table:
         f"{location} holds no table: neither Paimon's schema/schema-<N> nor Iceberg's metadata/*.metadata.json.",
         path=location,
     )
+
+
+def _named(catalog: catalogs.CatalogTable) -> Table:
+    """The table of a catalog, where its current metadata says it is."""
+    directory, _, name = normal(catalog.current()).rpartition("/")
+    found = parse(Store(directory).read(name), f"{directory}/{name}")
+    store = Store(normal(found.location))
+    return Table(store, Manifests(store), IcebergTable(store, catalog=catalog))
 
 
 def _pinned(directory: str, name: str) -> Table:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.errors import NotFound, SnapscopeError
+from core.formats.iceberg import catalog as catalogs
 from core.formats.iceberg import heads as iceberg_heads
 from core.formats.paimon import heads as paimon_heads
 from core.model import Problem
@@ -40,7 +41,10 @@ class Warehouse:
 
 
 def list_tables(location: str) -> Warehouse:
-    """List a warehouse, one database directory, or a single table named by its own path or its metadata.json."""
+    """List a warehouse, one database directory, or a single table named by its own path or its metadata.json; or a
+    catalog, a namespace of it or all catalogs (`iceberg://`): see `core.formats.iceberg.catalog`."""
+    if catalogs.is_name(location):
+        return _of_catalogs(location)
     if iceberg_heads.is_metadata(location.rstrip("/").rpartition("/")[2]):
         return _pinned(location)
     store = Store(location)
@@ -63,6 +67,31 @@ def list_tables(location: str) -> Warehouse:
         elif entry.is_dir and not entry.name.startswith((".", "_")) and not base.endswith(".db"):
             _list_iceberg(store, entry.name, base, tables, problems)
     return Warehouse(base, tuple(tables), is_demo(base), tuple(problems))
+
+
+def _of_catalogs(location: str) -> Warehouse:
+    """The tables of a catalog or namespace; of every catalog there is, where none is named."""
+    catalog, namespace, name = catalogs.parts(location)
+    base = location.rstrip("/") if catalog else catalogs.SCHEME
+    if name:
+        found = catalogs.CatalogTable.of(location)
+        found.current()
+        return Warehouse(base, (TableRef(".".join(namespace), name, found.location),), False, ())
+    tables: list[TableRef] = []
+    problems: list[Problem] = []
+    for each in [catalog] if catalog else catalogs.names():
+        try:
+            for table in catalogs.tables(each, namespace):
+                if isinstance(table, SnapscopeError):
+                    problems.append(Problem(each, "a namespace that can be listed", table.message))
+                    continue
+                database = ".".join(table[:-1] if catalog else (each, *table[:-1]))
+                tables.append(TableRef(database, table[-1], catalogs.url(each, *table)))
+        except SnapscopeError as error:
+            if catalog:
+                raise
+            problems.append(Problem(each, "a catalog that answers", error.message))
+    return Warehouse(base, tuple(tables), False, tuple(problems))
 
 
 def is_table(store: Store) -> bool:
@@ -119,6 +148,8 @@ def is_demo(location: str) -> bool:
 
     What counts is where it really is: a link in the demo to a table elsewhere makes that no demo.
     """
+    if catalogs.is_name(location):
+        return False
     path = Store(location).location
     for _ in range(3):
         if Store(path).size(DEMO_MARKER) is not None:

@@ -284,12 +284,17 @@ def _version(store: Store, place: Place, file: str) -> Metadata:
     return documents.parse(read_at(store, path), path)
 
 
-def read_at(store: Store, path: str) -> bytes:
-    """A file of the table, or one elsewhere by its whole URI."""
+def at(store: Store, path: str) -> tuple[Store, str]:
+    """The store of a file of the table, or of one elsewhere by its whole URI, and its path there."""
     if not documents.ABSOLUTE.match(path):
-        return store.read(path)
+        return store, path
     directory, _, name = path.rpartition("/")
-    return Store(directory).read(name)
+    return Store(directory), name
+
+
+def read_at(store: Store, path: str) -> bytes:
+    where, name = at(store, path)
+    return where.read(name)
 
 
 def old_metadata(place: Place, heads: Heads, held: Collection[str]) -> dict[str, int]:
@@ -316,6 +321,14 @@ def _is_named(path: str) -> bool:
     return is_metadata(path.rpartition("/")[2])
 
 
+def is_packed(found: Metadata) -> bool:
+    """Does the table want its metadata packed?"""
+    packed = found.properties.get(_CODEC, "none").lower()
+    if packed not in ("none", "gzip"):
+        raise Unsupported(f"{_CODEC} is {packed!r}, which no engine knows.", path=found.path)
+    return packed == "gzip"
+
+
 # Hadoop tables -------------------------------------------------------------------------------------------------------
 
 
@@ -328,11 +341,8 @@ def publish(store: Store, found: Metadata, edit: Edit) -> str | None:
     assert version is not None, found.path
     version += 1
     content = written(edited(found, edit, time.time_ns() // 1_000_000), found.path)
-    packed = found.properties.get(_CODEC, "none").lower()
-    if packed not in ("none", "gzip"):
-        raise Unsupported(f"{_CODEC} is {packed!r}, which no engine knows.", path=found.path)
-    path = f"{DIRECTORY}/v{version}{'.gz' if packed == 'gzip' else ''}.metadata.json"
-    if packed == "gzip":
+    path = f"{DIRECTORY}/v{version}{'.gz' if is_packed(found) else ''}.metadata.json"
+    if is_packed(found):
         content = gzip.compress(content, mtime=0)
     if any(version_of(f"{DIRECTORY}/{entry.name}") == version for entry in store.ls(DIRECTORY)):
         return None

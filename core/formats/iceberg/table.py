@@ -16,7 +16,8 @@ from core.formats import Edit, Progress
 from core.formats.iceberg import commit
 from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.heads import find, read, reference, version_of
+from core.formats.iceberg.catalog import CatalogTable
+from core.formats.iceberg.heads import find, heads, read, reference, version_of
 from core.formats.iceberg.manifest import DELETED, ENTRY, Manifests
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import Place, normal, same
@@ -30,18 +31,25 @@ from core.units import several, size
 
 @dataclass(frozen=True)
 class IcebergTable:
-    """A `Format`. `pinned`: the path in `store` of the one metadata file that was named."""
+    """A `Format`. `pinned`: the path in `store` of the one metadata file that was named; `catalog`: the table as its
+    catalog knows it."""
 
     store: Store
     pinned: str | None = None
+    catalog: CatalogTable | None = None
     manifests: Manifests = field(default_factory=Manifests, repr=False)
 
     @property
     def location(self) -> str:
+        if self.catalog:
+            return self.catalog.location
         return f"{self.store.location}/{self.pinned}" if self.pinned else self.store.location
 
     def heads(self) -> Heads:
-        return read(self.store, self.pinned)[0]
+        if self.catalog is None:
+            return read(self.store, self.pinned)[0]
+        path = Place.of(self.store, self.store.location, {}).path(self.catalog.current())
+        return heads(documents.parse(commit.read_at(self.store, path), path), self.location, (), self.store)
 
     def history(self, heads: Heads, progress: Progress | None) -> History:
         found = _metadata(heads)
@@ -95,7 +103,9 @@ class IcebergTable:
 
     def refuse_apply(self) -> None:
         why = None
-        if self.pinned:
+        if self.catalog:
+            self.catalog.refuse_commit()
+        elif self.pinned:
             why = "One metadata file was named, and only the table's directory or its catalog says which is current"
         elif not self.store.is_local:
             why = f"A table without a catalog is safely changed on a local disk only, not on {self.store.protocol!r}"
@@ -116,7 +126,10 @@ class IcebergTable:
 
     def commit(self, heads: Heads, edit: Edit) -> str | None:
         commit.check(heads, edit)
-        return commit.publish(self.store, _metadata(heads), edit)
+        found = _metadata(heads)
+        if self.catalog:
+            return self.catalog.commit(self.store, self.place(found), found, edit)
+        return commit.publish(self.store, found, edit)
 
     def was_made(self, edit: Edit, heads: Heads) -> bool:
         found = _metadata(heads)
@@ -124,7 +137,8 @@ class IcebergTable:
         return commit.was_made(self.store, self.place(found), found, edit, base)
 
     def repair(self) -> None:
-        commit.repair_hint(self.store)
+        if not self.catalog:
+            commit.repair_hint(self.store)
 
     def taken_back(self, heads: Heads, edit: Edit) -> Edit:
         return commit.taken_back(_metadata(heads), heads.references, edit)

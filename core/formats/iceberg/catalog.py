@@ -1,0 +1,393 @@
+"""Catalogs as pyiceberg is configured to reach them: which tables there are, which metadata of each is current, and a
+new one put in its place by the catalog's own commit.
+
+A table is written `iceberg://CATALOG/NAMESPACE/TABLE`; levels of a namespace are joined by dots, and what would be
+mistaken in a name is escaped as in any URL. Law: pyiceberg is the client and no more. Metadata is read and written
+here, and nothing that a table's metadata says is imported: neither `py-io-impl` nor a location provider.
+Source: pyiceberg 0.12, `Catalog.commit_table` and what it calls.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.formats import Edit
+from core.formats.iceberg import commit
+from core.formats.iceberg import metadata as documents
+from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.places import Place, normal
+from core.store import Store
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+
+SCHEME = "iceberg://"
+WRITES = ("SqlCatalog", "HiveCatalog", "RestCatalog")
+_SECRET = re.compile("token|credential|secret|password|key", re.IGNORECASE)
+_KNOWN_OF_REF = {"snapshot-id", "type", "min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms"}
+_STATISTICS = {"statistics": "RemoveStatisticsUpdate", "partition-statistics": "RemovePartitionStatisticsUpdate"}
+
+Identifier = tuple[str, ...]
+
+
+def is_name(location: str) -> bool:
+    """Is this the name of a catalog, of a namespace in it, or of a table?"""
+    return location.startswith(SCHEME)
+
+
+def names() -> list[str]:
+    """The catalogs that pyiceberg's configuration names."""
+    with _asked("pyiceberg's configuration", {}):
+        from pyiceberg.utils.config import Config
+
+        return sorted(Config().get_known_catalogs())
+
+
+def url(catalog: str, *levels: str) -> str:
+    """The name of a catalog, of a namespace, or (its name last) of a table."""
+    parts = [catalog, *([".".join(_escaped(each) for each in levels[:-1]), _escaped(levels[-1])] if levels else [])]
+    return SCHEME + "/".join(parts)
+
+
+def _escaped(level: str) -> str:
+    return quote(level, safe="").replace(".", "%2E")
+
+
+def parts(location: str) -> tuple[str, Identifier, str]:
+    """Catalog, namespace and table of a name; "" and () where it names none. `Invalid` for what is no such name."""
+    words = location.removeprefix(SCHEME).rstrip("/").split("/")
+    if len(words) > 3 or not all(words[1:]):
+        raise Invalid(f"{location!r} names no table of a catalog.", remedy=f"Write {SCHEME}CATALOG/NAMESPACE/TABLE.")
+    catalog, namespace, name = (*words, "", "")[:3]
+    return catalog, tuple(unquote(each) for each in namespace.split(".")) if namespace else (), unquote(name)
+
+
+def tables(catalog: str, below: Identifier = ()) -> Iterator[Identifier | SnapscopeError]:
+    """Every table of a catalog, or of one namespace and those in it, by identifier; errors of namespaces in between."""
+    with _opened(catalog) as (client, conf):
+        waiting = [below]
+        while waiting:
+            namespace = waiting.pop(0)
+            try:
+                with _asked(catalog, conf):
+                    inner = sorted(client.list_namespaces(namespace))
+                    own = sorted(client.list_tables(namespace)) if namespace else []
+            except SnapscopeError as error:
+                if namespace == below:
+                    raise
+                yield error
+                continue
+            waiting += [each for each in inner if len(each) > len(namespace)]
+            yield from own
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogTable:
+    """One table of a catalog."""
+
+    catalog: str
+    identifier: Identifier
+
+    @classmethod
+    def of(cls, location: str) -> CatalogTable:
+        catalog, namespace, name = parts(location)
+        if not name:
+            raise Invalid(
+                f"{location} is a catalog or a namespace, not a table.",
+                remedy=f"Name a table: {SCHEME}{catalog or 'CATALOG'}/NAMESPACE/TABLE.",
+            )
+        return cls(catalog, (*namespace, name))
+
+    @property
+    def location(self) -> str:
+        return url(self.catalog, *self.identifier)
+
+    def current(self) -> str:
+        """Where the catalog says the current metadata is."""
+        with _opened(self.catalog) as (client, conf), _asked(self.location, conf):
+            return self._current(client)
+
+    def _current(self, client: Catalog) -> str:
+        for name, told in _RAW.items():  # before it is parsed by anybody else
+            if hasattr(client, name):
+                setattr(client, name, told)
+        found: Any = client.load_table(self.identifier)
+        location = found if isinstance(found, str) else found.metadata_location
+        if not location:
+            raise Unsupported("The catalog tells no metadata file of this table.", path=self.location)
+        return str(location)
+
+    def refuse_commit(self) -> None:
+        """`Unsupported` where this kind of catalog cannot be committed to from here."""
+        with _opened(self.catalog) as (client, _):
+            kind = type(client).__name__
+        if kind not in WRITES:
+            raise Unsupported(
+                f"Tables of a {kind} are read only here; nothing was changed.",
+                path=self.location,
+                remedy="Carry the change out with the table's own engine.",
+            )
+
+    def commit(self, store: Store, place: Place, found: Metadata, edit: Edit) -> str | None:
+        """Let the catalog name a new metadata file in the place of exactly `found`; where it is, None where another
+        commit came first. `Conflict` where what became of it is not known."""
+        with _opened(self.catalog) as (client, conf):
+            if type(client).__name__ == "RestCatalog":
+                return self._by_server(client, conf, place, found, edit)
+            return self._by_file(client, conf, store, place, found, edit)
+
+    # the catalog keeps a pointer: we write the file ---------------------------------------------------------------
+
+    def _by_file(
+        self, client: Catalog, conf: Mapping[str, str], store: Store, place: Place, found: Metadata, edit: Edit
+    ) -> str | None:
+        path, content = _next(found, edit)
+        where, name = commit.at(store, path)
+        where.create(name, content)
+        target = path if documents.ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
+        try:
+            self._swap(client, place, found, target, content)
+        except Exception as error:
+            if type(error).__name__ == "CommitFailedException":
+                where.delete(name)
+                return None
+            return self._by_content(conf, place, path, error)
+        return self._by_content(conf, place, path, None)
+
+    def _swap(self, client: Catalog, place: Place, found: Metadata, target: str, content: bytes) -> None:
+        """The catalog's own commit, with its lock or compare-and-swap, around a file that is there already."""
+        from pyiceberg.exceptions import CommitFailedException
+        from pyiceberg.table import StagedTable
+        from pyiceberg.table.metadata import TableMetadataUtil
+
+        _keep_out(client)
+        staged = TableMetadataUtil.parse_raw(documents.unpacked(content, target).decode())
+
+        def stage(current: Any, identifier: Any, *_: object) -> StagedTable:
+            if current is None or place.path(current.metadata_location) != found.path:
+                raise CommitFailedException("the table is no longer what the change was made on")
+            return StagedTable(identifier, staged, target, _no_io(), client)
+
+        client._update_and_stage_table = stage  # type: ignore[attr-defined]
+        client._write_metadata = lambda **_: None  # type: ignore[attr-defined]
+        client.commit_table(_Named(self.identifier), (), ())  # type: ignore[arg-type]
+
+    def _by_content(self, conf: Mapping[str, str], place: Place, path: str, error: Exception | None) -> str:
+        """What became of a commit, by what the catalog says now."""
+        failed: Exception | None = error
+        try:
+            if place.path(self.current()) == path:
+                return path
+        except SnapscopeError as unread:
+            failed = failed or unread
+        raise Conflict(
+            f"It is not known whether the catalog took {path} ({_masked(str(failed or 'it names another'), conf)}); no "
+            "file was deleted.",
+            path=self.location,
+            remedy="Look at the table again; then resume or undo this run.",
+        ) from failed
+
+    # the catalog writes the file ------------------------------------------------------------------------------------
+
+    def _by_server(
+        self, client: Catalog, conf: Mapping[str, str], place: Place, found: Metadata, edit: Edit
+    ) -> str | None:
+        from pyiceberg.exceptions import CommitFailedException
+
+        requirements, updates = _asking(found, edit, self.location)
+        _keep_out(client)
+        with _asked(self.location, conf):
+            table = client.load_table(self.identifier)
+        if place.path(str(table.metadata_location)) != found.path:
+            return None
+        failed: Exception | None = None
+        try:
+            client.commit_table(table, requirements, updates)
+        except CommitFailedException:
+            return None
+        except Exception as error:
+            failed = error
+        now = place.path(self.current())
+        if failed is None and now != found.path:
+            return now
+        raise Conflict(
+            f"It is not known whether the catalog committed ({_masked(str(failed), conf)}); no file was deleted.",
+            path=self.location,
+            remedy="Look at the table again; then resume or undo this run.",
+        ) from failed
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """All that a commit by file asks of a table."""
+
+    identifier: Identifier
+
+    def name(self) -> Identifier:
+        return self.identifier
+
+
+def _next(found: Metadata, edit: Edit) -> tuple[str, bytes]:
+    """The next metadata file beside the current one: its path and bytes."""
+    content = commit.written(commit.edited(found, edit, time.time_ns() // 1_000_000), found.path)
+    directory, _, name = found.path.rpartition("/")
+    number = re.match(r"(\d{1,9})-", name)
+    packed = commit.is_packed(found)
+    new = f"{int(number[1]) + 1 if number else 0:05d}-{uuid.uuid4()}{'.gz' if packed else ''}.metadata.json"
+    return f"{directory}/{new}", gzip.compress(content, mtime=0) if packed else content
+
+
+def _asking(found: Metadata, edit: Edit, where: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """An edit as requirements and updates of a server that writes metadata itself."""
+    from pyiceberg.table import update as u
+
+    removed, sets = dict(edit.removes), {commit.part(path): json.loads(content) for path, content in edit.sets}
+    commit.edited(found, edit, found.updated_ms)  # refuses what may not be
+    if unsaid := [name or field for field, name in sets if field != "refs"]:
+        raise Invalid(
+            f"It cannot be taken back: a REST catalog takes no removed snapshot back ({unsaid[0]}).",
+            path=where,
+            remedy="Resume the run instead.",
+        )
+    for (_, name), value in sets.items():
+        if lost := sorted(value.keys() - _KNOWN_OF_REF):
+            raise Unsupported(
+                f"A REST catalog would lose what else is written of {name}: {', '.join(lost)}.", path=where
+            )
+    refs = {name: ref.snapshot_id for name, ref in found.refs.items()} | {
+        name: None for _, name in sets if name not in found.refs
+    }
+    requirements: list[Any] = [u.AssertTableUUID(uuid=found.document["table-uuid"])]
+    requirements += [
+        _made(u.AssertRefSnapshotId, {"ref": name, "snapshot-id": number}) for name, number in refs.items()
+    ]
+    gone = sorted(commit.removed_snapshots(edit))
+    updates: list[Any] = [
+        _made(u.RemoveSnapshotRefUpdate, {"ref-name": name})
+        for field, name in map(commit.part, removed)
+        if field == "refs" and (field, name) not in sets
+    ]
+    for name, kind in _STATISTICS.items():
+        listed = {each["snapshot-id"] for each in found.document.get(name) or ()}
+        updates += [_made(getattr(u, kind), {"snapshot-id": number}) for number in gone if number in listed]
+    updates += [_made(u.SetSnapshotRefUpdate, {"ref-name": name, **value}) for (_, name), value in sets.items()]
+    if gone:
+        updates.append(_made(u.RemoveSnapshotsUpdate, {"snapshot-ids": gone}))
+    return tuple(requirements), tuple(updates)
+
+
+def _made(kind: Any, said: Mapping[str, Any]) -> Any:
+    """A requirement or an update as the protocol writes it."""
+    return kind.model_validate(said)
+
+
+# pyiceberg -----------------------------------------------------------------------------------------------------------
+
+_RAW: Mapping[str, Any] = {
+    "_convert_orm_to_iceberg": lambda row: row.metadata_location,
+    "_convert_hive_into_iceberg": lambda table: _of_hive(table.parameters),
+    "_response_to_table": lambda _, response: response.metadata_location,
+}
+"""Per kind of catalog what turns its answer into a table: here the location alone, so that no metadata is parsed."""
+
+
+def _of_hive(parameters: Mapping[str, str]) -> str | None:
+    if parameters.get("table_type", "").lower() != "iceberg":
+        raise Invalid(f"This is no Iceberg table but {parameters.get('table_type', 'one of Hive')!r}.")
+    return parameters.get("metadata_location")
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
+    """A catalog's client and its configuration, read now."""
+    conf: dict[str, str] = {}
+    with _asked(name, conf):
+        from pyiceberg.catalog import load_catalog
+        from pyiceberg.utils.config import Config
+
+        known = Config()
+        found = known.get_catalog_config(name)
+        if found is None:
+            listed = ", ".join(known.get_known_catalogs()) or "none"
+            raise NotFound(
+                f"pyiceberg's configuration names no catalog {name!r}.",
+                remedy=f"Catalogs: {listed}. They are configured in .pyiceberg.yaml or PYICEBERG_CATALOG__NAME__URI.",
+            )
+        conf |= {key: str(value) for key, value in found.items()}
+        client = load_catalog(name, **{"init_catalog_tables": "false", **conf})
+        client._load_file_io = _no_io  # type: ignore[method-assign]
+    try:
+        yield client, conf
+    finally:
+        client.close()
+
+
+def _keep_out(client: Catalog) -> None:
+    """Whatever a table's own properties ask to be imported is not: no file is read or written through them."""
+    client._load_file_io = _store_io  # type: ignore[method-assign]
+
+
+def _no_io(*_: object, **__: object) -> Any:
+    return None
+
+
+def _store_io(*_: object, **__: object) -> Any:
+    """A FileIO that reads through the store and writes nothing."""
+    import io
+
+    class Input:
+        def __init__(self, location: str) -> None:
+            self.location = location
+
+        def open(self, seekable: bool = True) -> io.BytesIO:
+            directory, _, name = normal(self.location).rpartition("/")
+            return io.BytesIO(Store(directory).read(name))
+
+    class Files:
+        properties: Mapping[str, str] = {}
+
+        def new_input(self, location: str) -> Input:
+            return Input(location)
+
+    return Files()
+
+
+@contextmanager
+def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
+    """Whatever a client raises becomes one of our errors, without the secrets of its configuration."""
+    try:
+        yield
+    except SnapscopeError:
+        raise
+    except ImportError as error:
+        raise Unsupported(
+            f"Catalogs are reached through pyiceberg, and it lacks something: {error}.",
+            path=what,
+            remedy="Install it: pip install 'snapscope[iceberg]' (with pyiceberg's extra of that kind of catalog).",
+        ) from error
+    except Exception as error:
+        told = _masked(f"{type(error).__name__}: {error}", conf)
+        if type(error).__name__ in ("NoSuchTableError", "NoSuchNamespaceError", "NoSuchIcebergTableError"):
+            raise NotFound(f"The catalog knows no {what} ({told}).", path=what) from error
+        raise Corrupt(
+            f"The catalog could not answer: {told}.",
+            path=what,
+            remedy="Check its configuration (.pyiceberg.yaml, PYICEBERG_*) and the connection; nothing was changed.",
+        ) from error
+
+
+def _masked(text: str, conf: Mapping[str, str]) -> str:
+    for key, value in conf.items():
+        if _SECRET.search(key) and value:
+            text = text.replace(value, "…")
+    return re.sub(r"://[^/@\s]+@", "://…@", text)
