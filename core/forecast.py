@@ -54,24 +54,21 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
         return None
     try:
         plans = tuple(planning.preview(history, asked, now_ms) for asked in _asked(line, now_ms))
-        broken = {each: lost for plan in plans for each, lost in _broken(table, history, plan).items()}
-        beside = tuple(dict.fromkeys(sentence for plan in plans for sentence in table.native(plan, history)))
+        told = [table.beside_paimon(plan, history, history.heads) for plan in plans]
     except SnapscopeError as error:
         return Forecast(branch, (), f"This cannot be told: {error}")
-    found = Forecast(branch, plans, " Of its long-lived changelogs: ".join(plan.headline for plan in plans))
+    beside = dict.fromkeys(sentence for sentences, _ in told for sentence in sentences)
+    breaks = tuple(each for each in beside if "itself would strand" not in each)
+    found = Forecast(branch, plans, " Of its long-lived changelogs: ".join(plan.headline for plan in plans), breaks)
     if not found.goes:
         return found
+    broken = {point: lost for _, by_point in told for point, lost in by_point.items()}
     shown = ", ".join(found.goes[:_NAMED]) + (f" and {len(found.goes) - _NAMED} more" if found.goes[_NAMED:] else "")
     return dataclasses.replace(
         found,
         headline=f"{found.headline} At the least these go: {shown}.",
-        breaks=tuple(each for each in beside if "itself would strand" not in each),
         prevented_by=(*_keeping(line, found.goes), *_mending(table, history, line, plans[0], broken)),
     )
-
-
-def _broken(table: Table, history: History, plan: Plan) -> Mapping[str, Sequence[str]]:
-    return table.broken_by_paimon(plan, history, history.heads) if plan.goes else {}
 
 
 def _asked(line: Line, now_ms: int) -> list[Expire]:
@@ -154,7 +151,7 @@ def _mending(table: Table, history: History, line: Line, plan: Plan, broken: Map
     tags = sorted([*line.tags, *(Tag("", each, None, None) for each in snapshots)], key=lambda tag: tag.snapshot.id)
     tagged = dataclasses.replace(line, tags=tuple(tags))
     lines = tuple(tagged if each is line else each for each in history.heads.lines)
-    if table.broken_by_paimon(plan, history, dataclasses.replace(history.heads, lines=lines)):
+    if table.beside_paimon(plan, history, dataclasses.replace(history.heads, lines=lines))[1]:
         return []
     names = " and ".join(str(each.id) for each in snapshots)
     what = f"a tag of snapshot {names}" if len(snapshots) == 1 else f"tags of snapshots {names}"

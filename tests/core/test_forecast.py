@@ -122,6 +122,15 @@ def test_long_lived_changelogs_go_too(tmp_path: Path) -> None:
     assert goes(tmp_path / "t") == ("3",)
 
 
+def test_an_engine_that_would_fail_is_told_of(tmp_path: Path) -> None:
+    """Nothing goes by our own count; the engine's hint leads nowhere."""
+    replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "9"}).hints(latest=7)
+    found = coming(tmp_path / "t")
+    assert found is not None
+    assert (found.goes, found.prevented_by) == ((), ())
+    assert found.breaks == ("Paimon itself would fail: its LATEST hint names snapshot 7, which does not exist.",)
+
+
 def test_what_cannot_be_told_says_why(tmp_path: Path) -> None:
     replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "many"})
     found = coming(tmp_path / "t")

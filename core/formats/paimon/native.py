@@ -7,6 +7,7 @@ branch, as the engine's sources do, defects included. Law: a difference from our
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -73,7 +74,6 @@ class _Engine:
     deleted: set[str] = field(default_factory=set)
     _tags: list[Tag] = field(default_factory=list)
     _snapshots: dict[int, Snapshot] = field(default_factory=dict)
-    _sizes: dict[str, int] = field(default_factory=dict)
     _lists_of: dict[str, list[str]] = field(default_factory=dict)
     _entries_of: dict[str, list[_Entry]] = field(default_factory=dict)
     _errors: dict[str, SnapscopeError] = field(default_factory=dict)
@@ -84,8 +84,12 @@ class _Engine:
         owner = self.line if self.line.branch == MAIN else self.heads.main
         self._tags = [tag for tag in owner.tags if "/" not in tag.name]
         self._snapshots = {each.id: each for each in self.line.snapshots}
+
+    @functools.cached_property
+    def _sizes(self) -> dict[str, int]:
+        """What `manifest/` holds, in bytes; listed only where something goes."""
         listed = self.store.ls_if_there(layout.MANIFEST)
-        self._sizes = {entry.name: entry.size for entry in listed if entry.size is not None}
+        return {entry.name: entry.size for entry in listed if entry.size is not None}
 
     # expiry -------------------------------------------------------------------------------------------------------
 
