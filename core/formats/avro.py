@@ -209,7 +209,7 @@ def _read_slowly(number: int, frame: Frame, columns: Sequence[Column]) -> pa.Tab
         names = [str(each["name"]) for each in fields or ()]
         values = [_value(record, names) if names else None for record in records]
         found[column.name] = (
-            [_spelled(value, fields[-1]["type"]) for value in values] if column.spelled and fields else values
+            [_spelled(value, fields[-1].get("type")) for value in values] if column.spelled and fields else values
         )
     return pa.table(found, schema=_arrow_schema(columns))
 
@@ -241,7 +241,7 @@ def _selection(schema: bytes, columns: Sequence[Column]) -> str:
         fields = _resolve(record, column.path)
         if fields is not None:
             chosen = _chosen([str(each["name"]) for each in fields])
-            text = _spelling(chosen, fields[-1]["type"]) if column.spelled else chosen
+            text = _spelling(chosen, fields[-1].get("type")) if column.spelled else chosen
             parts.append(f'{text} as "{column.name}"')
         elif column.required:
             raise Corrupt(
@@ -265,7 +265,7 @@ def _resolve(record: Any, path: Sequence[str | int]) -> list[Mapping[str, Any]] 
         field = next((each for each in fields_of(record) or () if each.get(key) == step), None)
         if field is None:
             return None
-        if not _NAME.fullmatch(str(field.get("name"))):
+        if not isinstance(field.get("name"), str) or not _NAME.fullmatch(field["name"]):
             raise Corrupt(f"{field.get('name')!r:.60} is no name of an Avro field.", remedy="The file is damaged.")
         found.append(field)
         record = field.get("type")
@@ -281,7 +281,8 @@ def _spelling(record: str, type_: Any) -> str:
     """SQL for the text of a record's fields, by their ids."""
     parts = []
     for each in fields_of(type_) or ():
-        if not _NAME.fullmatch(str(each.get("name"))) or type(each.get("field-id")) is not int:
+        is_named = isinstance(each.get("name"), str) and _NAME.fullmatch(each["name"])
+        if not is_named or type(each.get("field-id")) is not int:
             raise Corrupt(f"{each.get('name')!r:.60} is no Avro field with an id.", remedy="The file is damaged.")
         value = f"{record}['{each['name']}']"
         text = f"encode({value}, 'hex')" if _is_binary(each.get("type")) else f"cast({value} as varchar)"

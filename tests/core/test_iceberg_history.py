@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import random
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -16,7 +17,7 @@ import pytest
 from core.asof import resolve
 from core.changes import Expire
 from core.diff import diff
-from core.errors import Corrupt
+from core.errors import Corrupt, SnapscopeError
 from core.history import History
 from core.table import Table, open_table
 from tests.iceberg_documents import Json, document, snapshot
@@ -430,3 +431,42 @@ def test_a_list_that_lost_a_manifest_is_told_before_anything_is_freed(table: Pat
     plan = open_table(str(table)).preview(asked, 10**15)
     (said,) = [warning for warning in plan.warnings if "fewer data files" in warning]
     assert str(latest.id) in said
+
+
+@pytest.mark.parametrize("key", [b'"name"', b'"type"', b'"field-id"', b'"fields"'])
+def test_a_header_without_one_of_its_keys_is_damage(table: Path, key: bytes) -> None:
+    """One flipped bit in the schema; each of its places in turn."""
+    path, _ = manifest_of(table)
+    whole = path.read_bytes()
+    end = whole.index(b"avro.codec")
+    at = whole.find(key)
+    while 0 <= at < end:
+        path.write_bytes(whole[: at + 2] + bytes([whole[at + 2] ^ 1]) + whole[at + 3 :])
+        assert open_table(str(table)).history().holders
+        at = whole.find(key, at + 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_damage_of_any_kind_is_an_error_of_ours(tmp_path: Path, seed: int) -> None:
+    """Bits flipped and ends cut off, anywhere in the metadata: told, and never anything but our own errors."""
+    root = moved(PYICEBERG / "tags_branches", tmp_path / "t")
+    newest = max(root.glob("metadata/*.metadata.json"))
+    files = [newest, *sorted(root.glob("metadata/*.avro"))]
+    chance, told = random.Random(seed), 0
+    for _ in range(80):
+        path = chance.choice(files)
+        whole = path.read_bytes()
+        broken = bytearray(whole)
+        for _ in range(chance.choice((1, 1, 3))):
+            broken[chance.randrange(len(broken))] ^= 1 << chance.randrange(8)
+        path.write_bytes(broken[: chance.randrange(len(broken))] if chance.random() < 0.2 else broken)
+        try:
+            opened = open_table(str(root))
+            history = opened.history()
+            told += bool(history.incomplete)
+            opened.preview(Expire(older_than_ms=10**13), 10**13 + 1, history)
+        except SnapscopeError:
+            told += 1
+        path.write_bytes(whole)
+    assert told > 30
