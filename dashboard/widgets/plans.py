@@ -47,7 +47,7 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
     """Everything a plan says."""
     st.html(markup.headline(plan.headline))
     going = len(plan.goes)
-    tiles = [
+    tiles: list[tuple[str, str | markup.Html, str | markup.Html]] = [
         (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file")),
         (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW),
         (words.TAGS_KEEP, markup.size(plan.tags_keep_bytes), words.TAGS_KEEP_BELOW),
