@@ -16,7 +16,6 @@ from core import refs
 from core.asof import resolve
 from core.changes import Expire
 from core.errors import Invalid, NotFound
-from core.formats.iceberg.scan import scan
 from core.formats.iceberg.table import IcebergTable
 from core.history import History
 from core.plan import preview
@@ -24,6 +23,7 @@ from core.planned import Plan
 from core.store import Store
 from core.table import open_table
 from tests.core.test_goldens import digest
+from tests.iceberg_scan import scan
 from tests.iceberg_tables import JAVA_RANDOM, PYICEBERG, SMALL, as_if_there, moved
 
 Json = Mapping[str, Any]

@@ -14,6 +14,8 @@ from core.asof import AsOf, resolve
 from core.changes import CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
 from core.expiry import expiries, life
+from core.formats.iceberg.heads import heads as read_heads
+from core.formats.iceberg.metadata import of
 from core.model import Heads
 from core.table import Table, open_table
 from core.warehouse import list_tables
@@ -161,19 +163,29 @@ def test_what_is_on_no_branch_says_what_it_is() -> None:
     assert notes[own["s5"]] == ""
     assert notes[own["w_staged"]] == "staged as wap-1 (wap.id), not published"
     assert notes[own["s4_after_rollback"]].startswith("rolled back")
-    assert "cherry-picked from 1" in cherry_picked()
+    assert cherry_picked() == ["on no ref, published as 2", "cherry-picked from 1"]
     x1 = labels("tags_branches")["x1_unreferenced"]
     lost = {each.id: each.note for line in heads_of("tags_branches").lines for each in line.snapshots}
     assert lost[x1].startswith("orphaned")
 
 
-def cherry_picked() -> str:
-    from core.formats.iceberg.heads import heads
-    from core.formats.iceberg.metadata import of
-
-    found = document(2)
+def cherry_picked() -> list[str]:
+    found = document(2, refs={"main": {"snapshot-id": 2, "type": "branch"}})
+    found["snapshot-log"] = found["snapshot-log"][1:]
+    del found["snapshots"][1]["parent-snapshot-id"]
     found["snapshots"][1]["summary"]["source-snapshot-id"] = "1"
-    return heads(of(found, "m"), "t").main.snapshots[1].note
+    lines = read_heads(of(found, "m"), "t").lines
+    notes = {each.id: each.note for line in lines for each in line.snapshots}
+    return [notes[1], notes[2]]
+
+
+def test_what_led_to_a_snapshot_that_main_left_was_left_with_it() -> None:
+    """Of a transaction only the last snapshot is in the log."""
+    found = document(2, refs={"main": {"snapshot-id": 3, "type": "branch"}}, **{"current-snapshot-id": 3})
+    found["snapshots"].append(snapshot(3, None, 3000, "file:/tmp/t"))
+    found["snapshot-log"] = [{"timestamp-ms": 2000, "snapshot-id": 2}, {"timestamp-ms": 3000, "snapshot-id": 3}]
+    lines = read_heads(of(found, "m"), "t").lines
+    assert [each.note[:11] for each in lines[1].snapshots] == ["rolled back", "rolled back"]
 
 
 def test_tags_end_by_the_age_of_their_snapshot(tmp_path: Path) -> None:

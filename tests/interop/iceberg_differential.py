@@ -32,7 +32,6 @@ from core.errors import Invalid, NotFound
 from core.formats.iceberg import heads as iceberg_heads
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import Place
-from core.formats.iceberg.scan import scan
 from core.formats.iceberg.table import IcebergTable
 from core.history import History as Held
 from core.model import Heads, HolderKind, ObjectKind
@@ -41,6 +40,7 @@ from core.planned import Plan
 from core.store import Store
 from core.table import open_table
 from tests.engines.iceberg_java import EngineError, IcebergJudge
+from tests.iceberg_scan import scan
 from tests.interop.iceberg_history import DAY_MS, History, requests, times
 
 PATH_ID, POSITION_ID = 2147483546, 2147483545

@@ -225,21 +225,43 @@ def _snapshots(found: Metadata) -> dict[int, Snapshot]:
         for each in (ancestors(plain, ref.snapshot_id) if ref.is_branch else [plain[ref.snapshot_id]])
     }
     on_main = set() if found.current is None else {each.id for each in ancestors(plain, found.current)}
-    pointed = {number for _, number in found.log}
+    left: set[int] = set()  # what main's log names or what led there, and main has no more
+    for _, number in reversed(found.log):
+        for each in ancestors(plain, number):
+            if each.id in on_main or each.id in left:
+                break
+            left.add(each.id)
+    published = _published(found)
     return {
-        each.id: _snapshot(found, each, _note(each, on_main, on_refs, pointed)) for each in found.snapshots.values()
+        each.id: _snapshot(found, each, _note(each, left, on_refs, published.get(each.id)))
+        for each in found.snapshots.values()
     }
 
 
-def _note(member: Member, on_main: set[int], on_refs: set[int], pointed: set[int]) -> str:
+def _published(found: Metadata) -> dict[int, int]:
+    """Per staged snapshot the one that published it: by cherry-picking it, or under its wap.id."""
+    staged = {each.summary["wap.id"]: each.id for each in found.snapshots.values() if "wap.id" in each.summary}
+    published = {}
+    for each in found.snapshots.values():
+        source = _number(each.summary.get("source-snapshot-id")) or staged.get(each.summary.get("published-wap-id", ""))
+        if source is not None and source != each.id:
+            published[source] = each.id
+    return published
+
+
+def _note(member: Member, left: set[int], on_refs: set[int], published: int | None) -> str:
     notes = []
     if (source := member.summary.get("source-snapshot-id")) is not None:
         notes.append(f"cherry-picked from {source}")
-    if member.id not in on_main and member.id in pointed:
-        notes.append("rolled back: main pointed to it and was set to another line")
+    if member.id in left:
+        notes.append("rolled back: main stood there and was set to another line")
     elif member.id not in on_refs:
-        if (wap := member.summary.get("wap.id")) is not None:
-            notes.append(f"staged as {wap} (wap.id), not published")
+        wap = member.summary.get("wap.id")
+        own = "on no ref" if wap is None else f"staged as {wap} (wap.id)"
+        if published is not None:
+            notes.append(f"{own}, published as {published}")
+        elif wap is not None:
+            notes.append(f"{own}, not published")
         else:
             notes.append("orphaned or staged: on no ref, and main's log does not name it")
     return "; ".join(notes)
