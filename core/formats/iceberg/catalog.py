@@ -22,7 +22,7 @@ from urllib.parse import quote, unquote
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats import Edit
-from core.formats.iceberg import commit
+from core.formats.iceberg import commit, edits
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import Place, normal
@@ -152,14 +152,13 @@ class CatalogTable:
         self, client: Catalog, conf: Mapping[str, str], store: Store, place: Place, found: Metadata, edit: Edit
     ) -> str | None:
         path, content = _next(found, edit)
-        where, name = commit.at(store, path)
-        where.create(name, content)
+        commit.write_new(store, path, content)
         target = path if documents.ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
         try:
             self._swap(client, place, found, target, content)
         except Exception as error:
             if type(error).__name__ == "CommitFailedException":
-                where.delete(name)
+                commit.withdraw(store, path)
                 return None
             return self._by_content(conf, place, path, error)
         return self._by_content(conf, place, path, None)
@@ -190,12 +189,7 @@ class CatalogTable:
                 return path
         except SnapscopeError as unread:
             failed = failed or unread
-        raise Conflict(
-            f"It is not known whether the catalog took {path} ({_masked(str(failed or 'it names another'), conf)}); no "
-            "file was deleted.",
-            path=self.location,
-            remedy="Look at the table again; then resume or undo this run.",
-        ) from failed
+        raise self._unknown(conf, path, failed or "it names another") from failed
 
     # the catalog writes the file ------------------------------------------------------------------------------------
 
@@ -210,21 +204,22 @@ class CatalogTable:
             table = client.load_table(self.identifier)
         if place.path(str(table.metadata_location)) != found.path:
             return None
-        failed: Exception | None = None
         try:
-            client.commit_table(table, requirements, updates)
+            return place.path(client.commit_table(table, requirements, updates).metadata_location)
         except CommitFailedException:
             return None
         except Exception as error:
-            failed = error
-        now = place.path(self.current())
-        if failed is None and now != found.path:
-            return now
-        raise Conflict(
-            f"It is not known whether the catalog committed ({_masked(str(failed), conf)}); no file was deleted.",
+            now = place.path(self.current())
+            if now != found.path and edits.has(documents.parse(commit.read_at(place.store, now), now), edit):
+                return now
+            raise self._unknown(conf, "the change", error) from error
+
+    def _unknown(self, conf: Mapping[str, str], what: str, error: object) -> Conflict:
+        return Conflict(
+            f"It is not known whether the catalog took {what} ({_masked(str(error), conf)}); no file was deleted.",
             path=self.location,
             remedy="Look at the table again; then resume or undo this run.",
-        ) from failed
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +234,7 @@ class _Named:
 
 def _next(found: Metadata, edit: Edit) -> tuple[str, bytes]:
     """The next metadata file beside the current one: its path and bytes."""
-    content = commit.written(commit.edited(found, edit, time.time_ns() // 1_000_000), found.path)
+    content = edits.written(edits.edited(found, edit, time.time_ns() // 1_000_000), found.path)
     directory, _, name = found.path.rpartition("/")
     number = re.match(r"(\d{1,9})-", name)
     packed = commit.is_packed(found)
@@ -251,8 +246,8 @@ def _asking(found: Metadata, edit: Edit, where: str) -> tuple[tuple[Any, ...], t
     """An edit as requirements and updates of a server that writes metadata itself."""
     from pyiceberg.table import update as u
 
-    removed, sets = dict(edit.removes), {commit.part(path): json.loads(content) for path, content in edit.sets}
-    commit.edited(found, edit, found.updated_ms)  # refuses what may not be
+    removed, sets = dict(edit.removes), {edits.part(path): json.loads(content) for path, content in edit.sets}
+    edits.edited(found, edit, found.updated_ms)  # refuses what may not be
     if unsaid := [name or field for field, name in sets if field != "refs"]:
         raise Invalid(
             f"It cannot be taken back: a REST catalog takes no removed snapshot back ({unsaid[0]}).",
@@ -271,10 +266,10 @@ def _asking(found: Metadata, edit: Edit, where: str) -> tuple[tuple[Any, ...], t
     requirements += [
         _made(u.AssertRefSnapshotId, {"ref": name, "snapshot-id": number}) for name, number in refs.items()
     ]
-    gone = sorted(commit.removed_snapshots(edit))
+    gone = sorted(edits.removed_snapshots(edit))
     updates: list[Any] = [
         _made(u.RemoveSnapshotRefUpdate, {"ref-name": name})
-        for field, name in map(commit.part, removed)
+        for field, name in map(edits.part, removed)
         if field == "refs" and (field, name) not in sets
     ]
     for name, kind in _STATISTICS.items():

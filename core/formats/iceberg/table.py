@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from core.changes import CreateTag, Expire, RenameTag
 from core.errors import Unsupported
 from core.formats import Edit, Progress
-from core.formats.iceberg import commit
+from core.formats.iceberg import commit, edits
 from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.catalog import CatalogTable
@@ -122,10 +122,10 @@ class IcebergTable:
     # changes --------------------------------------------------------------------------------------------------------
 
     def edit(self, plan: Plan, heads: Heads) -> Edit:
-        return commit.edit_of(plan, heads)
+        return edits.edit_of(plan, heads)
 
     def commit(self, heads: Heads, edit: Edit) -> str | None:
-        commit.check(heads, edit)
+        edits.check(heads, edit)
         found = _metadata(heads)
         if self.catalog:
             return self.catalog.commit(self.store, self.place(found), found, edit)
@@ -141,7 +141,7 @@ class IcebergTable:
             commit.repair_hint(self.store)
 
     def taken_back(self, heads: Heads, edit: Edit) -> Edit:
-        return commit.taken_back(_metadata(heads), heads.references, edit)
+        return edits.taken_back(_metadata(heads), heads.references, edit)
 
     def check_replaced(self, edit: Edit) -> None:
         found = _metadata(self.heads())
