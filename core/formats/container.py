@@ -13,6 +13,7 @@ from typing import Any
 from core.errors import Corrupt, Unsupported
 
 MAGIC = b"Obj\x01"
+_INNER = ("type", "fields", "items", "values")  # where a type holds types
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +113,9 @@ def _long(data: bytes, position: int) -> tuple[int, int]:
 
 
 def readable(frame: Frame) -> bytes:
-    """The header, less fields that are empty records: they take no bytes, and the decoder fails on them."""
-    schema = _without_empty(json.loads(frame.schema))
+    """The header, less what the decoder fails on: fields that are empty records, which take no bytes, and the word that
+    a fixed value is a UUID, which it takes for one in text."""
+    schema = _without_empty(_without_uuids(json.loads(frame.schema)))
     if schema is None or json.loads(frame.schema) == schema:
         return frame.header
     metadata = {b"avro.schema": json.dumps(schema).encode(), b"avro.codec": frame.codec}
@@ -128,6 +130,17 @@ def _without_empty(type_: Any) -> Any:
         fields = [{**each, "type": kept} for each, kept in inner if kept is not None]
         return {**type_, "fields": fields} if fields else None
     return type_
+
+
+def _without_uuids(type_: Any) -> Any:
+    """The type with fixed values that are nothing more."""
+    if isinstance(type_, list):
+        return [_without_uuids(each) for each in type_]
+    if not isinstance(type_, dict):
+        return type_
+    if type_.get("type") == "fixed" and type_.get("logicalType") == "uuid":
+        return {key: value for key, value in type_.items() if key != "logicalType"}
+    return {key: _without_uuids(value) if key in _INNER else value for key, value in type_.items()}
 
 
 def fields_of(type_: Any) -> list[Mapping[str, Any]] | None:

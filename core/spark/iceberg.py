@@ -49,7 +49,7 @@ DELETE_FILES = (
 )
 DELETES = 1  # content of a manifest
 NAME_MAPPING = "schema.name-mapping.default"
-_UNIT_BYTES = 64 << 20  # of data files that share their deletes and are read by one task
+_UNIT_BYTES = 8 << 20  # of data files that share their deletes and are read by one task: or as much as the deletes
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,10 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
             key = (row["number"],) if is_clean else (positions, equality)
             units.setdefault(key, []).append(index.described(row, vector))
     work = tuple(
-        {"files": some, **index.named(key)} for key, files in units.items() for some in _shares(files)
-    )  # fmt: skip
+        {"files": some, **index.named(key)}
+        for key, files in units.items()
+        for some in _shares(files, max(_UNIT_BYTES, index.bytes(key)))
+    )
     return Opened(
         place=place,
         columns=listed.columns,
@@ -136,12 +138,12 @@ def _has_all(sizes: pa.ChunkedArray, ids: set[int]) -> list[bool]:
     return [bool(count == len(ids)) for count in counts]
 
 
-def _shares(files: Sequence[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
+def _shares(files: Sequence[dict[str, Any]], most: int) -> Iterable[list[dict[str, Any]]]:
     """Files that share their deletes, in parts that a task reads at a time."""
     part: list[dict[str, Any]] = []
     filled = 0
     for each in files:
-        if part and filled + each["bytes"] > _UNIT_BYTES:
+        if part and filled + each["bytes"] > most:
             yield part
             part, filled = [], 0
         part.append(each)

@@ -82,6 +82,10 @@ class Deletes:
             "equality": [[self.all[number]["file"], list(self.all[number]["equality_ids"])] for number in equality],
         }
 
+    def bytes(self, key: tuple[Any, ...]) -> int:
+        """The size of a unit's delete files."""
+        return sum(self.all[number]["bytes"] for numbers in key[-2:] if len(key) == 2 for number in numbers)
+
     def described(self, row: Entry, vector: Entry | None) -> dict[str, Any]:
         """One data file as a task takes it. `constants`: partition values that its columns would have."""
         values = dict(row["scope"][1])

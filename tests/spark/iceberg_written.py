@@ -32,8 +32,14 @@ _ARROW = {
     "date": pa.date32(), "timestamp": pa.timestamp("us"), "timestamptz": pa.timestamp("us", tz="UTC"),
     "string": pa.string(), "binary": pa.binary(), "uuid": pa.binary(16),
 }  # fmt: skip
-_AVRO = {"int": "int", "long": "long", "string": "string", "boolean": "boolean", "double": "double",
-         "date": {"type": "int", "logicalType": "date"}}  # fmt: skip
+_AVRO = {
+    "int": "int", "long": "long", "string": "string", "boolean": "boolean", "double": "double", "bytes": "bytes",
+    "date": {"type": "int", "logicalType": "date"}, "timestamp": {"type": "long", "logicalType": "timestamp-micros"},
+    "uuid": {"type": "fixed", "name": "uuid_fixed", "size": 16, "logicalType": "uuid"},
+    "fixed[3]": {"type": "fixed", "name": "fixed_3", "size": 3},
+    "decimal(5,2)": {"type": "fixed", "name": "decimal_5_2", "size": 3, "logicalType": "decimal", "precision": 5,
+                     "scale": 2},
+}  # fmt: skip
 
 
 @dataclass

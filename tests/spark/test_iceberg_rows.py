@@ -165,6 +165,31 @@ def test_a_partition_column_that_the_file_lacks_comes_from_its_partition(tmp_pat
     assert ids(table) == [2]
 
 
+@pytest.mark.parametrize(
+    ("of", "value", "read"),
+    [
+        ("uuid", uuid.UUID(int=200).bytes, str(uuid.UUID(int=200))),
+        ("fixed[3]", b"\x80\0a", b"\x80\0a"),
+        ("decimal(5,2)", Decimal("-1.50"), Decimal("-1.50")),
+        ("timestamp", dt.datetime(1969, 12, 31, 23, 59, 59, 1), dt.datetime(1969, 12, 31, 23, 59, 59, 1)),
+        ("boolean", False, False),
+        ("double", -0.5, -0.5),
+        ("string", "a=b/c", "a=b/c"),
+        ("long", -(2**60), -(2**60)),
+    ],
+)
+def test_partitions_of_every_type(tmp_path: Path, of: str, value: Any, read: Any) -> None:
+    spec = [{"name": "p", "transform": "identity", "source-id": 2, "field-id": 1000, "avro": of}]
+    table = Written(tmp_path / "t", [(1, "id", "long"), (2, "p", of)], spec)
+    table.commit(*(table.data({"id": [n, 7]}, partition={1000: each}) for n, each in ((1, value), (2, None))))
+    table.commit(table.equality({"id": [7]}, partition={1000: value}))
+    assert sorted(rows(table), key=lambda row: row["id"]) == [
+        {"id": 1, "p": read},
+        {"id": 2, "p": None},
+        {"id": 7, "p": None},
+    ]
+
+
 def test_the_jvm_gets_only_files_that_have_it_all(tmp_path: Path) -> None:
     table = Written(tmp_path / "t", IDS, BY_V)
     whole = some(table, 1, partition={1000: "v1"})
