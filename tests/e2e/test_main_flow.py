@@ -168,7 +168,7 @@ def test_a_query_may_hold_its_point(own_demo: Path, serve: Serve, reader: Callab
     sql = me.page.get_by_role("textbox", name=words.SQL)
     sql.fill("SELECT count(*) AS held FROM t")
     sql.press("Control+Enter")
-    expect(me.page.get_by_text(re.compile(r"^1 row as of "))).to_be_visible(timeout=120_000)
+    expect(me.page.get_by_text(re.compile(r"^1 row as of "))).to_be_visible(timeout=300_000)
     me.settled().check()
     (tag,) = (own_demo / "sales.db/orders/tag").glob("tag-query-12-*")
     assert '"tagTimeRetained"' in tag.read_text()
