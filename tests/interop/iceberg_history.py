@@ -49,7 +49,7 @@ KINDS = (
     *("v1", "v2", "v3", "real rows", "files in metadata alone", "empty table", "unpartitioned", "partitioned"),
     *("file: address", "gzip metadata", "object storage", "old metadata deleted", "manifests merged", "retention set"),
     *("append", "fast append", "overwrite", "overwrite where", "delete", "delete where", "replace partitions"),
-    *("position deletes", "deletion vectors", "vectors of one Puffin", "vector replaced", "equality deletes"),
+    *("position deletes", "deletion vectors", "vectors of one Puffin", "vector replaced", "equality deletes", "upsert"),
     *("deletes removed", "rewrite", "rewrite with deletes", "manifests rewritten", "transaction"),
     *("staged", "cherry-pick", "cherry-pick that moves main", "rollback", "rollback to a time", "set current"),
     *("commit after rollback", "tag", "tag with an age", "tag on a staged snapshot", "two tags on one snapshot"),
@@ -111,8 +111,8 @@ def times(state: Mapping[str, Any]) -> list[int]:
 
 
 def requests(history: History, state: Mapping[str, Any], many: int = 12) -> list[dict[str, Any]]:
-    """Expiries to ask about: by the table's settings now and later, by times on and beside a boundary, by number, by
-    id, and without some refs."""
+    """Expiries to ask about: by the table's settings now and later, by times on and beside a boundary and between
+    clocks that differed, by number, by id, and without some refs."""
     rng = random.Random(history.seed)
     now, snapshots = history.clock_ms, state["snapshots"]
     refs = sorted(set(state["refs"]) - {"main"})
@@ -124,6 +124,13 @@ def requests(history: History, state: Mapping[str, Any], many: int = 12) -> list
     ]
     if len(refs) > 1:
         asked.append({"now": now, "older_than_ms": now + 1, "drop_refs": refs})
+    known = {each["id"]: each["ms"] for each in snapshots}
+    skewed = [known[each["parent"]] for each in snapshots if known.get(each["parent"], 0) > each["ms"]]
+    asked += [{"now": now, "older_than_ms": ms} for ms in rng.sample(skewed, min(2, len(skewed)))]
+    if history.variant["is_linear"]:  # what was removed lately: the engine's incremental cleanup leaves some of it
+        removers = [each["ms"] for each in snapshots if each["operation"] in ("delete", "overwrite", "replace")]
+        cutoffs = rng.sample(removers, min(3, len(removers)))
+        asked += [{"now": now, "older_than_ms": ms, "drop_refs": refs} for ms in cutoffs]
     while len(asked) < many:
         request: dict[str, Any] = {"now": now + rng.choice((0, HOUR_MS, DAY_MS, 30 * DAY_MS))}
         if rng.random() < 0.8:
@@ -344,8 +351,9 @@ class _Walk:
             if self.version > 2:
                 kinds += ["vectors of one Puffin"] * (len(files) > 1)
                 kinds += ["vector replaced"] * any(offset is not None for _, (_, _, offset) in held)
-            if self.rng.random() < 0.2:
-                change |= self.data() | {"name": change["name"]}
+        if "remove_deletes" not in change and self.rng.random() < 0.4:
+            change |= self.data() | {"name": change["name"]}
+            kinds += ["upsert"] * (kinds == ["equality deletes"])
         self.do(change, counts=[*kinds, *(["branch deletes"] if branch else [])])
 
     def equality(self, files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -650,7 +658,7 @@ STEPS = {
     "schema": 7,
     "spec": 2,
     "statistics": 8,
-    "properties": 3,
+    "properties": 5,
     "expire": 3,
     "replace_table": 0.6,
 }
