@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ from core.errors import Unsupported
 from core.formats.paimon import types
 from core.history import History
 from core.model import MAIN, Schema
-from core.spark import filters, guard, iceberg, iceberg_read, lost, prune, sql, system
+from core.spark import filters, guard, iceberg, iceberg_read, iceberg_system, lost, prune, sql, system
 from core.spark.filters import Condition
 from core.spark.incremental import KIND, between
 from core.spark.points import ROW_KIND, Opened, Rows, audit_log, opened_at, rows, with_kind
@@ -125,8 +125,7 @@ def _query(
     if audits:
         sources.append(_of_audit_log(audits, opened_at(table, history, at)))
     known = {name for each in sources for name in each.names}
-    for view, kind in system.named(statement, own).items() if history.heads.format == "paimon" else ():
-        found = system.rows(kind, table, history, at.point, at.branch)
+    for view, found in _system(statement, own, table, history, at):
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
     read: list[Rows] = []
@@ -211,6 +210,18 @@ def _refuse_changes(since: bool, audits: Sequence[str]) -> None:
 def _without_kind(condition: Condition, schema: Schema) -> Condition:
     """What a condition on rows with their kind first asks of the rows themselves."""
     return filters.renumbered(condition, {number: number - 1 for number in range(1, len(schema.fields))})
+
+
+def _system(
+    statement: str, names: Sequence[str], table: Table, history: History, at: AsOf
+) -> Iterator[tuple[str, pa.Table]]:
+    """The format's system tables that the statement may mean, by view."""
+    if history.heads.format == "iceberg":
+        for view, kind in iceberg_system.named(statement, names).items():
+            yield view, iceberg_system.rows(kind, table, history, at.point)
+    else:
+        for view, kind in system.named(statement, names).items():
+            yield view, system.rows(kind, table, history, at.point, at.branch)
 
 
 def _frame(spark: SparkSession, rows: pa.Table) -> DataFrame:

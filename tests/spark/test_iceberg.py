@@ -193,6 +193,44 @@ def test_rows_that_differ_are_counted_as_whole_rows(spark: SparkSession, tmp_pat
     assert between("3", "3").unchanged is None, "equality deletes are not counted without reading"
 
 
+def test_its_metadata_tables(spark: SparkSession, tmp_path: Path) -> None:
+    root = moved(PYICEBERG / "tags_branches", tmp_path / "t")
+    opened = open_table(str(root))
+    document = opened.heads().document
+
+    def asked(statement: str, at: str = "latest") -> list[dict[str, Any]]:
+        return query(opened, statement, at=at).table.to_pylist()
+
+    assert {row["name"]: (row["type"], row["snapshot_id"]) for row in asked("select * from `t$refs`")} == {
+        name: (ref["type"].upper(), ref["snapshot-id"]) for name, ref in document["refs"].items()
+    }
+    (counts,) = asked(
+        "select (select count(*) from `t$snapshots`) s, (select count(*) from `t$history`) h, "
+        "(select count(*) from `t$metadata_log_entries`) m, (select count_if(is_current_ancestor) from `t$history`) a"
+    )
+    logged = [each["snapshot-id"] for each in document["snapshot-log"]]
+    assert counts == {
+        "s": len(document["snapshots"]), "h": len(logged), "m": len(document["metadata-log"]) + 1, "a": len(logged),
+    }  # fmt: skip
+    for at in ("latest", "branch:audit", "earliest"):
+        point = resolve(opened.heads(), at)
+        (sums,) = asked(
+            "select (select sum(record_count) from `t$data_files`) d, (select count(*) from `t$delete_files`) e, "
+            "(select sum(file_count) from `t$partitions`) p, (select count(*) from `t$files`) f, "
+            "(select sum(added_files_count + existing_files_count) from `t$manifests`) m",
+            at,
+        )
+        files = int(point.snapshot.fields["summary"]["total-data-files"])
+        assert sums == {"d": point.snapshot.total_rows, "e": 0, "p": files, "f": files, "m": files}
+    table = Written(tmp_path / "w", IDS)
+    file = table.data({"id": [1], "v": ["a"]})
+    table.commit(file, table.positions([(file, 0)], referenced=file["path"]))
+    (found,) = query(open_table(str(table.root)), "select * from `w$delete_files`").table.to_pylist()
+    assert (found["content"], found["record_count"]) == ("position-deletes", 1)
+    assert found["referenced_data_file"] == "data/f1.parquet"
+    assert found["sequence_number"] == 1
+
+
 def test_a_table_over_the_net_is_read_in_tasks(spark: SparkSession, tmp_path: Path) -> None:
     with serving(tmp_path) as at:
         table = Written(tmp_path / "w" / "t", IDS)
