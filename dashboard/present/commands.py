@@ -108,8 +108,9 @@ def _literal(value: str | int) -> str:
     return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
 
 
-def query(location: str, sql: str, point: str, before: str | None) -> str:
+def query(location: str, sql: str, point: str, before: str | None, held_ms: int | None = None) -> str:
     spoken = ["snapscope", "query", location, sql, "--at", point]
+    spoken += [] if held_ms is None else ["--hold", units.whole(held_ms)]
     if before:
         spoken += ["--before", before, *(["--since", before] if asks_for_changes(sql) else [])]
     return _line(spoken)

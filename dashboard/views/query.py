@@ -50,7 +50,8 @@ def draw() -> None:
     sql = _form(opened, history, at_point, before_point)
     waiting.follow(st.session_state.get(_job_key(opened)), "query", words.QUERY_CANCELLED, _rows)
     if sql.strip():
-        plans.command(commands.query(opened.ref.location, sql, at_point, before_point))
+        held_ms = HELD_MS if st.session_state.get(HOLD) and access.is_on(opened.listing) else None
+        plans.command(commands.query(opened.ref.location, sql, at_point, before_point, held_ms))
 
 
 def _start_spark(job: jobs.Job) -> None:

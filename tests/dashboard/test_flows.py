@@ -295,6 +295,12 @@ def test_the_procedure_is_one_that_the_engine_takes() -> None:
     assert commands.call(Expire(retain_max=3), "a.b", 0, {"snapshot.num-retained.min": "2"}) == f"{call})"
 
 
+def test_the_command_of_a_query_holds_where_the_page_does() -> None:
+    plain = commands.query("/w", "select 1", "12", None)
+    assert plain == "snapscope query /w 'select 1' --at 12"
+    assert commands.query("/w", "select 1", "12", None, 3_600_000) == f"{plain} --hold '1 h'"
+
+
 def test_a_replaced_tag_is_printed_with_its_retention() -> None:
     assert commands.of(ReplaceTag("x", 3, 90_000), "/w") == (
         "snapscope replace-tag /w --name x --snapshot 3 --time-retained '90000 ms'"
