@@ -97,13 +97,17 @@ def read(
                 ]  # fmt: skip
                 yield pa.table(made, names=[f"{each.id}" for each in wanted])
     except FileNotFoundError as error:
-        raise NotFound(
-            "A file that the table names is not there.",
-            path=path,
-            remedy="The point cannot be read in full; choose another one.",
-        ) from error
+        raise _missing(path) from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Corrupt(f"The file could not be read: {type(error).__name__}: {error}.", path=path) from error
+
+
+def _missing(path: str) -> NotFound:
+    return NotFound(
+        "A file that the table names is not there.",
+        path=path,
+        remedy="The point cannot be read in full; choose another one.",
+    )
 
 
 def local(place: Place, path: str) -> str:
@@ -241,8 +245,16 @@ _NONE: Ints = np.zeros(0, dtype=np.int64)
 def _vector(place: Place, where: Sequence[Any]) -> Ints:
     path, offset, size, count = where
     store, inside = _opened(place, path)
-    content = store.read(inside)
-    return puffin.deleted(content[offset : offset + size], count, path)
+    if not store.is_local:
+        return puffin.deleted(store.read(inside)[offset : offset + size], count, path)
+    try:
+        with open(store.full(inside), "rb") as file:  # which may hold the vectors of a thousand files
+            file.seek(offset)
+            return puffin.deleted(file.read(size), count, path)
+    except FileNotFoundError as error:
+        raise _missing(path) from error
+    except OSError as error:
+        raise Corrupt(f"The file could not be read: {error}.", path=path) from error
 
 
 def _positions(place: Place, paths: Sequence[str], names: Sequence[str]) -> dict[str, Ints]:

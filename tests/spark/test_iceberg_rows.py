@@ -439,6 +439,15 @@ def test_a_file_that_is_not_there(table: Written) -> None:
         rows(table)
 
 
+def test_a_vector_that_is_not_there(table: Written) -> None:
+    file = some(table, 1)
+    vector = table.vector(file, [0])
+    table.commit(file, vector)
+    Path(vector["path"]).unlink()
+    with pytest.raises(NotFound, match="is not there"):
+        rows(table)
+
+
 def test_a_file_that_is_no_parquet(table: Written) -> None:
     file = some(table, 1)
     table.commit(file)
