@@ -63,7 +63,8 @@ def draw(opened: Opened, history: History, branch: str, plan: Plan | None) -> No
 def _drops(opened: Opened, history: History, branch: str) -> None:
     found = lab.drops(history, branch)
     if found.empty:
-        st.html(markup.note("info", words.NO_TAGS_TO_DELETE))
+        is_later = opened.heads.format == "iceberg" and opened.heads.main.tags
+        st.html(markup.note("info", words.TAGS_FREE_LATER if is_later else words.NO_TAGS_TO_DELETE))
         return
     st.caption(words.LAB_DROPS_HELP)
     columns = {

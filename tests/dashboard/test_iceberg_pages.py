@@ -32,6 +32,7 @@ def test_every_page(source: Path, open_page: Callable, tmp_path: Path) -> None:
     assert source.name in open_page("overview", warehouse).text
     shown = open_page("retention", warehouse, table=table, older="2026-01-02T00:00:00Z")
     assert not any(title in shown.text for title in words.ERROR_TITLES.values()), shown.text
+    assert not heads.main.tags or words.NO_TAGS_TO_DELETE not in shown.text
     shown = open_page("tags", warehouse, table=table)
     for tag in heads.main.tags:
         assert tag.name in shown.text
