@@ -16,7 +16,7 @@ from typing import Any
 from core import journal as journals
 from core.changes import Change, CreateTag, Expire, RenameTag
 from core.errors import Conflict, Corrupt, Invalid, SnapscopeError
-from core.formats import Edit, Format
+from core.formats import Edit, Format, Unknown
 from core.journal import Journal, Run
 from core.model import Heads, ObjectKind
 from core.planned import Plan
@@ -57,22 +57,22 @@ def apply(
     frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
     kind = type(plan.change).__name__
     run = journal.start(table.location, kind, document, plan.removes, frees)
-    is_sent = False
+    frees_points = any(kind != ObjectKind.METADATA for _, kind, _ in frees)
 
     def judged(heads: Heads) -> Edit:
-        nonlocal is_sent
-        is_sent = False
-        confirm(heads)
-        is_sent = True
+        if frees_points:  # else whatever must be as it was is checked by the commit itself
+            confirm(heads)
         return edit
 
+    created: list[str] | None = None
     try:
         created = _commit(table, judged)
         own.repair()
         own.check_replaced(edit)
     except BaseException as error:
         what = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
-        journal.add(run, journals.FAILED if is_sent else journals.UNDONE, {"problem": what})
+        is_nothing = created is None and isinstance(error, SnapscopeError) and not isinstance(error, Unknown)
+        journal.add(run, journals.UNDONE if is_nothing else journals.FAILED, {"problem": what})
         raise
     return _rest(
         table, Work(run, plan.fingerprint, "", kind, plan.removes, (), frees, None, True), created, journal, how

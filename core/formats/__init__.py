@@ -6,11 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from core.errors import Conflict
 from core.history import History
 from core.model import Heads
 from core.planned import Plan
 
 Progress = Callable[[int, int], None]
+
+
+class Unknown(Conflict):
+    """It is not known whether a commit happened: nothing may be deleted, and the run stays open."""
+
+    kind = Conflict.__name__
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,9 @@ class Format(Protocol):
     def finished(self, plan: Plan, history: History) -> Plan:
         """The plan with what only the format's own files tell."""
 
+    def native(self, plan: Plan, history: History) -> tuple[str, ...]:
+        """In sentences: where the engine's own deletion would break what this plan keeps."""
+
     def refuse_apply(self) -> None:
         """Raise where plans of this table cannot be carried out here."""
 
@@ -50,7 +60,7 @@ class Format(Protocol):
 
     def commit(self, heads: Heads, edit: Edit) -> str | None:
         """Put references with this edit in the place of exactly these; what was written, None where another commit came
-        first. `Conflict` where what became of it is not known; nothing may be deleted then."""
+        first. `Unknown` where what became of it is not known; after any other error nothing was done."""
 
     def was_made(self, edit: Edit, heads: Heads) -> bool:
         """Was this edit committed, whatever others made of it since? True where that cannot be known any more."""

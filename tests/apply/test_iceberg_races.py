@@ -13,7 +13,7 @@ from core.changes import CreateTag, Expire
 from core.errors import Conflict, Corrupt, NotFound, SnapscopeError
 from core.formats.iceberg import commit
 from core.journal import Journal
-from core.store import Store
+from core.store import Entry, Store
 from core.table import open_table
 from tests.apply import iceberg_ground as ground
 from tests.apply.ground import while_settling
@@ -71,6 +71,52 @@ def test_a_commit_that_touches_nothing_of_the_plan_is_built_upon(root: Path) -> 
     assert receipt.created == ("metadata/v9.metadata.json",)
     assert set(ground.document(root)["refs"]) == {"main", "work", "theirs"}
     assert ground.broken(root) == []
+
+
+def test_a_name_that_another_takes_in_the_very_moment(root: Path) -> None:
+    old = ids(root)
+    store = Interrupted(str(root))
+    table = ground.opened(store)
+    plan = table.preview(CreateTag("mine", old[0]), LATE_MS)
+    store.before = rival_tag(root, "mine", old[3])
+    with pytest.raises(Conflict, match="made by another hand"):
+        apply(table, plan, settle_s=0)
+    assert ground.document(root)["refs"]["mine"]["snapshot-id"] == old[3]
+    assert Journal().open_run(table.location) is None
+
+
+def test_whoever_is_always_second_gives_up_and_leaves_nothing(root: Path) -> None:
+    class Busy(Store):
+        number = 0
+
+        def create(self, relative: str, data: bytes) -> None:
+            self.number += 1
+            rival_tag(root, f"rival-{self.number}", ids(root)[3])()  # type: ignore[operator]
+            super().create(relative, data)
+
+    table = ground.opened(Busy(str(root)))
+    with pytest.raises(Conflict, match="kept coming first"):
+        apply(table, table.preview(CreateTag("mine"), LATE_MS), settle_s=0)
+    assert "mine" not in ground.document(root)["refs"]
+    assert Journal().open_run(table.location) is None
+
+
+def test_a_commit_between_looking_at_the_hint_and_listing(root: Path) -> None:
+    """A reader never sees a hint that is newer than its listing."""
+
+    class Watched(Store):
+        def read(self, relative: str) -> bytes:
+            content = super().read(relative)
+            if relative.endswith("version-hint.text"):
+                rival_tag(root, "between", ids(root)[0])()  # type: ignore[operator]
+            return content
+
+        def ls(self, relative: str = "") -> list[Entry]:
+            listed = super().ls(relative)
+            rival_tag(root, f"after-{len(listed)}", ids(root)[0])()  # type: ignore[operator]
+            return listed
+
+    assert "between" in {ref.name for ref in ground.opened(Watched(str(root))).heads().refs}
 
 
 def test_a_tag_made_again_after_the_commit_keeps_its_files(root: Path) -> None:

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
-from core.formats import Edit
+from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.formats import Edit, Unknown
 from core.formats.iceberg import commit, edits
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.metadata import Metadata
@@ -140,7 +140,7 @@ class CatalogTable:
 
     def commit(self, store: Store, place: Place, found: Metadata, edit: Edit) -> str | None:
         """Let the catalog name a new metadata file in the place of exactly `found`; where it is, None where another
-        commit came first. `Conflict` where what became of it is not known."""
+        commit came first. `Unknown` where what became of it is not known."""
         with _opened(self.catalog) as (client, conf):
             if type(client).__name__ == "RestCatalog":
                 return self._by_server(client, conf, place, found, edit)
@@ -209,13 +209,17 @@ class CatalogTable:
         except CommitFailedException:
             return None
         except Exception as error:
+            failed = error
+        try:
             now = place.path(self.current())
             if now != found.path and edits.has(documents.parse(commit.read_at(place.store, now), now), edit):
                 return now
-            raise self._unknown(conf, "the change", error) from error
+        except SnapscopeError as unread:
+            failed.add_note(f"Nor could the table be read: {unread}")
+        raise self._unknown(conf, "the change", failed) from failed
 
-    def _unknown(self, conf: Mapping[str, str], what: str, error: object) -> Conflict:
-        return Conflict(
+    def _unknown(self, conf: Mapping[str, str], what: str, error: object) -> Unknown:
+        return Unknown(
             f"It is not known whether the catalog took {what} ({_masked(str(error), conf)}); no file was deleted.",
             path=self.location,
             remedy="Look at the table again; then resume or undo this run.",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 import pyarrow as pa
 
 from core.errors import Conflict, NotFound, SnapscopeError, Unsupported
-from core.formats import Edit
+from core.formats import Edit, Unknown
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.edits import edited, has, part, removed_snapshots, written
 from core.formats.iceberg.heads import DIRECTORY, HINT, TEMPORARY, find, is_metadata, version_of
@@ -148,7 +148,7 @@ def is_packed(found: Metadata) -> bool:
 def publish(store: Store, found: Metadata, edit: Edit) -> str | None:
     """Write the next version of a Hadoop table; its path, None where another writer has that version.
 
-    `Conflict` where it is not known whether it was written, or where another wrote over it.
+    `Unknown` where nobody can say whether it was written, or where another wrote over it.
     """
     version = version_of(found.path)
     assert version is not None, found.path
@@ -171,7 +171,9 @@ def publish(store: Store, found: Metadata, edit: Edit) -> str | None:
 
 
 def repair_hint(store: Store) -> None:
-    """Let the hint name the newest version: one that names a version that is gone ends readers."""
+    """Let the hint name the newest version: one that names a version that is gone ends readers. Hadoop keeps a check
+    sum beside it, which would be another file's then."""
+    store.delete(f"{DIRECTORY}/.{HINT}.crc")
     store.put(f"{DIRECTORY}/{HINT}", str(version_of(find(store)[0])).encode())
 
 
@@ -181,13 +183,13 @@ def _read_back(store: Store, path: str, content: bytes, failed: BaseException | 
             _outwait(store)
         now = store.read(path)
     except SnapscopeError as error:
-        raise Conflict(
+        raise Unknown(
             f"It is not known whether {path} was written ({failed or error}); no file was deleted.",
             path=store.location,
             remedy="Look at the table again; then resume or undo this run.",
         ) from (failed or error)
     if now != content:
-        raise Conflict(
+        raise Unknown(
             f"Another writer wrote over {path} right after it was published; no file was deleted.",
             path=store.location,
             remedy="Look at the table again; then resume or undo this run.",

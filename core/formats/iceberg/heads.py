@@ -50,6 +50,7 @@ def is_table(store: Store) -> bool:
 
 def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
     """The path of the current metadata file of a bare directory, and what there is to say of the choice."""
+    hint = _hint(store)  # before the listing: whatever it names is there then
     names = {entry.name for entry in store.ls_if_there(DIRECTORY) if not entry.is_dir}
     hadoop: dict[int, str] = {}
     for name in sorted(names, reverse=True):  # a plain file before its packed twin, as Java looks
@@ -65,7 +66,7 @@ def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
             path=f"{DIRECTORY}/",
             remedy="Open one metadata.json by its own path.",
         )
-    version, problems = _hinted(store, names, hadoop)
+    version, problems = _hinted(hint, hadoop)
     if version not in hadoop:
         raise Corrupt(
             f"The hint says version {version}, and there is no v{version}.metadata.json.",
@@ -77,12 +78,19 @@ def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
     return f"{DIRECTORY}/{hadoop[version]}", problems
 
 
-def _hinted(store: Store, names: set[str], hadoop: Mapping[int, str]) -> tuple[int, tuple[Problem, ...]]:
+def _hint(store: Store) -> bytes | None:
+    try:
+        return store.read(f"{DIRECTORY}/{HINT}")
+    except NotFound:
+        return None
+
+
+def _hinted(hint: bytes | None, hadoop: Mapping[int, str]) -> tuple[int, tuple[Problem, ...]]:
     listed = max(hadoop)
-    if HINT not in names:
+    if hint is None:
         found = "no file"
     else:
-        first = store.read(f"{DIRECTORY}/{HINT}").decode("utf-8", "replace").split("\n")[0].rstrip("\r")
+        first = hint.decode("utf-8", "replace").split("\n")[0].rstrip("\r")
         if re.fullmatch(r"[+-]?\d{1,9}", first):
             return int(first), ()
         found = f"{first[:40]!r}"

@@ -1,0 +1,154 @@
+"""What we did to a Hadoop table, judged by Iceberg's own Java core: it reads what we wrote as what it would have
+written, and writes on; where both commit at once, no commit of either is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.apply import apply
+from core.changes import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.errors import Conflict
+from core.journal import Journal
+from core.recover import undo
+from core.table import open_table
+from tests.engines import iceberg_java
+from tests.engines.iceberg_java import EngineError, IcebergJudge
+
+pytestmark = [pytest.mark.slow, pytest.mark.engines]
+COLUMNS = [("id", "long"), ("p", "string")]
+DAY_MS = 86_400_000
+NOW = 1_700_000_000_000
+BOOKKEEPING = ("metadata", "metadata_log", "updated_ms")
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[IcebergJudge]:
+    if lack := iceberg_java.missing():
+        pytest.skip(f"engines: {lack}")
+    with IcebergJudge() as judge:
+        yield judge
+
+
+@pytest.fixture
+def table(judge: IcebergJudge, tmp_path: Path) -> str:
+    """Six appends a day apart, an overwrite, statistics, two tags, a branch with a commit of its own."""
+    table = str(tmp_path / "t")
+    judge.create(table, COLUMNS, partition_by=[("p", "identity")], now=NOW - DAY_MS)
+    made = []
+    for day, name in enumerate("abcdef"):
+        made += append(judge, table, name, NOW + day * DAY_MS)
+    judge.change(table, {"do": "create_tag", "name": "early", "snapshot": made[1]}, now=NOW + 6 * DAY_MS)
+    judge.change(table, {"do": "create_branch", "name": "work", "snapshot": made[3]}, now=NOW + 6 * DAY_MS)
+    append(judge, table, "w", NOW + 6 * DAY_MS, branch="work")
+    judge.change(table, {"do": "statistics", "snapshot": made[0], "name": "s"}, now=NOW + 6 * DAY_MS)
+    judge.change(table, {"do": "delete", "where": ["p", "xa"]}, now=NOW + 7 * DAY_MS)
+    return table
+
+
+def append(judge: IcebergJudge, table: str, name: str, now: int | None, **more: object) -> list[int]:
+    change = {"do": "append", "fast": True, "name": name, "rows": [[ord(name), f"x{name}"]], **more}
+    return judge.change(table, change, now=now)
+
+
+def state(judge: IcebergJudge, table: str) -> dict[str, object]:
+    return {key: value for key, value in judge.state(table).items() if key not in BOOKKEEPING}
+
+
+def test_an_expiry_of_ours_leaves_what_javas_leaves(judge: IcebergJudge, table: str) -> None:
+    now = NOW + 20 * DAY_MS
+    ours = open_table(table)
+    plan = ours.preview(Expire(older_than_ms=NOW + 4 * DAY_MS, drop_tags=("early",)), now)
+    wanted = judge.expire(table, now=now, older_than_ms=NOW + 4 * DAY_MS, drop_refs=["early"])
+    before = {point: judge.rows(table, snapshot=point) for point in judge.files(table)}
+    receipt = apply(ours, plan, settle_s=0)
+    assert receipt.is_exact
+    assert {f"{table}/{path}" for path in receipt.deleted} == {
+        "/" + path.removeprefix("file:").lstrip("/") for path in wanted["action"]
+    }
+    after = state(judge, table)
+    assert after == {key: value for key, value in wanted["state"].items() if key not in BOOKKEEPING}
+    left = [each["id"] for each in judge.state(table)["snapshots"]]
+    assert left
+    assert {point: judge.rows(table, snapshot=point) for point in left} == {point: before[point] for point in left}
+    assert append(judge, table, "z", None), "and Java writes on, by the clock of today"
+    assert len(judge.rows(table)) == len(before[after["current"]]) + 1  # type: ignore[index]
+
+
+def test_tags_of_ours_are_tags_to_java(judge: IcebergJudge, table: str) -> None:
+    ours, now = open_table(table), NOW + 20 * DAY_MS
+    first = judge.state(table)["snapshots"][0]["id"]
+    for change in (
+        CreateTag("mine", first, retained_ms=1 << 50),
+        ReplaceTag("early", first),
+        RenameTag("early", "late"),
+        CreateTag("gone"),
+        DeleteTags(("gone",)),
+    ):
+        apply(ours, ours.preview(change, now), settle_s=0)
+    refs = judge.state(table)["refs"]
+    assert set(refs) == {"main", "work", "mine", "late"}
+    assert refs["mine"]["snapshot"] == refs["late"]["snapshot"] == first
+    assert refs["mine"]["max_ref_age_ms"] == 1 << 50
+    judge.change(table, {"do": "remove_tag", "name": "mine"})
+    assert "mine" not in {ref.name for ref in ours.heads().refs}
+
+
+def test_what_undo_brings_back_is_what_java_saw(
+    judge: IcebergJudge, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core import settle
+
+    def ends(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before, now = state(judge, table), NOW + 20 * DAY_MS
+    ours = open_table(table)
+    monkeypatch.setattr(settle, "wait", ends)
+    with pytest.raises(KeyboardInterrupt):
+        apply(ours, ours.preview(Expire(drop_tags=("early",)), now), settle_s=0)
+    assert state(judge, table) != before
+    run = Journal().open_run(table)
+    assert run is not None
+    undo(run.id, open_table=open_table)
+    assert state(judge, table) == before
+
+
+@pytest.mark.parametrize("packing", ["none", "gzip"])
+def test_no_commit_is_lost_where_both_write_at_once(judge: IcebergJudge, table: str, packing: str) -> None:
+    judge.change(table, {"do": "properties", "set": {"write.metadata.compression-codec": packing}})
+    ours, mine, theirs = open_table(table), list[str](), list[str]()
+    stop = threading.Event()
+
+    def java_tags() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            try:
+                judge.change(table, {"do": "create_branch", "name": f"java-{number}", "snapshot": first})
+                theirs.append(f"java-{number}")
+            except EngineError as error:
+                assert "ommit" in str(error) or "ersion" in str(error), error
+
+    first = judge.state(table)["snapshots"][0]["id"]
+    thread = threading.Thread(target=java_tags)
+    thread.start()
+    try:
+        for number in range(12):
+            try:
+                apply(ours, ours.preview(CreateTag(f"ours-{number}"), NOW), settle_s=0)
+                mine.append(f"ours-{number}")
+            except Conflict:
+                if run := Journal().open_run(table):
+                    undo(run.id, open_table=open_table)
+    finally:
+        stop.set()
+        thread.join(120)
+    refs = set(judge.state(table)["refs"])
+    assert mine
+    assert theirs
+    assert set(mine) <= refs
+    assert set(theirs) <= refs
