@@ -93,8 +93,14 @@ def hold(table: Table, point: AsOf, kept_ms: int, now_ms: int) -> str:
     """Tag a point so that no expiry takes it away for a while; answers the tag as a point. Any engine that commits
     deletes the tag once its time is over."""
     name = f"query-{point.snapshot.id}-{now_ms}"
+    kept_ms += retention_before(table, point, now_ms)
     apply(table, table.preview(CreateTag(name, point.snapshot.id, kept_ms, point.branch), now_ms))
     return f"tag:{name}" if point.branch == MAIN else f"branch:{point.branch}/tag:{name}"
+
+
+def retention_before(table: Table, point: AsOf, now_ms: int) -> int:
+    """What a tag's retention must be longer by, to be counted from now: Iceberg counts it from the snapshot."""
+    return max(0, now_ms - point.snapshot.time_ms) if table.own else 0
 
 
 def repairs(change: Change) -> str | None:

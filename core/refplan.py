@@ -21,7 +21,7 @@ from core.names import refuse_name
 from core.planned import FREES, Plan, Verdict, fingerprint, ordered
 from core.refs import Asked, Verdicts
 from core.runs import Mask, freed
-from core.units import several, size
+from core.units import duration, several, size
 
 RULES = "Apache Iceberg 1.11: each ref's own retention, files by reachability"
 
@@ -48,10 +48,10 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
         case CreateTag():
             refuse_name("tag", change.name)
             _refuse_taken(heads, change.name)
-            source, leaves = _source(heads, change), (_path(change.name),)
+            source, leaves = _source(heads, change, now_ms), (_path(change.name),)
         case ReplaceTag():
             _find(heads, change.name, tag=True)
-            source, leaves = _source(heads, change), (_path(change.name),)
+            source, leaves = _source(heads, change, now_ms), (_path(change.name),)
             refs = {**judged.refs, change.name: (True, f"it will name snapshot {source.id}")}
             judged = Verdicts(refs, judged.snapshots)
             warnings.append(_marginal(history, {change.name: "moved"}, now_ms))
@@ -277,11 +277,19 @@ def _refuse_taken(heads: Heads, name: str) -> None:
         raise Invalid(f"Ref {name!r} exists already.", remedy="Delete it first, or choose another name.")
 
 
-def _source(heads: Heads, change: CreateTag | ReplaceTag) -> Snapshot:
+def _source(heads: Heads, change: CreateTag | ReplaceTag, now_ms: int) -> Snapshot:
     if change.retained_ms is not None and change.retained_ms <= 0:
         raise Invalid("A tag's retention must be longer than nothing.")
     point = "latest" if change.snapshot_id is None else str(change.snapshot_id)
-    return resolve(heads, point, change.branch).snapshot
+    source = resolve(heads, point, change.branch).snapshot
+    age_ms = now_ms - source.time_ms
+    if change.retained_ms is not None and age_ms >= change.retained_ms:
+        raise Invalid(
+            f"Iceberg counts a tag's time from its snapshot, which is {duration(age_ms)} old: with "
+            f"{duration(change.retained_ms)} the very next expiry would drop it.",
+            remedy="Give a retention longer than that, or none.",
+        )
+    return source
 
 
 def _path(name: str) -> str:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from core import answers
-from core.apply import apply, refuse_unfinished
+from core.apply import apply, refuse_unfinished, retention_before
 from core.asof import in_words, parse_time_ms, resolve
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.cli import text as texts
@@ -86,7 +86,8 @@ def protect(args: Args) -> Answer:
     point = resolve(heads, args.point, args.branch)
     now_ms = _now_ms(args)
     name = f"protect-{point.snapshot.id}-{wall_clock(now_ms):%Y%m%d%H%M%S}"
-    asked = CreateTag(name, point.snapshot.id, parse_duration_ms(args.time_retained), point.branch, verified=True)
+    kept_ms = parse_duration_ms(args.time_retained) + retention_before(table, point, now_ms)
+    asked = CreateTag(name, point.snapshot.id, kept_ms, point.branch, verified=True)
     return _run(args, table, table.preview(asked, now_ms))
 
 

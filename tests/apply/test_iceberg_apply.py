@@ -10,6 +10,7 @@ import pytest
 
 from core.apply import apply
 from core.changes import Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.cli import main
 from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
 from core.journal import Journal
 from core.sweep import Receipt
@@ -90,6 +91,19 @@ def test_what_nobody_may_do_to_refs(root: Path, change: Change, words: str) -> N
     with pytest.raises(SnapscopeError, match=words):
         changed(root, change)
     assert ground.newest(root) == before
+
+
+def test_a_tags_time_is_counted_from_its_snapshot(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Seven days for a snapshot of a year ago would protect it from nothing; `protect` means seven days from now."""
+    now_ms = document(root)["snapshots"][0]["timestamp-ms"] + 365 * 86_400_000
+    with pytest.raises(Invalid, match="very next expiry"):
+        changed(root, CreateTag("new", ids(root)[0], retained_ms=7 * 86_400_000), now_ms)
+    assert main(["protect", str(root), str(ids(root)[0]), "--now", f"{now_ms}", "--yes", "--json"]) == 0
+    (name,) = document(root)["refs"].keys() - {"main", "early", "work"}
+    table = open_table(str(root))
+    for days, is_kept in ((6, True), (8, False)):
+        plan = table.preview(Expire(), now_ms + days * 86_400_000)
+        assert (f"tag:{name}" not in {verdict.point for verdict in plan.goes}) == is_kept
 
 
 def test_gc_switched_off_refuses_expiry_and_lets_tags_be(tmp_path: Path) -> None:
