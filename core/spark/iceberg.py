@@ -50,6 +50,7 @@ DELETE_FILES = (
 DELETES = 1  # content of a manifest
 NAME_MAPPING = "schema.name-mapping.default"
 _UNIT_BYTES = 8 << 20  # of data files that share their deletes and are read by one task: or as much as the deletes
+_OPENING_BYTES = 256 << 10  # what it takes to open one
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def _shares(files: Sequence[dict[str, Any]], most: int) -> Iterable[list[dict[st
             yield part
             part, filled = [], 0
         part.append(each)
-        filled += each["bytes"]
+        filled += each["bytes"] + _OPENING_BYTES
     yield part
 
 
