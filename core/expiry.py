@@ -56,7 +56,7 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
     )
     retained_ms = now_ms - policy.threshold_ms
     holds = rules != "newest" or options.get("consumer.changelog-only") != "true"
-    found, not_before = [], 0
+    found, not_before, seen = [], 0, first_seen(line)
     for index, each in enumerate(line.snapshots):
         # After so many more commits the count no longer keeps it; after so many it goes whatever its age.
         more = index - count + policy.retain_min + 1
@@ -70,7 +70,9 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
         blocking = next((other.name for other in line.consumers if holds and other.next_snapshot <= each.id), None)
         limit = f", or after {several(most, 'more commit')} whatever its age" if policy.retain_max < UNBOUNDED else ""
         is_old, when = not_before <= now_ms, None if more > 1 or blocking is not None else not_before
-        if blocking is not None:
+        if each.id < seen:
+            when, words = None, f"never by a writer: Paimon does not see it, because snapshot/EARLIEST names {seen}"
+        elif blocking is not None:
             words = f"never while consumer {blocking} stands before it"
         elif more > 1:
             is_counted = is_old or most <= more
@@ -81,6 +83,13 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
             words = words if is_old else f"with the first commit after {in_words(not_before)}{limit}"
         found.append(Expiry(str(each.id), when, words))
     return found
+
+
+def first_seen(line: Line) -> int:
+    """The id from which on Paimon sees snapshots: it believes an EARLIEST hint whose snapshot exists, and never looks
+    before it."""
+    hint = next((each.found for each in line.warnings if each.path.endswith("snapshot/EARLIEST")), None)
+    return next((each.id for each in line.snapshots if hint in (None, f"the id {each.id}")), -1)
 
 
 def _tag(tag: Tag) -> Expiry:

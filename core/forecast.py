@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core import plan as planning
 from core.changes import Expire, keeps_changelogs
 from core.errors import NotFound, SnapscopeError
+from core.expiry import first_seen
 from core.history import History
 from core.model import MAIN, HolderKind, Line, Tag
 from core.planned import Plan
@@ -59,6 +60,8 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
         return Forecast(branch, (), f"This cannot be told: {error}")
     beside = dict.fromkeys(sentence for sentences, _ in told for sentence in sentences)
     breaks = tuple(each for each in beside if "itself would strand" not in each)
+    if why := _astray(line, beside):
+        return Forecast(branch, (), f"This cannot be told: {why}", breaks)
     found = Forecast(branch, plans, " Of its long-lived changelogs: ".join(plan.headline for plan in plans), breaks)
     if not found.goes:
         return found
@@ -69,6 +72,15 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
         headline=f"{found.headline} At the least these go: {shown}.",
         prevented_by=(*_keeping(line, found.goes), *_mending(table, history, line, plans[0], broken)),
     )
+
+
+def _astray(line: Line, beside: Iterable[str]) -> str | None:
+    """Why the engine will not take the points that the rules let go: it fails, or does not see them."""
+    if fails := next((each for each in beside if each.startswith("Paimon itself would fail")), None):
+        return fails
+    if line.snapshots and (seen := first_seen(line)) > line.snapshots[0].id:
+        return f"snapshot/EARLIEST names {seen}, so Paimon does not see the snapshots before it and never expires them."
+    return None
 
 
 def _asked(line: Line, now_ms: int) -> list[Expire]:

@@ -10,6 +10,7 @@ import pytest
 from core.apply import apply
 from core.changes import Expire
 from core.errors import NotFound
+from core.expiry import expiries
 from core.forecast import Forecast, forecast
 from core.table import open_table
 from tests.builders import TableBuilder
@@ -129,6 +130,34 @@ def test_an_engine_that_would_fail_is_told_of(tmp_path: Path) -> None:
     assert found is not None
     assert (found.goes, found.prevented_by) == ((), ())
     assert found.breaks == ("Paimon itself would fail: its LATEST hint names snapshot 7, which does not exist.",)
+
+
+@pytest.mark.parametrize("earliest", [3, 4])
+def test_snapshots_that_the_engine_does_not_see_do_not_go(tmp_path: Path, earliest: int) -> None:
+    """It believes an EARLIEST hint whose snapshot exists, and never expires what lies before it."""
+    replaced_four_times(tmp_path / "t", NEWEST_ALONE).hints(earliest=earliest)
+    found = coming(tmp_path / "t")
+    assert found is not None
+    assert (found.goes, found.prevented_by) == ((), ())
+    assert f"snapshot/EARLIEST names {earliest}" in found.headline
+    dates = expiries(open_table(str(tmp_path / "t")).heads(), NOW_MS)
+    unseen = {point for point, expiry in dates.items() if "never by a writer" in expiry.words}
+    assert unseen == {str(number) for number in range(1, earliest)}
+    assert dates[str(earliest)].words == "with the next commit of a writer"
+
+
+@pytest.mark.parametrize("hints", [{"earliest": 1}, {"earliest": 9}, {"earliest": "x"}, {"earliest": -8}])
+def test_hints_that_mislead_nobody_change_nothing(tmp_path: Path, hints: dict[str, object]) -> None:
+    replaced_four_times(tmp_path / "t", NEWEST_ALONE).hints(**hints)
+    assert goes(tmp_path / "t") == ("1", "2", "3")
+
+
+def test_nothing_goes_where_the_engine_fails(tmp_path: Path) -> None:
+    replaced_four_times(tmp_path / "t", NEWEST_ALONE).hints(latest=7)
+    found = coming(tmp_path / "t")
+    assert found is not None
+    assert (found.goes, found.prevented_by) == ((), ())
+    assert "its LATEST hint names snapshot 7" in found.headline
 
 
 def test_what_cannot_be_told_says_why(tmp_path: Path) -> None:
