@@ -15,6 +15,7 @@ from core import journal as journals
 from core.apply import NewTag, finished, repairs, verify
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.errors import Conflict, Invalid
+from core.formats.paimon import layout
 from core.journal import Journal, Run
 from core.lock import locked
 from core.model import Heads
@@ -159,9 +160,20 @@ def _write_back(table: Table, run: Run, removes: Sequence[tuple[str, bytes]]) ->
         for path in run.plan["leaves"]:
             if read_if_there(table, path) in own:
                 table.store.delete(path)
+        if run.plan["leaves"]:
+            _repair_latest_changelog(table, change.branch)
     if kind := repairs(change):
         repair_hint(table, change.branch, kind)
     return restored
+
+
+def _repair_latest_changelog(table: Table, branch: str) -> None:
+    """Engines believe this hint without looking whether what it names is there."""
+    hint, line = layout.hint(branch, layout.LATEST, layout.CHANGELOG), table.heads(patience_s=2.0).line(branch)
+    if line is not None and line.changelogs:
+        table.store.put(hint, str(line.changelogs[-1].id).encode())
+    else:
+        table.store.delete(hint)
 
 
 # tags ----------------------------------------------------------------------------------------------------------------

@@ -167,6 +167,19 @@ def test_the_hint_follows_whoever_removed_the_references(table: TableBuilder, at
     assert (table.root / "snapshot/EARLIEST").read_text() == "7"
 
 
+def test_no_hint_names_a_changelog_that_was_taken_back(table: TableBuilder) -> None:
+    """Engines believe LATEST without looking whether what it names is there."""
+    opened, hint = open_table(str(table.root)), table.root / "changelog/LATEST"
+    for _ in range(2):
+        plan = opened.preview(dataclasses.replace(EXPIRE, changelog_retain_max=100), NOW)
+        receipt = apply(opened, plan, settle_s=0, cancelled=lambda: True)
+        assert hint.read_text() == "6"
+        recover.undo(receipt.run, open_table=open_table)
+        left = [each.id for each in opened.heads().main.changelogs]
+        assert (hint.read_text() == str(left[-1])) if left else not hint.exists()
+        table.keep_changelog(1)
+
+
 def test_the_hint_of_changelogs_follows_whoever_left_them(table: TableBuilder) -> None:
     resume(dies(table, dataclasses.replace(EXPIRE, changelog_retain_max=100), "put changelog/LATEST"))
     assert (table.root / "changelog/LATEST").read_text() == "6"
