@@ -139,13 +139,13 @@ class Table:
             self.own.refuse_query()
 
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
-        """In sentences: where Paimon's own deletion would differ from this plan, and what it would break."""
+        """In sentences: where the engine's own deletion would differ from this plan, and what it would break."""
+        if self.own:
+            return self.own.native(plan, history)
         return self.beside_paimon(plan, history, history.heads)[0]
 
     def beside_paimon(self, plan: Plan, history: History, heads: Heads) -> tuple[tuple[str, ...], dict[str, list[str]]]:
-        """The same, were these the references; and per point that stays its files that Paimon would take."""
-        if self.own:
-            return (), {}
+        """The same of Paimon, were these the references; and per point that stays its files that Paimon would take."""
         found = self._by_paimon(plan, heads)
         frees = set(plan.frees["path"].to_pylist())
         held = self._held_after(plan, history, found.paths - frees)

@@ -25,6 +25,7 @@ from core.history import History
 from core.model import Heads, ObjectKind
 from core.planned import FREES, Plan, ordered
 from core.refs import cleans_incrementally
+from core.runs import Mask
 from core.store import Store
 from core.units import several, size
 
@@ -69,10 +70,7 @@ class IcebergTable:
         return dataclasses.replace(plan, frees=ordered(pa.concat_tables([plan.frees, rows])))
 
     def _later(self, plan: Plan, history: History) -> Plan:
-        if not isinstance(plan.change, Expire) or not len(plan.frees):
-            return plan
-        goes = frozenset(int(history.holders[position].name) for position in _going(plan, history))
-        if not cleans_incrementally(history.heads, goes, frozenset(plan.change.snapshots)):
+        if not len(plan.frees) or not self._is_incremental(plan, history):
             return plan
         later = self.freed_later(plan, history)
         if not len(later):
@@ -86,20 +84,56 @@ class IcebergTable:
         return dataclasses.replace(plan, warnings=(*plan.warnings, warning))
 
     def freed_later(self, plan: Plan, history: History) -> pa.Table:
-        """The freed files that a remaining snapshot has as DELETED entries of a snapshot that stays."""
-        after = np.ones(len(history.holders), dtype=np.bool_)
-        after[_going(plan, history)] = False
+        """The freed files that only a snapshot which stays has removed: plain Java takes them when that one goes."""
+        removed, gone = self._removed(plan, history)
+        is_later = pc.and_(
+            pc.is_in(plan.frees["path"], value_set=removed), pc.invert(pc.is_in(plan.frees["path"], value_set=gone))
+        )
+        return plan.frees.filter(is_later)
+
+    def native(self, plan: Plan, history: History) -> tuple[str, ...]:
+        """In sentences: what plain Java's own expiry of these snapshots would delete although points still need it."""
+        if not self._is_incremental(plan, history):
+            return ()
+        after = _after(plan, history)
+        held = history.objects["path"].filter(pa.array(history.held.over(after)))
+        broken = held.filter(pc.is_in(held, value_set=self._removed(plan, history)[1])).to_pylist()
+        if not broken:
+            return ()
+        points = {holder.point for path in broken for holder in history.holders_of(path)}
+        points -= {verdict.point for verdict in plan.goes}
+        return (
+            f"Plain Java (expireSnapshots().commit(), Iceberg 1.11) would delete {several(len(broken), 'file')} that "
+            f"{several(len(points), 'remaining point')} still {'needs' if len(points) == 1 else 'need'}, such as "
+            f"{broken[0]}: it takes a whole Puffin file with the first of its vectors that was removed.",
+        )
+
+    def _is_incremental(self, plan: Plan, history: History) -> bool:
+        """Would plain Java clean up after this plan without asking what is still reached?"""
+        if not isinstance(plan.change, Expire):
+            return False
+        goes = frozenset(int(history.holders[position].name) for position in _going(plan, history))
+        return bool(goes) and cleans_incrementally(history.heads, goes, frozenset(plan.change.snapshots))
+
+    def _removed(self, plan: Plan, history: History) -> tuple[pa.Array, pa.Array]:
+        """Paths of DELETED entries: of snapshots that stay, as far as these name them; of snapshots that do not."""
+        after = _after(plan, history)
         stays = pa.array([int(history.holders[position].name) for position in np.flatnonzero(after)], pa.int64())
-        is_manifest = pc.equal(history.objects["kind"], ObjectKind.MANIFEST.value).to_numpy()
-        objects = history.objects.filter(pa.array(history.held.over(after) & is_manifest))
-        sizes = dict(zip(objects["path"].to_pylist(), objects["bytes"].to_pylist(), strict=True))
         place = self.place(_metadata(history.heads))
-        rows = self.manifests.load(place, list(sizes), ENTRY, sizes).rows
-        rows = rows.filter(pc.and_(pc.equal(rows["status"], DELETED), pc.is_in(rows["snapshot_id"], value_set=stays)))
-        if not len(rows):
-            return plan.frees.slice(0, 0)
-        removed = place.paths(rows["path"].combine_chunks())
-        return plan.frees.filter(pc.is_in(plan.frees["path"], value_set=removed))
+        is_manifest = pc.equal(history.objects["kind"], ObjectKind.MANIFEST.value).to_numpy()
+
+        def removed(chosen: pa.Table) -> pa.Table:
+            there = chosen.filter(pc.is_valid(chosen["bytes"]))
+            sizes = dict(zip(there["path"].to_pylist(), there["bytes"].to_pylist(), strict=True))
+            rows = self.manifests.load(place, list(sizes), ENTRY, sizes).rows
+            return rows.filter(pc.equal(rows["status"], DELETED))
+
+        kept = removed(history.objects.filter(pa.array(history.held.over(after) & is_manifest)))
+        every = removed(history.objects.filter(pa.array(is_manifest)))
+        by_stays = kept.filter(pc.is_in(kept["snapshot_id"], value_set=stays))
+        by_gone = every.filter(pc.invert(pc.is_in(every["snapshot_id"], value_set=stays)))
+        first, second = (place.paths(rows["path"].combine_chunks()) for rows in (by_stays, by_gone))
+        return first, second
 
     def refuse_apply(self) -> None:
         why = None
@@ -182,3 +216,9 @@ def _metadata(heads: Heads) -> Metadata:
 def _going(plan: Plan, history: History) -> list[int]:
     gone = {verdict.point for verdict in plan.goes}
     return [position for position, holder in enumerate(history.holders) if holder.point in gone]
+
+
+def _after(plan: Plan, history: History) -> Mask:
+    after = np.ones(len(history.holders), dtype=np.bool_)
+    after[_going(plan, history)] = False
+    return after
