@@ -65,8 +65,10 @@ def _asked(args: Args) -> Change:
     if kind == "rename-tag":
         return RenameTag(args.name, args.to, args.branch)
     if kind == "orphans":
-        a_day_ago = _now_ms(args) - 86_400_000
-        return CleanOrphans(a_day_ago if args.older_than is None else parse_time_ms(args.older_than), args.branch)
+        older_ms = _now_ms(args) - 86_400_000 if args.older_than is None else parse_time_ms(args.older_than)
+        if older_ms > _clock_ms():  # told to be later than it is: what a writer is about to commit would look old
+            raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
+        return CleanOrphans(older_ms, args.branch)
     snapshot = None if args.snapshot is None else _id(args.snapshot)
     if kind == "replace-tag":
         return ReplaceTag(args.name, snapshot, _duration(args.time_retained), args.branch)
@@ -92,7 +94,11 @@ def protect(args: Args) -> Answer:
 
 
 def _now_ms(args: Args) -> int:
-    return time.time_ns() // 1_000_000 if args.now is None else parse_time_ms(args.now)
+    return _clock_ms() if args.now is None else parse_time_ms(args.now)
+
+
+def _clock_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def plan(args: Args) -> Answer:

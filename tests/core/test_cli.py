@@ -322,6 +322,8 @@ VALUES = [
     ["holders", "no/such/file"],
     ["holders", "../../etc/passwd"],
     ["orphans", "--older-than", "tomorrow"],
+    ["orphans", "--now", "2999-01-01T00:00:00Z"],
+    ["orphans", "--now", "2999-01-01T00:00:00Z", "--older-than", "2998-12-31T00:00:00Z"],
     ["cost", "--now", "x"],
     ["resume", "no such run"],
     ["undo", "no such run"],
