@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -343,6 +344,39 @@ def test_an_answer_that_never_came_is_decided_by_content(lake: Lake, during: dic
     assert run is not None
     assert recover.resume(run.id, open_table=open_table, settle_s=0).outcome == "done"
     assert "mine" in lake.document()["refs"]
+
+
+def test_one_version_has_one_winner(lake: Lake) -> None:
+    """Everybody commits on the same metadata at once: one of them wins, and nothing of the others stays."""
+    opened = [open_table(NAME) for _ in range(3)]
+    heads = opened[0].heads()
+    barrier, won = threading.Barrier(len(opened)), dict[int, str | None]()
+
+    def race(number: int) -> None:
+        own = opened[number].own
+        assert own
+        edit = own.edit(opened[number].preview(CreateTag(f"by-{number}"), LATE_MS), heads)
+        barrier.wait(60)
+        won[number] = own.commit(heads, edit)
+
+    threads = [threading.Thread(target=race, args=(number,)) for number in range(len(opened))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    (winner,) = (number for number, path in won.items() if path)
+    assert len(won) == len(opened)
+    assert [name for name in lake.document()["refs"] if name.startswith("by-")] == [f"by-{winner}"]
+    assert lake.location().endswith(str(won[winner]))
+    assert len(list(lake.root.glob("metadata/00015-*.metadata.json"))) == 1
+
+
+def test_without_pyiceberg_it_is_said_what_to_install(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [each for each in sys.modules if each.partition(".")[0] == "pyiceberg"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(Unsupported, match="lacks something") as caught:
+        list_tables("iceberg://lake")
+    assert "snapscope[iceberg]" in str(caught.value)
 
 
 def test_undo_through_the_catalog(lake: Lake) -> None:
