@@ -40,14 +40,19 @@ from core.table import Table
 
 _SIZES = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.int64())]))
 _BOUNDS = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.binary())]))
-DATA_FILES = (*ENTRY, avro.Column("column_sizes", (2, 108), _SIZES, required=False))
-DELETE_FILES = (
-    *ENTRY,
-    avro.Column("equality_ids", (2, 135), pa.list_(pa.int32()), required=False),
+_LOWER_UPPER = (
     avro.Column("lower", (2, 125), _BOUNDS, required=False),
     avro.Column("upper", (2, 128), _BOUNDS, required=False),
 )
+DATA_FILES = (
+    *ENTRY,
+    *_LOWER_UPPER,
+    avro.Column("column_sizes", (2, 108), _SIZES, required=False),
+    avro.Column("nulls", (2, 110), _SIZES, required=False),
+)
+DELETE_FILES = (*ENTRY, *_LOWER_UPPER, avro.Column("equality_ids", (2, 135), pa.list_(pa.int32()), required=False))
 DELETES = 1  # content of a manifest
+_MAPS = ("column_sizes", "lower", "upper", "nulls")
 NAME_MAPPING = "schema.name-mapping.default"
 _UNIT_BYTES = 8 << 20  # of data files that share their deletes and are read by one task: or as much as the deletes
 _OPENING_BYTES = 256 << 10  # what it takes to open one
@@ -63,7 +68,11 @@ class Opened:
     keys: tuple[Column, ...]  # columns that equality deletes compare by
     native: tuple[tuple[str, int], ...]  # paths and rows
     work: tuple[Mapping[str, Any], ...]
-    files: int
+    data: pa.Table  # of each data file: file (its path), rows, lower, upper, nulls
+
+    @property
+    def files(self) -> int:
+        return len(self.data)
 
 
 def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> Opened:
@@ -79,7 +88,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     data, deletes = _entries(place, own.manifests, found, at.snapshot.id)
     _refuse_formats(data, deletes)
     index = Deletes(found, listed, deletes, data)
-    rows = [{**row, "scope": index.scope(row)} for row in data.drop_columns(["column_sizes"]).to_pylist()]
+    rows = [{**row, "scope": index.scope(row)} for row in data.drop_columns(list(_MAPS)).to_pylist()]
     needed = _ids_to_have(listed.columns) | index.sources
     surely = _has_all(data["column_sizes"], needed)
     times = Counter(row["file"] for row in rows)
@@ -108,7 +117,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
         keys=index.keys,
         native=tuple(native),
         work=work,
-        files=len(rows),
+        data=data.select(["file", "rows", "lower", "upper", "nulls"]),
     )
 
 

@@ -20,7 +20,7 @@ from core.errors import Unsupported
 from core.formats.paimon import types
 from core.history import History
 from core.model import MAIN, Schema
-from core.spark import filters, guard, iceberg, iceberg_read, iceberg_system, lost, prune, sql, system
+from core.spark import filters, guard, iceberg, iceberg_prune, iceberg_read, iceberg_system, lost, prune, sql, system
 from core.spark.filters import Condition
 from core.spark.incremental import KIND, between
 from core.spark.points import ROW_KIND, Opened, Rows, audit_log, opened_at, rows, with_kind
@@ -175,7 +175,9 @@ class _Source:
 def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
     if history.heads.format == "iceberg":
         found = iceberg.opened(table, history, at)
-        return _Source(names, found.schema, lambda spark, _: iceberg_read.rows(spark, found))
+        return _Source(
+            names, found.schema, lambda spark, wanted: iceberg_read.rows(spark, iceberg_prune.only(found, wanted))
+        )
     of = opened_at(table, history, at)
     return _Source(names, of.schema, lambda spark, condition: rows(spark, of, prune.plan(of, condition)))
 

@@ -11,10 +11,12 @@ Law: nothing here uses core.
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +108,13 @@ class Written:
         return {"content": POSITIONS, "path": str(path), "ids": None, "sizes": None, **given, **own, **more}
 
     def file(self, rows: pa.Table, content: int, *, name: str | None = None, spec: int = 0, ids: bool = True,
-             partition: Mapping[int, Any] | None = None, **more: Any) -> Entry:  # fmt: skip
+             partition: Mapping[int, Any] | None = None, bounds: Sequence[int] = (), **more: Any) -> Entry:  # fmt: skip
+        """`bounds`: the ids of columns whose least and greatest value and nulls the manifest tells."""
         path = self.path("parquet", name)
         parquet.write_table(rows if ids else rows.replace_schema_metadata().cast(_bare(rows.schema)), path)
         sizes = [id for each in rows.schema for id in _leaves(each)]
+        told = {id: _bounds(column) for id, column in zip(sizes, rows.columns, strict=False) if id in bounds}
+        more = {"bounds": told} | more
         own = {"path": str(path), "format": "PARQUET", "records": len(rows), "bytes": path.stat().st_size}
         return {"content": content, "spec": spec, "partition": dict(partition or {}), "sizes": sizes, **own, **more}
 
@@ -171,6 +176,8 @@ class Written:
                     "record_count": each["records"], "file_size_in_bytes": each["bytes"],
                     "column_sizes": None if each["sizes"] is None else
                                     [{"key": id, "value": 1} for id in each["sizes"]],
+                    **{name: [{"key": id, "value": of[name]} for id, of in each.get("bounds", {}).items()
+                              if of[name] is not None] for name in ("nulls", "lower", "upper")},
                     "equality_ids": each.get("equality_ids"), "referenced_data_file": each.get("referenced"),
                     "content_offset": each.get("offset"), "content_size_in_bytes": each.get("length"),
                 },
@@ -203,6 +210,35 @@ def _arrow(of: Any) -> pa.DataType:
         case _:
             key = arrow_field(of["key-id"], "key", of["key"]).with_nullable(False)
             return pa.map_(key, arrow_field(of["value-id"], "value", of["value"]))
+
+
+def _bounds(column: pa.ChunkedArray) -> dict[str, Any]:
+    """Least and greatest value as the specification serializes them, and the nulls."""
+    import pyarrow.compute as pc
+
+    least_most = pc.min_max(column).as_py()
+    return {"nulls": column.null_count, "lower": _stored(least_most["min"]), "upper": _stored(least_most["max"])}
+
+
+def _stored(value: Any) -> bytes | None:
+    match value:
+        case None:
+            return None
+        case bool():
+            return bytes([value])
+        case int():
+            return value.to_bytes(8, "little", signed=True)
+        case str():
+            return value.encode()
+        case Decimal():
+            return int(value.scaleb(2)).to_bytes(3, "big", signed=True)
+        case dt.datetime():
+            since = (value.replace(tzinfo=None) - dt.datetime(1970, 1, 1)) // dt.timedelta(microseconds=1)
+            return since.to_bytes(8, "little", signed=True)
+        case dt.date():
+            return (value - dt.date(1970, 1, 1)).days.to_bytes(4, "little", signed=True)
+        case _:
+            raise TypeError(value)
 
 
 def _leaves(of: pa.Field) -> list[int]:
@@ -252,7 +288,29 @@ def _entry(partition: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "fields": [_field(117, "key", "int"), _field(118, "value", "long")],
         },
     }
+    bounds = {
+        "type": "array",
+        "logicalType": "map",
+        "items": {
+            "type": "record",
+            "name": "k126_v127",
+            "fields": [_field(126, "key", "int"), _field(127, "value", "bytes")],
+        },
+    }
+    counts = {
+        "type": "array",
+        "logicalType": "map",
+        "items": {
+            "type": "record",
+            "name": "k121_v122",
+            "fields": [_field(121, "key", "int"), _field(122, "value", "long")],
+        },
+    }
+    uppers = bounds | {"items": bounds["items"] | {"name": "k129_v130"}}
     file = [
+        _field(110, "nulls", counts, maybe=True),
+        _field(125, "lower", bounds, maybe=True),
+        _field(128, "upper", uppers, maybe=True),
         _field(134, "content", "int"),
         _field(100, "file_path", "string"),
         _field(101, "file_format", "string"),

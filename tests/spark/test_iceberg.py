@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,38 @@ def test_rows_that_differ_are_counted_as_whole_rows(spark: SparkSession, tmp_pat
     assert (found.added, found.removed, found.files_read) == (0, 2, 4)
     assert not found.truncated
     assert between("3", "3").unchanged is None, "equality deletes are not counted without reading"
+
+
+def test_files_that_a_condition_rules_out_are_not_read(spark: SparkSession, tmp_path: Path) -> None:
+    columns = [
+        (1, "id", "long"), (2, "v", "string"), (3, "d", "date"), (4, "e", "decimal(9,2)"), (5, "t", "timestamp"),
+        (6, "b", "boolean"), (7, "u", "uuid"),
+    ]  # fmt: skip
+    table = Written(tmp_path / "t", columns)
+    day = dt.datetime(2026, 1, 1)
+    files = [
+        table.data({
+            "id": [10 * n, 10 * n + 1], "v": [f"v{n}", None], "d": [(day + dt.timedelta(n)).date()] * 2,
+            "e": [Decimal(n) - 1, None], "t": [None, day + dt.timedelta(hours=n)], "b": [n > 1, n > 1],
+            "u": [bytes([n] * 16)] * 2,
+        }, bounds=[1, 2, 3, 4, 5, 6])
+        for n in range(4)
+    ]  # fmt: skip
+    table.commit(*files, table.data({"id": [99], "v": ["v9"]}))
+    table.commit(table.equality({"id": [10]}), table.positions([(files[2], 0)], referenced=files[2]["path"]))
+    opened = open_table(str(table.root))
+    history = opened.history()
+    for condition, read, ids in (
+        ("true", 5, [0, 1, 11, 21, 30, 31, 99]), ("id = 11", 2, [11]), ("id > 20", 3, [21, 30, 31, 99]),
+        ("v = 'v2'", 2, []), ("v is null", 5, [1, 11, 21, 31]), ("v like 'v3%'", 2, [30]), ("e = 0", 2, []),
+        ("d between '2026-01-02' and '2026-01-03'", 3, [11, 21]), ("e < -0.5", 2, [0]), ("b = true and id < 25", 4, [21]),
+        ("t >= timestamp_ntz '2026-01-01 03:00:00'", 2, [31]), ("t < timestamp_ntz '2025-01-01'", 1, []),
+        ("u = '03030303-0303-0303-0303-030303030303'", 5, [30, 31]), ("id = 11 or v = 'v9'", 2, [11, 99]),
+        ("id in (0, 99)", 2, [0, 99]), ("false", 0, []),
+    ):  # fmt: skip
+        answer = query(opened, f"select id from t where {condition} order by id", history=history)
+        assert answer.table["id"].to_pylist() == ids, condition
+        assert (answer.files_read, answer.files_live) == (read, 5), condition
 
 
 def test_its_metadata_tables(spark: SparkSession, tmp_path: Path) -> None:
