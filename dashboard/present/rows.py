@@ -317,7 +317,7 @@ def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.Data
                 "committed": units.moment(tag.snapshot.time_ms, zone),
                 "rows": tag.snapshot.total_rows,
                 "retained": words.tag_retained(tag.retained),
-                "expires": words.tag_expires(tag),
+                "expires": words.tag_expires(tag, zone),
                 "cost": cost,
                 "later": after,
             }

@@ -704,7 +704,10 @@ TAG_COST_HELP = (
     "Bytes that nothing but this one tag holds. Two tags on one snapshot each free nothing alone, so these numbers do "
     "not add up."
 )
-TAG_EXPIRES_HELP = "By the clock of whoever created the tag: Paimon writes no zone."
+TAG_EXPIRES_HELP: Mapping[str, str] = {
+    "paimon": "By the clock of whoever created the tag: Paimon writes no zone.",
+    "iceberg": "From then on the next expiry drops it, by the age of its snapshot.",
+}
 NEVER = "never"
 
 
@@ -720,7 +723,9 @@ def delete_tag(name: str) -> str:
     return f"Delete {name}: what that frees"
 
 
-def tag_expires(tag: Tag) -> str:
+def tag_expires(tag: Tag, zone: str) -> str:
+    if tag.ends_ms is not None:
+        return units.moment(tag.ends_ms, zone)
     return NEVER if tag.expires is None else units.wall_clock(tag.expires)
 
 

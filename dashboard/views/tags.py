@@ -59,7 +59,7 @@ def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
             "committed": grids.text(words.COLUMN["committed"]),
             "rows": grids.number(words.COLUMN["rows"], words.ROWS_HELP),
             "retained": grids.text(words.TAG_RETAINED, words.TAG_RETAINED_HELP, width="small"),
-            "expires": grids.text(words.COLUMN["expires"], words.TAG_EXPIRES_HELP),
+            "expires": grids.text(words.COLUMN["expires"], words.TAG_EXPIRES_HELP[opened.heads.format]),
             "cost": grids.number(words.TAG_COST, words.TAG_COST_HELP),
             "later": grids.number(words.TAG_LATER, words.TAG_LATER_HELP),
         },

@@ -8,6 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import apply as applying
+from core.asof import resolve
 from core.changes import CreateTag, Expire, RenameTag
 from core.danger import danger
 from core.history import History
@@ -98,7 +99,9 @@ def _protect(opened: Opened, plan: Plan, history: History) -> None:
         picked = st.selectbox(words.PROTECT_POINT, going, key="plans.protect", help=words.PROTECT_HELP, width=220)
         branch = plan.change.branch
         number = picked.rsplit("/", 1)[-1]
-        asked = CreateTag(f"protect-{number}-{opened.now_ms}", int(number), PROTECTED_MS, branch, verified=True)
+        table, point = loading.table(opened.ref.location), resolve(opened.heads, picked)
+        kept_ms = PROTECTED_MS + applying.retention_before(table, point, opened.now_ms)
+        asked = CreateTag(f"protect-{number}-{opened.now_ms}", int(number), kept_ms, branch, verified=True)
         made = loading.plan(history, asked, opened.now_ms)
         st.button(
             words.PROTECT,

@@ -9,7 +9,7 @@ import pytest
 
 from core.changes import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.table import open_table
-from dashboard.present import commands, words
+from dashboard.present import commands, rows, words
 from tests.iceberg_tables import JAVA_RANDOM, PYICEBERG, moved
 
 TABLES = [JAVA_RANDOM / "t12_v1", JAVA_RANDOM / "t05_v3", PYICEBERG / "tags_branches", PYICEBERG / "rollback"]
@@ -68,3 +68,12 @@ def test_icebergs_own_sql() -> None:
     assert commands.iceberg(ReplaceTag("a"), "d.t", 0) == "ALTER TABLE d.t REPLACE TAG `a`"
     assert commands.iceberg(CreateTag("a", 7, 1), "d.t", 0) is None
     assert commands.iceberg(RenameTag("a", "b"), "d.t", 0) is None
+
+
+def test_a_tags_end_has_a_zone(tmp_path: Path) -> None:
+    """Iceberg's is a moment, counted from the snapshot; Paimon's is a wall clock's."""
+    table = open_table(str(moved(PYICEBERG / "tags_branches", tmp_path / "db" / "t")))
+    heads = table.heads()
+    shown = rows.tags(heads.main, None, "Asia/Shanghai", 0).set_index("name")["expires"]
+    assert shown["short-lived"] == "2026-01-01 10:00:00 CST"
+    assert shown["EOM-2025-12"] == words.NEVER
