@@ -253,11 +253,12 @@ def verdicts(plan: Plan, heads: Heads, zone: str) -> pd.DataFrame:
 
 def freed_parts(plan: Plan) -> list[tuple[str, str, int]]:
     """`(hue, word, bytes)` of one bar: what goes, what tags alone keep of it, what else stays."""
-    return [
+    parts = [
         ("freed", words.PART_FREED, plan.freed_bytes),
         ("tag", words.PART_TAGS, plan.tags_keep_bytes),
         ("compaction", words.PART_STAYS, plan.kept_bytes - plan.tags_keep_bytes),
     ]
+    return [part for part in parts if part[0] != "tag" or part[2]]
 
 
 def freed_kinds(plan: Plan) -> list[list[Piece]]:

@@ -617,7 +617,7 @@ WHY_NOT_HERE = (
     "This server was started for reading, so the plan is shown and not carried out. Run the command below, or start "
     "the dashboard with `snapscope serve WAREHOUSE --write`."
 )
-SWITCHED_OFF = "Changes are switched off: *Allow changes* in the sidebar lets this plan be carried out."
+SWITCHED_OFF = "Changes are switched off: “Allow changes” in the sidebar lets this plan be carried out."
 FINGERPRINT = "Plan"
 FINGERPRINT_HELP = (
     "The plan is bound to the content of every snapshot, tag, branch and consumer file it was made from. "
@@ -745,7 +745,7 @@ TIMEOUT = "Seconds at most"
 HOLD = "Hold the point for an hour"
 HOLD_HELP = (
     "Makes a tag of the point before the query runs, so that no expiry takes it away meanwhile. An engine that commits "
-    "deletes the tag after the hour. Needs *Allow changes*."
+    "deletes the tag after the hour. Needs “Allow changes”."
 )
 RUN = "Run"
 RESULT_NAME = "result"
