@@ -18,7 +18,7 @@ from core.errors import Conflict, Invalid
 from core.formats.paimon import layout
 from core.journal import Journal, Run
 from core.lock import locked
-from core.model import Heads
+from core.model import MAIN, Heads
 from core.settle import SETTLE_S, refuse_settle
 from core.sweep import Receipt, Work, agreed, carry_out, read_if_there, repair_hint
 from core.table import Progress, Table
@@ -149,12 +149,13 @@ def _of_what_is_left(change: Change, heads: Heads) -> Change:
 
 
 def _write_back(table: Table, run: Run, removes: Sequence[tuple[str, bytes]]) -> list[str]:
+    change = _change(run)
+    _refuse_moved_on(table, run, change, removes)
     restored = []
     for path, content in reversed(removes):
         if read_if_there(table, path) != content:
             table.store.create(path, content)  # Conflict where the name was re-used: nothing is overwritten
             restored.append(path)
-    change = _change(run)
     if isinstance(change, Expire):
         own = {content for _, content in removes}
         for path in run.plan["leaves"]:
@@ -165,6 +166,38 @@ def _write_back(table: Table, run: Run, removes: Sequence[tuple[str, bytes]]) ->
     if kind := repairs(change):
         repair_hint(table, change.branch, kind)
     return restored
+
+
+def _refuse_moved_on(table: Table, run: Run, change: Change, removes: Sequence[tuple[str, bytes]]) -> None:
+    """`Conflict` before anything is written where what went no longer fits: a name was taken, or what followed is gone.
+
+    Brought back behind a rollback, old snapshots would be the newest; behind another's expiry, they would leave a hole.
+    """
+    why = {
+        path: "is another's by now" for path, content in removes if read_if_there(table, path) not in (None, content)
+    }
+    if (after := _followed(run, change, removes)) is not None and read_if_there(table, after) is None:
+        why[after] = "is gone, too"
+    for path, said in why.items():
+        raise Conflict(
+            f"{path} {said}: others have rolled back or expired since, so nothing was brought back.",
+            path=path,
+            remedy="Resume the run instead.",
+        )
+
+
+def _followed(run: Run, change: Change, removes: Sequence[tuple[str, bytes]]) -> str | None:
+    """The first snapshot, or long-lived changelog, that stayed after those that went."""
+    if not isinstance(change, Expire):
+        return None
+    kind, label = (layout.CHANGELOG, "changelog:") if change.changelogs_only else (layout.SNAPSHOT, "")
+    label = label if change.branch == MAIN else f"branch:{change.branch}/{label}"
+    kept = [point[len(label) :] for point, keep, _ in run.plan["points"] if keep and point.startswith(label)]
+    first = min((int(each) for each in kept if each.isdecimal()), default=None)
+    directory = layout.reference(change.branch, kind, "")
+    if first is None or not any(path.startswith(directory) for path, _ in removes):
+        return None
+    return f"{directory}{first}"
 
 
 def _repair_latest_changelog(table: Table, branch: str) -> None:

@@ -11,6 +11,7 @@ import dataclasses
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -252,6 +253,8 @@ class TableLife(RuleBasedStateMachine):
             self.put(line, "snapshot", str(number))
             line.hints(earliest=number)
             self.seen["rollbacks to expired tags"] += 1
+        elif self.crash:
+            self.crash.made_since.add(f"a rollback to {number}")
         line._last, line._last_id = line.commits[number], number
         line.hints(latest=number)
         branch = line.branch_name
@@ -544,6 +547,9 @@ class TableLife(RuleBasedStateMachine):
             if not crash.made_since:
                 now = ground.references(self.main.root)
                 assert {path: now.get(path) for path, _ in crash.plan.removes} == dict(crash.plan.removes)
+        assert newest(ground.references(self.main.root)) == newest(references), (
+            "nothing that was brought back is the newest"
+        )
         assert ground.files(self.main.root) == {path for path in files if path in ground.files(self.main.root)}
         self.others_are_safe(crash, references)
         self.follow(crash.plan, references, files)
@@ -561,6 +567,16 @@ class TableLife(RuleBasedStateMachine):
     def ended(self, run: str) -> None:
         self.journal.verify()
         assert self.journal.run(run).is_open is (self.crash is not None)
+
+
+def newest(references: Iterable[str]) -> dict[str, int]:
+    """The greatest id of every branch, by its directory of snapshots."""
+    found: dict[str, int] = {}
+    for path in references:
+        directory, name, number = path.rpartition("snapshot-")
+        if name and number.isdecimal() and directory.endswith("snapshot/"):
+            found[directory] = max(found.get(directory, 0), int(number))
+    return found
 
 
 def plan_source(plan: Plan) -> str:

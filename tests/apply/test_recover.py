@@ -228,12 +228,46 @@ def test_undo_overwrites_nothing_made_since(table: TableBuilder) -> None:
     new = ground.references(table.root)
     with pytest.raises(Conflict, match="snapshot-3"):
         recover.undo(run, open_table=open_table)
-    after = ground.references(table.root)
-    assert {path: after[path] for path in new} == new
+    assert ground.references(table.root) == new
     assert ground.broken(table.root) == []
     resume(run)
     assert {path: ground.references(table.root)[path] for path in new} == new
     assert ground.broken(table.root) == []
+
+
+def test_undo_does_not_take_back_a_rollback(table: TableBuilder) -> None:
+    """Snapshots brought back above the one that was rolled back to would be the newest."""
+    run = dies(table, EXPIRE, "journal: entry sweep started")
+    ground.gone_for_good(table)
+    ground.roll_back(table, 2, tag="early")
+    new = ground.references(table.root)
+    with pytest.raises(Conflict, match=r"snapshot-7 is gone, too: .*nothing was brought back\. .*Resume"):
+        recover.undo(run, open_table=open_table)
+    assert ground.references(table.root) == new
+    resume(run)
+    assert open_table(str(table.root)).heads().main.snapshots[-1].id == 2
+    assert ground.broken(table.root) == []
+
+
+@pytest.mark.parametrize("change", [EXPIRE, Expire(changelogs_only=True, changelog_retain_max=4, older_than_ms=NOW)])
+def test_undo_leaves_no_hole_where_others_have_expired_since(table: TableBuilder, change: Expire) -> None:
+    """A hole makes the engine throw, and its next expiry free files that are still needed."""
+    for number in (1, 2, 3):
+        table.keep_changelog(number)
+    if change.changelogs_only:
+        table.expire([1, 2, 3], free=False)
+        change = dataclasses.replace(change, changelog_retain_max=8, changelog_retain_min=8)
+    run = dies(table, change, "journal: entry sweep started")
+    (first,) = (
+        sorted(table.root.glob("changelog/changelog-*"))[:1]
+        if change.changelogs_only
+        else [table.root / "snapshot/snapshot-7"]
+    )
+    first.unlink()
+    new = ground.references(table.root)
+    with pytest.raises(Conflict, match=f"{first.name} is gone, too"):
+        recover.undo(run, open_table=open_table)
+    assert ground.references(table.root) == new
 
 
 def test_undo_leaves_a_tag_that_another_hand_replaced_again(table: TableBuilder) -> None:
