@@ -379,6 +379,41 @@ def test_without_pyiceberg_it_is_said_what_to_install(lake: Lake, monkeypatch: p
     assert "snapscope[iceberg]" in str(caught.value)
 
 
+def test_a_commit_that_another_follows_at_once_counts(lake: Lake, during: dict[str, Any]) -> None:
+    """With an answer and without: what the newest metadata's log names was committed."""
+    table = open_table(NAME)
+    during["after"] = lambda: lake.tag("followed", lake.ids()[0])
+    assert apply(table, table.preview(CreateTag("one"), LATE_MS), settle_s=0).outcome == "done"
+
+    def followed_and_dropped() -> None:
+        lake.tag("again", lake.ids()[0])
+        raise Dropped("connection reset")
+
+    during["after"] = followed_and_dropped
+    assert apply(table, table.preview(CreateTag("two"), LATE_MS), settle_s=0).outcome == "done"
+    assert {"one", "two", "followed", "again"} <= set(lake.document()["refs"])
+
+
+def test_what_pyiceberg_cannot_read_is_refused_by_name(tmp_path: Path) -> None:
+    def change(own: Json) -> None:
+        own["statistics"] = [
+            {
+                "snapshot-id": own["snapshots"][0]["snapshot-id"],
+                "statistics-path": f"{own['location']}/metadata/s.puffin",
+                "file-size-in-bytes": 1,
+                "file-footer-size-in-bytes": 1,
+                "blob-metadata": [{"type": "of-tomorrow", "snapshot-id": 1, "sequence-number": 1, "fields": [1]}],
+            }
+        ]
+
+    lake = Lake(tmp_path, change=change)
+    table, there = open_table(NAME), sorted(lake.root.rglob("*"))
+    with pytest.raises(Unsupported, match="cannot read this metadata"):
+        apply(table, table.preview(CreateTag("one"), LATE_MS), settle_s=0)
+    assert sorted(lake.root.rglob("*")) == there
+    assert Journal().open_run(NAME) is None
+
+
 def test_undo_through_the_catalog(lake: Lake) -> None:
     before, there = lake.document(), lake.files()
     table = open_table(NAME)

@@ -151,45 +151,53 @@ class CatalogTable:
     def _by_file(
         self, client: Catalog, conf: Mapping[str, str], store: Store, place: Place, found: Metadata, edit: Edit
     ) -> str | None:
-        path, content = _next(found, edit)
-        commit.write_new(store, path, content)
-        target = path if documents.ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
-        try:
-            self._swap(client, place, found, target, content)
-        except Exception as error:
-            if type(error).__name__ == "CommitFailedException":
-                commit.withdraw(store, path)
-                return None
-            return self._by_content(conf, place, path, error)
-        return self._by_content(conf, place, path, None)
-
-    def _swap(self, client: Catalog, place: Place, found: Metadata, target: str, content: bytes) -> None:
-        """The catalog's own commit, with its lock or compare-and-swap, around a file that is there already."""
         from pyiceberg.exceptions import CommitFailedException
-        from pyiceberg.table import StagedTable
         from pyiceberg.table.metadata import TableMetadataUtil
 
-        _keep_out(client)
-        staged = TableMetadataUtil.parse_raw(documents.unpacked(content, target).decode())
+        path, content = _next(found, edit)
+        target = path if documents.ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
+        try:
+            staged = TableMetadataUtil.parse_raw(documents.unpacked(content, path).decode())
+        except Exception as error:
+            raise Unsupported(
+                f"pyiceberg, through which this catalog is committed to, cannot read this metadata: {error}.",
+                path=found.path,
+                remedy="Carry the change out with the table's own engine.",
+            ) from error
+        commit.write_new(store, path, content)
+        try:
+            if self._swap(client, place, found, target, staged) == target:
+                return path
+            failed: Exception | str = "it kept another"
+        except CommitFailedException:
+            commit.withdraw(store, path)
+            return None
+        except Exception as error:
+            failed = error
+        try:
+            now = place.path(self.current())
+            log = documents.parse(commit.read_at(store, now), now).metadata_log
+            if path in (now, *(place.path(file) for _, file in log)):
+                return path
+        except SnapscopeError as unread:
+            failed = f"{failed}; nor could the table be read: {unread}"
+        raise self._unknown(conf, path, failed)
+
+    def _swap(self, client: Catalog, place: Place, found: Metadata, target: str, metadata: Any) -> str:
+        """The catalog's own commit, with its lock or compare-and-swap, around a file that is there already; the file
+        that it names then."""
+        from pyiceberg.exceptions import CommitFailedException
+        from pyiceberg.table import StagedTable
 
         def stage(current: Any, identifier: Any, *_: object) -> StagedTable:
             if current is None or place.path(current.metadata_location) != found.path:
                 raise CommitFailedException("the table is no longer what the change was made on")
-            return StagedTable(identifier, staged, target, _no_io(), client)
+            return StagedTable(identifier, metadata, target, _no_io(), client)
 
+        _keep_out(client)
         client._update_and_stage_table = stage  # type: ignore[attr-defined]
         client._write_metadata = lambda **_: None  # type: ignore[attr-defined]
-        client.commit_table(_Named(self.identifier), (), ())  # type: ignore[arg-type]
-
-    def _by_content(self, conf: Mapping[str, str], place: Place, path: str, error: Exception | None) -> str:
-        """What became of a commit, by what the catalog says now."""
-        failed: Exception | None = error
-        try:
-            if place.path(self.current()) == path:
-                return path
-        except SnapscopeError as unread:
-            failed = failed or unread
-        raise self._unknown(conf, path, failed or "it names another") from failed
+        return client.commit_table(_Named(self.identifier), (), ()).metadata_location  # type: ignore[arg-type]
 
     # the catalog writes the file ------------------------------------------------------------------------------------
 
@@ -209,14 +217,14 @@ class CatalogTable:
         except CommitFailedException:
             return None
         except Exception as error:
-            failed = error
+            failed: Exception | str = error
         try:
             now = place.path(self.current())
             if now != found.path and edits.has(documents.parse(commit.read_at(place.store, now), now), edit):
                 return now
         except SnapscopeError as unread:
-            failed.add_note(f"Nor could the table be read: {unread}")
-        raise self._unknown(conf, "the change", failed) from failed
+            failed = f"{failed}; nor could the table be read: {unread}"
+        raise self._unknown(conf, "the change", failed)
 
     def _unknown(self, conf: Mapping[str, str], what: str, error: object) -> Unknown:
         return Unknown(
