@@ -138,7 +138,8 @@ class Journal:
         now = _now_ms()
         with self._open() as connection:
             connection.execute("begin immediate")
-            row = (run, who, table, change_kind, json.dumps(plan), str(plan["fingerprint"]), now)
+            text = json.dumps(plan)
+            row = (run, who, table, change_kind, text, str(plan["fingerprint"]), now)
             connection.execute("insert into runs values (?, ?, ?, ?, ?, ?, ?)", row)
             connection.executemany(
                 "insert into removed values (?, ?, ?, ?)",
@@ -146,7 +147,7 @@ class Journal:
             )
             connection.executemany("insert into frees values (?, ?, ?, ?)", [(run, *each) for each in frees])
             detail = {"who": who, "table": table, "change": plan["change"], "fingerprint": plan["fingerprint"]}
-            _append(connection, run, now, STARTED, {**detail, "references_sha256": _digest(removes)})
+            _append(connection, run, now, STARTED, {**detail, **_digests(text, removes, frees)})
             connection.execute("commit")
         return run
 
@@ -225,11 +226,15 @@ class Journal:
         with self._open() as connection:
             connection.execute("begin")  # one moment, whoever writes meanwhile
             events = connection.execute(f"{_EVENTS} order by number").fetchall()
-            runs = connection.execute("select id, who, table_location, fingerprint from runs").fetchall()
+            runs = connection.execute("select id, who, table_location, fingerprint, plan from runs").fetchall()
             removed: dict[str, list[tuple[str, bytes]]] = {}
             for run, path, content in connection.execute("select run, path, content from removed order by run, number"):
                 removed.setdefault(run, []).append((path, bytes(content)))
-        kept = {run: (who, table, fingerprint) for run, who, table, fingerprint in runs}
+            frees: dict[str, list[tuple[str, str, int]]] = {}
+            for run, *row in connection.execute("select run, path, kind, bytes from frees order by rowid"):
+                frees.setdefault(run, []).append((row[0], row[1], row[2]))
+        kept = {run: (who, table, fingerprint) for run, who, table, fingerprint, _ in runs}
+        plans = {run: plan for run, *_, plan in runs}
         head = ""
         for number, run, at_ms, what, text, found in events:
             if _hash(head, run, at_ms, what, text) != found:
@@ -238,7 +243,9 @@ class Journal:
             if what == STARTED:
                 detail = json.loads(text)
                 written = (detail["who"], detail["table"], detail["fingerprint"])
-                if kept.pop(run, None) != written or _digest(removed.get(run, ())) != detail["references_sha256"]:
+                now = _digests(plans.get(run, ""), removed.get(run, ()), frees.get(run, ()))
+                same = all(detail.get(each, digest) == digest for each, digest in now.items())  # older ones lack some
+                if kept.pop(run, None) != written or not same:
                     raise Corrupt(
                         f"Run {run} was altered: the journal no longer keeps what it was started with.",
                         path=str(self.path),
@@ -259,11 +266,21 @@ class Journal:
         return out.getvalue()
 
 
-def _digest(removes: Sequence[tuple[str, bytes]]) -> str:
-    digest = hashlib.sha256()
+def _digests(plan: str, removes: Sequence[tuple[str, bytes]], frees: Sequence[tuple[str, str, int]]) -> dict[str, str]:
+    """What an entry of a run's start keeps of what stands in other tables."""
+    references = hashlib.sha256()
     for path, content in removes:
-        digest.update(path.encode() + b"\0" + content)
-    return digest.hexdigest()
+        references.update(path.encode() + b"\0" + content)
+    files = json.dumps([list(each) for each in frees])
+    return {
+        "references_sha256": references.hexdigest(),
+        "frees_sha256": _hashed(files),
+        "plan_sha256": _hashed(plan),
+    }
+
+
+def _hashed(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 def _append(connection: sqlite3.Connection, run: str, at_ms: int, what: str, detail: Mapping[str, Any]) -> str:
@@ -277,7 +294,7 @@ def _append(connection: sqlite3.Connection, run: str, at_ms: int, what: str, det
 
 
 def _hash(before: str, run: str, at_ms: int, what: str, detail: str) -> str:
-    return hashlib.sha256("\0".join((before, run, str(at_ms), what, detail)).encode()).hexdigest()
+    return _hashed(before, run, str(at_ms), what, detail)
 
 
 def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Run:

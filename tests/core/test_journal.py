@@ -47,6 +47,10 @@ def test_a_journal_nobody_touched_is_intact(journal: Journal) -> None:
         "update runs set table_location = '/w/other' where rowid = 2",
         "update removed set content = x'00' where rowid = 2",
         "delete from removed",
+        "update runs set plan = replace(plan, 'Frees nothing', 'Frees all') where rowid = 2",
+        "update frees set path = 'data/another' where rowid = 2",
+        "update frees set bytes = 3 where rowid = 2",
+        "delete from frees where rowid = 2",
         "insert into runs select 'made up', who, table_location, change_kind, plan, fingerprint, 1 from runs limit 1",
     ],
 )
