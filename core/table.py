@@ -133,11 +133,6 @@ class Table:
         if self.own:
             self.own.refuse_apply()
 
-    def refuse_query(self) -> None:
-        """`Unsupported` where rows of this table cannot be read here."""
-        if self.own:
-            self.own.refuse_query()
-
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: where the engine's own deletion would differ from this plan, and what it would break."""
         if self.own:

@@ -52,9 +52,6 @@ class Format(Protocol):
     def refuse_apply(self) -> None:
         """Raise where plans of this table cannot be carried out here."""
 
-    def refuse_query(self) -> None:
-        """Raise where rows of this table cannot be read here."""
-
     def edit(self, plan: Plan, heads: Heads) -> Edit:
         """What carries a plan out."""
 

@@ -187,13 +187,6 @@ class IcebergTable:
 
     # ----------------------------------------------------------------------------------------------------------------
 
-    def refuse_query(self) -> None:
-        raise Unsupported(
-            "Rows of Iceberg tables cannot be read here yet.",
-            path=self.location,
-            remedy="Read them in Spark with the Iceberg runtime: SELECT * FROM … VERSION AS OF <snapshot id>.",
-        )
-
     def place(self, found: Metadata) -> Place:
         """Where this table's files are: where its metadata says, and nowhere else."""
         if same(self.store, found.location):
