@@ -55,6 +55,7 @@ def test_expire_removes_what_was_shown_and_nothing_else(root: Path) -> None:
     assert Journal().open_run(table.location) is None
 
 
+@pytest.mark.slow
 def test_the_names_of_a_tag(root: Path) -> None:
     old = ids(root)
     changed(root, CreateTag("new", old[0], retained_ms=2**60, verified=True))
@@ -70,6 +71,7 @@ def test_the_names_of_a_tag(root: Path) -> None:
     assert ground.broken(root) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -93,6 +95,7 @@ def test_what_nobody_may_do_to_refs(root: Path, change: Change, words: str) -> N
     assert ground.newest(root) == before
 
 
+@pytest.mark.slow
 def test_a_tags_time_is_counted_from_its_snapshot(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Seven days for a snapshot of a year ago would protect it from nothing; `protect` means seven days from now."""
     now_ms = document(root)["snapshots"][0]["timestamp-ms"] + 365 * 86_400_000
@@ -114,6 +117,7 @@ def test_gc_switched_off_refuses_expiry_and_lets_tags_be(tmp_path: Path) -> None
     assert "new" in document(root)["refs"]
 
 
+@pytest.mark.slow
 def test_gc_switched_off_after_the_preview(root: Path) -> None:
     table = open_table(str(root))
     plan = table.preview(Expire(), LATE_MS)
@@ -124,6 +128,7 @@ def test_gc_switched_off_after_the_preview(root: Path) -> None:
     assert Journal().open_run(table.location) is None
 
 
+@pytest.mark.slow
 def test_old_metadata_that_falls_out_of_the_log_goes_as_shown(tmp_path: Path) -> None:
     options = {
         "write.metadata.delete-after-commit.enabled": "true",
@@ -144,6 +149,7 @@ def test_old_metadata_that_falls_out_of_the_log_goes_as_shown(tmp_path: Path) ->
     assert ground.broken(root) == []
 
 
+@pytest.mark.slow
 def test_statistics_of_what_goes_go_along(root: Path) -> None:
     old = ids(root)
 
@@ -183,6 +189,7 @@ def test_metadata_of_before_there_were_refs(tmp_path: Path) -> None:
     assert document(root)["refs"]["main"] == {"snapshot-id": document(root)["current-snapshot-id"], "type": "branch"}
 
 
+@pytest.mark.slow
 def test_a_packed_table_stays_packed(root: Path) -> None:
     ground.commit(root, lambda own: own["properties"].update({"write.metadata.compression-codec": "gzip"}))
     receipt = changed(root, CreateTag("new"))
@@ -194,6 +201,7 @@ def test_a_packed_table_stays_packed(root: Path) -> None:
     assert (root / "metadata/v10.gz.metadata.json").is_file()
 
 
+@pytest.mark.slow
 def test_a_version_of_the_other_packing_is_taken(root: Path) -> None:
     """One version is one version, packed or not."""
     table = open_table(str(root))
@@ -262,6 +270,7 @@ def test_what_a_crashed_java_left_makes_no_catalog(root: Path) -> None:
     table.refuse_apply()
 
 
+@pytest.mark.slow
 def test_a_newer_format_and_encryption_are_refused_by_name(root: Path) -> None:
     ground.commit(root, lambda own: own.update({"encryption-keys": [{"key-id": "a"}]}))
     with pytest.raises(Unsupported, match="encrypt"):
@@ -344,6 +353,7 @@ def test_a_tag_made_between_preview_and_apply_survives_with_its_files(root: Path
     assert Journal().open_run(table.location) is None
 
 
+@pytest.mark.slow
 def test_new_commits_that_do_not_touch_the_plan_are_no_conflict(root: Path) -> None:
     old = ids(root)
     table = open_table(str(root))
@@ -367,6 +377,7 @@ def test_a_tag_whose_own_age_is_over_is_not_left_dangling(root: Path) -> None:
     assert ids(root) == old
 
 
+@pytest.mark.slow
 def test_a_plan_is_applied_once(root: Path) -> None:
     table = open_table(str(root))
     plan = table.preview(Expire(), LATE_MS)

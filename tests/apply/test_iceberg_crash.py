@@ -114,7 +114,7 @@ def open_run(journal: Journal) -> str | None:
     return found[0].id if found else None
 
 
-CASES = [pytest.param(name, marks=[pytest.mark.slow] if name != "replace-tag" else []) for name in CHANGES]
+CASES = [pytest.param(name, marks=[pytest.mark.slow] if name != "rename-tag" else []) for name in CHANGES]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -215,6 +215,7 @@ def root(tmp_path: Path) -> Path:
     return ground.small_table(tmp_path / "t")
 
 
+@pytest.mark.slow
 def test_a_tag_made_before_the_commit_is_kept_by_resume(root: Path) -> None:
     run = cut_off(root, Expire(drop_tags=("early",)), BEFORE_IT)
     old, there = ids(root), ground.disk(root)
@@ -227,6 +228,7 @@ def test_a_tag_made_before_the_commit_is_kept_by_resume(root: Path) -> None:
     assert set(receipt.deleted) == there - ground.disk(root)
 
 
+@pytest.mark.slow
 def test_new_commits_after_the_commit_are_kept_by_undo(root: Path) -> None:
     before = ground.told(root)
     run = cut_off(root, Expire(drop_tags=("early",)), AFTER_THE_COMMIT)
@@ -246,6 +248,7 @@ def test_new_commits_after_the_commit_are_kept_by_undo(root: Path) -> None:
     assert after == before
 
 
+@pytest.mark.slow
 def test_undo_says_where_it_cannot_be_exact(root: Path) -> None:
     run = cut_off(root, Expire(drop_tags=("early",)), AFTER_THE_COMMIT)
     last = ids(root)[-1]
@@ -258,6 +261,7 @@ def test_undo_says_where_it_cannot_be_exact(root: Path) -> None:
     assert ground.broken(root) == []
 
 
+@pytest.mark.slow
 def test_undo_brings_no_snapshot_back_whose_files_are_gone(root: Path) -> None:
     run = cut_off(root, Expire(drop_tags=("early",)), AFTER_THE_COMMIT)
     plan = json.loads(json.dumps([path for path, _, _ in Journal().frees(run)]))
@@ -281,6 +285,7 @@ def test_snapshots_brought_back_by_another_hand_keep_their_files(root: Path) -> 
     assert ground.broken(root) == []
 
 
+@pytest.mark.slow
 def test_orphans_are_not_looked_for_while_a_run_is_open(root: Path) -> None:
     cut_off(root, Expire(drop_tags=("early",)), BEFORE_IT)
     table = reopened(str(root))

@@ -60,6 +60,7 @@ def test_a_tag_made_in_the_very_moment_of_the_commit_survives(root: Path) -> Non
     assert Journal().open_run(table.location) is None, "nothing was done, so nothing is left to finish"
 
 
+@pytest.mark.slow
 def test_a_commit_that_touches_nothing_of_the_plan_is_built_upon(root: Path) -> None:
     old = ids(root)
     store = Interrupted(str(root))
@@ -85,6 +86,7 @@ def test_a_name_that_another_takes_in_the_very_moment(root: Path) -> None:
     assert Journal().open_run(table.location) is None
 
 
+@pytest.mark.slow
 def test_whoever_is_always_second_gives_up_and_leaves_nothing(root: Path) -> None:
     class Busy(Store):
         number = 0
@@ -136,6 +138,7 @@ def test_a_tag_made_again_after_the_commit_keeps_its_files(root: Path) -> None:
     assert ground.broken(root) == []
 
 
+@pytest.mark.slow
 def test_java_renames_over_what_was_just_published(root: Path) -> None:
     """On a local disk its rename overwrites. What was planned to go is back then, and nothing is deleted."""
     store = Interrupted(str(root))
@@ -160,6 +163,7 @@ def test_java_renames_over_what_was_just_published(root: Path) -> None:
     assert len(ids(root)) == 4
 
 
+@pytest.mark.slow
 def test_litter_of_a_crashed_java_is_waited_for_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commit, "RIVAL_S", 0.01)
     (root / "metadata/deadbeef-8a30-48f2-9899-8db525fd9713.metadata.json").write_bytes(b"{")
@@ -247,6 +251,7 @@ class Lying(Store):
             raise Corrupt("503 Slow Down", path=relative)
 
 
+@pytest.mark.slow
 def test_a_write_that_was_done_and_denied_counts(root: Path) -> None:
     store = Lying(str(root))
     table = ground.opened(store)
@@ -273,6 +278,7 @@ def test_a_write_whose_outcome_is_not_known_deletes_nothing(root: Path) -> None:
     assert ground.broken(root) == []
 
 
+@pytest.mark.slow
 def test_a_manifest_that_cannot_be_read_any_more_keeps_everything(root: Path) -> None:
     table = open_table(str(root))
     plan = table.preview(Expire(drop_tags=("early",)), LATE_MS)
@@ -290,6 +296,7 @@ def test_a_manifest_that_cannot_be_read_any_more_keeps_everything(root: Path) ->
     assert recover.resume(run.id, open_table=lambda _: ground.opened(Store(str(root))), settle_s=0).is_exact
 
 
+@pytest.mark.slow
 def test_metadata_that_cannot_be_read_any_more_refuses(root: Path) -> None:
     table = open_table(str(root))
     plan = table.preview(Expire(drop_tags=("early",)), LATE_MS)
@@ -305,6 +312,7 @@ def test_metadata_that_cannot_be_read_any_more_refuses(root: Path) -> None:
         apply(table, plan, settle_s=0)
 
 
+@pytest.mark.slow
 def test_two_processes_of_ours_do_not_meet(root: Path) -> None:
     table = open_table(str(root))
     plan = table.preview(Expire(drop_tags=("early",)), LATE_MS)
@@ -320,6 +328,7 @@ def test_two_processes_of_ours_do_not_meet(root: Path) -> None:
     assert seen == ["refused"]
 
 
+@pytest.mark.slow
 def test_a_log_that_no_longer_names_what_was_replaced_deletes_nothing(root: Path) -> None:
     """Cut off after the commit, and its predecessor is gone since: nobody can say what the commit took away."""
     run = cut_off(root, Expire(drop_tags=("early",)), AFTER_THE_COMMIT)

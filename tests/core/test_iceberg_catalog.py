@@ -122,6 +122,7 @@ def test_what_names_no_table(name: str) -> None:
         open_table(name)
 
 
+@pytest.mark.slow
 def test_tables_are_listed_by_catalog_and_by_namespace(lake: Lake) -> None:
     with lake.client() as client:
         client.create_namespace("other.inner")
@@ -138,6 +139,7 @@ def test_tables_are_listed_by_catalog_and_by_namespace(lake: Lake) -> None:
     assert not list_tables("iceberg://lake").is_demo
 
 
+@pytest.mark.slow
 def test_a_catalog_that_does_not_answer_hides_no_other(lake: Lake, tmp_path: Path) -> None:
     config = tmp_path / ".pyiceberg.yaml"
     config.write_text(config.read_text() + f"  gone:\n    type: sql\n    uri: sqlite:///{tmp_path}/no/such.db\n")
@@ -148,6 +150,7 @@ def test_a_catalog_that_does_not_answer_hides_no_other(lake: Lake, tmp_path: Pat
         list_tables("iceberg://gone")
 
 
+@pytest.mark.slow
 def test_catalogs_by_environment(lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".pyiceberg.yaml").unlink()
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "sql")
@@ -176,6 +179,7 @@ def test_secrets_are_not_told(tmp_path: Path) -> None:
 # reading -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_catalog_says_which_metadata_is_current(lake: Lake) -> None:
     """A newer file that the catalog does not name is nothing."""
     newest = Path(lake.location().removeprefix("file://"))
@@ -211,6 +215,7 @@ def test_nothing_that_metadata_names_is_imported(tmp_path: Path, key: str, monke
 # changing ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_tags_through_the_catalog(lake: Lake) -> None:
     table = open_table(NAME)
     old = lake.ids()
@@ -250,6 +255,7 @@ def test_expire_through_the_catalog(lake: Lake) -> None:
     assert "theirs" in {ref.name for ref in table.heads().refs}
 
 
+@pytest.mark.slow
 def test_unknown_fields_and_version_3_survive(tmp_path: Path) -> None:
     def change(own: Json) -> None:
         own.update({"format-version": 3, "next-row-id": 0, "x-unknown": {"a": [1]}})
@@ -266,6 +272,7 @@ def test_unknown_fields_and_version_3_survive(tmp_path: Path) -> None:
     assert after["format-version"] == 3
 
 
+@pytest.mark.slow
 def test_a_tag_between_preview_and_apply_survives(lake: Lake) -> None:
     table = open_table(NAME)
     others = tuple(name for name in lake.document()["refs"] if name != "main")
@@ -313,6 +320,7 @@ def test_a_tag_in_the_very_moment_of_the_commit_survives(lake: Lake, during: dic
     assert {path.name for path in lake.root.glob("metadata/*.metadata.json")} == named, "what lost left nothing behind"
 
 
+@pytest.mark.slow
 def test_a_commit_that_touches_nothing_of_the_plan_is_built_upon(lake: Lake, during: dict[str, Any]) -> None:
     table = open_table(NAME)
     plan = table.preview(CreateTag("mine"), LATE_MS)
@@ -325,6 +333,7 @@ class Dropped(Exception):
     """The connection ended before the answer came."""
 
 
+@pytest.mark.slow
 def test_an_answer_that_never_came_is_decided_by_content(lake: Lake, during: dict[str, Any]) -> None:
     def drop() -> None:
         raise Dropped("connection reset")
@@ -346,6 +355,7 @@ def test_an_answer_that_never_came_is_decided_by_content(lake: Lake, during: dic
     assert "mine" in lake.document()["refs"]
 
 
+@pytest.mark.slow
 def test_one_version_has_one_winner(lake: Lake) -> None:
     """Everybody commits on the same metadata at once: one of them wins, and nothing of the others stays."""
     opened = [open_table(NAME) for _ in range(3)]
@@ -379,6 +389,7 @@ def test_without_pyiceberg_it_is_said_what_to_install(lake: Lake, monkeypatch: p
     assert "snapscope[iceberg]" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_commit_that_another_follows_at_once_counts(lake: Lake, during: dict[str, Any]) -> None:
     """With an answer and without: what the newest metadata's log names was committed."""
     table = open_table(NAME)
@@ -394,6 +405,7 @@ def test_a_commit_that_another_follows_at_once_counts(lake: Lake, during: dict[s
     assert {"one", "two", "followed", "again"} <= set(lake.document()["refs"])
 
 
+@pytest.mark.slow
 def test_what_pyiceberg_cannot_read_is_refused_by_name(tmp_path: Path) -> None:
     def change(own: Json) -> None:
         own["statistics"] = [
@@ -414,6 +426,7 @@ def test_what_pyiceberg_cannot_read_is_refused_by_name(tmp_path: Path) -> None:
     assert Journal().open_run(NAME) is None
 
 
+@pytest.mark.slow
 def test_undo_through_the_catalog(lake: Lake) -> None:
     before, there = lake.document(), lake.files()
     table = open_table(NAME)
@@ -440,6 +453,7 @@ def test_undo_through_the_catalog(lake: Lake) -> None:
     assert lake.files() == there
 
 
+@pytest.mark.slow
 def test_a_table_that_moved_since_it_was_opened_is_refused(lake: Lake, tmp_path: Path) -> None:
     table = open_table(NAME)
     with lake.client() as client:
@@ -451,6 +465,7 @@ def test_a_table_that_moved_since_it_was_opened_is_refused(lake: Lake, tmp_path:
         table.history()
 
 
+@pytest.mark.slow
 def test_a_metadata_location_that_is_gone(lake: Lake) -> None:
     table = open_table(NAME)
     Path(lake.location().removeprefix("file://")).unlink()
@@ -460,6 +475,7 @@ def test_a_metadata_location_that_is_gone(lake: Lake) -> None:
         open_table(NAME)
 
 
+@pytest.mark.slow
 def test_a_kind_of_catalog_that_is_not_committed_to(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogs, "WRITES", ())
     table = open_table(NAME)
@@ -467,6 +483,7 @@ def test_a_kind_of_catalog_that_is_not_committed_to(lake: Lake, monkeypatch: pyt
         apply(table, table.preview(CreateTag("x"), LATE_MS), settle_s=0)
 
 
+@pytest.mark.slow
 def test_the_command_line(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*words: str) -> Any:
         status = main([*words, "--json"])
