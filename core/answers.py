@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from core import refplan
 from core.asof import AsOf
 from core.diff import Diff
-from core.errors import SnapscopeError
+from core.errors import Invalid, SnapscopeError
 from core.expiry import Life, expiries
 from core.forecast import Forecast
 from core.history import History
 from core.journal import Run
-from core.model import HolderKind, Line, Problem, Snapshot
+from core.model import MAIN, HolderKind, Line, Problem, Snapshot
 from core.plan import going
 from core.planned import Plan
-from core.questions import best_drops, by_holders, exclusive, retention_curve
+from core.questions import Drop, best_drops, by_holders, exclusive, retention_curve
 from core.sweep import Receipt
 
 if TYPE_CHECKING:  # Spark is slow to load
@@ -178,14 +178,16 @@ def forecast(value: Forecast | None) -> Json | None:
     }
 
 
-def costs(history: History, now_ms: int) -> Json:
-    """Of one table: every tag's two costs, bytes by set of holders, the retention curve, the best tags to drop."""
+def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
+    """Of one table: every tag's two costs, bytes by set of holders; of a branch the retention curve and the best tags
+    to drop."""
     kept = history.existing
     files, sizes = exclusive(history, kept)
     settled = kept & ~going(history, now_ms)
     _, later = exclusive(history, settled)
     dates = expiries(history.heads, now_ms)
-    curve_files, curve_bytes = retention_curve(history)
+    curve_files, curve_bytes = retention_curve(history, branch)
+    drops, untold = _best_drops(history, branch)
     return {
         "held_bytes": history.bytes_of(history.held.over(kept)),
         "tags": _ref_costs(history, now_ms)
@@ -216,10 +218,17 @@ def costs(history: History, now_ms: int) -> Json:
             {"retain": keep, "freed_files": int(curve_files[keep]), "freed_bytes": int(curve_bytes[keep])}
             for keep in range(1, len(curve_files))
         ],
-        "best_drops": [
-            {"tags": list(drop.tags), "files": drop.files, "bytes": drop.bytes} for drop in best_drops(history, kept)
-        ],
+        "best_drops": [{"tags": list(drop.tags), "files": drop.files, "bytes": drop.bytes} for drop in drops],
+        "best_drops_untold": untold,
     }
+
+
+def _best_drops(history: History, branch: str) -> tuple[tuple[Drop, ...], str | None]:
+    """Where they are too many to choose from, why; the rest is told all the same."""
+    try:
+        return best_drops(history, history.existing, branch), None
+    except Invalid as error:
+        return (), str(error)
 
 
 def _ref_costs(history: History, now_ms: int) -> list[Json]:

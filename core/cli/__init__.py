@@ -175,9 +175,10 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--now", metavar="TIME")
     sub = command("audit", changes.audit, "List changes made from here, newest first.", table=False)
     sub.add_argument("table", nargs="?", default=None, help="only this table's")
-    sub.add_argument("--run", default=None, dest="run_id", metavar="RUN", help="one run with every path it deleted")
-    sub.add_argument("--export", choices=("json", "csv"), help="the whole journal as it is")
-    sub.add_argument("--verify", action="store_true", help="check the journal's chain of hashes")
+    one = sub.add_mutually_exclusive_group()
+    one.add_argument("--run", default=None, dest="run_id", metavar="RUN", help="one run with every path it deleted")
+    one.add_argument("--export", choices=("json", "csv"), help="the whole journal as it is")
+    one.add_argument("--verify", action="store_true", help="check the journal's chain of hashes")
     for name, run, help_ in (
         ("resume", changes.resume, "Carry on an unfinished change."),
         ("undo", changes.undo, "Take back a change whose sweep has not started."),

@@ -141,7 +141,8 @@ def _plan_all(args: Args) -> Answer:
         document.append(answers.plan(shown, coming=coming))
         frees = f"{len(shown.frees):,}", size(shown.freed_bytes), size(shown.kept_bytes)
         own = f"; the next commit takes {len(coming.goes)} by itself" if coming and coming.goes else ""
-        rows.append((each.title, *frees, f"{several(len(shown.goes), 'point')} go{own}"))
+        verb = "goes" if len(shown.goes) == 1 else "go"
+        rows.append((each.title, *frees, f"{several(len(shown.goes), 'point')} {verb}{own}"))
     args.partly = UNREAD if any("error" in each for each in document) else ""
     return document, texts.grid(("table", "files freed", "bytes freed", "bytes kept", ""), rows)
 

@@ -115,6 +115,8 @@ def _with_notes(text: str, line: Line) -> str:
 
 
 def _point(args: Args, default: str | None = None) -> str:
+    if args.at is not None and args.point is not None:
+        raise Invalid(f"Two points were named, {args.point} and {args.at}.", remedy="Name one.")
     given = args.at if args.at is not None else args.point
     if given is None and default is None:
         raise Invalid("No point was given.", remedy="Name one: 12, tag:v1, time:2026-11-01T00:00:00Z, latest~3.")
@@ -217,7 +219,7 @@ def holders(args: Args) -> Answer:
     found = life(history, args.path, now_ms) or life(history, table.store.relative(args.path), now_ms)
     if found is None:
         raise NotFound(
-            f"No point of this table has ever named {args.path!r} among what is still readable.",
+            f"No point of this table that can be read names {args.path!r}.",
             path=table.location,
             remedy="Name a path as `snapscope files TABLE` does, or where it lies; `snapscope orphans TABLE` lists "
             "files nothing names.",
@@ -230,7 +232,7 @@ def holders(args: Args) -> Answer:
 def cost(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
-    found = answers.costs(history, _now_ms(args))
+    found = answers.costs(history, _now_ms(args), args.branch)
     coming = forecast(table, history, _now_ms(args), args.branch)
     found["next_commit"] = answers.forecast(coming)
     tags = [
@@ -252,7 +254,7 @@ def cost(args: Args) -> Answer:
         grid(("tag", "frees now", "once the policy has run", "expires"), tags),
         grid(("snapshot", "goes by itself"), ends) + (f"\n… and {len(later)} more" if later else ""),
         grid(("held by exactly", "files", "bytes"), sets),
-        grid(("best tags to drop", "files", "frees"), drops),
+        found["best_drops_untold"] or grid(("best tags to drop", "files", "frees"), drops),
     ]
     return found, "\n\n".join(parts)
 

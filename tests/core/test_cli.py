@@ -264,6 +264,8 @@ USAGE = [
     ["serve", "w", "--port", "x"],
     ["--branch", "x"],
     ["snapshots", "t", "--now", "5"],
+    ["audit", "--run", "x", "--verify"],
+    ["audit", "--export", "csv", "--run", "x"],
 ]
 
 
@@ -281,6 +283,8 @@ def test_a_command_line_that_is_none(ask: Ask, words: list[str]) -> None:
 VALUES = [
     ["files", "latest~99"],
     ["files", "nonsense"],
+    ["files", "latest", "--at", "1"],
+    ["as-of", "latest", "--at", "1"],
     ["files", "--at", ""],
     ["files", "tag:nothing"],
     ["files", "branch:nothing"],
@@ -484,6 +488,28 @@ def test_the_cost_tells_when_each_point_goes(ask: Ask, table: TableBuilder) -> N
     text = ask("cost", table.root, "--now", NOW).out
     for each in (*said["snapshots"], *said["tags"]):
         assert each["expires"] in text
+
+
+def test_the_cost_is_that_of_the_branch(ask: Ask, table: TableBuilder) -> None:
+    table.tag("cut", 2)
+    branch = table.branch("dev", "cut")
+    branch.commit([branch.file()])
+    table.delete_tag("cut")
+    told = {name: ask("cost", table.root, "--branch", name, "--json").json for name in ("main", "dev")}
+    assert [len(each["retention"]) for each in told.values()] == [len(table.commits), 2]
+    named = {name: {tag for each in said["best_drops"] for tag in each["tags"]} for name, said in told.items()}
+    assert ("cut" in named["main"], "cut" in named["dev"]) == (False, True)
+
+
+def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
+    ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.questions.MAX_DROPPABLE", 0)
+    said = ask("cost", table.root, "--json").json
+    assert said["best_drops"] == []
+    assert "too many to choose from" in said["best_drops_untold"]
+    assert said["tags"]
+    assert said["best_drops_untold"] in ask("cost", table.root).out
 
 
 def test_keys_of_tables(ask: Ask, table: TableBuilder, tmp_path: Path) -> None:
