@@ -89,7 +89,7 @@ def test_a_field_of_any_other_type_is_an_error_of_ours(version: int) -> None:
 
 def test_a_packed_document_is_the_same() -> None:
     plain = json.dumps(document()).encode()
-    assert parse(gzip.compress(plain), "m").snapshots == parse(plain, "m").snapshots
+    assert parse(gzip.compress(plain, mtime=0), "m").snapshots == parse(plain, "m").snapshots
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_packed_document_is_the_same() -> None:
         (b"[" * 100_000, "no JSON"),
         (b'{"a": "\\ud800"}', "no JSON"),
         (b"\xff\xfe", "no JSON"),
-        (gzip.compress(b"{}")[:-4], "cut off"),
+        (gzip.compress(b"{}", mtime=0)[:-4], "cut off"),
         (b"\x1f\x8b\x08\x00" + b"\xff" * 20, "no whole gzip"),
     ],
 )
