@@ -13,10 +13,11 @@ import pyarrow.compute as pc
 
 from core import refs, retention
 from core.asof import in_words
+from core.errors import Invalid
 from core.history import History
 from core.model import Heads, HolderKind, Line, Tag
 from core.retention import UNBOUNDED
-from core.units import several
+from core.units import is_true, several
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,23 @@ def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expi
 
 def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
     options, count = line.options, len(line.snapshots)
-    if options.get("write-only") == "true":
+    if is_true(options.get("write-only")):
         return [Expiry(str(each.id), None, "never by a writer: the table is write-only") for each in line.snapshots]
-    policy = retention.policy(
-        options,
-        now_ms,
-        retain_max=None,
-        retain_min=None,
-        time_retained_ms=None,
-        older_than_ms=None,
-        max_deletes=None,
-        rules=rules,
-    )
+    try:
+        policy = retention.policy(
+            options,
+            now_ms,
+            retain_max=None,
+            retain_min=None,
+            time_retained_ms=None,
+            older_than_ms=None,
+            max_deletes=None,
+            rules=rules,
+        )
+    except Invalid as error:  # options that contradict themselves hide nothing else
+        return [Expiry(str(each.id), None, f"cannot be told: {error.message}") for each in line.snapshots]
     retained_ms = now_ms - policy.threshold_ms
-    holds = rules != "newest" or options.get("consumer.changelog-only") != "true"
+    holds = rules != "newest" or not is_true(options.get("consumer.changelog-only"))
     found, not_before, seen = [], 0, first_seen(line)
     for index, each in enumerate(line.snapshots):
         # After so many more commits the count no longer keeps it; after so many it goes whatever its age.

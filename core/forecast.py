@@ -20,6 +20,7 @@ from core.model import MAIN, HolderKind, Line, Tag
 from core.planned import Plan
 from core.retention import Policy, policy
 from core.table import Table
+from core.units import is_true
 
 RUN_LIMIT = 50  # `snapshot.expire.limit` where nobody says otherwise
 _LOOKED_AT = 1_000  # lost files of a point that its tag is chosen by
@@ -51,7 +52,7 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
     line = history.heads.line(branch)
     if line is None:
         raise NotFound(f"There is no branch {branch!r}.", path=table.location)
-    if line.options.get("write-only") == "true" or not line.snapshots or history.heads.format != "paimon":
+    if is_true(line.options.get("write-only")) or not line.snapshots or history.heads.format != "paimon":
         return None
     try:
         plans = tuple(planning.preview(history, asked, now_ms) for asked in _asked(line, now_ms))
@@ -94,7 +95,7 @@ def _asked(line: Line, now_ms: int) -> list[Expire]:
         retain_min=max(own.retain_min - 1, 1),
         max_deletes=most,
         expired_tags=any(tag.expires is not None for tag in line.tags)
-        and line.options.get("tag.time-expire-enabled") != "false",
+        and is_true(line.options.get("tag.time-expire-enabled", "true")),
     )
     if not line.changelogs or not keeps_changelogs(line.options):
         return [asked]

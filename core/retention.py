@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from core.asof import in_words
 from core.errors import Invalid
 from core.model import Line
-from core.units import parse_duration_ms
+from core.units import is_true, parse_duration_ms
 
 UNBOUNDED = 2**31 - 1
 LEAST = 10  # retain-min where nobody says otherwise
@@ -87,11 +87,18 @@ def policy(
         if value is not None and value < 0:
             raise Invalid(f"{name} must not be negative.")
     if time_retained_ms is None and older_than_ms is None:
-        text = options.get(f"{prefix}.time-retained") or options.get("snapshot.time-retained") or "1 h"
-        time_retained_ms = parse_duration_ms(text)
+        time_retained_ms = _retained_ms(options, prefix)
     thresholds = [] if time_retained_ms is None else [now_ms - time_retained_ms]
     thresholds += [] if older_than_ms is None else [older_than_ms]
     return Policy(greatest, least, min(thresholds), max_deletes, rules, tuple(notes))
+
+
+def _retained_ms(options: Mapping[str, str], prefix: str) -> int:
+    key = next((f"{each}.time-retained" for each in (prefix, "snapshot") if options.get(f"{each}.time-retained")), "")
+    try:
+        return parse_duration_ms(options.get(key, "1 h"))
+    except Invalid as error:
+        raise Invalid(f"The table option {key} cannot be read: {error.message}", remedy=error.remedy) from None
 
 
 def _number(options: Mapping[str, str], key: str) -> int | None:
@@ -119,7 +126,7 @@ def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> 
     stop, blocker = count - rule.retain_min, f"among the newest {rule.retain_min} (retain-min)"
     if rule.max_deletes is not None and rule.max_deletes < stop:
         stop, blocker = rule.max_deletes, f"max-deletes {rule.max_deletes} was reached"
-    is_changelog_only = line.options.get("consumer.changelog-only") == "true" and rule.rules == "newest"
+    is_changelog_only = is_true(line.options.get("consumer.changelog-only")) and rule.rules == "newest"
     for consumer in () if is_changelog_only else line.consumers:
         first = next((i for i, each in enumerate(retained) if each.id >= consumer.next_snapshot), count)
         if first < stop:

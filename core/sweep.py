@@ -24,7 +24,7 @@ from core.history import History
 from core.journal import Journal
 from core.model import Heads, Line, Problem
 from core.table import Progress, Table
-from core.units import several
+from core.units import is_true, several
 
 BATCH = 1000
 DELETERS = 8
@@ -279,7 +279,7 @@ def _clean_directories(table: Table, deleted: Sequence[str], main: Line) -> None
     """Remove bucket and partition directories that became empty, where the table's option asks for it."""
     options = main.options
     key = "snapshot.clean-empty-directories"
-    if table.own or (options.get(key) or options.get("snapshot.expire.clean-empty-directories")) != "true":
+    if table.own or not is_true(options.get(key) or options.get("snapshot.expire.clean-empty-directories")):
         return
     for directory in sorted({path.rpartition("/")[0] for path in deleted if "/bucket-" in f"/{path}"}, reverse=True):
         while directory and table.store.remove_empty_dir(directory):

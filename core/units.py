@@ -19,6 +19,11 @@ _UNITS_MS: dict[str, float] = {
 }
 
 
+def is_true(text: str | None) -> bool:
+    """A boolean option as Paimon reads it: whatever its case."""
+    return text is not None and text.lower() == "true"
+
+
 def parse_duration_ms(text: str) -> int:
     """Milliseconds of a duration as the engine writes it: `7 d`, `36h`, `90 min`; a bare number is milliseconds."""
     match = _DURATION.fullmatch(text)

@@ -10,7 +10,7 @@ import pytest
 from core.apply import apply
 from core.changes import Expire
 from core.errors import NotFound
-from core.expiry import expiries
+from core.expiry import expiries, life
 from core.forecast import Forecast, forecast
 from core.table import open_table
 from tests.builders import TableBuilder
@@ -158,6 +158,37 @@ def test_nothing_goes_where_the_engine_fails(tmp_path: Path) -> None:
     assert found is not None
     assert (found.goes, found.prevented_by) == ((), ())
     assert "its LATEST hint names snapshot 7" in found.headline
+
+
+@pytest.mark.parametrize("text", ["true", "TRUE", "True"])
+def test_booleans_are_read_whatever_their_case(tmp_path: Path, text: str) -> None:
+    table = replaced_four_times(tmp_path / "t", NEWEST_ALONE | {"write-only": text})
+    assert coming(tmp_path / "t") is None
+    dates = expiries(open_table(str(tmp_path / "t")).heads(), NOW_MS)
+    assert {each.words for each in dates.values()} == {"never by a writer: the table is write-only"}
+    table.schema(options=NEWEST_ALONE | {"consumer.changelog-only": text})
+    table.consumer("reader", 2)
+    assert goes(tmp_path / "t") == ("1", "2", "3")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"snapshot.num-retained.max": "5"}, "retain-max (5) is below retain-min (10, the engine's default)"),
+        ({"snapshot.time-retained": "soon"}, "The table option snapshot.time-retained cannot be read: 'soon'"),
+    ],
+)
+def test_options_that_cannot_be_heeded_hide_nothing_else(tmp_path: Path, options: dict[str, str], why: str) -> None:
+    replaced_four_times(tmp_path / "t", options)
+    table = open_table(str(tmp_path / "t"))
+    dates = expiries(table.heads(), NOW_MS)
+    assert all(each.words.startswith(f"cannot be told: {why}") for each in dates.values())
+    found = life(table.history(), "snapshot/snapshot-1", NOW_MS)
+    assert found is not None
+    assert found.holders == ("1",)
+    told = coming(tmp_path / "t")
+    assert told is not None
+    assert why in told.headline
 
 
 def test_what_cannot_be_told_says_why(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from core.formats.paimon import layout
 from core.formats.paimon.partitions import directory
 from core.model import Heads, Schema
 from core.runs import Ints, Mask
+from core.units import is_true
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
         ]
     first, identity = _group(codes, len(rows))
     own = rows.take(pa.array(first))
-    in_index = index_files and (schema is None or schema.options.get("index-file-in-data-file-dir") != "true")
+    in_index = index_files and (schema is None or not is_true(schema.options.get("index-file-in-data-file-dir")))
     directories = [""] * len(partition.dictionary) if in_index else _directories(partition.dictionary, schema)
     of = _codes(partition)[first]
     bucket = own["bucket"].to_numpy()

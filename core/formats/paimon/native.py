@@ -19,6 +19,7 @@ from core.formats.paimon.manifest import ADD, ENTRY, INDEX, LIST, SOURCE_COMPACT
 from core.model import MAIN, Heads, Line, Snapshot, Tag
 from core.retention import policy
 from core.store import Store
+from core.units import is_true
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class _Engine:
         )
         low = max(latest - rule.retain_max + 1, earliest)
         high = latest - rule.retain_min + 1
-        if self.line.options.get("consumer.changelog-only") != "true" or change.rules != "newest":
+        if not is_true(self.line.options.get("consumer.changelog-only")) or change.rules != "newest":
             high = min([high, *(consumer.next_snapshot for consumer in self.line.consumers)])
         if rule.max_deletes is not None:
             high = min(high, earliest + rule.max_deletes)
