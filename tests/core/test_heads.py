@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import Corrupt, Invalid, NotFound, Unsupported
+from core.errors import Corrupt, Invalid, NotFound
 from core.formats.paimon import heads
 from core.model import Heads, Line
 from core.store import Store
