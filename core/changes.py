@@ -5,15 +5,12 @@ Law: a request that contradicts itself or names what is not there is `Invalid` b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core import asof
 from core.errors import Invalid
 from core.model import MAIN, Heads, Line, Snapshot, Tag
 from core.names import refuse_name
-from core.retention import UNBOUNDED
-from core.units import parse_duration_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +124,6 @@ def asks_changelogs(change: Expire) -> bool:
         value is not None
         for value in (change.changelog_retain_max, change.changelog_retain_min, change.changelog_time_retained_ms)
     )
-
-
-def keeps_changelogs(options: Mapping[str, str]) -> bool:
-    """The engine's rule: a changelog option set above its snapshot counterpart keeps changelogs longer."""
-
-    def number(key: str, default: int) -> int:
-        text = options.get(key)
-        return default if text is None or not text.strip().lstrip("-").isdigit() else int(text)
-
-    for end, default in (("num-retained.min", 10), ("num-retained.max", UNBOUNDED)):
-        own = number(f"snapshot.{end}", default)
-        if number(f"changelog.{end}", own) > own:
-            return True
-    own_text = options.get("snapshot.time-retained", "1 h")
-    return parse_duration_ms(options.get("changelog.time-retained", own_text)) > parse_duration_ms(own_text)
 
 
 def check_tag_name(line: Line, name: str) -> None:

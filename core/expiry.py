@@ -59,7 +59,7 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
     except Invalid as error:  # options that contradict themselves hide nothing else
         return [Expiry(str(each.id), None, f"cannot be told: {error.message}") for each in line.snapshots]
     retained_ms = now_ms - policy.threshold_ms
-    holds = rules != "newest" or not is_true(options.get("consumer.changelog-only"))
+    holds = retention.heeds_consumers(options, rules)
     found, not_before, seen = [], 0, first_seen(line)
     for index, each in enumerate(line.snapshots):
         # After so many more commits the count no longer keeps it; after so many it goes whatever its age.

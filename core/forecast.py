@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core import plan as planning
-from core.changes import Expire, keeps_changelogs
+from core.changes import Expire
 from core.errors import NotFound, SnapscopeError
 from core.expiry import first_seen
 from core.history import History
 from core.model import MAIN, HolderKind, Line, Tag
 from core.planned import Plan
-from core.retention import Policy, policy
+from core.retention import Policy, keeps_changelogs, policy
 from core.table import Table
 from core.units import is_true
 

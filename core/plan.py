@@ -26,7 +26,6 @@ from core.changes import (
     asks_changelogs,
     check_tag_name,
     find_tag,
-    keeps_changelogs,
     refuse_unheeded,
     tag_source,
 )
@@ -34,7 +33,7 @@ from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
 from core.history import History
 from core.model import MAIN, Holder, HolderKind, Line, Snapshot
 from core.planned import FREES, Plan, Verdict, fingerprint, ordered
-from core.retention import Retained, Verdicts
+from core.retention import Retained, Verdicts, keeps_changelogs
 from core.runs import Mask, freed
 from core.units import several, wall_clock
 

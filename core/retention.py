@@ -111,6 +111,26 @@ def _number(options: Mapping[str, str], key: str) -> int | None:
         raise Invalid(f"The table option {key} was expected to be a number, found {text!r}.") from None
 
 
+def keeps_changelogs(options: Mapping[str, str]) -> bool:
+    """The engine's rule: a changelog option set above its snapshot counterpart keeps changelogs longer."""
+
+    def number(key: str, default: int) -> int:
+        text = options.get(key)
+        return default if text is None or not text.strip().lstrip("-").isdigit() else int(text)
+
+    for end, default in (("num-retained.min", 10), ("num-retained.max", UNBOUNDED)):
+        own = number(f"snapshot.{end}", default)
+        if number(f"changelog.{end}", own) > own:
+            return True
+    own_text = options.get("snapshot.time-retained", "1 h")
+    return parse_duration_ms(options.get("changelog.time-retained", own_text)) > parse_duration_ms(own_text)
+
+
+def heeds_consumers(options: Mapping[str, str], rules: str) -> bool:
+    """Do streaming readers hold snapshots? Else only changelogs, where these are kept longer than snapshots."""
+    return rules != "newest" or not (is_true(options.get("consumer.changelog-only")) and keeps_changelogs(options))
+
+
 @dataclass(frozen=True, slots=True)
 class Verdicts:
     """The ids that go, ascending, and per id the reasons in words."""
@@ -126,8 +146,7 @@ def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> 
     stop, blocker = count - rule.retain_min, f"among the newest {rule.retain_min} (retain-min)"
     if rule.max_deletes is not None and rule.max_deletes < stop:
         stop, blocker = rule.max_deletes, f"max-deletes {rule.max_deletes} was reached"
-    is_changelog_only = is_true(line.options.get("consumer.changelog-only")) and rule.rules == "newest"
-    for consumer in () if is_changelog_only else line.consumers:
+    for consumer in line.consumers if heeds_consumers(line.options, rule.rules) else ():
         first = next((i for i, each in enumerate(retained) if each.id >= consumer.next_snapshot), count)
         if first < stop:
             stop, blocker = first, f"consumer {consumer.name} reads on from snapshot {consumer.next_snapshot}"

@@ -103,7 +103,8 @@ def test_consumers_of_changelogs_alone_keep_no_snapshot() -> None:
     heads = table([NOW - 9 * HOUR] * 3, {"snapshot.num-retained.min": "1"}, [1])
     assert "consumer c1" in expiries(heads, NOW)["1"].words
     line = heads.main
-    schema = dataclasses.replace(line.schemas[0], options={**line.options, "consumer.changelog-only": "true"})
+    told = {**line.options, "consumer.changelog-only": "true", "changelog.time-retained": "2 d"}
+    schema = dataclasses.replace(line.schemas[0], options=told)
     heads = dataclasses.replace(heads, lines=(dataclasses.replace(line, schemas={0: schema}),))
     assert expiries(heads, NOW)["1"].words == "with the next commit of a writer"
     assert "consumer c1" in expiries(heads, NOW, "1.x")["1"].words

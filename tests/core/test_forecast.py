@@ -166,9 +166,23 @@ def test_booleans_are_read_whatever_their_case(tmp_path: Path, text: str) -> Non
     assert coming(tmp_path / "t") is None
     dates = expiries(open_table(str(tmp_path / "t")).heads(), NOW_MS)
     assert {each.words for each in dates.values()} == {"never by a writer: the table is write-only"}
-    table.schema(options=NEWEST_ALONE | {"consumer.changelog-only": text})
+    table.schema(options=NEWEST_ALONE | {"consumer.changelog-only": text, "changelog.num-retained.max": "9"})
     table.consumer("reader", 2)
     assert goes(tmp_path / "t") == ("1", "2", "3")
+
+
+def test_readers_hold_snapshots_where_changelogs_are_not_kept_longer(tmp_path: Path) -> None:
+    """`consumer.changelog-only` is heeded only on tables whose changelogs outlive their snapshots."""
+    table = replaced_four_times(tmp_path / "t", NEWEST_ALONE | {"consumer.changelog-only": "true"})
+    table.consumer("reader", 2)
+    opened = open_table(str(tmp_path / "t"))
+    history = opened.history()
+    plan = opened.preview(Expire(retain_max=1, retain_min=1), NOW_MS, history)
+    assert [verdict.point for verdict in plan.goes] == ["1"]
+    assert opened.native(plan, history) == ()
+    assert goes(tmp_path / "t") == ("1",)
+    dates = expiries(opened.heads(), NOW_MS)
+    assert dates["2"].words == "never while consumer reader stands before it"
 
 
 @pytest.mark.parametrize(

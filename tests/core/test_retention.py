@@ -243,7 +243,7 @@ def test_a_consumer_over_a_gap_holds_from_the_next_there_is() -> None:
 
 
 def test_consumers_of_changelogs_only_hold_no_snapshot() -> None:
-    free = line(1, consumer__changelog_only="true")
+    free = line(1, consumer__changelog_only="true", changelog__time_retained="2 d")
     rule = policy(retain_min=1, older_than_ms=10**9)
     assert judge(TIMES, rule, free).goes == (1, 2, 3)
     old = policy(retain_min=1, older_than_ms=10**9, rules="1.x")

@@ -11,15 +11,14 @@ import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from core.changes import Change, DeleteTags, Expire, keeps_changelogs
+from core.changes import Change, DeleteTags, Expire
 from core.errors import NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.files import changelog_path, identities
 from core.formats.paimon.manifest import ADD, ENTRY, INDEX, LIST, SOURCE_COMPACT, Manifests
 from core.model import MAIN, Heads, Line, Snapshot, Tag
-from core.retention import policy
+from core.retention import heeds_consumers, keeps_changelogs, policy
 from core.store import Store
-from core.units import is_true
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ class _Engine:
         )
         low = max(latest - rule.retain_max + 1, earliest)
         high = latest - rule.retain_min + 1
-        if not is_true(self.line.options.get("consumer.changelog-only")) or change.rules != "newest":
+        if heeds_consumers(self.line.options, change.rules):
             high = min([high, *(consumer.next_snapshot for consumer in self.line.consumers)])
         if rule.max_deletes is not None:
             high = min(high, earliest + rule.max_deletes)
