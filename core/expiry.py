@@ -57,7 +57,7 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
             rules=rules,
         )
     except Invalid as error:  # options that contradict themselves hide nothing else
-        return [Expiry(str(each.id), None, f"cannot be told: {error.message}") for each in line.snapshots]
+        return [Expiry(str(each.id), None, f"cannot be told: {error.message.rstrip('.')}") for each in line.snapshots]
     retained_ms = now_ms - policy.threshold_ms
     holds = retention.heeds_consumers(options, rules)
     found, not_before, seen = [], 0, first_seen(line)
