@@ -37,6 +37,8 @@ from core.retention import Retained, Verdicts, keeps_changelogs
 from core.runs import Mask, freed
 from core.units import several, wall_clock
 
+DAY_MS = 86_400_000
+
 
 def preview(history: History, change: Change, now_ms: int) -> Plan:
     """The plan of `change` at `now_ms`. `Invalid` for a request that contradicts itself, `Corrupt` where a remaining
@@ -86,6 +88,11 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
         case CleanOrphans():
             if change.older_than_ms > now_ms:
                 raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
+            if now_ms - change.older_than_ms < DAY_MS:
+                warnings.append(
+                    "Files less than a day old are taken, too: what a writer has written and not yet committed looks "
+                    "just like an orphan."
+                )
         case _:
             assert_never(change)
     if not isinstance(change, CreateTag | RenameTag):

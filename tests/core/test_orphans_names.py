@@ -9,7 +9,7 @@ import pytest
 
 from core.changes import CleanOrphans
 from core.table import open_table
-from tests.builders import TableBuilder
+from tests.builders import DAY_MS, TableBuilder
 
 NOW_MS = 4_000_000_000_000
 
@@ -26,3 +26,15 @@ def test_options_that_move_paths_orphan_nothing(option: str, tmp_path: Path) -> 
     path.write_text(json.dumps(schema))
     plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - 1), NOW_MS)
     assert plan.frees.num_rows == 0
+
+
+def test_young_orphans_are_warned_of(tmp_path: Path) -> None:
+    """A file that a writer has not committed yet is named by nothing, either."""
+    root = tmp_path / "w" / "default.db" / "t"
+    table = TableBuilder(root)
+    table.commit([table.file(10, rows=1)])
+    young, old = (
+        open_table(str(root)).preview(CleanOrphans(NOW_MS - age_ms), NOW_MS).warnings for age_ms in (1, DAY_MS)
+    )
+    assert "not yet committed" in young[0]
+    assert old == ()
