@@ -23,8 +23,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SOURCES = sorted(path for package in ("core", "dashboard") for path in (ROOT / package).rglob("*.py"))
 
 LONGEST = 400
-LONGER: dict[str, str] = {"dashboard/present/words.py": "every word of the dashboard stands in one module, by page"}
-"""Files that may be longer, each with its reason."""
 
 PURE_IMPORTS = frozenset(
     "__future__ abc bisect calendar collections contextlib dataclasses datetime decimal enum fractions functools "
@@ -210,5 +208,4 @@ def test_no_dashboard_file_hides_a_module() -> None:
 
 def test_files_have_one_job() -> None:
     lengths = {relative(path): len(path.read_text().splitlines()) for path in SOURCES}
-    assert {path: lines for path, lines in lengths.items() if lines > LONGEST and path not in LONGER} == {}
-    assert [path for path in LONGER if lengths.get(path, 0) <= LONGEST] == [], "no longer needs its exception"
+    assert {path: lines for path, lines in lengths.items() if lines > LONGEST} == {}

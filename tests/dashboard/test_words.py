@@ -1,4 +1,4 @@
-"""All words stand in one module, and every word there is shown somewhere."""
+"""All words stand in one room, and every word there is shown somewhere."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from dashboard.present import words
 from tests.places import ROOT
 
-WORDS = ROOT / "dashboard" / "present" / "words.py"
+WORDS = sorted((ROOT / "dashboard" / "present" / "words").glob("*.py"))
 DRAWING = sorted(path for part in ("views", "widgets") for path in (ROOT / "dashboard" / part).glob("*.py"))
 
 
@@ -49,14 +50,21 @@ def test_views_and_widgets_hold_no_sentences() -> None:
 
 
 def test_every_word_is_used() -> None:
-    own = WORDS.read_text()
-    others = "\n".join(path.read_text() for path in (ROOT / "dashboard").rglob("*.py") if path != WORDS)
+    own = "\n".join(path.read_text() for path in WORDS)
+    others = "\n".join(path.read_text() for path in (ROOT / "dashboard").rglob("*.py") if path not in WORDS)
     unused = [
         name
         for name in names(ast.parse(own))
         if not re.search(rf"\bwords\.{name}\b", others) and len(re.findall(rf"\b{name}\b", own)) < 2
     ]
     assert unused == []
+
+
+def test_no_word_stands_twice() -> None:
+    """Pages say `words.NAME`: of two the later import would win, and say the other page's sentence."""
+    found = [name for path in WORDS for name in names(ast.parse(path.read_text())) if not name.startswith("_")]
+    assert sorted(found) == sorted(set(found))
+    assert set(found) <= set(dir(words)), "a module that the room does not open"
 
 
 def test_the_styles_know_every_hue() -> None:

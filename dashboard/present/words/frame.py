@@ -1,0 +1,83 @@
+"""What stands around every page: the pages themselves, the sidebar, points, an empty warehouse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dashboard.present import units
+
+PRODUCT = "Snapscope"
+TAGLINE = "What did this table look like then, what changed, what do I lose if I clean up?"
+
+PAGES: Mapping[str, tuple[str, str]] = {
+    "overview": ("Overview", ":material/home:"),
+    "timeline": ("Timeline", ":material/timeline:"),
+    "asof": ("As of", ":material/history:"),
+    "diff": ("Diff", ":material/compare_arrows:"),
+    "retention": ("Retention", ":material/auto_delete:"),
+    "tags": ("Tags", ":material/bookmark:"),
+    "query": ("Query", ":material/terminal:"),
+    "audit": ("Audit", ":material/fact_check:"),
+}
+
+WAREHOUSE = "Warehouse"
+WAREHOUSE_HELP = "A warehouse, a database directory or one table: a path or any fsspec URL (s3://, oss://, gs:// …)."
+WAREHOUSE_HINT = "/data/warehouse or s3://bucket/warehouse"
+TABLE = "Table"
+REFRESH = "Refresh"
+REFRESH_HELP = "Read the clock again. Relative times and age rules are counted from the moment shown here."
+ZONE = "Time zone"
+ZONE_HELP = "Every time on every page is shown in this zone. The command line always takes and prints UTC."
+READ_ONLY = "Read-only"
+READ_ONLY_HELP = (
+    "This server was started for reading: each page shows the plan and the exact command. "
+    "`snapscope serve WAREHOUSE --write` starts one that carries plans out."
+)
+WRITABLE = "Allow changes"
+WRITABLE_HELP = (
+    "Off: every page only shows what a change would do. On: a plan can be carried out after it was confirmed. "
+    "It counts for this warehouse and this browser tab alone. On from the start only in a demo warehouse."
+)
+PICK_TABLE = "Pick a table"
+
+
+def more_lines(number: int) -> str:
+    return f"{number} more"
+
+
+# points
+
+LATEST = "latest: the newest snapshot"
+EARLIEST = "earliest: the oldest retained snapshot"
+POINT_PLACEHOLDER = "Choose a point, or type one"
+POINT_HELP = (
+    "A snapshot id, tag:NAME, branch:NAME, branch:NAME/12, time:2026-11-01T00:00:00Z, watermark:N, latest, earliest or "
+    "latest~3. A bare time such as 2026-11-01 08:00 is read in the zone shown on the left."
+)
+
+
+NO_WAREHOUSE = "No warehouse is open."
+NO_WAREHOUSE_NEXT = (
+    "Type its path or URL on the left, or start with one: `snapscope serve WAREHOUSE`. "
+    "To try it on made-up data: `snapscope demo DIR`, then `snapscope serve DIR`."
+)
+EMPTY_WAREHOUSE = "This warehouse has no tables yet."
+EMPTY_WAREHOUSE_NEXT = (
+    "A table is a directory `<database>.db/<table>` that holds `schema/schema-<N>`. Check the location on the left, "
+    "or make tables to play with: `snapscope demo DIR`."
+)
+
+
+def now_line(now_ms: int, zone: str) -> str:
+    return f"As of {units.moment(now_ms, zone)}"
+
+
+def table_summary(snapshots: int, tags: int, branches: int, last_ms: int | None, now_ms: int, zone: str) -> str:
+    parts = [units.plural(snapshots, "snapshot")]
+    if tags:
+        parts.append(units.plural(tags, "tag"))
+    if branches:
+        parts.append(units.plural(branches, "branch", "branches"))
+    if last_ms is not None:
+        parts.append(f"last commit {units.moment(last_ms, zone)} ({units.ago(last_ms, now_ms)})")
+    return " · ".join(parts)

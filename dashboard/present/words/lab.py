@@ -1,0 +1,53 @@
+"""The lab beside a plan: every retention, who holds what, the best tags to drop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.model import MAIN
+from dashboard.present import units
+
+LAB = "What other choices would do"
+LAB_CURVE = "Every retention"
+LAB_HOLDERS = "Who holds the bytes"
+LAB_DROPS = "Best tags to drop"
+LAB_OWN = "The table's own policy"
+LAB_CURVE_HELP = (
+    "Bytes freed by keeping the newest N snapshots of this branch, for every N, while all tags, branches and "
+    "changelogs stay. From the sizes in the manifests."
+)
+LAB_HOLDERS_HELP = (
+    "Each row is one exact set of names: only dropping all of them frees its files. “live” is the newest snapshot, "
+    "“history” are the others."
+)
+LAB_DROPS_HELP = "For each number of tags, the ones whose dropping frees most, everything else staying as it is."
+LAB_NO_CURVE = "One snapshot or none: there is nothing to choose."
+LAB_AS_TABLE = "As a table"
+LAB_FILES = "Files"
+LAB_COUNT = "Tags"
+LAB_DROP_TAGS = "Drop these"
+LAB_FREES = "Frees"
+LAB_SETS_NOUN = "sets"
+LAB_HELD_BY = "Held by exactly"
+LAB_ENDS = "Goes by itself"
+LAB_ENDS_HELP = "By this branch's own options, or the tag's own time, as the engine that commits next would judge it."
+LAB_KEEPS_ALL = "Writers of this table expire nothing by themselves."
+CURVE_X = "Snapshots kept (newest N)"
+NATIVE = "Beside Paimon"
+NATIVE_SAME = (
+    "Paimon's own deletion, computed step by step the way the engine does it, would take exactly these files too."
+)
+
+
+def lab_next(branch: str, headline: str, prevented_by: Sequence[str]) -> str:
+    where = "" if branch == MAIN else f" to branch {branch}"
+    told = f"By the table's own options, the next commit of a writer{where} does this by itself: {headline}"
+    return " ".join([told, *prevented_by])
+
+
+def curve_hover(keep: int, size: int, files: int) -> str:
+    return f"Keep {units.count(keep)}: frees {units.size(size)} in {units.plural(files, 'file')}"
+
+
+def curve_chosen(keep: int) -> str:
+    return f"keep {units.count(keep)}"

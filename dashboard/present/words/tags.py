@@ -1,0 +1,78 @@
+"""Tags: what each keeps and costs; making, moving and deleting them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+
+from core.model import Tag
+from dashboard.present import units
+
+NO_TAGS = "Nothing pins history: this table has no tags."
+
+
+def no_tags_next(horizon_ms: int | None, zone: str) -> str:
+    if horizon_ms is None:
+        return "A tag keeps a snapshot readable after it expires. Create one below."
+    return (
+        f"Without one, nothing before {units.moment(horizon_ms, zone)} can be read, and that horizon moves on with "
+        "every expiry. A tag keeps a snapshot readable after it expires: create one below."
+    )
+
+
+TAG_NAME = "Name"
+TAG_POINT = "Snapshot"
+TAG_NAME_HINT = "month-2026-11"
+TAG_CREATE_TEACH = "Give it a name to see the plan. A tag deletes nothing."
+CREATE = "Create tag"
+TAG_RETAINED = "Keep for"
+TAG_RETAINED_HELP = "After this time an engine that commits deletes the tag by itself. Blank: never."
+TAG_KEPT_HELP = (
+    "The tag's own time is filled in, and is counted from its replacement. After it, an engine that commits deletes "
+    "the tag by itself. Blank: never."
+)
+TAG_RETAINED_HINT = "blank: for ever, or 90d"
+TAG_CREATE = "Create a tag"
+TAG_COST = "Frees now"
+TAG_LATER = "After the policy"
+TAG_LATER_HELP = (
+    "Bytes that deleting this tag would free after every branch's own expiry options have taken what they take at the "
+    "moment shown: what the tag really costs in the long run."
+)
+TAG_VERIFY = "Check every file"
+TAG_VERIFY_HELP = (
+    "After the tag is made, every data file of its point is looked up; if one is missing the tag is withdrawn."
+)
+TAG_RENAME_TO = "New name"
+TAG_REPLACE_POINT = "Snapshot it names from now on"
+TAG_COST_HELP = (
+    "Bytes that nothing but this one tag holds. Two tags on one snapshot each free nothing alone, so these numbers do "
+    "not add up."
+)
+TAG_EXPIRES_HELP: Mapping[str, str] = {
+    "paimon": "By the clock of whoever created the tag: Paimon writes no zone.",
+    "iceberg": "From then on the next expiry drops it, by the age of its snapshot.",
+}
+NEVER = "never"
+
+
+def replace_tag(name: str) -> str:
+    return f"Let {name} name another snapshot"
+
+
+def rename_tag(name: str) -> str:
+    return f"Rename {name}"
+
+
+def delete_tag(name: str) -> str:
+    return f"Delete {name}: what that frees"
+
+
+def tag_expires(tag: Tag, zone: str) -> str:
+    if tag.ends_ms is not None:
+        return units.moment(tag.ends_ms, zone)
+    return NEVER if tag.expires is None else units.wall_clock(tag.expires)
+
+
+def tag_retained(retained: dt.timedelta | None) -> str:
+    return "for ever" if retained is None else units.duration(round(retained.total_seconds() * 1_000))
