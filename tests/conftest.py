@@ -10,13 +10,17 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
 
 from tests.places import ROOT, SMALL_TABLES, TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 KINDS = ("spark", "engines", "browser")
 """Tests that need more than Python. The kind is the test's marker, or what a skip's reason begins with ("browser:")."""
@@ -43,6 +47,18 @@ def state_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("SNAPSCOPE_STATE", str(own / "state"))
     monkeypatch.setenv("SNAPSCOPE_CACHE", str(own / "cache"))
     return own / "state"
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The process's one Spark, started on first use: it takes seconds. Its log and warehouse are in a place of its own;
+    no test may stop it but in a process of its own."""
+    from core.spark import session
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SNAPSCOPE_STATE", str(tmp_path_factory.mktemp("state")))
+        yield session.get()
+        session.stop()
 
 
 @pytest.fixture(scope="session")
@@ -84,6 +100,9 @@ def pytest_configure(config: pytest.Config) -> None:
     private = config.stash[PRIVATE] = tempfile.mkdtemp(prefix="snapscope-tests-")
     os.environ["SNAPSCOPE_STATE"] = os.path.join(private, "state")
     os.environ["SNAPSCOPE_CACHE"] = os.path.join(private, "cache")
+    # Whoever uses Spark first in a process starts it for all tests after it, so it starts in the same way for all.
+    os.environ["SNAPSCOPE_SPARK_FAST_START"] = "1"
+    os.environ.pop("SNAPSCOPE_SPARK_CONF", None)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

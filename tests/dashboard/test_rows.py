@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from core.errors import Unsupported
 from core.model import Snapshot
-from core.spark import session
 from core.spark.compare import Change
 from core.spark.rowdiff import RowDiff
 from dashboard import jobs
@@ -142,17 +142,9 @@ def test_a_comparison_can_be_cancelled(
     assert words.COMPARING_CANCELLED in finished(page).text
 
 
-@pytest.fixture
-def spark(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("SNAPSCOPE_SPARK_FAST_START", "1")
-    monkeypatch.delenv("SNAPSCOPE_SPARK_CONF", raising=False)
-    yield
-    session.stop()
-
-
 @pytest.mark.spark
 @pytest.mark.slow
-def test_real_rows_through_spark(open_page: Callable[..., Page], tmp_path: Path, spark: None) -> None:
+def test_real_rows_through_spark(open_page: Callable[..., Page], tmp_path: Path, spark: SparkSession) -> None:
     table = Stored(
         tmp_path / "shop.db" / "orders", [("id", "INT"), ("v", "STRING")], primary_keys=["id"], options={"bucket": "1"}
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+from pyspark.sql import SparkSession
 
 from tests.places import ROOT
 
@@ -41,14 +42,12 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo warehouse, made once."""
     from core import demo as making
-    from core.spark import session
 
     directory = tmp_path_factory.mktemp("demo") / "demo"
     making.build(str(directory), progress=None, now_ms=NOW)
-    session.stop()
     return directory
 
 

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from core.errors import Unsupported
-from core.spark import session
 from core.spark.query import query
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.interop.keyed_tables import ENGINE_OPTIONS, Case, build
 from tests.interop.test_our_writes import shown
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SNAPSCOPE_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("SNAPSCOPE_SPARK_FAST_START", "1")
-        yield session.get()
-        session.stop()
 
 
 def check(judge: PaimonJudge, location: str, snapshot: int) -> list[str]:

@@ -11,7 +11,7 @@ import math
 import operator
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,22 +21,13 @@ from pyspark.sql import SparkSession
 
 from core.asof import resolve
 from core.formats.paimon.types import Type, parse
-from core.spark import iceberg, iceberg_files, iceberg_prune, iceberg_read, session
+from core.spark import iceberg, iceberg_files, iceberg_prune, iceberg_read
 from core.spark.filters import Check, kind
 from core.spark.prune import comparable
 from core.spark.query import query
 from core.table import open_table
 from tests.engines.iceberg_java import EngineError, IcebergJudge, ordered
 from tests.interop import iceberg_history
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SNAPSCOPE_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("SNAPSCOPE_SPARK_FAST_START", "1")
-        yield session.get()
-        session.stop()
 
 
 def same_rows(spark: SparkSession, judge: IcebergJudge, address: str, every: int = 3) -> Counter[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from core.errors import Unsupported
 from core.formats.paimon import binary_row
-from core.spark import read, session
+from core.spark import read
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.interop.test_our_writes import shown
@@ -23,15 +22,6 @@ COLUMNS = [
     ("p", "STRING"), ("d", "DATE"),
 ]  # fmt: skip
 PARTS = ["a{b}*?[c],d e%", "x=1/y", "", None]
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SNAPSCOPE_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("SNAPSCOPE_SPARK_FAST_START", "1")
-        yield session.get()
-        session.stop()
 
 
 def row(number: int) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.formats.paimon import commit, references
-from core.spark import read, session, write
+from core.spark import read, write
 from core.store import Store
 from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.engines.pypaimon_env import PypaimonJudge
@@ -26,15 +25,6 @@ COLUMNS = (
     ("p", "STRING"), ("d", "DATE"),
 )  # fmt: skip
 AWKWARD = ["a{b}*?[c],d e%", "x=1/y", "", None]
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SNAPSCOPE_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("SNAPSCOPE_SPARK_FAST_START", "1")
-        yield session.get()
-        session.stop()
 
 
 def made(spark: SparkSession, first: int, end: int, day: str = "2026-01-01") -> Any:

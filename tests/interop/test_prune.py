@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,20 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.asof import resolve
-from core.spark import filters, keyed, points, prune, session
+from core.spark import filters, keyed, points, prune
 from core.spark.alike import paths_of
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge
 from tests.spark.test_prune import COLUMNS, condition, value
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SNAPSCOPE_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("SNAPSCOPE_SPARK_FAST_START", "1")
-        yield session.get()
-        session.stop()
 
 
 def written(found: Any) -> Any:

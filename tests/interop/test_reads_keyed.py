@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from core.asof import resolve
 from core.errors import NotFound, Unsupported
-from core.spark import points, session
+from core.spark import points
 from core.spark.query import query
 from core.table import open_table
 from tests.engines.paimon_java import EngineError, PaimonJudge
@@ -30,16 +29,6 @@ from tests.interop.keyed_tables import AXES, Case, build, check_every_point, cov
 from tests.places import TABLES
 from tests.vectors import vector
 from tests.webhdfs import serving
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SNAPSCOPE_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("SNAPSCOPE_SPARK_FAST_START", "1")
-        yield session.get()
-        session.stop()
-
 
 # combinations -----------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""One Spark for all tests here: it takes seconds to start and nothing of it is shared but the JVM."""
+"""Sessions on the one Spark of all tests: nothing of it is shared but the JVM."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from core.spark import session as sessions
 from core.spark import sql
 
 
@@ -20,17 +19,6 @@ def patient() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sql, "LINGER_S", math.inf)
         yield
-
-
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The process's own session, with its log and warehouse in a temporary state directory."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SNAPSCOPE_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("SNAPSCOPE_SPARK_FAST_START", "1")
-        patch.delenv("SNAPSCOPE_SPARK_CONF", raising=False)
-        yield sessions.get()
-        sessions.stop()
 
 
 @pytest.fixture
