@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from core.errors import Unsupported
 from core.runs import Ints, Mask
-from core.spark.merge_rule import DEDUPLICATE, PARTIAL_UPDATE, Function, Group, MergeRule
+from core.spark.merge_rule import DEDUPLICATE, FIRST_ROW, PARTIAL_UPDATE, Function, Group, MergeRule
 
 SEQUENCE, KIND, LEVEL = "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL"
 INSERT, UPDATE_BEFORE, DELETE = 0, 1, 3
@@ -30,24 +30,29 @@ _Values: TypeAlias = npt.NDArray[Any]
 _NONE = -1  # no row: the value is null
 
 
-def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False) -> pa.Table:
-    """The merged rows, in no order; with `kinds` also those that are retractions, and a first column `_VALUE_KIND`.
+def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False, stored: bool = False) -> pa.Table:
+    """The merged rows, in no order; with `kinds` also those that are retractions, and a first column `_VALUE_KIND`;
+    with `stored` as a file holds them: before that one `_SEQUENCE_NUMBER`.
 
     `rows` has the columns of `rule.columns`, `_SEQUENCE_NUMBER` (int64), `_VALUE_KIND` (int8) and `_LEVEL` (int32).
     Raises `Unsupported` where a row is met that the rule cannot take.
     """
+    kinds = kinds or stored
     rows = rows.combine_chunks()
     kind = numbers(rows[KIND])
     retract = (kind == UPDATE_BEFORE) | (kind == DELETE)
     columns = rows.select(list(rule.columns))
-    shown = rows.select([KIND, *rule.columns]) if kinds else columns
+    shown = rows.select([*([SEQUENCE] if stored else []), *([KIND] if kinds else []), *rule.columns])
     if not len(rows):
         return shown
     order, start, count = _grouped(rule, rows, retract)
+    if rule.engine == FIRST_ROW:
+        return shown.take(pa.array(np.sort(_first(rule, order, start, count, retract))))
     if rule.engine == DEDUPLICATE:
         if rule.ignore_delete and retract.any():
             retract[order[start[count == 1]]] &= not kinds  # the engine does not ignore one that is alone
-            return merge(replace(rule, ignore_delete=False), rows.filter(pa.array(~retract)), kinds=kinds)
+            kept = rows.filter(pa.array(~retract))
+            return merge(replace(rule, ignore_delete=False), kept, kinds=kinds, stored=stored)
         last = order[start + count - 1]
         return shown.take(pa.array(np.sort(last if kinds else last[~retract[last]])))
     alone = count == 1
@@ -67,7 +72,36 @@ def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False) -> pa.Table:
     if not kinds:
         return merged
     of = np.concatenate((kind[single], np.where(lives, INSERT, DELETE)))
-    return merged.add_column(0, KIND, pa.array(of, pa.int8()))
+    merged = merged.add_column(0, KIND, pa.array(of, pa.int8()))
+    if not stored:
+        return merged
+    number = numbers(rows[SEQUENCE])
+    last = _last(steps, retract if rule.engine == PARTIAL_UPDATE and rule.ignore_delete else None)
+    latest = np.where(last == _NONE, 0, number[last])  # the engine's zero where all rows are ignored
+    return merged.add_column(0, SEQUENCE, pa.array(np.concatenate((number[single], latest)), pa.int64()))
+
+
+def _first(rule: MergeRule, order: Ints, start: Ints, count: Ints, retract: Mask) -> Ints:
+    """Of each key the row that came first."""
+    first = order[start]
+    if not retract.any():
+        return first
+    if not rule.ignore_delete:
+        raise Unsupported("A deleted row was met, and a first-row table takes those only with 'ignore-delete'.")
+    group = np.repeat(np.arange(len(start), dtype=np.int64), count)
+    taken = ~retract[order] | (count[group] == 1)  # one that is alone is not looked at
+    _, at = np.unique(group[taken], return_index=True)
+    return order[taken][at]
+
+
+def _last(steps: _Steps, ignored: Mask | None) -> Ints:
+    """Of each key with several rows the last one that counts."""
+    found: Ints = np.full(steps.keys, _NONE, dtype=np.int64)
+    for rows in steps:
+        keys = np.arange(len(rows), dtype=np.int64)
+        taken = slice(None) if ignored is None else ~ignored[rows]
+        found[keys[taken]] = rows[taken]
+    return found
 
 
 # order and groups -------------------------------------------------------------------------------------------------

@@ -1,33 +1,54 @@
-"""Commits to an append table: append, overwrite of partitions, compaction.
+"""Commits to a table: one change on top of the newest snapshot, published as the next id or not at all.
 
-Laws: a snapshot is published after everything it names. What is known not to be published is taken away again, data
-files included; where the outcome is not known nothing is deleted. Source: commit protocol, spec 6.
+Laws: a snapshot is published after everything it names. A lost race is repeated on top of the winner, and the change
+is judged anew there. What is known not to be published is taken away again, data files included; where the outcome is
+not known nothing is deleted. A change with a number of its own (`Stamp.identifier`) lands once, however often it is
+tried. Source: commit protocol, spec 6.
 """
 
 from __future__ import annotations
 
+import functools
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.errors import Conflict, Invalid, SnapscopeError, Unsupported
-from core.formats.paimon import binary_row, documents, entries, heads, layout
+from core.errors import Conflict, Invalid, NotFound, SnapscopeError, Unsupported
+from core.formats import Unknown
+from core.formats.paimon import binary_row, documents, entries, evolution, heads, layout, merging, newest
 from core.formats.paimon.entries import NewFile, Record
-from core.formats.paimon.references import ATTEMPTS, Head, publish, read_head, read_schema
-from core.model import MAIN, Snapshot
+from core.formats.paimon.newest import live_entries
+from core.formats.paimon.references import Head, publish, read_head, read_schema
+from core.model import MAIN, Schema, Snapshot
 from core.store import Store
+from core.units import parse_duration_ms
 
-MANIFEST_TARGET_BYTES = 8 << 20
-MERGE_MIN_COUNT = 30
+__all__ = [
+    "Change",
+    "Choose",
+    "Stamp",
+    "append",
+    "compact",
+    "exactly",
+    "landed",
+    "live_entries",
+    "matcher",
+    "overwrite",
+]
+__all__ += ["overwrite_touched", "run"]
 _log = logging.getLogger(__name__)
+Choose = Callable[[Head, list[Record]], list[Record]]
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Who commits when, and where new names come from (`new_uuid` answers a different text each time)."""
+    """Who commits when, and where new names come from (`new_uuid` answers a different text each time).
+
+    `identifier` numbers the commits of one user; those of batches all have the same and are never taken for repeated.
+    """
 
     time_ms: int
     new_uuid: Callable[[], str]
@@ -35,32 +56,34 @@ class Stamp:
     identifier: int = documents.BATCH
     branch: str = MAIN
     watermark: int | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
-# reading what a commit is built on -----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one commit does, and how its snapshot is called.
+
+    `choose` answers which of the live files it ends; it is asked again after every lost race, and raises `Conflict`
+    where the change is no longer right. `refuse` raises for tables that must not be written so.
+    """
+
+    kind: str
+    operation: str | None = None
+    files: Sequence[NewFile] = ()
+    choose: Choose | None = None
+    statistics: bytes | None = None  # the content of a new statistics file
+    refuse: Callable[[Schema], None] = documents.refuse_unwritable
 
 
-def live_entries(store: Store, snapshot: Snapshot | None) -> list[Record]:
-    """The ADD entries of all files live at a snapshot, with every field."""
-    if snapshot is None:
-        return []
-    return entries.live(_entries(store, [*_listed(store, snapshot, "base"), *_listed(store, snapshot, "delta")]))
+def landed(store: Store, kind: str, stamp: Stamp, *, after: int = 0) -> Snapshot | None:
+    """This user's newest commit of this kind, if its number is this one's or a later one's: then this one is done.
 
-
-def _listed(store: Store, snapshot: Snapshot, which: str) -> list[Record]:
-    name = snapshot.fields.get(f"{which}ManifestList")
-    if name is None:
-        return []
-    path = f"{layout.MANIFEST}/{name}"
-    return entries.read_list(store.read(path), path)
-
-
-def _entries(store: Store, listed: Iterable[Record]) -> list[Record]:
-    found: list[Record] = []
-    for each in listed:
-        path = f"{layout.MANIFEST}/{layout.plain_name(each['_FILE_NAME'], layout.MANIFEST)}"
-        found += entries.read_manifest(store.read(path), path)
-    return found
+    Only ids beyond `after` are looked at. Batches have no number of their own, and are never done.
+    """
+    if stamp.identifier == documents.BATCH:
+        return None
+    found = newest.last_of(store, stamp.branch, stamp.user, kind, after=after)
+    return found if found is not None and found.commit_identifier >= stamp.identifier else None
 
 
 # commits --------------------------------------------------------------------------------------------------------
@@ -68,16 +91,21 @@ def _entries(store: Store, listed: Iterable[Record]) -> list[Record]:
 
 def append(store: Store, files: Sequence[NewFile], stamp: Stamp) -> Snapshot:
     """Add files. Appends never conflict: a lost race is repeated on top of the winner."""
-    return _commit(store, files, stamp, "APPEND", "WRITE", None)
+    return run(store, Change("APPEND", "WRITE", files), stamp)
 
 
 def overwrite(
-    store: Store, files: Sequence[NewFile], partitions: Sequence[Mapping[str, Any]], stamp: Stamp
+    store: Store,
+    files: Sequence[NewFile],
+    partitions: Sequence[Mapping[str, Any]],
+    stamp: Stamp,
+    *,
+    operation: str = "OVERWRITE",
 ) -> Snapshot:
     """Replace all files of the named partitions by `files`; without files the partitions are dropped.
 
-    Each of `partitions` gives values for some or all partition keys; `{}` means the whole table.
-    `Invalid` where a new file lies outside of them.
+    Each of `partitions` gives values for some or all partition keys; `{}` means the whole table. Files that others
+    add to them meanwhile are replaced, too. `Invalid` where a new file lies outside of them.
     """
     if not partitions:
         raise Invalid("No partition was named to overwrite.", remedy="Name one; {} means the whole table.")
@@ -88,11 +116,28 @@ def overwrite(
             raise Invalid("A row lies outside of the partitions that were named to be overwritten.")
         return [entry for entry in live if matches(entry["_PARTITION"])]
 
-    return _commit(store, files, stamp, "OVERWRITE", "OVERWRITE", choose)
+    return run(store, Change("OVERWRITE", operation, files, choose), stamp)
+
+
+def overwrite_touched(store: Store, files: Sequence[NewFile], stamp: Stamp) -> Snapshot | None:
+    """Replace all files of the partitions that `files` lie in (a dynamic overwrite); None where there are no files.
+
+    A table without partition keys is replaced whole, by nothing where there are no files, as the engine does it.
+    """
+    if not files and read_head(store, stamp.branch).schema.partition_keys:
+        return None
+    touched = {file.partition for file in files} or {binary_row.EMPTY}
+    choose: Choose = lambda _, live: [entry for entry in live if entry["_PARTITION"] in touched]  # noqa: E731
+    return run(store, Change("OVERWRITE", "OVERWRITE", files, choose), stamp)
 
 
 def compact(store: Store, gone: Sequence[Record], files: Sequence[NewFile], stamp: Stamp) -> Snapshot:
     """Replace files by others that hold the same rows. `Conflict` if one of them is no longer live."""
+    return run(store, Change("COMPACT", None, files, exactly(store, gone)), stamp)
+
+
+def exactly(store: Store, gone: Sequence[Record]) -> Choose:
+    """Chooses these live files; `Conflict` if one of them was ended meanwhile."""
     wanted = {entries.identity(entry): entry["_FILE"]["_FILE_NAME"] for entry in gone}
 
     def choose(_: Head, live: list[Record]) -> list[Record]:
@@ -102,7 +147,7 @@ def compact(store: Store, gone: Sequence[Record], files: Sequence[NewFile], stam
             raise Conflict(f"{min(missing)} is no longer live; another commit replaced it.", path=store.location)
         return found
 
-    return _commit(store, files, stamp, "COMPACT", None, choose)
+    return choose
 
 
 def matcher(head: Head, partitions: Sequence[Mapping[str, Any]]) -> Callable[[bytes], bool]:
@@ -127,28 +172,32 @@ def matcher(head: Head, partitions: Sequence[Mapping[str, Any]]) -> Callable[[by
     return matches
 
 
-def _commit(
-    store: Store,
-    files: Sequence[NewFile],
-    stamp: Stamp,
-    kind: str,
-    operation: str | None,
-    choose: Callable[[Head, list[Record]], list[Record]] | None,
-) -> Snapshot:
-    draft = _Draft(store, files, stamp)
+def run(store: Store, change: Change, stamp: Stamp) -> Snapshot:
+    """Commit a change on top of the newest snapshot, as often as it takes until it is the next one.
+
+    Answers the earlier commit, and leaves nothing of this one, where a change of this user with this number or a later
+    one has landed before. `Conflict` where others kept coming first, or an outcome is not known (then nothing is
+    deleted, and the same change with the same number may be tried again).
+    """
+    draft = _Draft(store, change, stamp)
     try:
-        for attempt in range(ATTEMPTS):
-            if attempt:  # as engines do: wait for a random while that grows, or the same writers meet again
-                time.sleep(random.uniform(0.0, min(1.0, 0.01 * 2**attempt)))
-            head = read_head(store, stamp.branch)
-            path, content = draft.write(head, kind, operation, choose)
+        for head in _turns(store, stamp.branch):
+            if (done := draft.landed(head)) is not None:
+                return done
+            path, content = draft.write(head)
             draft.is_open = False
-            if publish(store, path, content):
+            try:
+                is_ours = publish(store, path, content)
+            except Unknown as error:
+                draft.unsure[path], draft.written, draft.is_sure = (content, error), [], False
+                continue
+            if is_ours:
                 _hint(store, head, stamp.branch)
-                number = path.rsplit("-", 1)[-1]
-                return heads.snapshot_of(number, content, path)
-            draft.is_open = True
+                return heads.snapshot_of(path.rsplit("-", 1)[-1], content, path)
+            draft.is_open = draft.is_sure
             draft.withdraw()
+        if draft.unsure:
+            raise next(iter(draft.unsure.values()))[1]
         raise Conflict("Other commits kept coming first.", path=store.location, remedy="Try again.")
     except BaseException as error:
         if draft.is_open:
@@ -156,41 +205,92 @@ def _commit(
         raise
 
 
+def _turns(store: Store, branch: str) -> Iterator[Head]:
+    """The newest state for each try, after a random wait that grows: else the same writers meet again and again."""
+    head = read_head(store, branch)
+    options = head.schema.options
+    tries = int(options.get("commit.max-retries", 10)) + 1
+    least, most = (
+        parse_duration_ms(options.get(f"commit.{which}-retry-wait", usual)) / 1000
+        for which, usual in (("min", "10 ms"), ("max", "10 s"))
+    )
+    timeout = options.get("commit.timeout")
+    until = time.monotonic() + (parse_duration_ms(timeout) / 1000 if timeout else float("inf"))
+    yield head
+    for number in range(1, tries):
+        if time.monotonic() > until:
+            return
+        time.sleep(random.uniform(0.0, min(most, least * 2**number)))
+        yield read_head(store, branch)
+
+
 @dataclass(slots=True)
 class _Draft:
-    """The files of a commit that is not published yet. `is_open`: it is known that nothing of it is published."""
+    """The files of a commit that is not published yet. `is_open`: it is known that nothing of it is published.
+
+    `is_sure`: of no try it was not known. `unsure`: snapshots that may yet appear, by path, with what was said then.
+    """
 
     store: Store
-    files: Sequence[NewFile]
+    change: Change
     stamp: Stamp
     written: list[str] = field(default_factory=list)
     is_open: bool = True
+    is_sure: bool = True
+    unsure: dict[str, tuple[bytes, Unknown]] = field(default_factory=dict)
+    seen: int = 0
+    schemas: dict[int, Schema] = field(default_factory=dict)
 
-    def write(
-        self,
-        head: Head,
-        kind: str,
-        operation: str | None,
-        choose: Callable[[Head, list[Record]], list[Record]] | None,
-    ) -> tuple[str, bytes]:
+    def landed(self, head: Head) -> Snapshot | None:
+        """This change as it was committed before: by a try whose outcome was not known, or by an earlier run."""
+        number_now = 0 if head.snapshot is None else head.snapshot.id
+        for path, (content, unknown) in list(self.unsure.items()):
+            number = int(path.rsplit("-", 1)[-1])
+            try:
+                found = self.store.read(path) if number <= number_now else None
+            except NotFound:
+                raise unknown from None  # published or not, it has expired
+            if found == content:
+                return heads.snapshot_of(str(number), content, path)
+            if found is not None:
+                del self.unsure[path]  # the name is another's, so ours cannot come any more
+        done = landed(self.store, self.change.kind, self.stamp, after=self.seen)
+        self.seen = number_now
+        if done is not None and self.is_sure and done.commit_identifier == self.stamp.identifier:
+            named = {entry["_FILE"]["_FILE_NAME"] for entry in newest.delta_entries(self.store, done)}
+            for file in self.change.files:
+                if file.is_new and file.name not in named:
+                    self.store.delete(file.path)
+        return done
+
+    def write(self, head: Head) -> tuple[str, bytes]:
         """Write manifests and lists on top of `head`; the snapshot's path and content, not yet there."""
-        documents.refuse_unwritable(head.schema)
-        previous = head.snapshot
-        live = live_entries(self.store, previous) if choose is not None else []
-        gone = choose(head, live) if choose is not None else []
+        change, previous = self.change, head.snapshot
+        change.refuse(head.schema)
+        newest.refuse_unlocked(self.store, head)
+        live = newest.live_entries(self.store, previous) if change.choose is not None else []
+        gone = change.choose(head, live) if change.choose is not None else []
         if gone and previous is not None and previous.fields.get("indexManifest"):
             raise Unsupported(
                 "The table has index files that may speak of the files to be replaced.",
                 path=self.store.location,
                 remedy="Make this change with the table's own engine.",
             )
-        changes = [*map(entries.deleted, gone), *(self._added(file) for file in self.files)]
+        added = [self._added(file, head) for file in change.files]
+        changes = [*map(entries.deleted, gone), *added]
         names = _Names(self.stamp.new_uuid())
-        base = self._merged(_base(self.store, previous), head, names)
-        delta = [self._manifest(changes, head, names)] if changes else []
+        by = merging.rules(head.schema.options)
+        read: merging.Read = lambda listed: newest.read_listed(self.store, listed)  # noqa: E731
+        base: list[Record] = []
+        for piece in merging.merged(newest.base(self.store, previous), read, head.partition_types, by):
+            base += self._manifests(piece, head, names, by.target) if isinstance(piece, list) else [piece]
+        delta = self._manifests(changes, head, names, by.target) if changes else []
         base_list = self._file(names.list(), lambda name: entries.manifest_list(name, base))
         delta_list = self._file(names.list(), lambda name: entries.manifest_list(name, delta))
-        rows = sum(file.rows for file in self.files) - sum(entry["_FILE"]["_ROW_COUNT"] for entry in gone)
+        statistics = self._statistics(head, names)
+        rows = newest.rows(added) - newest.rows(gone)
+        fields: Mapping[str, Any] = {} if previous is None else previous.fields
+        watermarks = [each for each in (self.stamp.watermark, fields.get("watermark")) if each is not None]
         document = {
             "version": documents.VERSION,
             "uuid": self.stamp.new_uuid(),
@@ -200,48 +300,62 @@ class _Draft:
             "baseManifestListSize": base_list[1],
             "deltaManifestList": delta_list[0],
             "deltaManifestListSize": delta_list[1],
+            "indexManifest": fields.get("indexManifest"),
             "commitUser": self.stamp.user,
             "writerVersion": documents.WRITER,
             "commitIdentifier": self.stamp.identifier,
-            "commitKind": kind,
+            "commitKind": change.kind,
             "timeMillis": self.stamp.time_ms,
-            "totalRecordCount": _total_rows(self.store, previous) + rows,
+            "totalRecordCount": newest.total_rows(self.store, previous) + rows,
             "deltaRecordCount": rows,
-            **_carried(head, self.stamp.watermark),
-            **({} if operation is None else {"operation": operation}),
+            "watermark": max(watermarks, default=None),
+            "statistics": statistics,
+            "properties": dict(self.stamp.properties) or None,
+            "nextRowId": fields.get("nextRowId") or 0,
+            "operation": change.operation,
         }
         path = layout.reference(head.branch, layout.SNAPSHOT, document["id"])
-        return path, documents.pretty(document)
+        return path, documents.pretty({name: value for name, value in document.items() if value is not None})
 
-    def _added(self, file: NewFile) -> Record:
-        schema = read_schema(self.store, file.schema_id, self.stamp.branch)
+    def _added(self, file: NewFile, head: Head) -> Record:
+        if file.schema_id not in self.schemas:
+            self.schemas[file.schema_id] = read_schema(self.store, file.schema_id, self.stamp.branch)
+        schema = self.schemas[file.schema_id]
+        try:
+            if schema.id != head.schema.id:
+                evolution.origins(schema, head.schema)
+        except Unsupported as error:
+            raise Conflict(
+                f"The schema changed since the rows were written, and they do not fit any more: {error.message}",
+                path=self.store.location,
+                remedy="Write the rows again.",
+            ) from error
         return entries.added(file, [column.type for column in schema.fields])
 
-    def _manifest(self, records: Sequence[Record], head: Head, names: _Names) -> Record:
-        name, size = self._file(names.manifest(), lambda name: entries.manifest(name, records))
-        return entries.listed(name, size, records, head.schema.id, head.partition_types)
+    def _statistics(self, head: Head, names: _Names) -> str | None:
+        """The statistics file: a new one, or that of the snapshot before while it speaks of today's schema."""
+        if (content := self.change.statistics) is not None:
+            return self._file(f"stat-{names.uuid}-0", lambda _: content, layout.STATISTICS)[0]
+        name = None if head.snapshot is None else head.snapshot.fields.get("statistics")
+        if name is None:
+            return None
+        path = f"{layout.STATISTICS}/{layout.plain_name(name, layout.STATISTICS)}"
+        return name if heads.document(self.store.read(path), path).get("schemaId") == head.schema.id else None
 
-    def _merged(self, base: list[Record], head: Head, names: _Names) -> list[Record]:
-        """The engine's minor merge: adjacent manifests are packed up to the target size, the small rest when many."""
-        least = int(head.schema.options.get("manifest.merge-min-count", MERGE_MIN_COUNT))
-        result: list[Record] = []
-        pending: list[Record] = []
-        for number, each in enumerate(base, 1):
-            pending.append(each)
-            is_full = sum(one["_FILE_SIZE"] for one in pending) >= MANIFEST_TARGET_BYTES
-            if not is_full and number < len(base):
-                continue
-            if len(pending) > 1 and (is_full or len(pending) >= least):
-                kept = entries.merged(_entries(self.store, pending))
-                result += [self._manifest(kept, head, names)] if kept else []
-            else:
-                result += pending
-            pending = []
-        return result
+    def _manifests(self, records: Sequence[Record], head: Head, names: _Names, target: int) -> list[Record]:
+        """These entries in as many manifests as the target size asks for."""
+        parts = -(-len(entries.manifest("", records)) // target) if len(records) > 1000 else 1
+        step = -(-len(records) // parts)
+        listed = []
+        for first in range(0, len(records), step):
+            part = records[first : first + step]
+            name, size = self._file(names.manifest(), functools.partial(entries.manifest, entries=part))
+            listed.append(entries.listed(name, size, part, head.schema.id, head.partition_types))
+        return listed
 
-    def _file(self, name: str, content: Callable[[str], bytes]) -> tuple[str, int]:
+    def _file(self, name: str, content: Callable[[str], bytes], kind: str = layout.MANIFEST) -> tuple[str, int]:
         data = content(name)
-        path = f"{layout.MANIFEST}/{name}"
+        path = f"{kind}/{name}"
         self.store.create(path, data)
         self.written.append(path)
         return name, len(data)
@@ -253,7 +367,7 @@ class _Draft:
 
     def abandon(self, error: BaseException) -> None:
         """Take everything away that nobody can refer to; what cannot be deleted is told with the error."""
-        for path in (*self.written, *(file.path for file in self.files)):
+        for path in (*self.written, *(file.path for file in self.change.files if file.is_new)):
             try:
                 self.store.delete(path)
             except SnapscopeError as left:
@@ -274,32 +388,6 @@ class _Names:
     def list(self) -> str:
         self.lists += 1
         return f"manifest-list-{self.uuid}-{self.lists}"
-
-
-def _base(store: Store, previous: Snapshot | None) -> list[Record]:
-    return [] if previous is None else [*_listed(store, previous, "base"), *_listed(store, previous, "delta")]
-
-
-def _total_rows(store: Store, previous: Snapshot | None) -> int:
-    if previous is None:
-        return 0
-    if previous.total_rows is not None:
-        return previous.total_rows
-    return sum(entry["_FILE"]["_ROW_COUNT"] for entry in live_entries(store, previous))  # Paimon 0.3 and before
-
-
-def _carried(head: Head, watermark: int | None) -> dict[str, Any]:
-    """What a commit takes over from the snapshot before it."""
-    fields: Mapping[str, Any] = {} if head.snapshot is None else head.snapshot.fields
-    known = [each for each in (watermark, fields.get("watermark")) if each is not None]
-    carried = {
-        "indexManifest": fields.get("indexManifest"),
-        "watermark": max(known, default=None),
-        "statistics": fields.get("statistics") if fields.get("schemaId") == head.schema.id else None,
-        "properties": fields.get("properties") or None,
-        "nextRowId": fields.get("nextRowId"),
-    }
-    return {name: value for name, value in carried.items() if value is not None}
 
 
 def _hint(store: Store, head: Head, branch: str) -> None:

@@ -7,6 +7,7 @@ since 0.9 (fields are matched by name, missing ones are null, further ones are p
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import io
 import math
@@ -128,10 +129,18 @@ class NewFile:
     created_ms: int  # the writer's wall clock as if it were UTC, as the format wants it
     bucket: int = 0
     total_buckets: int = -1
+    own: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict
+    )  # fields of its record that an append table's are not
+    is_new: bool = True  # False where it was in the table before, and only moves to another level
+
+    @property
+    def name(self) -> str:
+        return self.path.rsplit("/", 1)[-1]
 
 
 def added(file: NewFile, types: Sequence[Source]) -> Record:
-    """The ADD entry of a file of an append table; `types` are the columns of its schema."""
+    """The ADD entry of a file; `types` are the columns of its schema."""
     stats = _row_stats(file.stats, types)
     return {
         "_VERSION": VERSION,
@@ -140,7 +149,7 @@ def added(file: NewFile, types: Sequence[Source]) -> Record:
         "_BUCKET": file.bucket,
         "_TOTAL_BUCKETS": file.total_buckets,
         "_FILE": {
-            "_FILE_NAME": file.path.rsplit("/", 1)[-1],
+            "_FILE_NAME": file.name,
             "_FILE_SIZE": file.size_bytes,
             "_ROW_COUNT": file.rows,
             "_MIN_KEY": binary_row.EMPTY,
@@ -161,6 +170,7 @@ def added(file: NewFile, types: Sequence[Source]) -> Record:
             "_FIRST_ROW_ID": None,
             "_WRITE_COLS": None,
             "_WRITE_COLS_SEQUENCES": None,
+            **(file.own or {}),
         },
     }
 
@@ -301,11 +311,11 @@ def _bounds(values: Iterable[Any], of: Type) -> tuple[Any, Any]:
     known = [value for value in values if value is not None]
     if not known or of.root in ("BINARY", "VARBINARY") or of.is_nested:
         return None, None
-    return min(known, key=_ordered), max(known, key=_ordered)
+    return min(known, key=ordered), max(known, key=ordered)
 
 
-def _ordered(value: Any) -> Any:
-    """Java's order: NaN above all, -0.0 below 0.0; texts by their UTF-8 bytes."""
+def ordered(value: Any) -> Any:
+    """What to sort a value by. Java's order: NaN above all, -0.0 below 0.0; texts by their UTF-8 bytes."""
     if isinstance(value, float):
         return (math.isnan(value), value, math.copysign(1.0, value))
     return value.encode() if isinstance(value, str) else value
