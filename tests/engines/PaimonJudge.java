@@ -576,7 +576,13 @@ public final class PaimonJudge {
         return JSON.valueToTree(call(expiry, "expire"));
     }
 
+    /** What follows a commit; "batch": what follows a batch write of Flink or Spark. */
     private static JsonNode autoTag(JsonNode asked) throws Exception {
+        if (asked.path("batch").asBoolean()) {
+            Class<?> creation = Class.forName("org.apache.paimon.tag.TagBatchCreation");
+            call(creation.getConstructor(FileStoreTable.class).newInstance(open(asked)), "createTag");
+            return NODES.booleanNode(true);
+        }
         call(call(open(asked).store(), tagManagerName(), autoTagArguments(asked)), "run");
         return NODES.booleanNode(true);
     }

@@ -317,7 +317,8 @@ class PaimonJudge(Lines):
         return self.run("expire_tags", table, older_than_ms=older_than_ms, **at)
 
     def auto_tag(self, table: Table, **at: Any) -> None:
-        """Automatic creation and expiry under the table's `tag.*` options, as after a commit."""
+        """Automatic creation and expiry under the table's `tag.*` options, as after a commit; with `batch=True` the
+        creation that follows a batch write."""
         self.run("auto_tag", table, **at)
 
     def create_branch(self, table: Table, name: str, *, tag: str | None = None) -> None:
