@@ -5,7 +5,9 @@ Law: a request that contradicts itself or names what is not there is `Invalid` b
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 from core import asof
 from core.errors import Invalid
@@ -80,6 +82,71 @@ class RenameTag:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateBranch:
+    """Give a point a branch. Without one: Iceberg's newest snapshot of `branch`; in Paimon nothing but the schemas.
+
+    What a branch keeps of itself, and for how long it is kept, is Iceberg's alone.
+    """
+
+    name: str
+    point: str | None = None
+    min_snapshots: int | None = None
+    max_snapshot_age_ms: int | None = None
+    max_ref_age_ms: int | None = None
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceBranch:
+    """Let a branch (Iceberg's) point elsewhere, or keep otherwise; what is None stays as it is."""
+
+    name: str
+    point: str | None = None
+    min_snapshots: int | None = None
+    max_snapshot_age_ms: int | None = None
+    max_ref_age_ms: int | None = None
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class RenameBranch:
+    """Give a branch another name."""
+
+    name: str
+    to: str
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteBranches:
+    """Delete these branches."""
+
+    names: tuple[str, ...]
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class FastForward:
+    """Let `branch` become what the branch `name` is."""
+
+    name: str
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """Set a branch back to a point. Iceberg: to an ancestor of its head, or (`any_line`) to any snapshot.
+
+    Paimon: by a new commit with the old content, or (`destructive`) by removing every snapshot and tag after it.
+    """
+
+    point: str
+    destructive: bool = False
+    any_line: bool = False
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
 class CleanOrphans:
     """Delete files that no point of any branch names and that were last written before `older_than_ms`."""
 
@@ -87,7 +154,11 @@ class CleanOrphans:
     branch: str = MAIN
 
 
-Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | CleanOrphans
+OfBranches = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback
+Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | OfBranches | CleanOrphans
+KINDS: Mapping[str, Callable[..., Change]] = {kind.__name__: kind for kind in get_args(Change)}
+NAMING = (CreateTag, RenameTag, CreateBranch, ReplaceBranch, RenameBranch, FastForward, Rollback)
+"""Changes that let names point elsewhere and free no file: nobody has to be waited for."""
 
 
 def leaves_changelogs(change: Change) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core import journal as journals
-from core.changes import Change, CreateTag, Expire, RenameTag
+from core.changes import NAMING, Change, CreateTag, Expire
 from core.errors import Conflict, Corrupt, Invalid, SnapscopeError
 from core.formats import Edit, Format, Unknown
 from core.journal import Journal, Run
@@ -129,7 +129,7 @@ def _commit(table: Table, judged: Callable[[Heads], Edit]) -> list[str]:
 
 def _rest(table: Table, work: Work, created: list[str], journal: Journal, how: Manner) -> Receipt:
     """After the commit: files go, what remains is checked. What frees nothing is done."""
-    if not work.frees and work.kind in (CreateTag.__name__, RenameTag.__name__):
+    if not work.frees and work.kind in {kind.__name__ for kind in NAMING}:
         files = tuple(created)
         receipt = Receipt(work.run, table.location, work.fingerprint, "done", files, (), 0, 0, 0, (), (), "")
         head = journal.add(work.run, journals.DONE, dataclasses.asdict(receipt))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.changes import CreateTag, RenameTag
+from core.changes import CreateBranch, CreateTag, RenameBranch, RenameTag
 from core.planned import Plan
 from core.units import several
 
@@ -23,14 +23,15 @@ def danger(plan: Plan, name: str) -> Danger:
     A grave one (a tag goes, half of all bytes or more, a warning) needs the number of files as well: it can be typed
     only by somebody who has read the plan.
     """
-    if isinstance(plan.change, CreateTag | RenameTag):
+    if isinstance(plan.change, CreateTag | RenameTag | CreateBranch | RenameBranch):
         return Danger("")
     why = []
     tags = sum("tag:" in verdict.point for verdict in plan.goes)
-    if tags:
-        why.append(
-            f"{several(tags, 'tag')} {'goes' if tags == 1 else 'go'}: somebody named {'it' if tags == 1 else 'them'}"
-        )
+    branches = sum(verdict.point.startswith("branch:") and "/" not in verdict.point for verdict in plan.goes)
+    for count, kind, kinds in ((tags, "tag", "tags"), (branches, "branch", "branches")):
+        if count:
+            named = "goes: somebody named it" if count == 1 else "go: somebody named them"
+            why.append(f"{several(count, kind, kinds)} {named}")
     if plan.freed_bytes and plan.freed_bytes >= plan.kept_bytes:
         why.append("half of the table's bytes or more go")
     if plan.warnings:

@@ -16,20 +16,27 @@ import pyarrow.compute as pc
 
 from core import refplan, retention
 from core.changes import (
+    NAMING,
     Change,
     CleanOrphans,
+    CreateBranch,
     CreateTag,
+    DeleteBranches,
     DeleteTags,
     Expire,
+    FastForward,
+    RenameBranch,
     RenameTag,
+    ReplaceBranch,
     ReplaceTag,
+    Rollback,
     asks_changelogs,
     check_tag_name,
     find_tag,
     refuse_unheeded,
     tag_source,
 )
-from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
+from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.history import History
 from core.model import MAIN, Holder, HolderKind, Line, Snapshot
 from core.planned import FREES, Plan, Verdict, fingerprint, ordered
@@ -93,9 +100,15 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
                     "Files less than a day old are taken, too: what a writer has written and not yet committed looks "
                     "just like an orphan."
                 )
+        case CreateBranch() | ReplaceBranch() | RenameBranch() | DeleteBranches() | FastForward() | Rollback():
+            raise Unsupported(
+                "Branches and rollbacks of Paimon tables are not made here yet.",
+                path=history.heads.location,
+                remedy="Use the engine's own procedure.",
+            )
         case _:
             assert_never(change)
-    if not isinstance(change, CreateTag | RenameTag):
+    if not isinstance(change, NAMING):
         _refuse_unknown(history, line, after, change)
     plan = _plan(history, change, rules, now_ms, after, reasons, leaves, warnings)
     return plan if source is None else dataclasses.replace(plan, source=source)

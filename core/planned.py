@@ -11,7 +11,18 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.changes import Change, CleanOrphans, CreateTag, RenameTag, ReplaceTag
+from core.changes import (
+    Change,
+    CleanOrphans,
+    CreateBranch,
+    CreateTag,
+    FastForward,
+    RenameBranch,
+    RenameTag,
+    ReplaceBranch,
+    ReplaceTag,
+    Rollback,
+)
 from core.model import Heads, ObjectKind, Snapshot
 from core.units import several, size
 
@@ -62,13 +73,11 @@ class Plan:
     @property
     def headline(self) -> str:
         """The plan in one sentence."""
-        if isinstance(self.change, CreateTag):
-            return f"Creates tag {self.change.name}; frees nothing."
-        if isinstance(self.change, RenameTag):
-            return f"Renames tag {self.change.name} to {self.change.to}; frees nothing."
         if isinstance(self.change, ReplaceTag):
             frees = f"{size(self.freed_bytes)} in {several(len(self.frees), 'file')}" if len(self.frees) else "nothing"
             return f"Replaces tag {self.change.name}; frees {frees}."
+        if moved := self._moved:
+            return f"{moved}; frees nothing."
         if isinstance(self.change, CleanOrphans):
             return f"Frees {size(self.freed_bytes)} in {several(len(self.frees), 'orphaned file')}."
         if not self.goes:
@@ -78,6 +87,28 @@ class Plan:
         if self.tags_keep_bytes:
             sentence += f" Tags keep a further {size(self.tags_keep_bytes)} of what they held."
         return sentence
+
+    @property
+    def _moved(self) -> str:
+        """What a change says that frees nothing but lets names point elsewhere; "" for any other."""
+        change, to = self.change, "nothing" if self.source is None else f"snapshot {self.source.id}"
+        match change:
+            case CreateTag():
+                return f"Creates tag {change.name}"
+            case RenameTag():
+                return f"Renames tag {change.name} to {change.to}"
+            case CreateBranch():
+                return f"Creates branch {change.name} at {to}"
+            case ReplaceBranch():
+                return f"Lets branch {change.name} point to {to}"
+            case RenameBranch():
+                return f"Renames branch {change.name} to {change.to}"
+            case FastForward():
+                return f"Forwards {change.branch} to {to}, the head of {change.name}"
+            case Rollback():
+                return f"Sets {change.branch} back to {to}"
+            case _:
+                return ""
 
     def by_kind(self) -> tuple[tuple[str, int, int], ...]:
         """(kind, files, bytes) of what is freed, in the kinds' own order."""

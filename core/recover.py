@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from core import commits
 from core import journal as journals
 from core.apply import NewTag, finished, repairs, verify
-from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.changes import KINDS, Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.errors import Conflict, Invalid
 from core.formats.paimon import layout
 from core.journal import Journal, Run
@@ -22,10 +22,6 @@ from core.model import MAIN, Heads
 from core.settle import SETTLE_S, refuse_settle
 from core.sweep import Receipt, Work, agreed, carry_out, read_if_there, repair_hint
 from core.table import Progress, Table
-
-_CHANGES: Mapping[str, Callable[..., Change]] = {
-    kind.__name__: kind for kind in (Expire, DeleteTags, CreateTag, ReplaceTag, RenameTag, CleanOrphans)
-}
 
 
 def resume(
@@ -103,7 +99,7 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
 def _change(run: Run) -> Change:
     """The change as it was asked for."""
     kept = {name: tuple(value) if isinstance(value, list) else value for name, value in run.plan["change"].items()}
-    return _CHANGES[run.change_kind](**kept)
+    return KINDS[run.change_kind](**kept)
 
 
 def _again(table: Table, run: Run, heads: Heads) -> tuple[tuple[str, bytes], ...]:

@@ -6,67 +6,63 @@ it costs is told under the table's own policy. A plan is the same value as for a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 import pyarrow.compute as pc
 
+from core import refmoves
 from core import refs as retention
-from core.asof import in_words, resolve
-from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.asof import in_words
+from core.changes import (
+    NAMING,
+    Change,
+    CleanOrphans,
+    CreateBranch,
+    CreateTag,
+    DeleteBranches,
+    DeleteTags,
+    Expire,
+    OfBranches,
+    RenameBranch,
+    RenameTag,
+)
 from core.errors import Corrupt, Invalid, Unsupported
 from core.history import History
 from core.model import MAIN, Heads, Ref, Snapshot
-from core.names import refuse_name
 from core.planned import FREES, Plan, Verdict, fingerprint, ordered
+from core.refmoves import Move, find, told_of
 from core.refs import Asked, Verdicts
 from core.runs import Mask, freed
-from core.units import duration, several, size
+from core.units import several, size
 
 RULES = "Apache Iceberg 1.11: each ref's own retention, files by reachability"
 
 
 def preview(history: History, change: Change, now_ms: int) -> Plan:
     """The plan of `change` at `now_ms`; errors as of `core.plan.preview`."""
-    heads, source = history.heads, None
-    judged = _unchanged(heads)
-    leaves: tuple[str, ...] = ()
+    heads = history.heads
+    judged, move = _unchanged(heads), Move(heads.refs)
     warnings: list[str] = []
     match change:
         case Expire():
             _refuse_unheeded(change)
             judged = _expire(heads, change, now_ms)
             warnings += _expiry_notes(heads, change, judged, now_ms)
-        case DeleteTags():
-            dropped = dict.fromkeys(change.names, "named to be deleted")
-            if not dropped:
-                raise Invalid("No tag was named.", remedy="Name at least one tag to delete.")
-            for name in dropped:
-                _find(heads, name, tag=True)
-            judged = _without(judged, dropped)
-            warnings.append(_marginal(history, dropped, now_ms))
-        case CreateTag():
-            refuse_name("tag", change.name)
-            _refuse_taken(heads, change.name)
-            source, leaves = _source(heads, change, now_ms), (_path(change.name),)
-        case ReplaceTag():
-            _find(heads, change.name, tag=True)
-            source, leaves = _source(heads, change, now_ms), (_path(change.name),)
-            refs = {**judged.refs, change.name: (True, f"it will name snapshot {source.id}")}
-            judged = Verdicts(refs, judged.snapshots)
-            warnings.append(_marginal(history, {change.name: "moved"}, now_ms))
-        case RenameTag():
-            snapshot = retention.members(heads).get(_find(heads, change.name, tag=True).snapshot_id)
-            refuse_name("tag", change.to)
-            _refuse_taken(heads, change.to)
-            source, leaves = snapshot, (_path(change.to),)
         case CleanOrphans():
             raise Unsupported(
                 "Orphaned files of Iceberg tables are not looked for yet.",
                 path=heads.location,
                 remedy="Use the engine's own remove_orphan_files.",
             )
-    return _plan(history, change, now_ms, judged, leaves, source, warnings)
+        case _:
+            move = refmoves.of(heads, change, now_ms)
+            left = refmoves.left_behind(heads, move.after)
+            judged = _moved(judged, move, left)
+            warnings += [*move.notes, *_cost(history, change, move, left, now_ms)]
+            if move.source is not None and not isinstance(change, CreateTag | RenameTag | RenameBranch):
+                _refuse_unread(history, move.source)
+    return _plan(history, change, now_ms, judged, move, warnings)
 
 
 def going(history: History, now_ms: int) -> Mask:
@@ -78,12 +74,14 @@ def going(history: History, now_ms: int) -> Mask:
     return ~_left(history, _judge(history.heads, Asked(now_ms)))
 
 
-def marginal(history: History, names: Mapping[str, str], now_ms: int) -> tuple[int, int]:
-    """(files, bytes) that an expiry by the table's own rules frees only if these refs are gone."""
-    kept, without = (
-        _left(history, _judge(history.heads, asked)) for asked in (Asked(now_ms), Asked(now_ms, dropped=names))
-    )
-    chosen = freed(history.held, kept, without) & history.objects["ours"].to_numpy()
+def marginal(history: History, after: Sequence[Ref], now_ms: int) -> tuple[int, int]:
+    """(files, bytes) that an expiry by the table's own rules frees only if these are the refs."""
+    kept, without = (_left(history, _judge(history.heads, Asked(now_ms), refs)) for refs in (None, after))
+    return _measured(history, kept, without)
+
+
+def _measured(history: History, before: Mask, after: Mask) -> tuple[int, int]:
+    chosen = freed(history.held, before, after) & history.objects["ours"].to_numpy()
     return int(chosen.sum()), history.bytes_of(chosen)
 
 
@@ -94,7 +92,8 @@ def tag_costs(history: History, now_ms: int) -> dict[str, int]:
         _refuse_off(history.heads)
     except Unsupported:
         return dict.fromkeys(names, 0)
-    return {name: marginal(history, {name: "asked"}, now_ms)[1] for name in names}
+    rest = {name: [ref for ref in history.heads.refs if ref.name != name] for name in names}
+    return {name: marginal(history, refs, now_ms)[1] for name, refs in rest.items()}
 
 
 def _plan(
@@ -102,12 +101,12 @@ def _plan(
     change: Change,
     now_ms: int,
     judged: Verdicts,
-    leaves: tuple[str, ...],
-    source: Snapshot | None,
+    move: Move,
     warnings: list[str],
 ) -> Plan:
     heads, after = history.heads, _left(history, judged)
-    if not isinstance(change, CreateTag | RenameTag):
+    leaves = () if move.writes is None else (_path(move.writes),)
+    if not isinstance(change, NAMING):
         _refuse_unknown(history, after)
     chosen = freed(history.held, history.existing, after)
     ours = history.objects["ours"].to_numpy()
@@ -123,8 +122,8 @@ def _plan(
         for problem in history.incomplete.get(int(position), ())
     ]
     removes = [(_path(name), heads.references[_path(name)]) for name in sorted(judged.gone_refs)]
-    if isinstance(change, ReplaceTag | RenameTag):
-        removes.append((_path(change.name), heads.references[_path(change.name)]))
+    if move.replaces is not None:
+        removes.append((_path(move.replaces), heads.references[_path(move.replaces)]))
     removes += [
         (holder.path, heads.references[holder.path])
         for position, holder in enumerate(history.holders)
@@ -150,7 +149,7 @@ def _plan(
         removes=tuple(removes),
         leaves=leaves,
         warnings=tuple(dict.fromkeys(warnings)),
-        source=source,
+        source=move.source,
     )
 
 
@@ -194,13 +193,25 @@ def _unchanged(heads: Heads) -> Verdicts:
     )
 
 
-def _without(judged: Verdicts, dropped: Mapping[str, str]) -> Verdicts:
-    refs = {name: (False, dropped[name]) if name in dropped else told for name, told in judged.refs.items()}
-    return Verdicts(refs, judged.snapshots)
+def _moved(judged: Verdicts, move: Move, left: Set[int]) -> Verdicts:
+    why = "on no ref then: until an expiry finds it too old"
+    return Verdicts({**judged.refs, **move.told}, {**judged.snapshots, **dict.fromkeys(left, (True, (why,)))})
 
 
-def _judge(heads: Heads, asked: Asked) -> Verdicts:
-    return retention.judge(retention.members(heads), heads.refs, heads.main.options, asked)
+def _judge(heads: Heads, asked: Asked, refs: Sequence[Ref] | None = None) -> Verdicts:
+    given = heads.refs if refs is None else refs
+    return retention.judge(retention.members(heads), given, heads.main.options, asked)
+
+
+def _refuse_unread(history: History, source: Snapshot) -> None:
+    """`Corrupt` where a ref would point to what nobody can read in full."""
+    for position, problems in history.incomplete.items():
+        if history.holders[position].name == str(source.id):
+            raise Corrupt(
+                f"Snapshot {source.id} cannot be read in full, so no ref was let name it: {problems[0].sentence()}",
+                path=problems[0].path,
+                remedy="Restore the file, or name another point.",
+            )
 
 
 def _refuse_unknown(history: History, after: Mask) -> None:
@@ -242,7 +253,7 @@ def _refuse_unheeded(change: Expire) -> None:
 def _expire(heads: Heads, change: Expire, now_ms: int) -> Verdicts:
     _refuse_off(heads)
     for name in change.drop_tags:
-        _find(heads, name)
+        find(heads, name)
         if name == MAIN:
             raise Invalid("Branch main cannot be dropped.", remedy="Leave it out.")
     older_than_ms = change.older_than_ms
@@ -261,37 +272,6 @@ def _refuse_off(heads: Heads) -> None:
         )
 
 
-def _find(heads: Heads, name: str, *, tag: bool = False) -> Ref:
-    for ref in heads.refs:
-        if ref.name == name:
-            if tag and ref.is_branch:
-                raise Invalid(f"{name!r} is a branch, not a tag, so nothing was changed.")
-            return ref
-    known = ", ".join(ref.name for ref in heads.refs if not (tag and ref.is_branch)) or "none"
-    kind = "tag" if tag else "ref"
-    raise Invalid(f"There is no {kind} {name!r}, so nothing was changed.", remedy=f"{kind.capitalize()}s: {known}.")
-
-
-def _refuse_taken(heads: Heads, name: str) -> None:
-    if any(ref.name == name for ref in heads.refs):
-        raise Invalid(f"Ref {name!r} exists already.", remedy="Delete it first, or choose another name.")
-
-
-def _source(heads: Heads, change: CreateTag | ReplaceTag, now_ms: int) -> Snapshot:
-    if change.retained_ms is not None and change.retained_ms <= 0:
-        raise Invalid("A tag's retention must be longer than nothing.")
-    point = "latest" if change.snapshot_id is None else str(change.snapshot_id)
-    source = resolve(heads, point, change.branch).snapshot
-    age_ms = now_ms - source.time_ms
-    if change.retained_ms is not None and age_ms >= change.retained_ms:
-        raise Invalid(
-            f"Iceberg counts a tag's time from its snapshot, which is {duration(age_ms)} old: with "
-            f"{duration(change.retained_ms)} the very next expiry would drop it.",
-            remedy="Give a retention longer than that, or none.",
-        )
-    return source
-
-
 def _path(name: str) -> str:
     return f"metadata.json#refs/{name}"
 
@@ -299,17 +279,36 @@ def _path(name: str) -> str:
 # what else there is to know ------------------------------------------------------------------------------------------
 
 
-def _marginal(history: History, names: Mapping[str, str], now_ms: int) -> str:
-    what = "the tag" if len(names) == 1 else "these tags"
+def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: int) -> list[str]:
+    """What a change of refs, which frees nothing, leaves to be freed."""
+    if isinstance(change, CreateTag | CreateBranch | RenameTag | RenameBranch):
+        return []
+    few = len(change.names) == 1 if isinstance(change, DeleteTags | DeleteBranches) else True
+    kind = (
+        ("the branch" if few else "these branches")
+        if isinstance(change, OfBranches)
+        else "the tag"
+        if few
+        else "these tags"
+    )
+    told = []
+    if left:
+        mask = np.array([int(holder.name) not in left for holder in history.holders], dtype=np.bool_)
+        files, total = _measured(history, history.existing, mask)
+        least = "at least " if history.incomplete else ""
+        told.append(f"{told_of(left)}: nothing else holds {least}{several(files, 'file')} ({size(total)}) of theirs.")
+    what = f"{'Removing' if isinstance(change, DeleteTags | DeleteBranches) else 'Moving'} {kind}"
     try:
         _refuse_off(history.heads)
     except Unsupported:
-        return f"Removing {what} frees nothing now, nor later: gc.enabled = false switches expiry off."
-    files, total = marginal(history, names, now_ms)
-    return (
-        f"Removing {what} frees 0 files now; the next expiry by the table's own rules frees "
-        f"{several(files, 'file')} ({size(total)}) more without {'it' if len(names) == 1 else 'them'}."
-    )
+        return [*told, f"{what} frees nothing now, nor later: gc.enabled = false switches expiry off."]
+    files, total = marginal(history, move.after, now_ms)
+    it = "it" if few else "them"
+    return [
+        *told,
+        f"{what} frees 0 files now; the next expiry by the table's own rules frees {several(files, 'file')} "
+        f"({size(total)}) more without {it}.",
+    ]
 
 
 def _expiry_notes(heads: Heads, change: Expire, judged: Verdicts, now_ms: int) -> list[str]:

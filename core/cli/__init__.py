@@ -140,11 +140,17 @@ def _parser() -> argparse.ArgumentParser:
         else:
             _common(sub, True)
         add(sub)
+    for name, add, _ in _OF_BRANCHES:
+        sub = kinds.add_parser(name)
+        sub.set_defaults(run=changes.plan, all=None)
+        _common(sub, True)
+        add(sub)
 
     for name, add, help_ in (
         ("expire", _expire_options, "Expire snapshots."),
         ("delete-tag", _delete_tag_options, "Delete tags and what only they keep."),
         ("create-tag", _create_tag_options, "Name a snapshot so that it stays."),
+        *_OF_BRANCHES,
     ):
         sub = command(name, changes.change, help_)
         add(sub)
@@ -254,3 +260,58 @@ def _tag_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--snapshot", metavar="ID", help="the snapshot to name (default: latest)")
     sub.add_argument("--time-retained", metavar="DURATION", help="the engine deletes the tag after this")
     sub.add_argument("--now", metavar="TIME")
+
+
+def _create_branch_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("name", metavar="NAME")
+    sub.add_argument("point", nargs="?", metavar="POINT", help="where it starts (default: as the engine does)")
+    _retention_options(sub)
+
+
+def _replace_branch_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("name", metavar="NAME")
+    sub.add_argument("point", nargs="?", metavar="POINT", help="where it is to point (default: where it does)")
+    _retention_options(sub)
+
+
+def _retention_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--min-snapshots-to-keep", type=int, metavar="N", help="of an Iceberg branch")
+    sub.add_argument("--max-snapshot-age", metavar="DURATION", help="of an Iceberg branch: older ones may expire")
+    sub.add_argument("--max-ref-age", metavar="DURATION", help="of an Iceberg branch: an expiry drops it then")
+    sub.add_argument("--now", metavar="TIME")
+
+
+def _delete_branch_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("name", nargs="+", metavar="NAME")
+    sub.add_argument("--now", metavar="TIME")
+
+
+def _rename_branch_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("name", metavar="NAME")
+    sub.add_argument("to", metavar="TO")
+    sub.add_argument("--now", metavar="TIME")
+
+
+def _fast_forward_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("name", metavar="NAME", help="the branch that --branch (main) becomes")
+    sub.add_argument("--now", metavar="TIME")
+
+
+def _rollback_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("point", metavar="POINT")
+    how = sub.add_mutually_exclusive_group()
+    how.add_argument(
+        "--destructive", action="store_true", help="Paimon: remove what came after, instead of a new commit"
+    )
+    how.add_argument("--set", action="store_true", help="Iceberg: also to what is no ancestor")
+    sub.add_argument("--now", metavar="TIME")
+
+
+_OF_BRANCHES = (
+    ("create-branch", _create_branch_options, "Give a point a branch."),
+    ("replace-branch", _replace_branch_options, "Let a branch point elsewhere, or keep otherwise."),
+    ("delete-branch", _delete_branch_options, "Delete branches."),
+    ("rename-branch", _rename_branch_options, "Give a branch another name."),
+    ("fast-forward", _fast_forward_options, "Let main become what a branch is."),
+    ("rollback", _rollback_options, "Set main back to a point."),
+)

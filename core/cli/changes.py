@@ -14,7 +14,21 @@ from typing import Any
 from core import answers
 from core.apply import apply, refuse_unfinished, retention_before
 from core.asof import in_words, parse_time_ms, resolve
-from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.changes import (
+    Change,
+    CleanOrphans,
+    CreateBranch,
+    CreateTag,
+    DeleteBranches,
+    DeleteTags,
+    Expire,
+    FastForward,
+    RenameBranch,
+    RenameTag,
+    ReplaceBranch,
+    ReplaceTag,
+    Rollback,
+)
 from core.cli import text as texts
 from core.cli.text import NOT_AS_PLANNED, UNREAD
 from core.danger import Danger, danger
@@ -69,10 +83,30 @@ def _asked(args: Args) -> Change:
         if older_ms > _clock_ms():  # told to be later than it is: what a writer is about to commit would look old
             raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
         return CleanOrphans(older_ms, args.branch)
+    if (of_branches := _of_branches(kind, args)) is not None:
+        return of_branches
     snapshot = None if args.snapshot is None else _id(args.snapshot)
     if kind == "replace-tag":
         return ReplaceTag(args.name, snapshot, _duration(args.time_retained), args.branch)
     return CreateTag(args.name, snapshot, _duration(args.time_retained), args.branch, args.verify)
+
+
+def _of_branches(kind: str, args: Args) -> Change | None:
+    match kind:
+        case "create-branch" | "replace-branch":
+            make = CreateBranch if kind == "create-branch" else ReplaceBranch
+            ages = _duration(args.max_snapshot_age), _duration(args.max_ref_age)
+            return make(args.name, args.point, args.min_snapshots_to_keep, *ages, args.branch)
+        case "delete-branch":
+            return DeleteBranches(tuple(dict.fromkeys(args.name)), args.branch)
+        case "rename-branch":
+            return RenameBranch(args.name, args.to, args.branch)
+        case "fast-forward":
+            return FastForward(args.name, args.branch)
+        case "rollback":
+            return Rollback(args.point, args.destructive, args.set, args.branch)
+        case _:
+            return None
 
 
 def _id(text: str) -> int:

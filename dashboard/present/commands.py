@@ -6,7 +6,21 @@ import shlex
 from collections.abc import Mapping
 from typing import assert_never
 
-from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.changes import (
+    Change,
+    CleanOrphans,
+    CreateBranch,
+    CreateTag,
+    DeleteBranches,
+    DeleteTags,
+    Expire,
+    FastForward,
+    RenameBranch,
+    RenameTag,
+    ReplaceBranch,
+    ReplaceTag,
+    Rollback,
+)
 from core.model import MAIN
 from core.retention import LEAST
 from dashboard.present import units
@@ -54,6 +68,24 @@ def call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) ->
             given = [("tag", change.name), ("snapshot", change.snapshot_id), ("time_retained", kept)]
         case RenameTag():
             name, given = "rename_tag", [("tag", change.name), ("target_tag", change.to)]
+        case CreateBranch():
+            tag = (change.point or "").removeprefix("tag:")
+            if change.point is not None and not change.point.startswith("tag:"):
+                return None
+            name, given = "create_branch", [("branch", change.name), ("tag", tag or None)]
+        case DeleteBranches():
+            name, given = "delete_branch", [("branch", ",".join(change.names))]
+        case RenameBranch():
+            name, given = "rename_branch", [("from_branch", change.name), ("to_branch", change.to)]
+        case FastForward():
+            name, given = "fast_forward", [("branch", change.name)]
+        case Rollback():
+            kind, _, value = change.point.partition(":")
+            if not change.destructive or not (kind.isdecimal() or kind == "tag"):
+                return None
+            name, given = "rollback", [("snapshot", int(kind))] if kind.isdecimal() else [("tag", value)]
+        case ReplaceBranch():
+            return None
         case CleanOrphans():
             name, given = "remove_orphan_files", [("older_than", _procedure_time(change.older_than_ms))]
         case _:
@@ -90,10 +122,40 @@ def iceberg(change: Change, title: str, now_ms: int) -> str | None:
             else:
                 kept = f" RETAIN {change.retained_ms // 60_000} MINUTES"
             return f"ALTER TABLE {title} {verb} TAG {_quoted(change.name)}{at}{kept}"
-        case RenameTag() | CleanOrphans():
+        case DeleteBranches():
+            return ";\n".join(f"ALTER TABLE {title} DROP BRANCH {_quoted(name)}" for name in change.names)
+        case FastForward():
+            given = [f"{key} => {_literal(value)}" for key, value in (("branch", change.branch), ("to", change.name))]
+            return f"CALL system.fast_forward({', '.join([f'table => {_literal(title)}', *given])})"
+        case Rollback():
+            if not change.point.isdecimal():
+                return None
+            name = "set_current_snapshot" if change.any_line else "rollback_to_snapshot"
+            return f"CALL system.{name}(table => {_literal(title)}, snapshot_id => {change.point})"
+        case CreateBranch() | ReplaceBranch():
+            return _branch_statement(change, title)
+        case RenameTag() | RenameBranch() | CleanOrphans():
             return None
         case _:
             assert_never(change)
+
+
+def _branch_statement(change: CreateBranch | ReplaceBranch, title: str) -> str | None:
+    """The statement counts in minutes, and names a snapshot by its id."""
+    ages = (change.max_ref_age_ms, change.max_snapshot_age_ms)
+    has_point = change.point is not None and change.point.isdecimal()
+    if (change.point is not None or isinstance(change, ReplaceBranch)) != has_point or any(
+        (age or 0) % 60_000 for age in ages
+    ):
+        return None
+    ended, aged = (None if age is None else f"{age // 60_000} MINUTES" for age in ages)
+    kept = [] if change.min_snapshots is None else [f"{change.min_snapshots} SNAPSHOTS"]
+    kept += [] if aged is None else [aged]
+    words = ["CREATE" if isinstance(change, CreateBranch) else "REPLACE", "BRANCH", _quoted(change.name)]
+    words += [f"AS OF VERSION {change.point}"] if has_point else []
+    words += [] if ended is None else [f"RETAIN {ended}"]
+    words += [f"WITH SNAPSHOT RETENTION {' '.join(kept)}"] if kept else []
+    return f"ALTER TABLE {title} {' '.join(words)}"
 
 
 def _quoted(name: str) -> str:
@@ -176,6 +238,24 @@ def _words(change: Change, location: str) -> list[str]:
             spoken += ["--time-retained", f"{change.retained_ms} ms"] if change.retained_ms is not None else []
         case RenameTag():
             spoken = ["rename-tag", location, "--name", change.name, "--to", change.to]
+        case CreateBranch() | ReplaceBranch():
+            kind = "create-branch" if isinstance(change, CreateBranch) else "replace-branch"
+            spoken = [kind, location, change.name, *([] if change.point is None else [change.point])]
+            spoken += ["--min-snapshots-to-keep", str(change.min_snapshots)] if change.min_snapshots is not None else []
+            for name, age in (
+                ("--max-snapshot-age", change.max_snapshot_age_ms),
+                ("--max-ref-age", change.max_ref_age_ms),
+            ):
+                spoken += [name, f"{age} ms"] if age is not None else []
+        case DeleteBranches():
+            spoken = ["delete-branch", location, *change.names]
+        case RenameBranch():
+            spoken = ["rename-branch", location, change.name, change.to]
+        case FastForward():
+            spoken = ["fast-forward", location, change.name]
+        case Rollback():
+            spoken = ["rollback", location, change.point]
+            spoken += ["--destructive"] if change.destructive else ["--set"] if change.any_line else []
         case CleanOrphans():
             spoken = ["orphans", location, "--older-than", units.iso(change.older_than_ms), "--delete"]
         case _:

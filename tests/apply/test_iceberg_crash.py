@@ -13,7 +13,7 @@ import pytest
 
 from core import recover
 from core.apply import apply
-from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag, Rollback
 from core.errors import Conflict, Invalid, SnapscopeError
 from core.formats.iceberg.manifest import Manifests
 from core.journal import Journal
@@ -32,6 +32,7 @@ CHANGES: dict[str, Change] = {
     "create-tag-cleaning": CreateTag("new"),
     "replace-tag": ReplaceTag("early"),
     "rename-tag": RenameTag("early", "late"),
+    "rollback": Rollback("latest~1"),
 }
 
 
@@ -94,7 +95,14 @@ def end_of_a_clean_run(stage: Stage, change: Change) -> tuple[frozenset[str], Js
     receipt = apply(table, table.preview(change, LATE_MS), settle_s=0, journal=journal)
     assert receipt.outcome == "done"
     assert ground.broken(stage.root) == []
-    return ground.disk(stage.root), ground.told(stage.root), versions(stage.root)
+    return ground.disk(stage.root), told(stage, stage.root), versions(stage.root)
+
+
+def told(stage: Stage, root: Path) -> Json:
+    """What the metadata says, without the moments at which main was moved."""
+    own, known = ground.told(root), len(ground.document(stage.good)["snapshot-log"])
+    log = own["snapshot-log"]
+    return {**own, "snapshot-log": [*log[:known], *(each["snapshot-id"] for each in log[known:])]}
 
 
 def versions(root: Path) -> frozenset[str]:
@@ -125,8 +133,8 @@ def test_resume_ends_where_a_clean_run_ends(name: str, stage: Stage) -> None:
         assert hint_leads_on(stage.root), life.log
         run = open_run(journal)
         if run is None:  # died before the first entry or after the last
-            begin = ground.disk(stage.good), ground.told(stage.good), versions(stage.good)
-            assert (ground.disk(stage.root), ground.told(stage.root), versions(stage.root)) == (
+            begin = ground.disk(stage.good), told(stage, stage.good), versions(stage.good)
+            assert (ground.disk(stage.root), told(stage, stage.root), versions(stage.root)) == (
                 end if journal.runs() else begin
             ), life.log
             continue
@@ -134,7 +142,7 @@ def test_resume_ends_where_a_clean_run_ends(name: str, stage: Stage) -> None:
             apply(table, table.preview(CreateTag("other"), LATE_MS), settle_s=0, journal=journal)
         receipt = recover.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
         assert receipt.outcome == "done", (life.log, receipt)
-        assert (ground.disk(stage.root), ground.told(stage.root), versions(stage.root)) == end, life.log
+        assert (ground.disk(stage.root), told(stage, stage.root), versions(stage.root)) == end, life.log
         assert hint_leads_on(stage.root)
         assert ground.broken(stage.root) == []
         assert open_run(journal) is None
@@ -156,7 +164,10 @@ def test_undo_brings_back_exactly_what_was(name: str, stage: Stage) -> None:
             continue
         recover.undo(run, open_table=lambda _, table=table: table, journal=journal)
         undone += 1
-        assert ground.told(stage.root) == ground.told(stage.good), life.log
+        now, then = told(stage, stage.root), told(stage, stage.good)
+        moved = now["snapshot-log"][len(then["snapshot-log"]) :]  # what main pointed to in between did happen
+        assert moved in ([], [then["snapshots"][-2]["snapshot-id"], then["current-snapshot-id"]])
+        assert now == {**then, "snapshot-log": [*then["snapshot-log"], *moved]}, life.log
         assert ground.disk(stage.root) == ground.disk(stage.good), life.log
         assert hint_leads_on(stage.root)
         with pytest.raises(Invalid):
@@ -176,7 +187,7 @@ def test_one_refused_effect_loses_nothing_and_is_told(name: str, stage: Stage) -
         assert run is not None
         receipt = recover.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
         assert receipt.outcome == "done"
-        assert (ground.disk(stage.root), ground.told(stage.root), versions(stage.root)) == end, life.log
+        assert (ground.disk(stage.root), told(stage, stage.root), versions(stage.root)) == end, life.log
         assert open_run(journal) is None
 
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.changes import CreateTag, RenameTag, ReplaceTag
+from core.changes import Change, CreateBranch, CreateTag, ReplaceBranch, ReplaceTag
 from core.errors import Conflict, Invalid, Unsupported
 from core.formats import Edit
 from core.formats.iceberg import metadata as documents
@@ -28,22 +28,33 @@ AGAIN = "Plan again."
 
 
 def edit_of(plan: Plan, heads: Heads) -> Edit:
-    """What carries a plan out. A tag that is replaced or renamed keeps what else is written of it."""
-    change, refs = plan.change, heads.document.get("refs") or {}
+    """What carries a plan out. A ref that is replaced or renamed keeps what else is written of it."""
     sets: list[tuple[str, bytes]] = []
-    if isinstance(change, CreateTag | ReplaceTag):
-        assert plan.source is not None
-        own = refs[change.name] if isinstance(change, ReplaceTag) else {"type": "tag"}
-        own = {**own, "snapshot-id": plan.source.id}
-        if change.retained_ms is not None:
-            own["max-ref-age-ms"] = change.retained_ms
-        sets = [(path, canonical(own)) for path in plan.leaves]
-    elif isinstance(change, RenameTag):
-        sets = [(path, canonical(refs[change.name])) for path in plan.leaves]
+    if plan.leaves:
+        new = {"type": "tag" if isinstance(plan.change, CreateTag) else "branch"}
+        own: dict[str, Any] = json.loads(plan.removes[0][1]) if plan.removes else new
+        own |= {} if plan.source is None else {"snapshot-id": plan.source.id}
+        sets = [(path, canonical(own | _retention(plan.change))) for path in plan.leaves]
     edit = Edit(plan.removes, tuple(sets))
     names = ("file", *(_PARTS if removed_snapshots(edit) else ()))
     parts = ((reference(name), heads.references.get(reference(name))) for name in names)
     return dataclasses.replace(edit, beside=tuple((path, content) for path, content in parts if content is not None))
+
+
+def _retention(change: Change) -> dict[str, int]:
+    """What is asked to be kept of a ref, as metadata writes it."""
+    match change:
+        case CreateTag() | ReplaceTag():
+            given = {"max-ref-age-ms": change.retained_ms}
+        case CreateBranch() | ReplaceBranch():
+            given = {
+                "min-snapshots-to-keep": change.min_snapshots,
+                "max-snapshot-age-ms": change.max_snapshot_age_ms,
+                "max-ref-age-ms": change.max_ref_age_ms,
+            }
+        case _:
+            given = {}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def check(heads: Heads, edit: Edit) -> None:
@@ -85,7 +96,8 @@ def edited(found: Metadata, edit: Edit, now_ms: int) -> dict[str, Any]:
     for (field, name), value in sets.items():
         if field == "refs" and value["snapshot-id"] not in there:
             raise Conflict(f"The snapshot {value['snapshot-id']} of {name} is gone since; nothing was changed.")
-    if "refs" in document or set(refs) - {MAIN}:
+    main = sets.get(("refs", MAIN))
+    if "refs" in document or set(refs) - {MAIN} or main is not None:
         document["refs"] = refs
     back = [value for (field, _), value in sets.items() if field == "snapshots"]
     if gone or back:
@@ -100,6 +112,10 @@ def edited(found: Metadata, edit: Edit, now_ms: int) -> dict[str, Any]:
     document |= {field: value for (field, _), value in sets.items() if field in _PARTS}
     document["metadata-log"] = metadata_log(found)
     document["last-updated-ms"] = max(now_ms, found.updated_ms)
+    if main is not None:  # Java logs whatever is set of main, were it its retention alone
+        document["current-snapshot-id"] = main["snapshot-id"]
+        entry = {"timestamp-ms": document["last-updated-ms"], "snapshot-id": main["snapshot-id"]}
+        document["snapshot-log"] = [*(document.get("snapshot-log") or ()), entry]
     return document
 
 

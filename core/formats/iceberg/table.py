@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.changes import CreateTag, Expire, RenameTag
+from core.changes import NAMING, Expire
 from core.errors import Unsupported
 from core.formats import Edit, Progress
 from core.formats.iceberg import commit, edits
@@ -59,7 +59,7 @@ class IcebergTable:
     def finished(self, plan: Plan, history: History) -> Plan:
         """The plan with the old metadata that goes, and with what plain Java would free only later."""
         plan = self._later(plan, history)
-        if plan.removes == () == plan.leaves or (isinstance(plan.change, CreateTag | RenameTag) and history.incomplete):
+        if plan.removes == () == plan.leaves or (isinstance(plan.change, NAMING) and history.incomplete):
             return plan  # no commit; or one after which nobody could say what remains
         place, held = self.place(_metadata(history.heads)), set(history.objects["path"].to_pylist())
         old = commit.old_metadata(place, history.heads, held)

@@ -43,6 +43,12 @@ CHANGE_NAMES: Mapping[str, str] = {
     "CreateTag": "Create a tag",
     "ReplaceTag": "Replace a tag",
     "RenameTag": "Rename a tag",
+    "CreateBranch": "Create a branch",
+    "ReplaceBranch": "Replace a branch",
+    "RenameBranch": "Rename a branch",
+    "DeleteBranches": "Delete branches",
+    "FastForward": "Fast-forward",
+    "Rollback": "Roll back",
     "CleanOrphans": "Clean up orphans",
 }
 DELETING = ("Expire", "DeleteTags", "ReplaceTag", "CleanOrphans")
