@@ -1,4 +1,4 @@
-"""Bytes, durations and counts in words, and durations out of words. Pure."""
+"""Bytes, durations and counts in words, and bytes and durations out of words. Pure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ import re
 from core.errors import Invalid
 
 _DURATION = re.compile(r"\s*(\d{1,15})\s*([a-zA-Zµ]*)\s*")
+_SIZE = re.compile(r"\s*(\d{1,18})\s*([a-zA-Z]*)\s*")
+_UNITS_BYTES: dict[str, int] = {
+    **dict.fromkeys(("", "b", "bytes"), 1),
+    **dict.fromkeys(("k", "kb", "kibibytes"), 1 << 10),
+    **dict.fromkeys(("m", "mb", "mebibytes"), 1 << 20),
+    **dict.fromkeys(("g", "gb", "gibibytes"), 1 << 30),
+    **dict.fromkeys(("t", "tb", "tebibytes"), 1 << 40),
+}
 _UNITS_MS: dict[str, float] = {
     **dict.fromkeys(("d", "day", "days"), 86_400_000),
     **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
@@ -33,6 +41,15 @@ def parse_duration_ms(text: str) -> int:
             f"{text!r} is no duration.", remedy="Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms."
         )
     return int(int(match[1]) * factor)
+
+
+def parse_size_bytes(text: str) -> int:
+    """Bytes of a size as the engine writes it: `8 mb`, `128MB`; units are powers of 1024, a bare number is bytes."""
+    match = _SIZE.fullmatch(text)
+    factor = _UNITS_BYTES.get(match[2].lower()) if match else None
+    if match is None or factor is None:
+        raise Invalid(f"{text!r} is no size.", remedy="Write a whole number and a unit: 8 mb, 128 kb, 1 gb.")
+    return int(match[1]) * factor
 
 
 def wall_clock(time_ms: int) -> dt.datetime:

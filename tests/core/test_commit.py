@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import datetime as dt
 import io
 import itertools
@@ -132,7 +133,7 @@ def test_a_commit_is_a_snapshot_of_todays_shape_with_its_lists_and_hints(store: 
     assert list(snapshot.fields) == [
         "version", "uuid", "id", "schemaId", "baseManifestList", "baseManifestListSize", "deltaManifestList",
         "deltaManifestListSize", "commitUser", "writerVersion", "commitIdentifier", "commitKind", "timeMillis",
-        "totalRecordCount", "deltaRecordCount", "watermark", "operation",
+        "totalRecordCount", "deltaRecordCount", "watermark", "nextRowId", "operation",
     ]  # fmt: skip
     assert snapshot.fields["baseManifestList"] == "manifest-list-n0-0"
     assert snapshot.fields["deltaManifestListSize"] == store.size("manifest/manifest-list-n0-1")
@@ -222,14 +223,18 @@ def test_manifests_are_merged_once_there_are_thirty(store: Store) -> None:
     assert len(live(store)) == 32
 
 
-def test_statistics_watermark_and_properties_are_carried_over(store: Store) -> None:
-    first = commit.append(store, [file(store)], stamp(watermark=50))
-    document = {**first.fields, "statistics": "stat-x-0", "properties": {"a": "b"}, "indexManifest": "index-x-0"}
+def test_statistics_and_watermark_are_carried_over_and_properties_are_a_commits_own(store: Store) -> None:
+    first = commit.append(store, [file(store)], stamp(watermark=50, properties={"a": "b"}))
+    assert first.fields["properties"] == {"a": "b"}
+    document = {**first.fields, "statistics": "stat-x-0", "indexManifest": "index-x-0", "nextRowId": 7}
     store.put("snapshot/snapshot-1", documents.pretty(document))
+    with pytest.raises(NotFound, match="stat-x-0"):
+        commit.append(store, [file(store)], stamp())
+    store.put("statistics/stat-x-0", b'{"schemaId": 0}')
     second = commit.append(store, [file(store)], stamp(watermark=20))
-    assert second.watermark == 50
+    assert (second.watermark, second.fields["nextRowId"]) == (50, 7)
     assert second.fields["statistics"] == "stat-x-0"
-    assert second.fields["properties"] == {"a": "b"}
+    assert "properties" not in second.fields
     assert second.fields["indexManifest"] == "index-x-0"
     references.add_column(store, "more", "INT", time_ms=T0)
     third = commit.append(store, [file(store)], stamp())
@@ -359,15 +364,132 @@ def test_an_error_after_the_snapshot_got_there_is_a_commit(store: Store) -> None
     assert commit.append(meddled, [file(store)], stamp()).id == 1
 
 
-def test_where_the_outcome_is_not_known_nothing_is_deleted(store: Store) -> None:
-    def fail() -> None:
+class Doubtful(Store):
+    """A store whose answer to the first snapshots is lost: a write was not carried out, was, or comes late."""
+
+    def __init__(self, location: str, becomes: str, times: int = 1) -> None:
+        super().__init__(location)
+        self.becomes, self.times = becomes, times
+        self.late: dict[str, bytes] = {}
+        self.lost = False
+
+    def create(self, relative: str, data: bytes) -> None:
+        for path, content in list(self.late.items()):
+            super().create(path, content)  # it arrives before whatever is written next
+            del self.late[path]
+        if not relative.startswith("snapshot/") or not self.times:
+            return super().create(relative, data)
+        self.times -= 1
+        self.lost = True
+        if self.becomes == "done":
+            super().create(relative, data)
+        elif self.becomes == "late":
+            self.late[relative] = data
         raise OSError("the connection broke")
 
+    def read(self, relative: str) -> bytes:
+        if relative.startswith("snapshot/") and self.lost:
+            self.lost = False
+            raise Corrupt("the connection broke", path=relative)
+        return super().read(relative)
+
+
+@pytest.mark.parametrize("becomes", ["never", "done", "late"])
+def test_a_commit_whose_answer_was_lost_lands_once(store: Store, becomes: str) -> None:
+    commit.append(store, [file(store)], stamp())
     ours = file(store)
-    meddled = Meddled(store.root, "snapshot/snapshot-1", fail)
+    snapshot = commit.append(Doubtful(store.root, becomes), [ours], stamp())
+    assert (snapshot.id, snapshot.total_rows) == (2, 20)
+    assert references.read_head(store).snapshot == snapshot
+    assert sorted(live(store))[-1:] == sorted(names([ours]))
+
+
+def test_where_the_outcome_is_not_known_nothing_is_deleted(store: Store) -> None:
+    options = json.loads(store.read("schema/schema-0"))
+    options["options"] |= {"commit.max-retries": "2", "commit.max-retry-wait": "1 ms"}
+    store.put("schema/schema-0", json.dumps(options).encode())
+    ours = file(store)
     with pytest.raises(Conflict, match="not known whether"):
-        commit.append(meddled, [ours], Stamp(T0, Uuids("lost")))
+        commit.append(Doubtful(store.root, "never", times=9), [ours], Stamp(T0, Uuids("lost")))
     assert {ours.path, "manifest/manifest-lost0-0", "manifest/manifest-list-lost0-1"} < all_files(store)
+
+
+def test_a_numbered_change_lands_once_however_often_it_is_tried(store: Store) -> None:
+    def batch(number: int, new: NewFile, user: str = "stream") -> Snapshot:
+        return commit.append(store, [new], stamp(user=user, identifier=number))
+
+    one = file(store)
+    assert [batch(1, one).id, batch(2, file(store)).id] == [1, 2]
+    before = all_files(store)
+    again = file(store)
+    assert (batch(2, again).id, batch(1, file(store, "late")).id) == (2, 2)
+    assert again.path not in all_files(store)  # what was written for it is taken away
+    assert batch(2, one).id == 2
+    assert before <= all_files(store), "the files of the commit that landed stay"
+    assert batch(1, file(store), "another").id == 3
+    assert commit.overwrite(store, [], [{}], stamp(user="stream", identifier=2)).id == 4, "another kind of commit"
+    assert commit.append(store, [file(store)], stamp()).id == commit.append(store, [file(store)], stamp()).id - 1
+    meddled = Meddled(store.root, "snapshot/snapshot-7", lambda: batch(3, file(store, "twin")) and None)
+    assert commit.append(meddled, [file(store)], stamp(user="stream", identifier=3)).id == 7
+    assert references.read_head(store).snapshot.id == 7
+
+
+def test_rows_that_do_not_fit_a_schema_made_meanwhile_are_a_conflict(store: Store) -> None:
+    ours = file(store)
+    document = json.loads(store.read("schema/schema-0"))
+    document["id"], document["fields"][0]["type"] = 1, "SMALLINT"
+    store.put("schema/schema-1", json.dumps(document).encode())
+    with pytest.raises(Conflict, match="'id' was changed from BIGINT to SMALLINT"):
+        commit.append(store, [ours], stamp())
+    assert ours.path not in all_files(store)
+
+
+def test_a_dynamic_overwrite_replaces_what_it_touches_and_nothing_without_files(store: Store, tmp_path: Path) -> None:
+    commit.append(store, [file(store, "d1"), file(store, "d2"), file(store, None)], stamp())
+    assert commit.overwrite_touched(store, [], stamp()) is None
+    snapshot = commit.overwrite_touched(store, [file(store, "d1", 3), file(store, None, 4)], stamp())
+    assert snapshot is not None
+    assert (snapshot.id, snapshot.kind, snapshot.total_rows) == (2, "OVERWRITE", 17)
+    plain = Store(str(tmp_path / "plain"))
+    references.create_table(plain, COLUMNS, time_ms=T0)
+    commit.append(plain, [dataclasses.replace(file(plain), partition=binary_row.EMPTY)], stamp())
+    emptied = commit.overwrite_touched(plain, [], stamp())
+    assert emptied is not None
+    assert emptied.total_rows == 0
+
+
+@pytest.mark.parametrize(("target", "manifests"), [("64 kb", 1), ("1 b", 5)])
+def test_old_deletions_are_carried_out_where_they_fill_the_manifests(store: Store, target: str, manifests: int) -> None:
+    """All small ones become one; large ones that no deletion speaks of stay as they are."""
+    document = json.loads(store.read("schema/schema-0"))
+    document["options"] |= {"manifest.target-file-size": target, "manifest.full-compaction-threshold-size": "1 b"}
+    store.put("schema/schema-0", json.dumps(document).encode())
+    for number in range(6):
+        commit.append(store, [file(store, f"d{number}")], stamp())
+    commit.overwrite(store, [], [{"dt": "d1"}], stamp())
+    kept = live(store)
+    head = commit.append(store, [file(store)], stamp())
+    base = avro(store, head.fields["baseManifestList"])
+    assert (len(base), sum(listed["_NUM_ADDED_FILES"] for listed in base)) == (manifests, 5)
+    assert sum(listed["_NUM_DELETED_FILES"] for listed in base) == 0
+    assert kept < live(store)
+
+
+def test_object_stores_are_left_to_engines_that_take_turns_by_a_lock(store: Store) -> None:
+    class Remote(Store):
+        @property
+        def is_local(self) -> bool:
+            return False
+
+        def create(self, relative: str, data: bytes) -> None:
+            Store(store.root).create(relative, data)
+
+    remote = Remote(store.root)
+    first = commit.append(remote, [file(store)], stamp())
+    assert commit.append(remote, [file(store)], stamp()).id == 2
+    store.put("snapshot/snapshot-1", documents.pretty({**first.fields, "writerVersion": "java-2.0.0"}))
+    with pytest.raises(Unsupported, match=r"Snapshot 1 was committed by another engine \(java-2.0.0\)"):
+        commit.append(remote, [file(store)], stamp())
 
 
 def test_a_failure_before_publishing_leaves_nothing_behind(store: Store) -> None:

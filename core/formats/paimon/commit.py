@@ -20,26 +20,13 @@ from core.errors import Conflict, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats import Unknown
 from core.formats.paimon import binary_row, documents, entries, evolution, heads, layout, merging, newest
 from core.formats.paimon.entries import NewFile, Record
-from core.formats.paimon.newest import live_entries
 from core.formats.paimon.references import Head, publish, read_head, read_schema
 from core.model import MAIN, Schema, Snapshot
 from core.store import Store
 from core.units import parse_duration_ms
 
-__all__ = [
-    "Change",
-    "Choose",
-    "Stamp",
-    "append",
-    "compact",
-    "exactly",
-    "landed",
-    "live_entries",
-    "matcher",
-    "overwrite",
-]
-__all__ += ["overwrite_touched", "run"]
 _log = logging.getLogger(__name__)
+live_entries = newest.live_entries
 Choose = Callable[[Head, list[Record]], list[Record]]
 
 
@@ -257,7 +244,8 @@ class _Draft:
         done = landed(self.store, self.change.kind, self.stamp, after=self.seen)
         self.seen = number_now
         if done is not None and self.is_sure and done.commit_identifier == self.stamp.identifier:
-            named = {entry["_FILE"]["_FILE_NAME"] for entry in newest.delta_entries(self.store, done)}
+            there = [*newest.delta_entries(self.store, done), *newest.live_entries(self.store, head.snapshot)]
+            named = {entry["_FILE"]["_FILE_NAME"] for entry in there}
             for file in self.change.files:
                 if file.is_new and file.name not in named:
                     self.store.delete(file.path)

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import Conflict, NotFound, SnapscopeError
+from core.formats import Unknown
 from core.formats.paimon import documents, heads, layout
 from core.formats.paimon.types import Source
 from core.model import MAIN, Schema, Snapshot
@@ -67,10 +68,19 @@ def read_schema(store: Store, number: int, branch: str = MAIN) -> Schema:
     return heads.schema_of(str(number), store.read(path), path)
 
 
+def snapshot_ids(store: Store, branch: str = MAIN) -> list[int]:
+    """The ids of all retained snapshots of a branch, ascending."""
+    return _numbers(store, branch, layout.SNAPSHOT)
+
+
 def _latest(store: Store, branch: str, kind: str) -> int | None:
+    return max(_numbers(store, branch, kind), default=None)
+
+
+def _numbers(store: Store, branch: str, kind: str) -> list[int]:
     names = (entry.name for entry in store.ls_if_there(f"{layout.branch_dir(branch)}{kind}") if not entry.is_dir)
     suffixes = (name[len(kind) + 1 :] for name in names if name.startswith(f"{kind}-"))
-    return max((int(suffix) for suffix in suffixes if _NUMBER.fullmatch(suffix)), default=None)
+    return sorted(int(suffix) for suffix in suffixes if _NUMBER.fullmatch(suffix))
 
 
 # schemas --------------------------------------------------------------------------------------------------------
@@ -84,12 +94,14 @@ def create_table(
     partition_keys: Sequence[str] = (),
     options: Mapping[str, str] | None = None,
     comment: str | None = None,
+    primary_keys: Sequence[str] = (),
 ) -> Schema:
-    """Create an append table by its first schema. `Conflict` if there is one, `Unsupported` for what is not written."""
-    content = documents.pretty(documents.first_schema(columns, partition_keys, options or {}, time_ms, comment))
+    """Create a table by its first schema. `Conflict` if there is one, `Unsupported` for what is not written."""
+    document = documents.first_schema(columns, partition_keys, options or {}, time_ms, comment, primary_keys)
+    content = documents.pretty(document)
     path = layout.reference(MAIN, layout.SCHEMA, 0)
     schema = heads.schema_of("0", content, path)
-    documents.refuse_unwritable(schema)
+    (documents.refuse_unwritable_keyed if primary_keys else documents.refuse_unwritable)(schema)
     if heads.is_table(store):
         raise Conflict("There is a table already.", path=store.location)
     store.create(path, content)
@@ -250,7 +262,7 @@ def _withdraw(store: Store, published: Sequence[str], error: BaseException) -> N
 def publish(store: Store, path: str, content: bytes) -> bool:
     """Create a reference: True if it is there and ours, False if the name was another's.
 
-    `Conflict` where ours was replaced by another's, or where the outcome is not known.
+    `Conflict` where ours was replaced by another's, `Unknown` where the outcome is not known.
     """
     failed: BaseException | None = None
     try:
@@ -262,7 +274,7 @@ def publish(store: Store, path: str, content: bytes) -> bool:
             _outwait(store, path)
         found = store.read(path)
     except SnapscopeError as error:
-        raise Conflict(
+        raise Unknown(
             f"It is not known whether {path} was published ({failed or error}); nothing was deleted.",
             path=store.location,
             remedy="Look at the table again before repeating the change.",

@@ -1,0 +1,96 @@
+"""What a commit is built on: the files of the newest snapshot, and who committed before. Reads only.
+
+Law: what was expired since a listing is passed over where it no longer matters, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core.errors import NotFound, SnapscopeError, Unsupported
+from core.formats.paimon import documents, entries, heads, layout
+from core.formats.paimon.entries import Record
+from core.formats.paimon.references import Head, snapshot_ids
+from core.model import Snapshot
+from core.store import Store
+
+
+def live_entries(store: Store, snapshot: Snapshot | None) -> list[Record]:
+    """The ADD entries of all files live at a snapshot, with every field."""
+    return [] if snapshot is None else entries.live(read_listed(store, base(store, snapshot)))
+
+
+def delta_entries(store: Store, snapshot: Snapshot) -> list[Record]:
+    """What one commit changed: its ADD and DELETE entries, with every field."""
+    return read_listed(store, _listed(store, snapshot, "delta"))
+
+
+def last_of(store: Store, branch: str, user: str, kind: str, *, after: int = 0) -> Snapshot | None:
+    """The newest retained commit of a user and kind beyond the id `after`."""
+    for number in reversed(snapshot_ids(store, branch)):
+        if number <= after:
+            break
+        path = layout.reference(branch, layout.SNAPSHOT, number)
+        try:
+            found = heads.snapshot_of(str(number), store.read(path), path)
+        except NotFound:
+            break  # expired since the listing, and all before it
+        if (found.commit_user, found.kind) == (user, kind):
+            return found
+    return None
+
+
+def base(store: Store, snapshot: Snapshot | None) -> list[Record]:
+    """What the next commit's base list names: base and delta of this one, in this order."""
+    return [] if snapshot is None else [*_listed(store, snapshot, "base"), *_listed(store, snapshot, "delta")]
+
+
+def _listed(store: Store, snapshot: Snapshot, which: str) -> list[Record]:
+    name = snapshot.fields.get(f"{which}ManifestList")
+    if name is None:
+        return []
+    path = f"{layout.MANIFEST}/{name}"
+    return entries.read_list(store.read(path), path)
+
+
+def read_listed(store: Store, listed: Iterable[Record]) -> list[Record]:
+    """The entries of these manifests, one after the other."""
+    found: list[Record] = []
+    for each in listed:
+        path = f"{layout.MANIFEST}/{layout.plain_name(each['_FILE_NAME'], layout.MANIFEST)}"
+        found += entries.read_manifest(store.read(path), path)
+    return found
+
+
+def rows(records: Iterable[Record]) -> int:
+    return sum(record["_FILE"]["_ROW_COUNT"] for record in records)
+
+
+def total_rows(store: Store, previous: Snapshot | None) -> int:
+    """Rows of all live files."""
+    if previous is None:
+        return 0
+    if previous.total_rows is not None:
+        return previous.total_rows
+    return rows(live_entries(store, previous))  # Paimon 0.3 and before
+
+
+def refuse_unlocked(store: Store, head: Head) -> None:
+    """`Unsupported` where another engine's writers have been at work on an object store: they look whether an id is
+    free and then write it, under their catalog's lock, which is not known here; either could replace the other's."""
+    if store.is_local or store.protocol == "memory":
+        return
+    paths = [layout.reference(head.branch, layout.SNAPSHOT, n) for n in snapshot_ids(store, head.branch)]
+    for path, content in store.read_many(paths).items():
+        if isinstance(content, NotFound):
+            continue  # expired since the listing
+        if isinstance(content, SnapscopeError):
+            raise content
+        found = heads.document(content, path)
+        if (writer := found.get("writerVersion")) != documents.WRITER:
+            raise Unsupported(
+                f"Snapshot {found.get('id')} was committed by another engine ({writer or found.get('commitUser')}), "
+                "whose writers take turns by their catalog's lock on an object store; that lock is not known here.",
+                path=path,
+                remedy="Write to this table with its own engine.",
+            )
