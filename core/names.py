@@ -7,6 +7,7 @@ import re
 from core.errors import Invalid
 
 MAX_BYTES = 200
+_DAY = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(\d\d){0,2}", re.ASCII)  # of automatic tags
 _RESERVED = {("branch", "main"), ("tag", "success-file")}
 
 
@@ -22,7 +23,7 @@ def refuse_name(kind: str, name: str) -> None:
         wrong = "starts with a dot or holds two in a row"
     elif len(name.encode()) > MAX_BYTES:
         wrong = f"is longer than {MAX_BYTES} bytes"
-    elif name.isdecimal():
+    elif name.isdecimal() and not (kind == "tag" and _DAY.fullmatch(name)):
         wrong = "is a number, which reads as a snapshot id"
     elif re.fullmatch(r"watermark-\d+", name):
         wrong = "reads as a watermark to travel to"

@@ -42,7 +42,7 @@ from core.model import MAIN, Holder, HolderKind, Line, Snapshot
 from core.planned import FREES, Plan, Verdict, fingerprint, ordered
 from core.retention import Retained, Verdicts, keeps_changelogs
 from core.runs import Mask, freed
-from core.units import several, wall_clock
+from core.units import several
 
 DAY_MS = 86_400_000
 
@@ -329,24 +329,9 @@ def _drop_tags(
 def _drop_old_tags(
     history: History, line: Line, change: Expire, now_ms: int, after: Mask, reasons: dict[int, tuple[str, ...]]
 ) -> None:
-    """Tags whose retention has passed or that are older than asked. A tag that tells no creation time stays."""
-    now = wall_clock(now_ms) if change.expired_tags else None
-    untold: dict[str, str] = {}
-    for tag in line.tags:
-        if now is not None and tag.expires is not None and now > tag.expires:
-            ended = f"{tag.expires:%Y-%m-%d %H:%M:%S}"
-            why = f"its retention ended {ended}; this machine's wall clock says {now:%Y-%m-%d %H:%M:%S}"
-        elif (
-            change.tags_older_than_ms is not None
-            and tag.created is not None
-            and tag.created < wall_clock(change.tags_older_than_ms)
-        ):
-            why = f"created {tag.created:%Y-%m-%d %H:%M:%S} by the writer's wall clock, older than asked"
-        else:
-            if change.tags_older_than_ms is not None and tag.created is None:
-                untold[tag.name] = "it tells no creation time, so nobody knows its age"
-            continue
-        _drop_tags(history, line, (tag.name,), after, reasons, why)
+    goes, untold = retention.ended_tags(line, now_ms if change.expired_tags else None, change.tags_older_than_ms)
+    for name, why in goes.items():
+        _drop_tags(history, line, (name,), after, reasons, why)
     for position, holder in enumerate(history.holders):
         if holder.kind is HolderKind.TAG and holder.branch == line.branch and after[position] and holder.name in untold:
             reasons[position] = (untold[holder.name],)

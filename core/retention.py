@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from core.asof import in_words
 from core.errors import Invalid
 from core.model import Line
-from core.units import is_true, parse_duration_ms
+from core.units import is_true, parse_duration_ms, wall_clock
 
 UNBOUNDED = 2**31 - 1
 LEAST = 10  # retain-min where nobody says otherwise
@@ -232,6 +232,23 @@ def expire_changelogs(
     for each in changelogs[max(index, 0) :]:
         reasons[each.id] = (blocker,)
     return Verdicts(tuple(each.id for each in changelogs[: max(index, 0)]), reasons)
+
+
+def ended_tags(line: Line, now_ms: int | None, older_than_ms: int | None) -> tuple[dict[str, str], dict[str, str]]:
+    """Tags that go (their retention is over at `now_ms`, or they were made before `older_than_ms`), each with why;
+    and tags of which the latter is not known: they stay, with why. Judged by this machine's wall clock."""
+    now = None if now_ms is None else wall_clock(now_ms)
+    oldest = None if older_than_ms is None else wall_clock(older_than_ms)
+    goes, untold = dict[str, str](), dict[str, str]()
+    for tag in line.tags:
+        if now is not None and tag.expires is not None and now > tag.expires:
+            ended = f"{tag.expires:%Y-%m-%d %H:%M:%S}"
+            goes[tag.name] = f"its retention ended {ended}; this machine's wall clock says {now:%Y-%m-%d %H:%M:%S}"
+        elif oldest is not None and tag.created is None:
+            untold[tag.name] = "it tells no creation time, so nobody knows its age"
+        elif oldest is not None and tag.created is not None and tag.created < oldest:
+            goes[tag.name] = f"created {tag.created:%Y-%m-%d %H:%M:%S} by the writer's wall clock, older than asked"
+    return goes, untold
 
 
 def lost_jobs(line: Line, goes: Sequence[int]) -> list[str]:
