@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,8 @@ from core.table import Progress, Table
 from core.units import several
 
 ATTEMPTS = 10
+_REFERENCES = {ObjectKind.SNAPSHOT, ObjectKind.TAG, ObjectKind.CHANGELOG_JSON, ObjectKind.METADATA}
+_AT_ONCE = 16  # files looked for at a time
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ def take_back(table: Table, run: Run, journal: Journal) -> list[str]:
     def reverse(heads: Heads) -> Edit:
         back = own.taken_back(heads, edit)
         if back.sets:
-            _refuse_swept(table, run, journal)
+            refuse_swept(table, run, journal)
         changed[:] = dict((*back.sets, *back.removes))
         return back
 
@@ -168,13 +171,16 @@ def _format(table: Table) -> Format:
     return table.own
 
 
-def _refuse_swept(table: Table, run: Run, journal: Journal) -> None:
+def refuse_swept(table: Table, run: Run, journal: Journal) -> None:
     """`Invalid` where another hand deleted files of what would be brought back."""
-    files = [path for path, kind, _ in journal.frees(run.id) if kind != ObjectKind.METADATA]
-    if run.change_kind == Expire.__name__ and (gone := [path for path in files if table.store.size(path) is None]):
+    files = [path for path, kind, _ in journal.frees(run.id) if kind not in _REFERENCES]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        sizes = list(pool.map(table.store.size, files))
+    if gone := [path for path, size in zip(files, sizes, strict=True) if size is None]:
         raise Invalid(
             f"Run {run.id} cannot be undone: {several(len(gone), 'file')} of what it removed are gone by another hand, "
             f"such as {gone[0]}.",
+            path=gone[0],
             remedy="Resume it instead.",
         )
 

@@ -88,7 +88,7 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
         elif "tag" in found.plan:
             restored = _take_back(table, NewTag.from_json(found.plan["tag"]))
         else:
-            restored = _write_back(table, found, journal.removed(run_id))
+            restored = _write_back(table, found, journal)
         journal.add(run_id, journals.UNDONE, {"restored": restored})
     return tuple(restored)
 
@@ -144,9 +144,10 @@ def _of_what_is_left(change: Change, heads: Heads) -> Change:
             return change
 
 
-def _write_back(table: Table, run: Run, removes: Sequence[tuple[str, bytes]]) -> list[str]:
-    change = _change(run)
+def _write_back(table: Table, run: Run, journal: Journal) -> list[str]:
+    change, removes = _change(run), journal.removed(run.id)
     _refuse_moved_on(table, run, change, removes)
+    commits.refuse_swept(table, run, journal)
     restored = []
     for path, content in reversed(removes):
         if read_if_there(table, path) != content:

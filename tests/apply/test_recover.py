@@ -89,6 +89,33 @@ def test_what_was_swept_once_is_never_taken_back(table: TableBuilder, monkeypatc
     assert ground.broken(table.root) == []
 
 
+def test_what_another_hand_deleted_files_of_is_not_taken_back(
+    table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An orphan removal came while the run waited: its points would be there again without their rows."""
+
+    def is_killed(*_: object) -> None:
+        raise Death
+
+    opened = open_table(str(table.root))
+    plan = opened.preview(EXPIRE, NOW)
+    with monkeypatch.context() as patch:
+        patch.setattr(settle, "wait", is_killed)
+        patch.setattr(Journal, "add", without(FAILED, Journal.add))
+        with pytest.raises(Death):
+            apply(opened, plan, settle_s=60)
+    run = Journal().open_run(opened.location)
+    assert run is not None
+    path = plan.frees["path"].to_pylist()[0]
+    (table.root / path).unlink()
+    before = ground.disk(table.root)
+    with pytest.raises(Invalid, match=f"1 file of what it removed are gone by another hand, such as {path}"):
+        recover.undo(run.id, open_table=open_table)
+    assert ground.disk(table.root) == before
+    resume(run.id)
+    assert ground.broken(table.root) == []
+
+
 def without(what: str, add: Callable[..., str]) -> Callable[..., str]:
     """A journal that its process no longer writes this entry to: it is dead by then."""
     return lambda self, run, entry, detail: "" if entry == what else add(self, run, entry, detail)
