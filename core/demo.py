@@ -1,4 +1,5 @@
-"""Builds the demo warehouse: three tables with months of history, made by Snapscope's own Spark pipeline.
+"""Builds the demo warehouse: three Paimon tables with months of history, made by Snapscope's own Spark pipeline, and
+one of them once more in Iceberg.
 
 Laws: the warehouse appears whole, with its marker, or not at all; nothing that exists is touched. What expired there
 was expired by a plan like any other.
@@ -19,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from core import apply as applying
 from core import demo_data as data
+from core import demo_twin
 from core.changes import Expire
 from core.demo_data import Calendar, Load
 from core.errors import Conflict, Invalid, Unsupported
@@ -53,7 +55,7 @@ def build(directory: str, progress: Tell | None = None, *, now_ms: int) -> None:
     os.makedirs(os.path.dirname(target.root), exist_ok=True)
     work = f"{target.root}.building-{uuid.uuid4().hex[:8]}"
     try:
-        _build(Store(work), Calendar(now_ms), tell)
+        _build(Store(work), target.root, Calendar(now_ms), tell)
         os.replace(work, target.root)
     except OSError as error:
         raise Invalid(f"The demo could not be put in place: {error}.", path=target.root) from error
@@ -61,7 +63,8 @@ def build(directory: str, progress: Tell | None = None, *, now_ms: int) -> None:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _build(root: Store, calendar: Calendar, tell: Tell) -> None:
+def _build(root: Store, target: str, calendar: Calendar, tell: Tell) -> None:
+    """`target` is where the warehouse will be: Iceberg's metadata names its files by their whole paths."""
     tell("Starting Spark.")
     spark = _quick_spark()
     questions = [
@@ -69,6 +72,9 @@ def _build(root: Store, calendar: Calendar, tell: Tell) -> None:
         _clicks(spark, root.at("events.db/clicks"), calendar, tell),
         _customers(spark, root.at("crm.db/customers"), calendar, tell),
     ]
+    tell("sales.orders_iceberg: the orders once more, with a roll-back, staged commits and row deletes.")
+    source, twin = open_table(root.at("sales.db/orders").location).history(), "sales.db/orders_iceberg"
+    questions.append(demo_twin.build(source, root.at(twin), f"{target}/{twin}", calendar))
     marker = {"created_ms": calendar.now_ms, "seed": data.SEED, "questions": questions}
     root.create(DEMO_MARKER, json.dumps(marker, indent=2).encode() + b"\n")
     tell("Expiring old snapshots of sales.orders; tags keep what they name.")

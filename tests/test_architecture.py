@@ -31,7 +31,7 @@ PURE_IMPORTS = frozenset(
 CLOCKS = frozenset({"now", "utcnow", "today", "random", "urandom"})
 SWALLOWS = frozenset({"exists", "lexists", "isdir", "isfile", "glob", "find", "walk", "rmdir", "rm", "mv"})
 WRITES = frozenset({"create", "put", "delete", "make_dirs"})
-WRITERS = re.compile(r"core/((store|apply|sweep|recover|demo)|formats/\w+/(commit|references)|spark/write)\.py")
+WRITERS = re.compile(r"core/((store|apply|sweep|recover|demo(_twin)?)|formats/\w+/(commit|references)|spark/write)\.py")
 
 
 def relative(path: Path) -> str:
