@@ -1,4 +1,4 @@
-"""Tags: what each keeps, what deleting it now would free, and making or deleting one by a plan."""
+"""Tags: what each keeps, what deleting it now would free, and making or deleting one by a plan; branches likewise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.model import MAIN, Line
 from core.units import parse_duration_ms
 from dashboard import loading, state
 from dashboard.present import markup, rows, units, words
-from dashboard.widgets import details, errors, frame, grids, inputs, plans
+from dashboard.widgets import branches, details, errors, frame, grids, inputs, plans
 from dashboard.widgets.frame import Opened
 
 GRID = "tags.grid"
@@ -43,6 +43,8 @@ def draw() -> None:
             _rename(opened, line, chosen)
     with errors.boundary():
         _create(opened, line)
+    if opened.heads.pointer is not None:
+        branches.draw(opened)
 
 
 def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:

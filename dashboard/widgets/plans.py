@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import apply as applying
 from core.asof import resolve
-from core.changes import CreateTag, Expire, RenameTag
+from core.changes import CreateTag, Expire
 from core.danger import danger
 from core.history import History
 from core.planned import Plan
@@ -164,10 +164,10 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
         is_switched = access.server_allows(opened.listing)
         st.html(markup.note("info", words.SWITCHED_OFF if is_switched else words.WHY_NOT_HERE))
         return
-    is_harmless = isinstance(plan.change, CreateTag | RenameTag)
-    if not is_harmless and not plan.goes:
+    if not plan.removes and not plan.leaves and not len(plan.frees):
         return
     found = danger(plan, opened.ref.name)
+    is_harmless = not found.phrase
     with st.container(border=True, key=f"carry_out.{_kind(plan)}"):
         if found.why:
             st.html(markup.note("warning", words.grave(found.why)))

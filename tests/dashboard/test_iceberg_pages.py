@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from core.changes import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.journal import Journal
 from core.table import open_table
+from core.warehouse import DEMO_MARKER
+from dashboard import jobs
 from dashboard.present import commands, rows, words
+from tests.apply import iceberg_ground as ground
 from tests.iceberg_tables import JAVA_RANDOM, PYICEBERG, moved
 
 TABLES = [JAVA_RANDOM / "t12_v1", JAVA_RANDOM / "t05_v3", PYICEBERG / "tags_branches", PYICEBERG / "rollback"]
@@ -77,3 +81,51 @@ def test_a_tags_end_has_a_zone(tmp_path: Path) -> None:
     shown = rows.tags(heads.main, None, "Asia/Shanghai", 0).set_index("name")["expires"]
     assert shown["short-lived"] == "2026-01-01 10:00:00 CST"
     assert shown["EOM-2025-12"] == words.NEVER
+
+
+@pytest.mark.slow
+def test_branches_and_the_way_back_by_the_page(open_page: Callable, tmp_path: Path) -> None:
+    """Each form shows its plan and its command; a rollback is typed for, carried out as a job, and told."""
+    root = ground.small_table(tmp_path / "lake" / "db" / "t")
+    old = ground.ids(root)
+    (tmp_path / "lake" / DEMO_MARKER).write_text("{}")  # this one may be changed
+
+    page = open_page("tags", tmp_path / "lake", table="db.t")
+    for key, value in (
+        ("selectbox", ("branches.create.point", "tag:early")),
+        ("text_input", ("branches.create", "new")),
+        ("text_input", ("branches.create.age", "90000 d")),
+        ("selectbox", ("branches.replace", "work")),
+        ("selectbox", ("branches.replace.point", str(old[0]))),
+        ("selectbox", ("branches.rename", "work")),
+        ("text_input", ("branches.rename.to", "works")),
+        ("multiselect", ("branches.delete", ["work"])),
+        ("selectbox", ("branches.rollback.point", "tag:early")),
+    ):
+        getattr(page.test, key)(key=value[0]).set_value(value[1])
+    page.run()
+    for command in (
+        f"snapscope create-branch {root} new tag:early --max-ref-age '7776000000000 ms'",
+        f"snapscope replace-branch {root} work {old[0]}",
+        f"snapscope rename-branch {root} work works",
+        f"snapscope delete-branch {root} work",
+        f"snapscope rollback {root} tag:early",
+        f"ALTER TABLE db.t REPLACE BRANCH `work` AS OF VERSION {old[0]}",
+    ):
+        assert command in page.text
+    assert f"({old[3]}) is then on no ref" in page.text
+    page.test.toggle[0].set_value(True)
+    page.run()
+    assert page.test.button(key="carry_out.Rollback.go").disabled
+    for each in page.test.text_input:
+        if each.label == words.type_to_confirm("t 0"):
+            each.set_value("t 0")
+    page.run()
+    page.test.button(key="carry_out.Rollback.go").click()
+    page.run()
+    job = jobs.latest("change", "db.t")
+    assert job is not None
+    assert job.wait(60)
+    page.run()
+    assert ground.document(root)["current-snapshot-id"] == old[1]
+    assert Journal().runs()[0].change_kind == "Rollback"

@@ -76,3 +76,40 @@ def tag_expires(tag: Tag, zone: str) -> str:
 
 def tag_retained(retained: dt.timedelta | None) -> str:
     return "for ever" if retained is None else units.duration(round(retained.total_seconds() * 1_000))
+
+
+BRANCHES = "Branches and the way back"
+BRANCH_HEADS = ("Branch", "Snapshot", "Committed", "Keeps")
+BRANCH_NAME = "New branch"
+BRANCH_POINT = "Starts at"
+BRANCH_REPLACE_POINT = "Points from now on to"
+BRANCH_POINT_HELP = "A snapshot, a tag or a branch; a time or latest~2 may be typed."
+BRANCH_LEAST = "Newest kept"
+BRANCH_SNAPSHOT_AGE = "Snapshots kept for"
+BRANCH_AGE = "Branch kept for"
+ROLLBACK_POINT = "Main goes back to"
+ROLLBACK_SET = "Also to what is no ancestor"
+ROLLBACK_SET_HELP = "Main may then point to any snapshot of the table, as Iceberg's set_current_snapshot lets it."
+BRANCH_FORMS: Mapping[str, str] = {
+    "create": "Create a branch",
+    "replace": "Let a branch point elsewhere, or keep otherwise",
+    "rename": "Rename a branch",
+    "forward": "Fast-forward main to a branch",
+    "rollback": "Roll main back",
+    "delete": "Delete branches",
+}
+BRANCH_TEACH: Mapping[str, str] = {
+    "create": "Give it a name to see the plan. A branch deletes nothing.",
+    "replace": "Choose a branch, and where it points or what it keeps.",
+    "rename": "Choose a branch and its new name.",
+    "forward": "Choose a branch that goes on from where main is.",
+    "rollback": "Choose a point to see what main would leave behind.",
+    "delete": "Choose branches to see what nothing would hold any more.",
+}
+
+
+def branch_keeps(least: int | None, snapshots_ms: int | None, own_ms: int | None) -> str:
+    told = [] if least is None else [f"its newest {least}"]
+    told += [] if snapshots_ms is None else [f"snapshots for {units.duration(snapshots_ms)}"]
+    told += [] if own_ms is None else [f"itself for {units.duration(own_ms)}"]
+    return ", ".join(told) or "as the table says"

@@ -1,0 +1,121 @@
+"""Branches and the way back: one form for each change, its plan below it as soon as it says enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from core.changes import Change, CreateBranch, DeleteBranches, FastForward, RenameBranch, ReplaceBranch, Rollback
+from core.model import MAIN, Heads
+from core.units import parse_duration_ms
+from dashboard import loading
+from dashboard.present import branches as texts
+from dashboard.present import markup, words
+from dashboard.widgets import errors, frame, inputs, plans
+from dashboard.widgets.frame import Opened
+
+Form = Callable[[Heads], Change | None]
+
+
+def draw(opened: Opened) -> None:
+    """The branches, and what can be done to them."""
+    st.html(markup.panel_title(words.BRANCHES))
+    st.html(markup.table(words.BRANCH_HEADS, texts.table(opened.heads, opened.zone)))
+    for name, form in _forms(opened.heads).items():
+        with st.expander(words.BRANCH_FORMS[name], icon=_ICONS[name]), errors.boundary():
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                change = form(opened.heads)
+            if change is None:
+                st.caption(words.BRANCH_TEACH[name])
+                continue
+            history = frame.read_history(opened.heads)
+            plan = loading.plan(history, change, opened.now_ms)
+            plans.draw(opened, plan, history)
+            plans.carry_out(opened, plan)
+            plans.command_of(opened, plan)
+
+
+_ICONS = {
+    "create": ":material/fork_right:",
+    "replace": ":material/swap_horiz:",
+    "rename": ":material/edit:",
+    "forward": ":material/fast_forward:",
+    "rollback": ":material/undo:",
+    "delete": ":material/auto_delete:",
+}
+
+
+def _forms(heads: Heads) -> Mapping[str, Form]:
+    others = {"replace": _replace, "rename": _rename, "forward": _forward, "delete": _delete}
+    return {"create": _create, **(others if heads.branches else {}), "rollback": _rollback}
+
+
+def _create(heads: Heads) -> Change | None:
+    name = (st.text_input(words.BRANCH_NAME, key="branches.create", width=inputs.NARROW) or "").strip()
+    point = _point(heads, "create", words.BRANCH_POINT)
+    kept = _kept("create")
+    return CreateBranch(name, point, *kept) if name else None
+
+
+def _replace(heads: Heads) -> Change | None:
+    name = _branch("replace", [MAIN, *heads.branches])
+    point = _point(heads, "replace", words.BRANCH_REPLACE_POINT)
+    kept = _kept("replace")
+    is_told = point is not None or any(value is not None for value in kept)
+    return ReplaceBranch(name, point, *kept) if name and is_told else None
+
+
+def _rename(heads: Heads) -> Change | None:
+    name = _branch("rename", heads.branches)
+    to = (st.text_input(words.TAG_RENAME_TO, key="branches.rename.to", width=inputs.WIDE) or "").strip()
+    return RenameBranch(name, to) if name and to else None
+
+
+def _forward(heads: Heads) -> Change | None:
+    name = _branch("forward", heads.branches)
+    return FastForward(name) if name else None
+
+
+def _rollback(heads: Heads) -> Change | None:
+    point = _point(heads, "rollback", words.ROLLBACK_POINT)
+    any_line = st.checkbox(words.ROLLBACK_SET, key="branches.rollback.set", help=words.ROLLBACK_SET_HELP)
+    return Rollback(point, any_line=any_line) if point else None
+
+
+def _delete(heads: Heads) -> Change | None:
+    names = st.multiselect(words.BRANCH, heads.branches, key="branches.delete", width=inputs.ROOMY)
+    return DeleteBranches(tuple(names)) if names else None
+
+
+# inputs --------------------------------------------------------------------------------------------------------------
+
+
+def _branch(form: str, names: list[str] | tuple[str, ...]) -> str | None:
+    return st.selectbox(words.BRANCH, names, index=None, key=f"branches.{form}", width=inputs.NARROW)
+
+
+def _point(heads: Heads, form: str, label: str) -> str | None:
+    """A tag, a branch or a snapshot, newest first; any other point may be typed."""
+    return st.selectbox(
+        label,
+        texts.points(heads),
+        index=None,
+        key=f"branches.{form}.point",
+        help=words.BRANCH_POINT_HELP,
+        accept_new_options=True,
+        width=inputs.WIDE,
+    )
+
+
+def _kept(form: str) -> tuple[int | None, int | None, int | None]:
+    """What a branch keeps: its newest snapshots, young ones, and itself."""
+    least = st.number_input(
+        words.BRANCH_LEAST, min_value=1, value=None, step=1, key=f"branches.{form}.least", width=inputs.NARROW
+    )
+    ages = [
+        st.text_input(label, key=f"branches.{form}.{name}", placeholder=words.TAG_RETAINED_HINT, width=inputs.NARROW)
+        for name, label in (("snapshots", words.BRANCH_SNAPSHOT_AGE), ("age", words.BRANCH_AGE))
+    ]
+    snapshots_ms, own_ms = (parse_duration_ms(age) if age and age.strip() else None for age in ages)
+    return least, snapshots_ms, own_ms
