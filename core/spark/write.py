@@ -14,6 +14,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.errors import Corrupt, Invalid, Unsupported
-from core.formats.paimon import commit, documents, layout, partitions, references, types
+from core.formats.paimon import commit, documents, layout, packing, partitions, references, types
 from core.formats.paimon.commit import Stamp
 from core.formats.paimon.entries import NewFile, Record
 from core.formats.paimon.manifest import SOURCE_APPEND, SOURCE_COMPACT
@@ -32,7 +33,6 @@ from core.store import Store
 
 _GROUP, _PARTITION = "__group", "__partition"  # directories below the staging directory
 _ID = "parquet.field.id"
-_SMALL_BYTES = 128 << 20  # files of this size need no compaction: the engine's target size
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,11 @@ def stamp(
     user: str = documents.WRITER,
     identifier: int = documents.BATCH,
     watermark: int | None = None,
+    properties: Mapping[str, str] | None = None,
     new_uuid: Callable[[], str] = lambda: str(uuid.uuid4()),
 ) -> Stamp:
     """A commit's time and author; new names are random unless given."""
-    return Stamp(time_ms, new_uuid, user, identifier, branch, watermark)
+    return Stamp(time_ms, new_uuid, user, identifier, branch, watermark, properties or {})
 
 
 def create_table(
@@ -95,32 +96,57 @@ def overwrite(
         return commit_overwrite(store, groups.get(None, ()), partitions, at)
 
 
+def overwrite_touched(location: str | Store, rows: DataFrame, at: Stamp) -> Snapshot | None:
+    """Replace the partitions that these rows lie in (a dynamic overwrite); None where there are no rows.
+
+    A table without partition keys is replaced whole.
+    """
+    store = _store(location)
+    with stage(store, rows, at) as groups:
+        return commit.overwrite_touched(store, _placed(store, groups.get(None, ()), at), at)
+
+
+def drop_partitions(location: str | Store, partitions: Sequence[Mapping[str, Any]], at: Stamp) -> Snapshot:
+    """Take all rows of the named partitions away; a commit also where they have none, as the engine's."""
+    if any(not named for named in partitions):
+        raise Invalid("A partition is named by a value for at least one key.", remedy="Truncate the table instead.")
+    return commit.overwrite(_store(location), (), partitions, at, operation="TRUNCATE")
+
+
+def truncate(location: str | Store, at: Stamp) -> Snapshot:
+    """Take all rows away."""
+    return commit.overwrite(_store(location), (), ({},), at, operation="TRUNCATE")
+
+
 def compact(
     location: str | Store,
     at: Stamp,
     *,
     spark: SparkSession,
     partitions: Sequence[Mapping[str, Any]] = ({},),
-    min_files: int = 2,
+    min_files: int | None = 2,
 ) -> Snapshot | None:
-    """Rewrite the small files of each named partition that has at least `min_files` of them into one.
+    """Rewrite small files of each named partition into large ones; None if there is nothing to do.
 
-    None if there is nothing to do. `Conflict` if another commit replaces one of them meanwhile.
+    What is small, and how large files become, say the table's options; `min_files` small ones become one even where
+    they do not fill it (None: the table's option). `Conflict` if another commit replaces one of them meanwhile.
     """
     store = _store(location)
     head = references.read_head(store, at.branch)
+    documents.refuse_unwritable(head.schema)
     matches = commit.matcher(head, partitions)
-    by_partition: dict[bytes, list[Record]] = {}
-    for entry in commit.live_entries(store, head.snapshot):
-        if entry["_FILE"]["_FILE_SIZE"] < _SMALL_BYTES and matches(entry["_PARTITION"]):
-            by_partition.setdefault(entry["_PARTITION"], []).append(entry)
-    gone = [entry for small in by_partition.values() if len(small) >= max(min_files, 2) for entry in small]
-    if not gone:
+    rules = packing.rules(head.schema.options)
+    rules = rules if min_files is None else replace(rules, least=min_files)
+    live = commit.live_entries(store, head.snapshot)
+    bins = packing.bins((entry for entry in live if matches(entry["_PARTITION"])), rules)
+    if not bins:
         return None
+    gone = [entry for small in bins for entry in small]
     ids = {entry["_FILE"]["_SCHEMA_ID"] for entry in gone}
     schemas = {number: references.read_schema(store, number, at.branch) for number in ids}
-    rows = read.frame(spark, store, head.schema, schemas, file_table(head.schema, gone))
-    with stage(store, rows.coalesce(1), at, source=SOURCE_COMPACT) as groups:
+    frames = (read.frame(spark, store, head.schema, schemas, file_table(head.schema, small)) for small in bins)
+    rows = reduce(DataFrame.unionAll, (frame.coalesce(1) for frame in frames))  # a task, and so a file, for each
+    with stage(store, rows, at, source=SOURCE_COMPACT) as groups:
         staged = groups.get(None, ())
         before, after = sum(e["_FILE"]["_ROW_COUNT"] for e in gone), sum(each.file.rows for each in staged)
         if before != after:

@@ -1,0 +1,48 @@
+"""Which small files are compacted together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.errors import Invalid
+from core.formats.paimon import packing
+
+
+def entry(number: int, size: int, partition: bytes = b"p") -> dict[str, Any]:
+    return {"_PARTITION": partition, "_FILE": {"_FILE_NAME": f"data-{number:03}", "_FILE_SIZE": size}}
+
+
+def sizes(found: list[list[dict[str, Any]]]) -> list[list[int]]:
+    return [[each["_FILE"]["_FILE_SIZE"] for each in small] for small in found]
+
+
+RULES = packing.Rules(target=100, small=70, opening=10, least=3)
+
+
+@pytest.mark.parametrize(
+    ("files", "become"),
+    [
+        ([5, 6], []),
+        ([5, 6, 7], [[5, 6, 7]]),
+        ([5, 99, 70, 6, 7], [[5, 6, 7]]),  # what is large enough stays
+        ([60, 60, 60, 5, 5, 5, 5], [[5, 5, 5, 5, 60, 60]]),  # as large as two, with what opening each costs
+        ([60] * 7, [[60, 60, 60], [60, 60, 60]]),
+    ],
+)
+def test_small_files_fill_one_after_the_other(files: list[int], become: list[list[int]]) -> None:
+    assert sizes(packing.bins([entry(n, size) for n, size in enumerate(files)], RULES)) == become
+
+
+def test_partitions_are_kept_apart() -> None:
+    live = [entry(n, 5, bytes([n % 2])) for n in range(6)]
+    assert [{each["_PARTITION"] for each in small} for small in packing.bins(live, RULES)] == [{b"\0"}, {b"\1"}]
+
+
+def test_the_tables_options_count() -> None:
+    assert packing.rules({}) == packing.Rules()
+    options = {"target-file-size": "1 mb", "compaction.small-file-ratio": "0.5", "compaction.min.file-num": "2"}
+    assert packing.rules(options) == packing.Rules(1 << 20, 1 << 19, 4 << 20, 2)
+    with pytest.raises(Invalid, match="'much' is no size"):
+        packing.rules({"target-file-size": "much"})
