@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import refplan
 from core.asof import AsOf
+from core.changes import CreateTag, ReplaceTag
 from core.diff import Diff
 from core.errors import Invalid, SnapscopeError
 from core.expiry import Life, expiries
@@ -22,6 +23,7 @@ from core.plan import going
 from core.planned import Plan
 from core.questions import Drop, best_drops, by_holders, exclusive, retention_curve
 from core.sweep import Receipt
+from core.tagging import Tagging
 
 if TYPE_CHECKING:  # Spark is slow to load
     from core.spark.rowdiff import RowDiff
@@ -175,6 +177,22 @@ def forecast(value: Forecast | None) -> Json | None:
         "goes": list(value.goes),
         "breaks": list(value.breaks),
         "prevented_by": list(value.prevented_by),
+    }
+
+
+def tagging(value: Tagging) -> Json:
+    """Automatic tags: the rules, the plans of a run (null without rules), and the next dates."""
+    of = value.rules
+    return {
+        "mode": of.mode if of else None,
+        "period_ms": of.period_ms if of else None,
+        "delay_ms": of.delay_ms if of else None,
+        "creates": [each.change.name for each in value.plans if isinstance(each.change, CreateTag | ReplaceTag)],
+        "deletes": dict(value.why),
+        "plans": [plan(each) for each in value.plans],
+        "coming": [{"tag": each.name, "due_ms": each.due_ms, "is_due": each.is_due} for each in value.coming],
+        "notes": list(value.notes),
+        "fingerprint": value.fingerprint,
     }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core import answers
-from core.cli import changes, programs, questions
+from core.cli import changes, programs, questions, tagging
 from core.cli.text import say
 from core.errors import Invalid, SnapscopeError
 from core.model import MAIN
@@ -169,6 +169,13 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--to", required=True)
     sub.add_argument("--now", metavar="TIME")
     _confirmation(sub)
+    sub = command(
+        "auto-tag", tagging.auto_tag, "Make the tags that the table's tag.* options ask for: for a scheduler."
+    )
+    _tagging_options(sub)
+    sub = command("expire-tags", tagging.expire_tags, "Delete the tags whose time is over.")
+    sub.add_argument("--older-than", metavar="TIME", help="also tags made before this")
+    _tagging_options(sub)
     sub = command("orphans", changes.orphans, "Find files nothing names; delete them with --delete.")
     sub.add_argument("--older-than", metavar="TIME", help="last written before this (default: a day ago)")
     sub.add_argument("--delete", action="store_true")
@@ -253,6 +260,12 @@ def _delete_tag_options(sub: argparse.ArgumentParser) -> None:
 def _create_tag_options(sub: argparse.ArgumentParser) -> None:
     _tag_options(sub)
     sub.add_argument("--verify", action="store_true", help="withdraw the tag if a file of its point is missing")
+
+
+def _tagging_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--dry-run", action="store_true", help="say what is due, change nothing")
+    sub.add_argument("--now", metavar="TIME")
+    _confirmation(sub)
 
 
 def _tag_options(sub: argparse.ArgumentParser) -> None:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import signal
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from core import answers
-from core.apply import apply, refuse_unfinished, retention_before
+from core.apply import retention_before
 from core.asof import in_words, parse_time_ms, resolve
 from core.changes import (
     Change,
@@ -29,25 +23,22 @@ from core.changes import (
     ReplaceTag,
     Rollback,
 )
+from core.cli import running
 from core.cli import text as texts
-from core.cli.text import NOT_AS_PLANNED, UNREAD
-from core.danger import Danger, danger
-from core.errors import Conflict, Invalid, SnapscopeError
+from core.cli.text import UNREAD
+from core.errors import Invalid, SnapscopeError
 from core.forecast import Forecast, forecast
 from core.history import History
 from core.journal import Journal
 from core.planned import Plan
 from core.recover import resume as carry_on
 from core.recover import undo as take_back
-from core.sweep import Receipt
 from core.table import Table, open_table
 from core.units import parse_duration_ms, several, size, wall_clock
 from core.warehouse import list_tables
 
 Args = argparse.Namespace
 Answer = tuple[Any, str]
-
-FEWEST_DIGITS = 8  # of a plan's fingerprint
 
 
 def _duration(text: str | None) -> int | None:
@@ -79,8 +70,8 @@ def _asked(args: Args) -> Change:
     if kind == "rename-tag":
         return RenameTag(args.name, args.to, args.branch)
     if kind == "orphans":
-        older_ms = _now_ms(args) - 86_400_000 if args.older_than is None else parse_time_ms(args.older_than)
-        if older_ms > _clock_ms():  # told to be later than it is: what a writer is about to commit would look old
+        older_ms = running.now_ms(args) - 86_400_000 if args.older_than is None else parse_time_ms(args.older_than)
+        if older_ms > running.clock_ms():  # --now may be later than it is: a writer's own files would look old
             raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
         return CleanOrphans(older_ms, args.branch)
     if (of_branches := _of_branches(kind, args)) is not None:
@@ -120,19 +111,11 @@ def protect(args: Args) -> Answer:
     table = open_table(args.table)
     heads = table.heads()
     point = resolve(heads, args.point, args.branch)
-    now_ms = _now_ms(args)
+    now_ms = running.now_ms(args)
     name = f"protect-{point.snapshot.id}-{wall_clock(now_ms):%Y%m%d%H%M%S}"
     kept_ms = parse_duration_ms(args.time_retained) + retention_before(table, point, now_ms)
     asked = CreateTag(name, point.snapshot.id, kept_ms, point.branch, verified=True)
-    return _run(args, table, table.preview(asked, now_ms))
-
-
-def _now_ms(args: Args) -> int:
-    return _clock_ms() if args.now is None else parse_time_ms(args.now)
-
-
-def _clock_ms() -> int:
-    return time.time_ns() // 1_000_000
+    return running.run(args, table, table.preview(asked, now_ms))
 
 
 def plan(args: Args) -> Answer:
@@ -144,7 +127,7 @@ def plan(args: Args) -> Answer:
         raise Invalid("No table was named.", remedy="Name a table, or a warehouse with --all.")
     table = open_table(args.table)
     history = table.history()
-    shown = table.preview(_asked(args), _now_ms(args), history)
+    shown = table.preview(_asked(args), running.now_ms(args), history)
     native, coming = table.native(shown, history), _coming(table, history, shown)
     return answers.plan(shown, native, coming), texts.of_plan(shown, native, coming)
 
@@ -166,7 +149,7 @@ def _plan_all(args: Args) -> Answer:
         try:
             table = open_table(each.location)
             history = table.history()
-            shown = table.preview(_asked(args), _now_ms(args), history)
+            shown = table.preview(_asked(args), running.now_ms(args), history)
             coming = _coming(table, history, shown)
         except SnapscopeError as error:
             document.append({"table": each.location, **answers.error(error)})
@@ -184,92 +167,14 @@ def _plan_all(args: Args) -> Answer:
 def change(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
-    shown = table.preview(_asked(args), _now_ms(args), history)
-    return _run(args, table, shown, _coming(table, history, shown))
-
-
-def _run(args: Args, table: Table, shown: Plan, coming: Forecast | None = None) -> Answer:
-    """Show the plan, ask, apply it."""
-    if not args.json:
-        texts.say(texts.of_plan(shown, coming=coming))
-    if args.plan is not None and not (len(args.plan) >= FEWEST_DIGITS and shown.fingerprint.startswith(args.plan)):
-        raise Conflict(
-            f"This plan is {shown.fingerprint[:16]}, not {args.plan}; nothing was changed.",
-            remedy="Look at the plan again: the table has changed since, or --now and the rules are not those of then.",
-        )
-    if not shown.removes and not shown.leaves and not len(shown.frees):
-        refuse_unfinished(table, Journal())  # what went already leaves nothing to plan, and yet much to finish
-        return {**answers.plan(shown, coming=coming), "receipt": None}, "Nothing to do."
-    if not args.yes:
-        _confirm(args, danger(shown, table.name))
-    settle_s = parse_duration_ms(args.settle) / 1000
-    with _interruptible() as cancelled:
-        receipt = apply(table, shown, settle_s=settle_s, cancelled=cancelled, **_told(args))
-    document, text = _ended(args, receipt)
-    return {**answers.plan(shown, coming=coming), "receipt": document}, text
-
-
-def _ended(args: Args, receipt: Receipt) -> Answer:
-    """The receipt; where the change did not end, how to end it."""
-    args.partly = "" if receipt.outcome == "done" and not receipt.problems else NOT_AS_PLANNED
-    lines = [texts.of_receipt(receipt)]
-    if receipt.outcome != "done":
-        lines.append(f"Carry it on: snapscope resume {receipt.run}")
-        lines += [f"Or take it back: snapscope undo {receipt.run}"] if Journal().run(receipt.run).can_undo else []
-    return answers.receipt(receipt), "\n".join(lines)
-
-
-@contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C asks a change to stop between two files; a second one stops the process where it is."""
-    asked = threading.Event()
-
-    def ask(*_: object) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-        print("Stopping between two files; Ctrl-C again stops at once.", file=sys.stderr)
-
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield asked.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _confirm(args: Args, found: Danger) -> None:
-    """Somebody types what the danger asks for."""
-    if args.json or not sys.stdin.isatty():
-        raise Invalid("Nobody was there to confirm, so nothing was changed.", remedy="Pass --yes to run it unasked.")
-    for reason in found.why:
-        texts.say(f"Mind: {reason}.")
-    phrase = found.phrase or "yes"
-    try:
-        typed = input(f"Type {phrase} to go ahead: ").strip()
-    except EOFError:
-        typed = ""
-    if typed != phrase:
-        raise Invalid("Not confirmed; nothing was changed.")
-
-
-def _told(args: Args) -> dict[str, Any]:
-    """Who is told how far a change is: nobody where the answer is a document."""
-    return {} if args.json else {"progress": _progress, "waits": _waits}
-
-
-def _waits(seconds: float) -> None:
-    print(f"References are gone. Writers get {seconds:g} s to finish before any file is deleted.", file=sys.stderr)
-
-
-def _progress(done: int, total: int) -> None:
-    if done % 100 == 0 or done == total:
-        print(f"\r{done:,} of {several(total, 'file')}", end="\n" if done == total else "", file=sys.stderr)
+    shown = table.preview(_asked(args), running.now_ms(args), history)
+    return running.run(args, table, shown, _coming(table, history, shown))
 
 
 def orphans(args: Args) -> Answer:
     if args.delete:
         return change(args)
-    shown = open_table(args.table).preview(_asked(args), _now_ms(args))
+    shown = open_table(args.table).preview(_asked(args), running.now_ms(args))
     rows = [(each["path"], each["kind"], size(each["bytes"])) for each in shown.frees.to_pylist()]
     return answers.plan(shown), "\n".join(
         [shown.headline, texts.grid(("path", "kind", "bytes"), rows), *shown.warnings]
@@ -278,9 +183,11 @@ def orphans(args: Args) -> Answer:
 
 def resume(args: Args) -> Answer:
     settle_s = parse_duration_ms(args.settle) / 1000
-    with _interruptible() as cancelled:
-        receipt = carry_on(args.run_id, open_table=open_table, settle_s=settle_s, cancelled=cancelled, **_told(args))
-    return _ended(args, receipt)
+    with running.interruptible() as cancelled:
+        receipt = carry_on(
+            args.run_id, open_table=open_table, settle_s=settle_s, cancelled=cancelled, **running.told(args)
+        )
+    return running.ended(args, receipt)
 
 
 def undo(args: Args) -> Answer:

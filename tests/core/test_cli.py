@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from core import answers
-from core.cli import changes, main
+from core.cli import main, running
 from core.journal import Journal
 from core.table import Table, open_table
 from core.warehouse import DEMO_MARKER
@@ -804,13 +804,13 @@ def test_a_change_stopped_by_hand_says_how_it_ends(
 ) -> None:
     """Ctrl-C while it waits for writers: nothing is torn, and the way on and the way back are named."""
     demo(table)
-    told = changes._waits
+    told = running._waits
 
     def waits(seconds: float) -> None:
         told(seconds)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(changes, "_waits", waits)
+    monkeypatch.setattr(running, "_waits", waits)
     before = signal.getsignal(signal.SIGINT)
     said = ask(*commands(table.root)["expire"], "--yes", "--settle", "10 min")
     [run] = Journal().runs()

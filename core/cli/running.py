@@ -1,0 +1,132 @@
+"""A plan at the terminal: shown, asked for, carried out, told; one, or several that make one run."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from core import answers
+from core.apply import apply, refuse_unfinished
+from core.asof import parse_time_ms
+from core.cli import text as texts
+from core.cli.text import NOT_AS_PLANNED
+from core.danger import Danger, danger
+from core.errors import Conflict, Invalid
+from core.forecast import Forecast
+from core.journal import Journal
+from core.planned import Plan
+from core.sweep import Receipt
+from core.table import Table
+from core.units import parse_duration_ms, several
+
+Args = argparse.Namespace
+Answer = tuple[Any, str]
+
+FEWEST_DIGITS = 8  # of a plan's fingerprint
+
+
+def now_ms(args: Args) -> int:
+    return clock_ms() if args.now is None else parse_time_ms(args.now)
+
+
+def clock_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def run(args: Args, table: Table, shown: Plan, coming: Forecast | None = None) -> Answer:
+    """Show the plan, ask, apply it."""
+    if not args.json:
+        texts.say(texts.of_plan(shown, coming=coming))
+    receipts, text = carry_out(args, table, [shown], shown.fingerprint)
+    return {**answers.plan(shown, coming=coming), "receipt": receipts[0] if receipts else None}, text
+
+
+def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str) -> tuple[list[Any], str]:
+    """Apply plans that were shown, in order, asked for once; the receipts as documents and as text. What follows one
+    that did not end is left for the next run."""
+    if args.plan is not None and not (len(args.plan) >= FEWEST_DIGITS and fingerprint.startswith(args.plan)):
+        raise Conflict(
+            f"This plan is {fingerprint[:16]}, not {args.plan}; nothing was changed.",
+            remedy="Look at the plan again: the table has changed since, or --now and the rules are not those of then.",
+        )
+    wanted = [plan for plan in plans if plan.removes or plan.leaves or len(plan.frees)]
+    if not wanted:
+        refuse_unfinished(table, Journal())  # what went already leaves nothing to plan, and yet much to finish
+        return [], "Nothing to do."
+    if not args.yes:
+        dangers = [danger(plan, table.name) for plan in wanted]
+        phrase = max((each.phrase for each in dangers), key=len)
+        _confirm(args, Danger(phrase, tuple(dict.fromkeys(why for each in dangers for why in each.why))))
+    settle_s = parse_duration_ms(args.settle) / 1000
+    told_of = []
+    with interruptible() as cancelled:
+        for plan in wanted:
+            receipt = apply(table, plan, settle_s=settle_s, cancelled=cancelled, **told(args))
+            told_of.append(ended(args, receipt))
+            if receipt.outcome != "done":
+                break
+    return [document for document, _ in told_of], "\n".join(text for _, text in told_of)
+
+
+def ended(args: Args, receipt: Receipt) -> Answer:
+    """The receipt; where the change did not end, how to end it."""
+    if receipt.outcome != "done" or receipt.problems:
+        args.partly = NOT_AS_PLANNED
+    lines = [texts.of_receipt(receipt)]
+    if receipt.outcome != "done":
+        lines.append(f"Carry it on: snapscope resume {receipt.run}")
+        lines += [f"Or take it back: snapscope undo {receipt.run}"] if Journal().run(receipt.run).can_undo else []
+    return answers.receipt(receipt), "\n".join(lines)
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C asks a change to stop between two files; a second one stops the process where it is."""
+    asked = threading.Event()
+
+    def ask(*_: object) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        print("Stopping between two files; Ctrl-C again stops at once.", file=sys.stderr)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _confirm(args: Args, found: Danger) -> None:
+    """Somebody types what the danger asks for."""
+    if args.json or not sys.stdin.isatty():
+        raise Invalid("Nobody was there to confirm, so nothing was changed.", remedy="Pass --yes to run it unasked.")
+    for reason in found.why:
+        texts.say(f"Mind: {reason}.")
+    phrase = found.phrase or "yes"
+    try:
+        typed = input(f"Type {phrase} to go ahead: ").strip()
+    except EOFError:
+        typed = ""
+    if typed != phrase:
+        raise Invalid("Not confirmed; nothing was changed.")
+
+
+def told(args: Args) -> dict[str, Any]:
+    """Who is told how far a change is: nobody where the answer is a document."""
+    return {} if args.json else {"progress": _progress, "waits": _waits}
+
+
+def _waits(seconds: float) -> None:
+    print(f"References are gone. Writers get {seconds:g} s to finish before any file is deleted.", file=sys.stderr)
+
+
+def _progress(done: int, total: int) -> None:
+    if done % 100 == 0 or done == total:
+        print(f"\r{done:,} of {several(total, 'file')}", end="\n" if done == total else "", file=sys.stderr)

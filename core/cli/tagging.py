@@ -1,0 +1,82 @@
+"""Tags by the table's own options, for a scheduler: due, shown, asked, made; and those whose time is over."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from core import answers, tagging
+from core.asof import in_words, parse_time_ms
+from core.changes import CreateTag, ReplaceTag
+from core.cli import running
+from core.cli import text as texts
+from core.formats.paimon.autotag import Rules
+from core.table import open_table
+from core.tagging import Tagging
+from core.units import duration
+
+Args = argparse.Namespace
+Answer = tuple[Any, str]
+
+
+def auto_tag(args: Args) -> Answer:
+    """Make the automatic tags that are due; with --dry-run only say which, and when the next ones come."""
+    table = open_table(args.table)
+    found = tagging.automatic(table, table.history(), running.now_ms(args), args.branch)
+    document, text = answers.tagging(found), of_tagging(found)
+    if args.dry_run:
+        return document, text
+    if not args.json:
+        texts.say(text)
+    receipts, told = running.carry_out(args, table, found.plans, found.fingerprint)
+    return {**document, "receipts": receipts}, told
+
+
+def expire_tags(args: Args) -> Answer:
+    """Delete the tags whose time is over; with --dry-run only say which."""
+    table = open_table(args.table)
+    older_ms = None if args.older_than is None else parse_time_ms(args.older_than)
+    plan, untold = tagging.ended(table, table.history(), running.now_ms(args), args.branch, older_ms)
+    notes = [f"Tag {name} stays: {why}." for name, why in untold.items()]
+    if plan is None:
+        return {"plan": None, "receipt": None, "untold": untold}, "\n".join(["No tag's time is over.", *notes])
+    document = {"plan": answers.plan(plan), "receipt": None, "untold": untold}
+    if args.dry_run:
+        return document, "\n".join([texts.of_plan(plan), *notes])
+    if not args.json:
+        texts.say("\n".join([texts.of_plan(plan), *notes]))
+    [receipt, *_], told = running.carry_out(args, table, [plan], plan.fingerprint)
+    return {**document, "receipt": receipt}, told
+
+
+def of_tagging(found: Tagging) -> str:
+    """What is due, what goes for it, and the next dates."""
+    if found.rules is None:
+        return "This table asks for no automatic tags (tag.automatic-creation)."
+    lines = [of_rules(found.rules), *(f"Note: {note}" for note in found.notes)]
+    for plan in found.plans:
+        lines.append(plan.headline)
+        if isinstance(plan.change, CreateTag | ReplaceTag):
+            assert plan.source is not None
+            lines[-1] += f" Snapshot {plan.source.id}, committed {in_words(plan.source.time_ms)}."
+        lines += [f"  {verdict.point} GOES: {'; '.join(verdict.reasons)}" for verdict in plan.goes]
+        lines += [f"  Warning: {warning}" for warning in plan.warnings]
+    if not found.plans:
+        lines.append("No tag is due.")
+    by = "a watermark of " if found.rules.mode == "watermark" else ""
+    rows = [
+        (each.name, "the next commit" if each.is_due else f"the first commit from {by}{in_words(each.due_ms)} on")
+        for each in found.coming
+    ]
+    lines += ["", texts.grid(("next tags", "cut from"), rows)] if rows else []
+    lines.append(f"Plan {found.fingerprint[:16]}")
+    return "\n".join(lines)
+
+
+def of_rules(of: Rules) -> str:
+    if of.mode == "batch":
+        return f"A tag after each batch write: {of.batch_name or 'batch-write-DATE'}."
+    clock = "watermarks" if of.mode == "watermark" else "commit times"
+    delay = f", {duration(of.delay_ms)} after its end" if of.delay_ms else ""
+    kept = "" if of.retained_max is None else f"; the newest {of.retained_max} stay"
+    return f"A tag every {duration(of.period_ms)} by {clock}{delay}{kept}."
