@@ -15,7 +15,9 @@ from dataclasses import dataclass
 
 from core.errors import Conflict, NotFound, SnapscopeError
 from core.formats import Unknown
+from core.formats.paimon import alter as alters
 from core.formats.paimon import documents, heads, layout
+from core.formats.paimon.alter import SchemaChange
 from core.formats.paimon.types import Source
 from core.model import MAIN, Schema, Snapshot
 from core.names import refuse_name
@@ -110,16 +112,25 @@ def create_table(
 
 def add_column(store: Store, name: str, of: Source, *, time_ms: int, branch: str = MAIN) -> Schema:
     """Publish the next schema with one more nullable column at its end."""
+    return alter(store, [alters.Add(name, of)], time_ms=time_ms, branch=branch)
+
+
+def alter(store: Store, changes: Sequence[SchemaChange], *, time_ms: int, branch: str = MAIN) -> Schema:
+    """Publish the next schema: all changes or none, on top of whatever schema is the newest then.
+
+    `Invalid` or `Unsupported`, by name, for what the engine would refuse or what is not written here.
+    """
     for _ in range(ATTEMPTS):
         number = _latest(store, branch, layout.SCHEMA)
         if number is None:
             raise NotFound("There is no schema file, so this is not a table.", path=store.location)
         path = layout.reference(branch, layout.SCHEMA, number)
         previous = heads.document(store.read(path), path)
-        content = documents.pretty(documents.with_column(previous, name, of, time_ms))
+        content = documents.pretty(alters.altered(previous, changes, time_ms))
         path = layout.reference(branch, layout.SCHEMA, number + 1)
         schema = heads.schema_of(str(number + 1), content, path)
-        documents.refuse_unwritable(schema)
+        if not schema.primary_keys:
+            documents.refuse_unwritable(schema)
         if publish(store, path, content):
             return schema
     raise Conflict("Other schema changes kept coming first.", path=store.location, remedy="Try again.")

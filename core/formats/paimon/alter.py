@@ -1,0 +1,159 @@
+"""The schema after another one: columns added, renamed, dropped, widened; options of no consequence for rows. Pure.
+
+Laws: a column is its id, and an id is never used again. Whatever the engine refuses is refused here, by name; so is a
+change after which older files could not be read right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, TypeAlias
+
+from core.errors import Invalid, NotFound, Unsupported
+from core.formats.paimon import documents, evolution, options
+from core.formats.paimon.types import Source, parse, text, to_json
+from core.units import is_true
+
+Document: TypeAlias = Mapping[str, Any]
+
+_SYSTEM = re.compile(r"_KEY_.*|_SEQUENCE_NUMBER|_VALUE_KIND|_LEVEL|_ROW_ID|rowkind", re.IGNORECASE)
+_EXPLICIT = (
+    "BOOLEAN",
+    "TINYINT",
+    "SMALLINT",
+    "INT",
+    "BIGINT",
+    "DATE",
+)  # to a text, or a time, by an explicit cast alone
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """One more nullable column at the end."""
+
+    name: str
+    of: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """Another name for a column; its values stay."""
+
+    name: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A column goes; files keep its values, and nobody reads them."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Widen:
+    """A type that holds every value of the old one; null stays allowed, or not, as it was."""
+
+    name: str
+    of: Source
+
+
+@dataclass(frozen=True, slots=True)
+class SetOption:
+    """An option of no consequence for rows; None removes it."""
+
+    name: str
+    value: str | None
+
+
+SchemaChange: TypeAlias = Add | Rename | Drop | Widen | SetOption
+
+
+def altered(previous: Document, changes: Sequence[SchemaChange], time_ms: int) -> dict[str, Any]:
+    """The schema after `previous`; fields of it that are not known here stay."""
+    if not changes:
+        raise Invalid("No change of the schema was named.")
+    changed: Document = reduce(lambda found, change: _one(found, change, time_ms), changes, previous)
+    return {**changed, "id": previous["id"] + 1, "timeMillis": time_ms}
+
+
+def _one(previous: Document, change: SchemaChange, time_ms: int) -> dict[str, Any]:
+    match change:
+        case Add(name, of):
+            _refuse_name(previous, name)
+            return documents.with_column(previous, name, of, time_ms)
+        case Rename(name, to):
+            _refuse_key(previous, name, "renamed", ("partitionKeys", "primaryKeys"))
+            _refuse_named(previous, name, "renamed")
+            _refuse_name(previous, to)
+            return _with(previous, name, lambda field: {**field, "name": to})
+        case Drop(name):
+            _refuse_key(previous, name, "dropped", ("partitionKeys", "primaryKeys"))
+            _refuse_named(previous, name, "dropped")
+            if len(previous["fields"]) == 1:
+                raise Invalid(f"'{name}' is the only column; a table needs one.")
+            return _with(previous, name, lambda _: None)
+        case Widen(name, of):
+            _refuse_key(previous, name, "given another type", ("partitionKeys", "primaryKeys"))
+            return _with(previous, name, lambda field: {**field, "type": _widened(previous, field, of)})
+        case SetOption(name, value):
+            if not options.is_changeable(name):
+                raise Unsupported(
+                    f"The option '{name}' may decide how rows are stored, and is not changed here.",
+                    remedy="Change it with the table's own engine.",
+                )
+            kept = {key: had for key, had in previous.get("options", {}).items() if key != name}
+            return {**previous, "options": kept if value is None else {**kept, name: value}}
+
+
+def _with(previous: Document, name: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> dict[str, Any]:
+    """The schema with one column changed, or gone. `NotFound` where there is none of that name."""
+    if not any(field["name"] == name for field in previous["fields"]):
+        names = ", ".join(field["name"] for field in previous["fields"])
+        raise NotFound(f"There is no column '{name}'; the table has {names}.")
+    fields = [change(field) if field["name"] == name else field for field in previous["fields"]]
+    return {**previous, "fields": [field for field in fields if field is not None]}
+
+
+def _widened(previous: Document, field: Document, of: Source) -> Any:
+    have, wanted = parse(field["type"]), parse(of)
+    wanted = replace(wanted, nullable=have.nullable)
+    if have.is_nested or not evolution.widens(have, wanted):
+        raise Unsupported(
+            f"The column '{field['name']}' of type {text(have)} cannot become {text(wanted)}: only types that hold "
+            "every value of the old one are set.",
+            remedy="Add a column of the new type, and fill it.",
+        )
+    is_explicit = have.root in _EXPLICIT and wanted.root in ("VARCHAR", "TIMESTAMP")
+    if is_explicit and is_true(previous.get("options", {}).get("disable-explicit-type-casting")):
+        raise Unsupported(
+            f"{text(have)} becomes {text(wanted)} by an explicit cast alone, and the table's option "
+            "'disable-explicit-type-casting' is true."
+        )
+    return to_json(wanted)
+
+
+def _refuse_name(previous: Document, name: str) -> None:
+    """`Invalid` for a name that no column may have, or that another one has but for its case."""
+    if not name.strip() or _SYSTEM.fullmatch(name):
+        raise Invalid(f"No column may be named '{name}'.")
+    if any(field["name"].casefold() == name.casefold() for field in previous["fields"]):
+        raise Invalid(f"There is a column '{name}' already.")
+
+
+def _refuse_key(previous: Document, name: str, what: str, keys: Sequence[str]) -> None:
+    if any(name in previous.get(key, ()) for key in keys):
+        raise Invalid(f"'{name}' is a key of the table, and cannot be {what}.")
+
+
+def _refuse_named(previous: Document, name: str, what: str) -> None:
+    """`Unsupported` where an option speaks of the column: by its value, or by its own name."""
+    for option, value in previous.get("options", {}).items():
+        if name in re.split(r"[.,;\s]+", value) or name in re.split(r"[.,]", option):
+            raise Unsupported(
+                f"The column '{name}' cannot be {what}: the option '{option}' = '{value}' names it.",
+                remedy="Change the option, or make this change, with the table's own engine.",
+            )
