@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.errors import Corrupt, Invalid, Unsupported
+from core.formats.paimon.key_rows import HASHED
 from core.formats.paimon.types import RowField, Source, Type, parse, text, to_json
 from core.model import Schema
 
@@ -60,40 +62,108 @@ _HARMLESS = (
     "write-only",
     "write.",
 )
+_BOOLEAN = ("true", "false")
+_HONOURED_KEYED: Mapping[str, Sequence[str]] = {
+    "bucket": (),  # looked at by itself
+    "bucket-function.type": ("default",),
+    "merge-engine": ("deduplicate", "partial-update", "aggregation", "first-row"),
+    "changelog-producer": ("none",),
+    "deletion-vectors.enabled": ("false",),
+    "force-lookup": ("false",),
+    "sequence.snapshot-ordering": ("false",),
+    "sequence.field.sort-order": ("ascending", "descending"),
+    "ignore-update-before": ("false",),
+    **dict.fromkeys(
+        ("ignore-delete", "first-row.ignore-delete", "deduplicate.ignore-delete", "partial-update.ignore-delete",
+         "partial-update.remove-record-on-delete", "aggregation.remove-record-on-delete"),
+        _BOOLEAN,
+    ),
+}  # fmt: skip
+_ANY_KEYED = ("bucket-key", "sequence.field", "rowkind.field", "partial-update.remove-record-on-sequence-group")
+_OF_FIELDS = (".aggregate-function", ".ignore-retract", ".list-agg-delimiter", ".distinct", ".sequence-group")
+_HARMLESS_KEYED = ("sort-spill", "sort-engine", "local-sort.", "spill-", "local-merge-buffer-size")
 _HONOURED_PARTITION_KEYS = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "CHAR", "VARCHAR", "DATE", "DECIMAL")
 
 
 def refuse_unwritable(schema: Schema) -> None:
     """`Unsupported`, by name, for tables whose rows this writer would not write as their engine does."""
     if schema.primary_keys:
-        raise _unsupported("Tables with a primary key need merging writers; only append tables can be written.")
+        raise _unsupported(
+            "A table with a primary key takes no plain rows; they are merged by key.",
+            "Write to it by `upsert`, `delete` and `overwrite` of core.spark.write_keyed.",
+        )
+    refuse_others(schema, _HONOURED)
+
+
+def refuse_unwritable_keyed(schema: Schema) -> None:
+    """The same for tables with a primary key, whose rows are merged by key."""
+    said = schema.options
+    if not schema.primary_keys:
+        raise _unsupported("The table has no primary key.", "Write to it by `append` of core.spark.write.")
+    bucket = said.get("bucket", "-1").strip()
+    if not bucket.isdigit() or int(bucket) < 1:
+        raise _unsupported(f"The option 'bucket' = '{bucket}' is not honoured: only a fixed number of buckets is.")
+    refuse_others(schema, {**_HONOURED, **_HONOURED_KEYED}, is_known=_is_keyed_option, coarsest=0)
+    fields = {field.name: parse(field.type) for field in schema.fields}
+    for name in bucket_keys(schema):
+        if name not in schema.primary_keys:
+            raise _unsupported(f"The option 'bucket-key' names '{name}', which is not of the primary key.")
+    for name in schema.primary_keys:
+        if fields[name].root not in HASHED:
+            raise _unsupported(f"The key '{name}' of type {text(fields[name])} cannot be written.")
+    if said.get("merge-engine", "").lower() == "first-row" and said.get("sequence.field"):
+        raise _unsupported("The option 'sequence.field' is not honoured for the merge engine 'first-row'.")
+
+
+def bucket_keys(schema: Schema) -> tuple[str, ...]:
+    """The columns whose hash chooses the bucket: the option's, else the primary key without partition keys."""
+    named = tuple(name.strip() for name in schema.options.get("bucket-key", "").split(",") if name.strip())
+    return named or tuple(name for name in schema.primary_keys if name not in schema.partition_keys)
+
+
+def _is_keyed_option(name: str) -> bool:
+    if name.startswith("fields."):
+        return name == "fields.default-aggregate-function" or name.endswith(_OF_FIELDS)
+    return name in _ANY_KEYED or name.startswith(_HARMLESS_KEYED)
+
+
+def refuse_others(
+    schema: Schema,
+    honoured: Mapping[str, Sequence[str]],
+    *,
+    is_known: Callable[[str], bool] = lambda name: False,
+    coarsest: int = 4,
+) -> None:
+    """`Unsupported` for options with other values than these, for unknown ones, and for types that are not written.
+
+    `coarsest`: the least number of digits of a second that a TIMESTAMP may have."""
     for name, value in schema.options.items():
-        if name in _HONOURED:
-            if value.lower() not in _HONOURED[name]:
+        if name in honoured:
+            if value.strip().lower() not in honoured[name] and honoured[name]:
                 raise _unsupported(f"The option '{name}' = '{value}' is not honoured by this writer.")
-        elif not name.startswith(_HARMLESS):
+        elif not name.startswith(_HARMLESS) and not is_known(name):
             raise _unsupported(f"The option '{name}' is not known to this writer.")
     types = {field.name: parse(field.type) for field in schema.fields}
     for name, of in types.items():
-        _refuse_type(name, of)
+        _refuse_type(name, of, coarsest)
     for key in schema.partition_keys:
         if types[key].root not in (*_HONOURED_PARTITION_KEYS, "TIMESTAMP"):
             raise _unsupported(f"The partition key '{key}' of type {text(types[key])} cannot be written.")
 
 
-def _refuse_type(name: str, of: Type) -> None:
+def _refuse_type(name: str, of: Type, coarsest: int) -> None:
     for inner in (*of.args, *(field.type for field in of.fields)):
-        _refuse_type(name, inner)
+        _refuse_type(name, inner, coarsest)
     known = of.root not in ("TIME", "VARIANT", "BLOB", "VECTOR", "MULTISET")
-    if not known or (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and not 4 <= (of.size or 0) <= 6):
+    if not known or (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and not coarsest <= (of.size or 0) <= 6):
         raise _unsupported(
             f"The column '{name}' of type {text(of)} cannot be written: Spark's Parquet files hold times in"
             " microseconds (TIMESTAMP(6)), and no TIME, VARIANT, BLOB, VECTOR or MULTISET."
         )
 
 
-def _unsupported(why: str) -> Unsupported:
-    return Unsupported(why, remedy="Write to this table with its own engine.")
+def _unsupported(why: str, remedy: str = "Write to this table with its own engine.") -> Unsupported:
+    return Unsupported(why, remedy=remedy)
 
 
 # schemas --------------------------------------------------------------------------------------------------------
@@ -105,17 +175,24 @@ def first_schema(
     options: Mapping[str, str],
     time_ms: int,
     comment: str | None = None,
+    primary_keys: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """`schema-0` of a new append table; column ids count from 0, nested fields right after their column."""
+    """`schema-0` of a new table; column ids count from 0, nested fields right after their column; keys are NOT NULL."""
     names = [name for name, _ in columns]
     if not names or len(set(names)) != len(names) or not all(name.strip() for name in names):
         raise Invalid("A table needs columns with different names that are not blank.")
     if len(set(partition_keys)) != len(partition_keys) or not set(partition_keys) <= set(names):
         raise Invalid("Partition keys must be different columns of the table.")
+    keys = set(primary_keys)
+    if len(keys) != len(primary_keys) or not keys <= set(names) or (keys and not keys >= set(partition_keys)):
+        raise Invalid("A primary key must be different columns of the table, and have all partition keys among them.")
+    if keys and keys == set(partition_keys):
+        raise Invalid("A primary key must have a column that is no partition key.")
     ids = iter(range(1 << 30))
+    parsed = ((name, replace(parse(of), nullable=parse(of).nullable and name not in keys)) for name, of in columns)
     fields = [
-        {"id": next(ids), "name": name, "type": to_json(_with_ids(parse(of), ids))}  # the id is drawn first
-        for name, of in columns
+        {"id": next(ids), "name": name, "type": to_json(_with_ids(of, ids))}  # the id is drawn first
+        for name, of in parsed
     ]
     document: dict[str, Any] = {
         "version": VERSION,
@@ -123,7 +200,7 @@ def first_schema(
         "fields": fields,
         "highestFieldId": next(ids) - 1,
         "partitionKeys": list(partition_keys),
-        "primaryKeys": [],
+        "primaryKeys": list(primary_keys),
         "options": {"bucket": "-1", **options},
     }
     return document | ({} if comment is None else {"comment": comment}) | {"timeMillis": time_ms}

@@ -1,0 +1,145 @@
+"""The bucket hash of many keys at once. Pure: Arrow columns in, numbers out.
+
+Law: row by row `bucket_hash` of `binary_row.encode`'s bytes without their arity. The bytes of all rows are walked
+together: first the parts that every row has, then what each column keeps behind them, word by word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from core.errors import Invalid, Unsupported
+from core.formats.paimon.types import Type, text
+
+HASHED = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "DECIMAL", "CHAR", "VARCHAR",
+          "BINARY", "VARBINARY", "TIMESTAMP", "TIMESTAMP_LTZ")  # fmt: skip
+_INLINE = 7
+_Words: TypeAlias = npt.NDArray[np.uint32]
+_Slots: TypeAlias = npt.NDArray[np.uint64]
+_Sizes: TypeAlias = npt.NDArray[np.int64]
+
+
+def buckets(columns: Sequence[pa.Array], types: Sequence[Type], number: int) -> npt.NDArray[np.int32]:
+    """The bucket of each row, of so many; Java's remainder goes towards zero, so this is its amount."""
+    return (np.abs(hashes(columns, types).astype(np.int64)) % number).astype(np.int32)
+
+
+def hashes(columns: Sequence[pa.Array], types: Sequence[Type]) -> npt.NDArray[np.int32]:
+    """Murmur3 of each row of these columns, none of which may hold a null."""
+    if any(column.null_count for column in columns):
+        raise Invalid("A key has a null, and keys may have none.")
+    rows = len(columns[0])
+    head = (len(columns) + 63 + 8) // 64 * 8
+    end: _Sizes = np.full(rows, head + 8 * len(columns), dtype=np.int64)
+    found = np.full(rows, 42, dtype=np.uint32)
+    with np.errstate(over="ignore"):
+        for _ in range(head // 4):
+            found = _mixed(found, np.zeros(rows, dtype=np.uint32))
+        behind = []
+        for column, of in zip(columns, types, strict=True):
+            slot, sizes, content = _stored(column, of)
+            where = end.astype(np.uint64) << np.uint64(32)
+            slot = np.where(sizes > 0, slot | where, slot)
+            behind.append((sizes // 4, content))
+            end += sizes
+            words = slot.astype("<u8").view("<u4").reshape(rows, 2)
+            found = _mixed(_mixed(found, words[:, 0]), words[:, 1])
+        for count, content in behind:
+            start = np.cumsum(count) - count
+            for at in range(int(count.max(initial=0))):
+                some = np.flatnonzero(count > at)
+                found[some] = _mixed(found[some], content[start[some] + at])
+        return _finished(found ^ end.astype(np.uint32)).view(np.int32)
+
+
+def _mixed(state: _Words, word: _Words) -> _Words:
+    k = word * np.uint32(0xCC9E2D51)
+    k = (k << np.uint32(15) | k >> np.uint32(17)) * np.uint32(0x1B873593)
+    h = state ^ k
+    return (h << np.uint32(13) | h >> np.uint32(19)) * np.uint32(5) + np.uint32(0xE6546B64)
+
+
+def _finished(h: _Words) -> _Words:
+    h = (h ^ h >> np.uint32(16)) * np.uint32(0x85EBCA6B)
+    h = (h ^ h >> np.uint32(13)) * np.uint32(0xC2B2AE35)
+    return h ^ h >> np.uint32(16)
+
+
+def _stored(column: pa.Array, of: Type) -> tuple[_Slots, _Sizes, _Words]:
+    """(slots without the place, bytes behind the slots, those bytes of all rows as words)."""
+    rows = len(column)
+    nothing: tuple[_Sizes, _Words] = np.zeros(rows, dtype=np.int64), np.zeros(0, dtype=np.uint32)
+    match of.root:
+        case "BOOLEAN":
+            return _numbers(column.cast(pa.uint8()), np.uint8), *nothing
+        case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
+            bits = {"TINYINT": np.uint8, "SMALLINT": np.uint16, "INT": np.uint32, "BIGINT": np.uint64}[of.root]
+            return _numbers(column, bits), *nothing
+        case "FLOAT" | "DOUBLE":
+            return _numbers(column, np.uint32 if of.root == "FLOAT" else np.uint64), *nothing
+        case "DATE":
+            return _numbers(column.cast(pa.int32()), np.uint32), *nothing
+        case "TIMESTAMP" | "TIMESTAMP_LTZ":
+            unit = pa.timestamp("us", tz=column.type.tz)
+            micros = column.cast(unit).cast(pa.int64()).to_numpy(zero_copy_only=False)
+            millis = np.floor_divide(micros, 1000)
+            if (of.size or 0) <= 3:
+                return millis.astype(np.uint64), *nothing
+            nanos = ((micros - millis * 1000) * 1000).astype(np.uint64)
+            return nanos, np.full(rows, 8, dtype=np.int64), millis.astype("<i8").view("<u4")
+        case "DECIMAL":
+            return _decimals(column, (of.size or 0) > 18)
+        case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY":
+            return _texts(column)
+        case _:
+            raise Unsupported(f"A key of type {text(of)} has no bucket here.")
+
+
+def _numbers(column: pa.Array, bits: Any) -> _Slots:
+    values: Any = np.ascontiguousarray(column.to_numpy(zero_copy_only=False))
+    found: _Slots = values.view(bits).astype(np.uint64)
+    return found
+
+
+def _decimals(column: pa.Array, is_wide: bool) -> tuple[_Slots, _Sizes, _Words]:
+    """Wide ones are the shortest two's complement, the high byte first, in 16 bytes."""
+    rows = len(column)
+    stored = np.frombuffer(column.buffers()[1], dtype=np.uint8)[16 * column.offset :][: 16 * rows].reshape(rows, 16)
+    if not is_wide:
+        low = np.ascontiguousarray(stored[:, :8]).view("<u8").reshape(rows)
+        return low, np.zeros(rows, dtype=np.int64), np.zeros(0, dtype=np.uint32)
+    high_first = stored[:, ::-1]
+    sign = (high_first[:, :1] >> 7) * np.uint8(0xFF)
+    is_spare = (high_first[:, :-1] == sign) & ((high_first[:, 1:] ^ sign) < 0x80)
+    spare = np.cumprod(is_spare, axis=1).sum(axis=1).astype(np.int64)
+    places = np.arange(16) + spare[:, None]
+    shifted = np.where(places < 16, np.take_along_axis(high_first, np.minimum(places, 15), axis=1), np.uint8(0))
+    size = (16 - spare).astype(np.uint64)
+    return size, np.full(rows, 16, dtype=np.int64), np.ascontiguousarray(shifted).view("<u4").reshape(-1)
+
+
+def _texts(column: pa.Array) -> tuple[_Slots, _Sizes, _Words]:
+    """Short ones stand in the slot, with their length in its last byte; others behind, filled up to 8 bytes."""
+    flat = column.cast(pa.binary())
+    _, offsets, data = flat.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[flat.offset :][: len(flat) + 1].astype(np.int64)
+    length = np.diff(ends)
+    whole = np.frombuffer(data, dtype=np.uint8)[ends[0] : ends[-1]] if data is not None else np.zeros(0, np.uint8)
+    short = length <= _INLINE
+    sizes = np.where(short, 0, (length + 7) // 8 * 8)
+    rows = len(flat)
+    # one target for all bytes: first the slots of all rows, then what lies behind them
+    to = np.where(short, 8 * np.arange(rows), 8 * rows + np.cumsum(sizes) - sizes)
+    target = np.zeros(8 * rows + int(sizes.sum()), dtype=np.uint8)
+    target[np.arange(len(whole)) + np.repeat(to - (ends[:-1] - ends[0]), length)] = whole
+    slots = np.where(
+        short,
+        target[: 8 * rows].view("<u8") | (np.uint64(0x80) | length.astype(np.uint64)) << np.uint64(56),
+        length.astype(np.uint64),
+    )
+    return slots, sizes, target[8 * rows :].view("<u4")
