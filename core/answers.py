@@ -18,6 +18,7 @@ from core.expiry import Life, expiries
 from core.forecast import Forecast
 from core.history import History
 from core.journal import Run
+from core.later import Later
 from core.model import MAIN, HolderKind, Line, Problem, Snapshot
 from core.plan import going
 from core.planned import Plan
@@ -193,6 +194,19 @@ def tagging(value: Tagging) -> Json:
         "coming": [{"tag": each.name, "due_ms": each.due_ms, "is_due": each.is_due} for each in value.coming],
         "notes": list(value.notes),
         "fingerprint": value.fingerprint,
+    }
+
+
+def later(value: Later) -> Json:
+    """What a tag from a time or a watermark names, beside what time travel answers there (null: nothing)."""
+    return {
+        "snapshot": value.snapshot.id,
+        "committed_at_ms": value.snapshot.time_ms,
+        "watermark": value.snapshot.watermark,
+        "tag": value.tag,
+        "rule": value.rule,
+        "time_travel": as_of(value.travel) if value.travel else None,
+        "engine": value.engine,
     }
 
 

@@ -187,7 +187,8 @@ class NewTag:
             old = layout.reference(change.branch, layout.TAG, change.name)
             return cls(kind, path, source.content, old, source.content, b"", point, False)
         content = documents.tag(documents.untagged(source.content), wall_clock(plan.now_ms), change.retained_ms)
-        snapshot = layout.reference(change.branch, layout.SNAPSHOT, source.id)
+        kind_of, own = (layout.SNAPSHOT, source.id) if plan.source_tag is None else (layout.TAG, plan.source_tag)
+        snapshot = layout.reference(change.branch, kind_of, own)
         before = dict(plan.removes).get(path, b"")
         is_checked = isinstance(change, CreateTag) and change.verified
         return cls(kind, path, content, snapshot, source.content, before, point, is_checked)

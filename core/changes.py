@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from core import asof
-from core.errors import Invalid
+from core.errors import Invalid, NotFound
 from core.model import MAIN, Heads, Line, Snapshot, Tag
 from core.names import refuse_name
 
@@ -214,9 +214,16 @@ def find_tag(line: Line, name: str) -> Tag:
     raise Invalid(f"There is no readable tag {name!r}, so nothing was changed.", remedy=f"Tags: {known}.")
 
 
-def tag_source(heads: Heads, change: CreateTag | ReplaceTag) -> Snapshot:
-    """The retained snapshot a tag is made from."""
+def tag_source(heads: Heads, change: CreateTag | ReplaceTag) -> tuple[Snapshot, str | None]:
+    """The snapshot a tag is made from, and the other tag it is taken from where it has expired."""
     if change.retained_ms is not None and change.retained_ms <= 0:
         raise Invalid("A tag's retention must be longer than nothing.")
     point = "latest" if change.snapshot_id is None else str(change.snapshot_id)
-    return asof.resolve(heads, point, change.branch).snapshot
+    try:
+        return asof.resolve(heads, point, change.branch).snapshot, None
+    except NotFound:
+        line = heads.line(change.branch)
+        for tag in () if line is None else line.tags:
+            if tag.snapshot.id == change.snapshot_id and tag.name != change.name:
+                return tag.snapshot, tag.name
+        raise

@@ -63,6 +63,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
     reasons: dict[int, tuple[str, ...]] = {}
     leaves: list[str] = []
     source: Snapshot | None = None
+    source_tag: str | None = None
     rules = retention.RULES["newest"]
     match change:
         case Expire():
@@ -76,7 +77,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
             _drop_tags(history, line, change.names, after, reasons)
         case CreateTag():
             check_tag_name(line, change.name)
-            source = tag_source(history.heads, change)
+            source, source_tag = tag_source(history.heads, change)
             leaves.append(_tag_path(change.branch, change.name))
         case RenameTag():
             source = find_tag(line, change.name).snapshot
@@ -89,7 +90,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
                     f"Tag {change.name} would have ended by itself {old.expires:%Y-%m-%d %H:%M:%S}; replaced without a "
                     "retention (time-retained), it never does."
                 )
-            source = tag_source(history.heads, change)
+            source, source_tag = tag_source(history.heads, change)
             _drop_tags(history, line, (change.name,), after, reasons, f"replaced by {_source_words(change)}")
             leaves.append(_tag_path(change.branch, change.name))
         case CleanOrphans():
@@ -111,7 +112,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
     if not isinstance(change, NAMING):
         _refuse_unknown(history, line, after, change)
     plan = _plan(history, change, rules, now_ms, after, reasons, leaves, warnings)
-    return plan if source is None else dataclasses.replace(plan, source=source)
+    return plan if source is None else dataclasses.replace(plan, source=source, source_tag=source_tag)
 
 
 def going(history: History, now_ms: int) -> Mask:

@@ -60,6 +60,7 @@ class Plan:
     leaves: tuple[str, ...]
     warnings: tuple[str, ...]
     source: Snapshot | None = field(default=None, repr=False)  # the document a tag is made of, as it was shown
+    source_tag: str | None = None  # whose copy of it, where the snapshot itself has expired
 
     @property
     def freed_bytes(self) -> int:

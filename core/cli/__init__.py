@@ -129,7 +129,12 @@ def _parser() -> argparse.ArgumentParser:
 
     plan = commands.add_parser("plan", help="Show what a change would free, changing nothing.")
     kinds = plan.add_subparsers(dest="change", required=True, parser_class=_Parser)
-    for name, add in (("expire", _expire_options), ("delete-tag", _delete_tag_options)):
+    for name, add in (
+        ("expire", _expire_options),
+        ("delete-tag", _delete_tag_options),
+        ("create-tag", _create_tag_options),
+        ("replace-tag", _tag_options),
+    ):
         sub = kinds.add_parser(name)
         sub.set_defaults(run=changes.plan, all=None)
         if name == "expire":
@@ -253,7 +258,7 @@ def _expire_options(sub: argparse.ArgumentParser) -> None:
 
 
 def _delete_tag_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--name", action="append", required=True, metavar="NAME")
+    sub.add_argument("--name", action="append", required=True, metavar="NAME[,NAME…]")
     sub.add_argument("--now", metavar="TIME")
 
 
@@ -270,7 +275,12 @@ def _tagging_options(sub: argparse.ArgumentParser) -> None:
 
 def _tag_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--name", required=True)
-    sub.add_argument("--snapshot", metavar="ID", help="the snapshot to name (default: latest)")
+    which = sub.add_mutually_exclusive_group()
+    which.add_argument("--snapshot", metavar="ID", help="the snapshot to name (default: latest)")
+    which.add_argument("--time", metavar="TIME", help="the first snapshot at or after this")
+    which.add_argument(
+        "--watermark", type=int, metavar="NUMBER", help="the first snapshot whose watermark has come there"
+    )
     sub.add_argument("--time-retained", metavar="DURATION", help="the engine deletes the tag after this")
     sub.add_argument("--now", metavar="TIME")
 

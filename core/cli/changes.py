@@ -30,6 +30,7 @@ from core.errors import Invalid, SnapscopeError
 from core.forecast import Forecast, forecast
 from core.history import History
 from core.journal import Journal
+from core.later import later
 from core.planned import Plan
 from core.recover import resume as carry_on
 from core.recover import undo as take_back
@@ -66,7 +67,8 @@ def _asked(args: Args) -> Change:
             tags_older_than_ms=None if args.tags_older_than is None else parse_time_ms(args.tags_older_than),
         )
     if kind == "delete-tag":
-        return DeleteTags(tuple(dict.fromkeys(args.name)), args.branch)
+        names = [name.strip() for given in args.name for name in given.split(",")]
+        return DeleteTags(tuple(dict.fromkeys(name for name in names if name)), args.branch)
     if kind == "rename-tag":
         return RenameTag(args.name, args.to, args.branch)
     if kind == "orphans":
@@ -100,6 +102,20 @@ def _of_branches(kind: str, args: Args) -> Change | None:
             return None
 
 
+def _rounded(args: Args, history: History) -> dict[str, Any]:
+    """The snapshot that a time or a watermark names for a tag, beside what time travel answers: said first, and part
+    of the document."""
+    time, watermark = getattr(args, "time", None), getattr(args, "watermark", None)
+    if time is None and watermark is None:
+        return {}
+    time_ms = None if time is None else parse_time_ms(time)
+    found = later(history.heads, time_ms=time_ms, watermark=watermark, branch=args.branch)
+    args.snapshot = str(found.snapshot.id)
+    if not args.json:
+        texts.say("\n".join(found.sentences()))
+    return {"source": answers.later(found)}
+
+
 def _id(text: str) -> int:
     if not text.isdecimal() or len(text) > 19:
         raise Invalid(f"{text!r} is no snapshot id.", remedy="`snapscope snapshots TABLE` lists them.")
@@ -127,9 +143,10 @@ def plan(args: Args) -> Answer:
         raise Invalid("No table was named.", remedy="Name a table, or a warehouse with --all.")
     table = open_table(args.table)
     history = table.history()
+    rounded = _rounded(args, history)
     shown = table.preview(_asked(args), running.now_ms(args), history)
     native, coming = table.native(shown, history), _coming(table, history, shown)
-    return answers.plan(shown, native, coming), texts.of_plan(shown, native, coming)
+    return {**answers.plan(shown, native, coming), **rounded}, texts.of_plan(shown, native, coming)
 
 
 def _coming(table: Table, history: History, shown: Plan) -> Forecast | None:
@@ -167,8 +184,10 @@ def _plan_all(args: Args) -> Answer:
 def change(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
+    rounded = _rounded(args, history)
     shown = table.preview(_asked(args), running.now_ms(args), history)
-    return running.run(args, table, shown, _coming(table, history, shown))
+    document, text = running.run(args, table, shown, _coming(table, history, shown))
+    return {**document, **rounded}, text
 
 
 def orphans(args: Args) -> Answer:

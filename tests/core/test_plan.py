@@ -704,8 +704,10 @@ def test_a_tag_of_nothing(tmp_path: Path) -> None:
     table.expire([1, 2, 3, 4])
     with pytest.raises(NotFound):
         plan(tmp_path / "t", CreateTag("x"))
-    with pytest.raises(NotFound, match="tag:v"):
-        plan(tmp_path / "t", CreateTag("x", 2))
+    shown = plan(tmp_path / "t", CreateTag("x", 2))  # expired, and kept by another tag
+    assert (shown.source and shown.source.id, shown.source_tag) == (2, "v")
+    with pytest.raises(NotFound, match="tag:v"):  # a tag is no source for itself
+        plan(tmp_path / "t", ReplaceTag("v", 2))
 
 
 # as JSON -------------------------------------------------------------------------------------------------------------

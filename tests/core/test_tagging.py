@@ -113,3 +113,32 @@ def test_refusals_name_the_option_and_iceberg_has_none(tmp_path: Path, capsys: p
     assert told["kind"] == "Unsupported"
     assert "tag.callbacks" in told["message"]
     assert ask(capsys, "auto-tag", made.root, "--branch", "none", status=1)["error"]["kind"] == "NotFound"
+
+
+def test_a_tag_from_a_time_or_a_watermark_rounds_up_and_says_what_time_travel_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = TableBuilder(tmp_path / "default.db" / "t")
+    for number in range(1, 6):
+        made.commit([made.file()], watermark=None if number == 1 else number * 100)
+    made.tag("kept", 2)
+    made.expire([1, 2, 3])
+    between = START_MS + 3 * HOUR_MS + 1
+    assert main(["plan", "create-tag", str(made.root), "--name", "up", "--time", str(between), "--now", NOW]) == 0
+    text = capsys.readouterr().out
+    assert "The tag names snapshot 5: the first at or after 2026-01-01 03:00:00.001 UTC." in text
+    assert "Time travel answers snapshot 4 there." in text
+    assert "up" not in tags(made)
+    done = ask(capsys, "create-tag", made.root, "--name", "up", "--time", between, "--yes")
+    assert (done["source"]["snapshot"], done["source"]["time_travel"]["snapshot"]) == (5, 4)
+    done = ask(capsys, "create-tag", made.root, "--name", "mark", "--watermark", "401", "--yes")
+    assert done["source"]["time_travel"]["snapshot"] == 5  # time travel by watermarks rounds up as well
+    before = ask(capsys, "create-tag", made.root, "--name", "early", "--time", START_MS, "--yes")["source"]
+    assert (before["snapshot"], before["tag"], before["time_travel"]) == (2, "kept", None)  # expired, and yet kept
+    assert ask(capsys, "create-tag", made.root, "--name", "again", "--snapshot", 2, "--yes")["receipt"]["created"]
+    assert tags(made) == {"kept": 2, "up": 5, "mark": 5, "early": 2, "again": 2}
+    told = ask(capsys, "create-tag", made.root, "--name", "no", "--time", between + DAY_MS, "--yes", status=1)["error"]
+    assert told["message"] == "No snapshot or tag is at or after 2026-01-02 03:00:00.001 UTC."
+    gone = ask(capsys, "delete-tag", made.root, "--name", "up, mark", "--name", "kept", "--yes", "--settle", "0 s")
+    assert gone["receipt"]["outcome"] == "done"
+    assert set(tags(made)) == {"early", "again"}

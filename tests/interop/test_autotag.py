@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import Invalid
+from core import later
+from core.errors import Invalid, NotFound
 from core.formats.paimon import autotag, heads
 from core.store import Store
 from tests.engines.paimon_java import EngineError, PaimonJudge, set_commit_time
@@ -156,3 +157,22 @@ def test_rules_that_the_engine_refuses_are_refused(java_judge: PaimonJudge, hist
             java_judge.auto_tag(table, options=options)
         with pytest.raises(Invalid):
             autotag.rules(options)
+
+
+def test_what_a_time_or_a_watermark_names_is_what_the_engine_finds(java_judge: PaimonJudge, history: Path) -> None:
+    read = heads.read(Store(str(history)))
+    times = [each.time_ms for each in read.main.snapshots]
+    marks = [each.watermark for each in read.main.snapshots if each.watermark is not None]
+    asked = [{"time_ms": time_ms + by} for time_ms in times for by in (0, 1)]
+    asked += [{"watermark": mark + by} for mark in marks[::3] for by in (0, 1)]
+    differing = 0
+    for each in asked:
+        theirs = java_judge.as_of(history, rule="later", **each)
+        if theirs is None:
+            with pytest.raises(NotFound):
+                later.later(read, **each)
+            continue
+        found = later.later(read, **each)
+        assert found.engine == theirs, each
+        differing += found.snapshot.id != theirs
+    assert differing < len(asked) // 4  # only where clocks went back
