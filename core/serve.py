@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,8 +28,13 @@ def _free(port: int) -> int:
     raise Conflict(f"The ports {port} to {port + PORTS_TRIED - 1} are all taken.", remedy="Name another with --port.")
 
 
-def serve(warehouse: str | None, port: int, *, is_writing: bool = False) -> int:
-    """Run the dashboard until it is stopped; returns its exit status. `warehouse` is a path or URL.
+def _whole(place: str) -> str:
+    """A path as it is from any directory; a URL as it is."""
+    return place if "://" in place or place.startswith("file:") else os.path.abspath(place)
+
+
+def serve(places: Sequence[str], port: int, *, is_writing: bool = False) -> int:
+    """Run the dashboard until it is stopped; returns its exit status. `places` are paths or URLs; the first is open.
 
     `is_writing`: readers may switch changes on; without it only a demo warehouse can be changed from the pages.
     Where the port is taken the next free one is used, and said.
@@ -39,9 +45,8 @@ def serve(warehouse: str | None, port: int, *, is_writing: bool = False) -> int:
         raise NotFound("The dashboard is not installed.", remedy="Install Snapscope with its dashboard package.")
     app = Path(spec.submodule_search_locations[0]) / "app.py"
     environment = dict(os.environ)
-    if warehouse is not None:
-        is_path = "://" not in warehouse and not warehouse.startswith("file:")
-        environment["SNAPSCOPE_WAREHOUSE"] = os.path.abspath(warehouse) if is_path else warehouse
+    if places:
+        environment["SNAPSCOPE_WAREHOUSE"] = "\n".join(map(_whole, places))
     environment["SNAPSCOPE_WRITE"] = "1" if is_writing else "0"
     command = [
         sys.executable,

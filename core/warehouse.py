@@ -5,7 +5,9 @@ Paimon's stand in `<warehouse>/<database>.db/<table>`, Iceberg's there, in `<dat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from core.errors import NotFound, SnapscopeError
 from core.formats.iceberg import catalog as catalogs
@@ -24,6 +26,7 @@ class TableRef:
     database: str
     name: str
     location: str
+    format: str  # "paimon", "iceberg"
 
     @property
     def title(self) -> str:
@@ -49,10 +52,10 @@ def list_tables(location: str) -> Warehouse:
         return _pinned(location)
     store = Store(location)
     base = store.location
-    if is_table(store):
+    if of := format_of(store):
         above, _, name = base.rpartition("/")
         database = above.rsplit("/", 1)[-1].removesuffix(".db")
-        return Warehouse(base, (TableRef(database, name, base),), is_demo(base), ())
+        return Warehouse(base, (TableRef(database, name, base, of),), is_demo(base), ())
     try:
         entries = store.ls()
     except NotFound as error:
@@ -76,7 +79,7 @@ def _of_catalogs(location: str) -> Warehouse:
     if name:
         found = catalogs.CatalogTable.of(location)
         found.current()
-        return Warehouse(base, (TableRef(".".join(namespace), name, found.location),), False, ())
+        return Warehouse(base, (TableRef(".".join(namespace), name, found.location, "iceberg"),), False, ())
     tables: list[TableRef] = []
     problems: list[Problem] = []
     for each in [catalog] if catalog else catalogs.names():
@@ -86,7 +89,7 @@ def _of_catalogs(location: str) -> Warehouse:
                     problems.append(Problem(each, "a namespace that can be listed", table.message))
                     continue
                 database = ".".join(table[:-1] if catalog else (each, *table[:-1]))
-                tables.append(TableRef(database, table[-1], catalogs.url(each, *table)))
+                tables.append(TableRef(database, table[-1], catalogs.url(each, *table), "iceberg"))
         except SnapscopeError as error:
             if catalog:
                 raise
@@ -94,9 +97,19 @@ def _of_catalogs(location: str) -> Warehouse:
     return Warehouse(base, tuple(tables), False, tuple(problems))
 
 
-def is_table(store: Store) -> bool:
-    """Is this directory a table of any format? A Paimon table may hold Iceberg metadata of itself."""
-    return paimon_heads.is_table(store) or iceberg_heads.is_table(store)
+def format_of(store: Store) -> str | None:
+    """Which format's table this directory is. A Paimon table may hold Iceberg metadata of itself."""
+    if paimon_heads.is_table(store):
+        return "paimon"
+    return "iceberg" if iceberg_heads.is_table(store) else None
+
+
+def places(named: Sequence[str]) -> tuple[str, ...]:
+    """The places that are named, and every catalog of pyiceberg's configuration beside them, each once."""
+    known = []
+    if catalogs.SCHEME not in named and find_spec("pyiceberg"):
+        known = [catalogs.url(name) for name in catalogs.names()]
+    return tuple(dict.fromkeys([*named, *known]))
 
 
 def _pinned(location: str) -> Warehouse:
@@ -107,7 +120,9 @@ def _pinned(location: str) -> Warehouse:
         raise NotFound(f"There is no file {location}.", path=location)
     parts = store.location.removesuffix(f"/{iceberg_heads.DIRECTORY}").rsplit("/", 2)
     own = f"{store.location}/{name}"
-    return Warehouse(own, (TableRef(parts[-2].removesuffix(".db"), parts[-1], own),), is_demo(store.location), ())
+    return Warehouse(
+        own, (TableRef(parts[-2].removesuffix(".db"), parts[-1], own, "iceberg"),), is_demo(store.location), ()
+    )
 
 
 def _list_iceberg(store: Store, directory: str, base: str, tables: list[TableRef], problems: list[Problem]) -> None:
@@ -115,10 +130,10 @@ def _list_iceberg(store: Store, directory: str, base: str, tables: list[TableRef
     try:
         inner = [entry.name for entry in store.ls(directory) if entry.is_dir and not entry.name.startswith((".", "_"))]
         if iceberg_heads.DIRECTORY in inner and iceberg_heads.is_table(store.at(directory)):
-            tables.append(TableRef("", directory, f"{base}/{directory}"))
+            tables.append(TableRef("", directory, f"{base}/{directory}", "iceberg"))
             return
         tables += [
-            TableRef(directory, name, f"{base}/{directory}/{name}")
+            TableRef(directory, name, f"{base}/{directory}/{name}", "iceberg")
             for name in inner
             if iceberg_heads.is_table(store.at(f"{directory}/{name}"))
         ]
@@ -137,8 +152,8 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
     for entry in entries:
         inner = f"{directory}/{entry.name}".lstrip("/")
         try:
-            if entry.is_dir and is_table(store.at(inner)):
-                tables.append(TableRef(database, entry.name, f"{location}/{entry.name}"))
+            if entry.is_dir and (of := format_of(store.at(inner))):
+                tables.append(TableRef(database, entry.name, f"{location}/{entry.name}", of))
         except SnapscopeError as error:
             problems.append(Problem(inner, "a table directory that can be listed", error.message))
 

@@ -15,8 +15,9 @@ from typing import Generic, TypeVar
 import streamlit as st
 
 from core import forecast as forecasting
+from core import warehouse as warehouses
 from core.changes import Change
-from core.errors import NotFound
+from core.errors import NotFound, SnapscopeError
 from core.expiry import Expiry, expiries
 from core.forecast import Forecast
 from core.history import History
@@ -31,6 +32,7 @@ Progress = Callable[[int, int], None]
 V = TypeVar("V")
 
 LISTING_TTL_S = 5
+OTHERS_TTL_S = 60  # of places that are not the open one: a catalog may be slow, or not there at all
 KEPT_HISTORIES = 8
 KEPT_PLANS = 64
 KEPT_FACTS = 2_000
@@ -40,6 +42,28 @@ KEPT_FACTS = 2_000
 def warehouse(location: str) -> Warehouse:
     """The tables of a location; a listing a few seconds old is good enough for a list of names."""
     return list_tables(location)
+
+
+def listed(location: str) -> Warehouse:
+    """The tables of a place that is not the open one, as they were within the last minute."""
+    found = _listed(location)
+    if isinstance(found, SnapscopeError):
+        raise found
+    return found
+
+
+@st.cache_resource(ttl=OTHERS_TTL_S, max_entries=64, show_spinner=False)
+def _listed(location: str) -> Warehouse | SnapscopeError:
+    try:
+        return list_tables(location)
+    except SnapscopeError as error:
+        return error
+
+
+@st.cache_resource(ttl=OTHERS_TTL_S, max_entries=64, show_spinner=False)
+def places(named: tuple[str, ...]) -> tuple[str, ...]:
+    """The places to show: those that are named, and pyiceberg's catalogs."""
+    return warehouses.places(named)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -65,6 +89,8 @@ def heads(ref: TableRef) -> Heads:
 def forget_listings() -> None:
     """List warehouses and open tables anew at the next question."""
     warehouse.clear()
+    _listed.clear()
+    places.clear()
     _table.clear()
 
 

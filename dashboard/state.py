@@ -46,6 +46,7 @@ OF_TABLE = (
 _VALUES = "snapscope.place"
 _PAGE = "snapscope.page"
 _NOW = "snapscope.now_ms"
+_OPENED = "snapscope.opened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +71,28 @@ def enter(page: str) -> Place:
     if "table" in url and url["table"] != values.get("table", url["table"]):
         _forget_table(values)
     values |= url
-    if "warehouse" not in values and os.environ.get(WAREHOUSE_VARIABLE):
-        values["warehouse"] = os.environ[WAREHOUSE_VARIABLE]
+    if "warehouse" not in values and served():
+        values["warehouse"] = served()[0]
     st.session_state[_VALUES] = values
     st.session_state[_PAGE] = page
     if _NOW not in st.session_state:
         refresh()
     _write_address(page, values)
     return here()
+
+
+def served() -> list[str]:
+    """The places the server was started on, the one that opens first."""
+    return os.environ.get(WAREHOUSE_VARIABLE, "").splitlines()
+
+
+def known() -> list[str]:
+    """Those, and the ones this reader has opened since, in that order."""
+    opened: list[str] = st.session_state.setdefault(_OPENED, [])
+    own = get("warehouse")
+    if own and own not in (*served(), *opened):
+        opened.append(own)
+    return [*served(), *opened]
 
 
 def here() -> Place:
@@ -138,7 +153,7 @@ def _forget_table(values: dict[str, str]) -> None:
 
 def _address(page: str, values: Mapping[str, str | None]) -> dict[str, str]:
     wanted = {name: values[name] for name in (*EVERYWHERE, *OF_PAGE[page]) if values.get(name)}
-    if wanted.get("warehouse") == os.environ.get(WAREHOUSE_VARIABLE):
+    if wanted.get("warehouse") in served()[:1]:
         wanted.pop("warehouse", None)
     return {name: str(value) for name, value in wanted.items()}
 

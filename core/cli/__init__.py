@@ -111,7 +111,8 @@ def _parser() -> argparse.ArgumentParser:
         _common(sub, table)
         return sub
 
-    command("tables", questions.tables, "List the tables of a warehouse.", table=False).add_argument("warehouse")
+    sub = command("tables", questions.tables, "List the tables of warehouses and catalogs.", table=False)
+    sub.add_argument("warehouse", nargs="+", metavar="PLACE", help="a path, a URL, or iceberg://CATALOG")
     command("snapshots", questions.snapshots, "List retained snapshots.")
     command("tags", questions.tags, "List tags with what they keep.")
     sub = command("files", questions.files, "List the live data files of a point.")
@@ -217,8 +218,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--timeout", default="60 s", metavar="DURATION")
     sub = command("demo", programs.demo, "Make the demo warehouse with our own Spark pipeline.", table=False)
     sub.add_argument("directory")
-    sub = command("serve", programs.serve, "Open the dashboard on a warehouse or table.", table=False)
-    sub.add_argument("warehouse", nargs="?", default=None)
+    sub = command("serve", programs.serve, "Open the dashboard on warehouses, tables and catalogs.", table=False)
+    sub.add_argument("warehouse", nargs="*", metavar="PLACE", help="a warehouse, a table or iceberg://CATALOG")
     sub.add_argument("--port", type=int, default=8501)
     sub.add_argument("--write", action="store_true", help="let readers switch changes on")
     command("doctor", programs.doctor, "Check Java, Spark and the libraries.", table=False)

@@ -10,7 +10,7 @@ from core import answers
 from core.asof import AsOf, in_words, parse_time_ms, resolve
 from core.cli.text import SHOWN, UNREAD, grid, number, of_forecast, signed_size
 from core.diff import diff as compare
-from core.errors import Invalid, NotFound
+from core.errors import Invalid, NotFound, SnapscopeError
 from core.expiry import life
 from core.forecast import forecast
 from core.history import History
@@ -25,13 +25,26 @@ Answer = tuple[Any, str]
 
 
 def tables(args: Args) -> Answer:
-    found = list_tables(args.warehouse)
-    document: list[dict[str, Any]] = [
-        {"database": each.database, "name": each.name, "location": each.location} for each in found.tables
-    ]
-    document += [{"location": each.path, **answers.problem(each)} for each in found.problems]
-    lines = [f"{each.title:<40} {each.location}" for each in found.tables] or ["No tables."]
-    return _whole(args, document), "\n".join([*lines, *(problem.sentence() for problem in found.problems)])
+    document: list[dict[str, Any]] = []
+    lines: list[str] = []
+    troubles: list[str] = []
+    for place in args.warehouse:
+        try:
+            found = list_tables(place)
+        except SnapscopeError as error:
+            if len(args.warehouse) == 1:
+                raise
+            document.append({"location": place, **answers.error(error)})
+            troubles.append(f"{place}: {error}")
+            continue
+        for each in found.tables:
+            document.append(
+                {"database": each.database, "name": each.name, "format": each.format, "location": each.location}
+            )
+            lines.append(f"{each.title:<40} {each.format:<8} {each.location}")
+        document += [{"location": each.path, **answers.problem(each)} for each in found.problems]
+        troubles += [problem.sentence() for problem in found.problems]
+    return _whole(args, document), "\n".join([*(lines or ["No tables."]), *troubles])
 
 
 def _whole(args: Args, document: list[dict[str, Any]]) -> list[dict[str, Any]]:

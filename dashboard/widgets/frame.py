@@ -16,7 +16,7 @@ from dashboard import access, loading, state
 from dashboard.present import markup, notices, units, words
 from dashboard.present.palette import Palette, palette
 from dashboard.state import Place
-from dashboard.widgets import errors
+from dashboard.widgets import errors, tree
 
 HERE = Path(__file__).parents[1]
 STYLE = HERE / "style.css"
@@ -69,10 +69,10 @@ def hues() -> Palette:
 
 
 def sidebar(place: Place) -> None:
-    """Warehouse, table, zone, moment. An error of listing is shown by the page, not here."""
+    """Warehouse, tables, zone, moment. An error of listing is shown by the page, not here."""
     with st.sidebar:
         _warehouse_box(place)
-        _table_box(place)
+        tree.draw(_choose(place))
         st.space("stretch")
         _zone_box(place)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -99,30 +99,18 @@ def _warehouse_box(place: Place) -> None:
     )
 
 
-def _table_box(place: Place) -> None:
-    titles: list[str] = []
-    if place.warehouse:
-        try:
-            listing = loading.warehouse(place.warehouse)
-        except SnapscopeError:
-            return  # the page itself opens the warehouse and shows why it cannot
-        titles = [ref.title for ref in listing.tables]
-        _mode(listing)
-        if titles and not place.table and place.page != "overview":
-            state.put(table=titles[0])
-            place = state.here()
-    if not titles:
-        return
-    shown = place.table if place.table in titles else None
-    st.session_state["frame.table"] = shown
-    st.selectbox(
-        words.TABLE,
-        titles,
-        index=None if shown is None else titles.index(shown),
-        key="frame.table",
-        placeholder=words.PICK_TABLE,
-        on_change=lambda: state.put(table=st.session_state["frame.table"]),
-    )
+def _choose(place: Place) -> Place:
+    """Where no table is chosen, the first one is; whether changes may be switched on here."""
+    if not place.warehouse:
+        return place
+    try:
+        listing = loading.warehouse(place.warehouse)
+    except SnapscopeError:
+        return place  # the page itself opens the warehouse and shows why it cannot
+    _mode(listing)
+    if listing.tables and not place.table and place.page != "overview":
+        state.put(table=listing.tables[0].title)
+    return state.here()
 
 
 def _mode(listing: Warehouse) -> None:

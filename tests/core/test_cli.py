@@ -514,7 +514,7 @@ def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
 
 def test_keys_of_tables(ask: Ask, table: TableBuilder, tmp_path: Path) -> None:
     said = ask("tables", tmp_path / "w", "--json").json
-    assert said == [{"database": "default", "name": "t", "location": str(table.root)}]
+    assert said == [{"database": "default", "name": "t", "format": "paimon", "location": str(table.root)}]
     (tmp_path / "none").mkdir()
     assert ask("tables", tmp_path / "none", "--json").json == []
     assert "No tables" in ask("tables", tmp_path / "none").out

@@ -97,7 +97,7 @@ def test_back_takes_a_point_away(open_page: Callable[..., Page], warehouse: Path
 
 def test_another_table_forgets_the_points(open_page: Callable[..., Page], warehouse: Path) -> None:
     page = open_page("diff", warehouse, table=TITLE, a="1", b="3")
-    page.test.selectbox(key="frame.table").select("shop.other")
+    page.test.button(key=f"tree.table.{warehouse}.shop.other").click()
     page.run()
     assert address(page, "table") == "shop.other"
     assert "a" not in page.test.query_params

@@ -21,7 +21,10 @@ PAGES: Mapping[str, tuple[str, str]] = {
 }
 
 WAREHOUSE = "Warehouse"
-WAREHOUSE_HELP = "A warehouse, a database directory or one table: a path or any fsspec URL (s3://, oss://, gs:// …)."
+WAREHOUSE_HELP = (
+    "A warehouse, a database directory or one table: a path, any fsspec URL (s3://, oss://, gs:// …), or "
+    "iceberg://CATALOG."
+)
 WAREHOUSE_HINT = "/data/warehouse or s3://bucket/warehouse"
 TABLE = "Table"
 REFRESH = "Refresh"
@@ -38,7 +41,16 @@ WRITABLE_HELP = (
     "Off: every page only shows what a change would do. On: a plan can be carried out after it was confirmed. "
     "It counts for this warehouse and this browser tab alone. On from the start only in a demo warehouse."
 )
-PICK_TABLE = "Pick a table"
+SEARCH_TABLES = "Search tables"
+FORMATS = {"paimon": "Apache Paimon", "iceberg": "Apache Iceberg"}
+
+
+def table_help(of: str, location: str) -> str:
+    return f"{FORMATS[of]}, `{location}`"
+
+
+def more_tables(number: int) -> str:
+    return f"{units.plural(number, 'more table')}: search for them."
 
 
 def more_lines(number: int) -> str:
@@ -63,8 +75,8 @@ NO_WAREHOUSE_NEXT = (
 )
 EMPTY_WAREHOUSE = "This warehouse has no tables yet."
 EMPTY_WAREHOUSE_NEXT = (
-    "A table is a directory `<database>.db/<table>` that holds `schema/schema-<N>`. Check the location on the left, "
-    "or make tables to play with: `snapscope demo DIR`."
+    "A Paimon table is a directory `<database>.db/<table>` that holds `schema/schema-<N>`, an Iceberg table one with "
+    "`metadata/*.metadata.json`. Check the location on the left, or make tables to play with: `snapscope demo DIR`."
 )
 
 

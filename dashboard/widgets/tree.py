@@ -1,0 +1,97 @@
+"""The tree of the sidebar: every place that is known, its databases, its tables; a click opens a table.
+
+Law: a place is listed when it is open; one that cannot be listed says so in its own node and leaves the others alone.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import SnapscopeError
+from core.warehouse import TableRef, Warehouse
+from dashboard import loading, state
+from dashboard.present import markup, tree, words
+from dashboard.present.tree import Branch
+from dashboard.state import Place
+
+FEW = 3  # databases that are all open at first
+AWAY = ("overview", "audit")  # pages that are of no table: a click leads to the timeline
+
+
+def draw(place: Place) -> None:
+    """The search box and the tree."""
+    text = st.text_input(
+        words.SEARCH_TABLES,
+        type="search",
+        placeholder=words.SEARCH_TABLES,
+        label_visibility="collapsed",
+        key="tree.search",
+    )
+    try:
+        places = loading.places(tuple(state.known()))
+    except SnapscopeError as error:  # of pyiceberg's configuration
+        st.html(markup.note("problem", error.message))
+        places = tuple(state.known())
+    with st.container(key="tree", gap=None):
+        for location, name in zip(places, tree.names(places), strict=True):
+            _place(location, name, place, (text or "").strip())
+
+
+def _place(location: str, name: str, place: Place, text: str) -> None:
+    is_own = location == place.warehouse
+    key = f"tree.place.{location}"
+    st.session_state.setdefault(key, is_own)
+    if text:
+        st.session_state[key] = True
+    node = st.expander(tree.label(name), key=key, icon=tree.icon(location), type="compact", on_change="rerun")
+    if not node.open:
+        return
+    with node:
+        try:
+            listing = loading.warehouse(location) if is_own else loading.listed(location)
+        except SnapscopeError as error:
+            st.html(markup.note("problem", error.message))
+            return
+        chosen = place.table if is_own else None
+        found = tree.branches(listing.tables, text, chosen)
+        if not found:
+            st.caption(words.NO_MATCH if listing.tables else words.EMPTY_WAREHOUSE)
+        for branch in found:
+            _branch(listing, location, branch, chosen, place.page, is_open=bool(text) or len(found) <= FEW)
+        for problem in listing.problems:
+            st.html(markup.note("problem", problem.sentence()))
+
+
+def _branch(listing: Warehouse, location: str, branch: Branch, chosen: str | None, page: str, *, is_open: bool) -> None:
+    if not branch.database:
+        _tables(location, branch, chosen, page)
+        return
+    key = f"tree.database.{location}.{branch.database}"
+    st.session_state.setdefault(key, is_open or any(each.title == chosen for each in branch.tables))
+    node = st.expander(tree.label(branch.database), key=key, icon=tree.DATABASE, type="compact", on_change="rerun")
+    if node.open:
+        with node:
+            _tables(location, branch, chosen, page)
+
+
+def _tables(location: str, branch: Branch, chosen: str | None, page: str) -> None:
+    for each in branch.tables:
+        is_chosen = each.title == chosen
+        clicked = st.button(
+            tree.label(each.name),
+            key=f"tree.table.{location}.{each.title}",
+            icon=tree.ICONS[each.format],
+            help=words.table_help(each.format, each.location),
+            type="secondary" if is_chosen else "tertiary",
+            width="stretch",
+            on_click=_open,
+            args=(location, each),
+        )
+        if clicked and page in AWAY:
+            st.switch_page("views/timeline.py", query_params=state.address("timeline"))
+    if branch.more:
+        st.caption(words.more_tables(branch.more))
+
+
+def _open(location: str, table: TableRef) -> None:
+    state.put(warehouse=location, table=table.title)
