@@ -333,7 +333,7 @@ class Beside:
             kept = self._freed(now)
             for name in sorted(set(self.state["refs"]) - {"main"}):
                 costs = [sizes[path] for path in self._freed(now, drop_refs=[name]) - kept]
-                told = refplan.marginal(self.held, {name: "asked"}, now)
+                told = refplan.marginal(self.held, [ref for ref in self.held.heads.refs if ref.name != name], now)
                 assert told == (len(costs), sum(costs)), (self.history.table.name, name, now)
                 self.counts["marginals"] += bool(costs)
 
