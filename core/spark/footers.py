@@ -32,20 +32,25 @@ class Footer:
 def read(path: str, schema: Schema) -> Footer:
     """Read one file's footer, and of its rows the partition keys of the first one."""
     with parquet.ParquetFile(path) as file:
-        metadata = file.metadata
-        leaves = _leaves(file.schema_arrow)
-        least, greatest, nulls = [], [], []
-        for field in schema.fields:
-            of = parse(field.type)
-            column = leaves.get(field.name)
-            low, high, empty = (None, None, None) if column is None else _column(metadata, column, of)
-            if not of.nullable and empty:
-                raise Invalid(f"The column '{field.name}' may not be null, but {empty} of the rows have no value.")
-            least.append(low)
-            greatest.append(high)
-            nulls.append(empty)
-        partition = _partition(file, schema, path) if metadata.num_rows else b""
-        return Footer(metadata.num_rows, partition, Stats(least, greatest, nulls))
+        rows = file.metadata.num_rows
+        stats = statistics(file, [(field.name, parse(field.type)) for field in schema.fields])
+        partition = _partition(file, schema, path) if rows else b""
+        return Footer(rows, partition, stats)
+
+
+def statistics(file: parquet.ParquetFile, columns: Iterable[tuple[str, Type]]) -> Stats:
+    """What an open file's footer states of these columns, in their order."""
+    leaves = _leaves(file.schema_arrow)
+    least, greatest, nulls = [], [], []
+    for name, of in columns:
+        column = leaves.get(name)
+        low, high, empty = (None, None, None) if column is None else _column(file.metadata, column, of)
+        if not of.nullable and empty:
+            raise Invalid(f"The column '{name}' may not be null, but {empty} of the rows have no value.")
+        least.append(low)
+        greatest.append(high)
+        nulls.append(empty)
+    return Stats(least, greatest, nulls)
 
 
 def _leaves(schema: pa.Schema) -> dict[str, int]:

@@ -246,10 +246,12 @@ def section(
     *,
     merges: bool,
     kinds: bool = False,
+    stored: bool = False,
 ) -> pa.Table:
     """The table's rows out of files that may share keys; of a single file without retractions as they stand.
 
-    With `kinds` also retractions, and a first column `_VALUE_KIND`."""
+    With `kinds` also retractions, and a first column `_VALUE_KIND`. With `stored` merged as a file holds them, see
+    `merge`."""
     keys = [parse(next(f.type for f in schema.fields if f.name == name)) for name in schema.partition_keys]
     micros = rule is None or not _needs_nanos(schema, rule)
     parts = []
@@ -272,7 +274,7 @@ def section(
         whole = whole.drop_columns([LEVEL])
         return whole.add_column(0, KIND, pa.array([0] * len(whole), pa.int8())) if kinds else whole
     if merges:
-        return merge(rule, whole, kinds=kinds)
+        return merge(rule, whole, kinds=kinds, stored=stored)
     if kinds:
         return whole.select([KIND, *rule.columns])
     return whole.filter(pc.is_in(whole[KIND], _ADDS)).select(list(rule.columns))

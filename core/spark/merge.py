@@ -91,7 +91,8 @@ def _first(rule: MergeRule, order: Ints, start: Ints, count: Ints, retract: Mask
     group = np.repeat(np.arange(len(start), dtype=np.int64), count)
     taken = ~retract[order] | (count[group] == 1)  # one that is alone is not looked at
     _, at = np.unique(group[taken], return_index=True)
-    return order[taken][at]
+    found: Ints = order[taken][at]
+    return found
 
 
 def _last(steps: _Steps, ignored: Mask | None) -> Ints:
@@ -140,7 +141,7 @@ def codes(rows: pa.Table, names: Sequence[str]) -> Ints:
         if pa.types.is_integer(column.type) and not column.null_count and len(names) == 1:
             return numbers(column).astype(np.int64)
         if pa.types.is_floating(column.type):
-            column = pa.array(_bits(numbers(column)), mask=nulls(column))
+            column = pa.array(java_bits(numbers(column)), mask=nulls(column))
         encoded = column.dictionary_encode()
         own = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
         if code.any():
@@ -153,7 +154,7 @@ def ranks(column: pa.ChunkedArray | pa.Array, *, descending: bool = False) -> In
     """Numbers in the order of the values, equal for equal ones; null is the lowest in both directions."""
     flat = _flat(column)
     if pa.types.is_floating(flat.type):
-        flat = pa.array(_bits(numbers(flat)), mask=nulls(flat))
+        flat = pa.array(java_bits(numbers(flat)), mask=nulls(flat))
     elif pa.types.is_boolean(flat.type):
         flat = flat.cast(pa.int8())
     nothing = nulls(flat)
@@ -171,7 +172,7 @@ def ranks(column: pa.ChunkedArray | pa.Array, *, descending: bool = False) -> In
     return np.where(nothing, lowest, -found if descending else found)
 
 
-def _bits(values: _Values) -> Ints:
+def java_bits(values: _Values) -> Ints:
     """Floats as integers in Java's order: -0.0 before 0.0, one NaN after everything."""
     wide = values.astype(np.float64)
     wide[np.isnan(wide)] = np.nan

@@ -1,0 +1,244 @@
+"""Full compaction of a table with a primary key: every bucket becomes one sorted run at the highest level.
+
+Laws: the engine's own choice of what is merged and what only moves there (its `MergeTreeCompactTask`): files that share
+keys with others, and small ones beside each other, are merged; a large one, or one that is alone, moves as it is unless
+it holds deleted rows. These go, as nothing older is left. `Conflict` where others replaced a file meanwhile.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import SparkSession
+
+from core.errors import Conflict, Unsupported
+from core.formats.paimon import binary_row, commit, documents, entries, layout, references
+from core.formats.paimon.commit import Change, Stamp
+from core.formats.paimon.entries import NewFile, Record
+from core.formats.paimon.manifest import SOURCE_COMPACT
+from core.model import Schema, Snapshot
+from core.spark import key_files, keyed, write, write_keyed
+from core.spark.merge import KIND
+from core.spark.merge_rule import MergeRule, merge_rule
+from core.spark.told import telling
+from core.store import Store
+from core.units import parse_size_bytes
+
+_ADDS = pa.array([0, 2], pa.int8())
+_TRIES = 3
+_SMALL = 0.7  # of the target size: `compaction.small-file-ratio`
+_RUNS = 5  # `num-sorted-run.compaction-trigger`
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Files of one bucket that become others: sections in the order of their keys, no two of which share any."""
+
+    sections: Sequence[Sequence[Record]]
+    top: int  # the level they get to
+
+    @property
+    def files(self) -> list[Record]:
+        return [entry for section in self.sections for entry in section]
+
+
+def compact(
+    location: str | Store, at: Stamp, *, spark: SparkSession, partitions: Sequence[Mapping[str, Any]] = ({},)
+) -> Snapshot | None:
+    """Compact every bucket of the named partitions; None if there is nothing to do.
+
+    A change of others to the same files is met by another try, then by `Conflict`."""
+    store = write._store(location)
+    for attempt in range(_TRIES):
+        try:
+            return _compact(store, at, spark, partitions)
+        except Conflict:
+            if attempt + 1 == _TRIES:
+                raise
+    raise AssertionError("the last try raises")
+
+
+def _compact(store: Store, at: Stamp, spark: SparkSession, partitions: Sequence[Mapping[str, Any]]) -> Snapshot | None:
+    head = references.read_head(store, at.branch)
+    schema = head.schema
+    documents.refuse_unwritable_keyed(schema)
+    if not store.is_local:
+        raise Unsupported("Spark can only write to the local disk here.", path=store.location)
+    rule = merge_rule(schema)
+    matches = commit.matcher(head, partitions)
+    buckets: dict[tuple[bytes, int], list[Record]] = {}
+    for entry in commit.live_entries(store, head.snapshot):
+        if matches(entry["_PARTITION"]):
+            buckets.setdefault((entry["_PARTITION"], entry["_BUCKET"]), []).append(entry)
+    levels = _levels(schema)
+    rewrites: list[Rewrite] = []
+    gone: list[Record] = []
+    new: list[NewFile] = []
+    for files in buckets.values():
+        top = max(levels - 1, *(entry["_FILE"]["_LEVEL"] for entry in files))
+        upgraded, merged = planned(schema, files, top)
+        gone += [*upgraded, *(entry for rewrite in merged for entry in rewrite.files)]
+        new += [_moved(schema, entry, top) for entry in upgraded]
+        rewrites += merged
+    if not gone:
+        return None
+    folder = store.full(f".snapscope-staging-{at.new_uuid()}")
+    try:
+        new += write._placed(store, _rewritten(store, spark, schema, rule, rewrites, folder, at), at)
+        change = Change("COMPACT", None, new, commit.exactly(store, gone), refuse=documents.refuse_unwritable_keyed)
+        return commit.run(store, change, at)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _levels(schema: Schema) -> int:
+    said = schema.options
+    return int(said.get("num-levels") or int(said.get("num-sorted-run.compaction-trigger", _RUNS)) + 1)
+
+
+def planned(schema: Schema, files: Sequence[Record], top: int) -> tuple[list[Record], list[Rewrite]]:
+    """(files of one bucket that move to the top level as they are, those that are rewritten)."""
+    if all(entry["_FILE"]["_LEVEL"] == top for entry in files):
+        return [], []
+    target = parse_size_bytes(schema.options.get("target-file-size", key_files.TARGET))
+    small = int(target * float(schema.options.get("compaction.small-file-ratio", _SMALL)))
+    moved: list[Record] = []
+    rewrites: list[Rewrite] = []
+    waiting: list[list[Record]] = []
+
+    def upgrade(entry: Record) -> None:
+        if entry["_FILE"]["_DELETE_ROW_COUNT"] != 0:  # unknown too
+            rewrites.append(Rewrite([[entry]], top))
+        elif entry["_FILE"]["_LEVEL"] != top:
+            moved.append(entry)
+
+    def flush() -> None:
+        if len(waiting) == 1 and len(waiting[0]) == 1:
+            upgrade(waiting[0][0])
+        elif waiting:
+            rewrites.append(Rewrite(list(waiting), top))
+        waiting.clear()
+
+    for section in sections(schema, files):
+        if len(section) > 1 or section[0]["_FILE"]["_FILE_SIZE"] < small:
+            waiting.append(section)
+        else:
+            flush()
+            upgrade(section[0])
+    flush()
+    return moved, rewrites
+
+
+def sections(schema: Schema, files: Sequence[Record]) -> list[list[Record]]:
+    """Files in the order of their keys, together where their ranges of keys meet."""
+    of = [type_ for _, type_ in key_files.keys(schema)]
+
+    def key(stored: bytes) -> list[Any]:
+        return [entries.ordered(value) for value in binary_row.decode(stored, of)]
+
+    ranged = sorted(
+        ((key(entry["_FILE"]["_MIN_KEY"]), key(entry["_FILE"]["_MAX_KEY"]), entry) for entry in files),
+        key=lambda each: each[:2],
+    )
+    found: list[list[Record]] = []
+    reach: Any = None
+    for low, high, entry in ranged:
+        if found and low <= reach:
+            found[-1].append(entry)
+            reach = max(reach, high)
+        else:
+            found.append([entry])
+            reach = high
+    return found
+
+
+def _moved(schema: Schema, entry: Record, top: int) -> NewFile:
+    """The same file at the top level."""
+    file = entry["_FILE"]
+    return NewFile(
+        partition=entry["_PARTITION"],
+        path=f"{write_keyed.directory(schema, entry['_PARTITION'], entry['_BUCKET'])}/{file['_FILE_NAME']}",
+        size_bytes=file["_FILE_SIZE"],
+        rows=file["_ROW_COUNT"],
+        schema_id=file["_SCHEMA_ID"],
+        stats=None,
+        source=file["_FILE_SOURCE"],
+        created_ms=file["_CREATION_TIME"],
+        bucket=entry["_BUCKET"],
+        total_buckets=entry["_TOTAL_BUCKETS"],
+        own={**file, "_LEVEL": top},
+        is_new=False,
+    )
+
+
+def _rewritten(
+    store: Store,
+    spark: SparkSession,
+    schema: Schema,
+    rule: MergeRule,
+    rewrites: Sequence[Rewrite],
+    folder: str,
+    at: Stamp,
+) -> list[write.Staged]:
+    if not rewrites:
+        return []
+    ids = {entry["_FILE"]["_SCHEMA_ID"] for rewrite in rewrites for entry in rewrite.files}
+    schemas = {number: references.read_schema(store, number, at.branch) for number in ids}
+    largest = sorted(rewrites, key=lambda rewrite: -sum(entry["_FILE"]["_FILE_SIZE"] for entry in rewrite.files))
+    work = pa.table({"work": [json.dumps(_described(schema, rewrite)) for rewrite in largest]})
+    tasks = min(len(largest), 4 * spark.sparkContext.defaultParallelism)
+    done = (
+        spark.createDataFrame(work)
+        .repartition(tasks)
+        .mapInArrow(_task(store, schema, schemas, rule, folder), key_files.DESCRIBED_DDL)
+    )
+    return write_keyed.staged(schema, write_keyed.described(done), at, source=SOURCE_COMPACT)
+
+
+def _described(schema: Schema, rewrite: Rewrite) -> dict[str, Any]:
+    first = rewrite.files[0]
+    partition = base64.b64encode(first["_PARTITION"]).decode()
+    where = write_keyed.directory(schema, first["_PARTITION"], first["_BUCKET"])
+
+    def file(entry: Record) -> dict[str, Any]:
+        name = entry["_FILE"]["_FILE_NAME"]
+        return {
+            "path": entry["_FILE"]["_EXTERNAL_PATH"] or f"{where}/{name}",
+            "schema_id": entry["_FILE"]["_SCHEMA_ID"],
+            "format": layout.file_format(name),
+            "level": entry["_FILE"]["_LEVEL"],
+            "partition": partition,
+            "rows": entry["_FILE"]["_ROW_COUNT"],
+            "vector": None,
+        }
+
+    sections_ = [[file(entry) for entry in section] for section in rewrite.sections]
+    return {"partition": partition, "bucket": first["_BUCKET"], "top": rewrite.top, "sections": sections_}
+
+
+def _task(
+    store: Store, schema: Schema, schemas: Mapping[int, Schema], rule: MergeRule, folder: str
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for text in batch.column(0).to_pylist():
+                work = json.loads(text)
+                partition = base64.b64decode(work["partition"])
+                with telling():
+                    place = f"{folder}/{uuid.uuid4()}"
+                    files = key_files.Files(schema, place, partition, work["bucket"], level=work["top"])
+                    for section in work["sections"]:
+                        merged = keyed.section(store, schema, schemas, rule, section, merges=True, stored=True)
+                        kept = merged.filter(pc.is_in(merged[KIND], _ADDS))
+                        files.add(key_files.by_key(schema, kept))
+                    yield from key_files.table(files.close()).to_batches()
+
+    return run
