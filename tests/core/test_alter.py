@@ -19,7 +19,7 @@ def first(**more: str) -> dict[str, Any]:
 
 def test_all_changes_are_one_schema_and_no_id_comes_twice() -> None:
     changes = [Drop("v"), Add("v", "ROW<a INT>"), Rename("id", "key"), Widen("key", "BIGINT"), Widen("d", "STRING")]
-    after = alter.altered(first(), [*changes, SetOption("snapshot.num-retained.max", "5")], 7)
+    after = alter.altered(first(), [*changes, SetOption("snapshot.num-retained.max", "50")], 7)
     assert (after["id"], after["timeMillis"], after["highestFieldId"], after["new in 9.0"]) == (1, 7, 7, [1])
     assert [(field["id"], field["name"], field["type"]) for field in after["fields"]] == [
         (0, "key", "BIGINT NOT NULL"),
@@ -28,7 +28,7 @@ def test_all_changes_are_one_schema_and_no_id_comes_twice() -> None:
         (4, "r", {"type": "ROW", "fields": [{"id": 5, "name": "x", "type": "INT"}]}),
         (6, "v", {"type": "ROW", "fields": [{"id": 7, "name": "a", "type": "INT"}]}),
     ]
-    assert after["options"] == {"bucket": "-1", "snapshot.num-retained.max": "5"}
+    assert after["options"] == {"bucket": "-1", "snapshot.num-retained.max": "50"}
     assert alter.altered(after, [SetOption("snapshot.num-retained.max", None)], 8)["options"] == {"bucket": "-1"}
 
 
@@ -50,6 +50,8 @@ def test_all_changes_are_one_schema_and_no_id_comes_twice() -> None:
         (Widen("v", "STRING"), Unsupported, "explicit cast alone"),
         (Widen("r", "ROW<x BIGINT>"), Unsupported, "cannot become"),
         (SetOption("bucket", "4"), Unsupported, "'bucket'"),
+        (SetOption("snapshot.num-retained.max", "9"), Invalid, "At least 10 and at most 9"),
+        (SetOption("snapshot.num-retained.min", "many"), Invalid, "whole number"),
         (SetOption("commit.callbacks", "x.Y"), Unsupported, "'commit.callbacks'"),
     ],
 )

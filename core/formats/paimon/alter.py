@@ -77,6 +77,7 @@ def altered(previous: Document, changes: Sequence[SchemaChange], time_ms: int) -
     if not changes:
         raise Invalid("No change of the schema was named.")
     changed: Document = reduce(lambda found, change: _one(found, change, time_ms), changes, previous)
+    _refuse_retention(changed.get("options", {}))
     return {**changed, "id": previous["id"] + 1, "timeMillis": time_ms}
 
 
@@ -134,6 +135,17 @@ def _widened(previous: Document, field: Document, of: Source) -> Any:
             "'disable-explicit-type-casting' is true."
         )
     return to_json(wanted)
+
+
+def _refuse_retention(options: Mapping[str, str]) -> None:
+    """As the engine: every schema must say at least 1, and not more at the least than at the most."""
+    least, most = (options.get(f"snapshot.num-retained.{which}") for which in ("min", "max"))
+    try:
+        low, high = int(least or 10), int(most or 2**31 - 1)
+    except ValueError as error:
+        raise Invalid(f"A whole number of snapshots was expected: {error}.") from error
+    if not 1 <= low <= high:
+        raise Invalid(f"At least {low} and at most {high} snapshots cannot be retained (the least is 10 unless set).")
 
 
 def _refuse_name(previous: Document, name: str) -> None:
