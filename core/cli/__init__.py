@@ -224,12 +224,15 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--write", action="store_true", help="let readers switch changes on")
     command("doctor", programs.doctor, "Check Java, Spark and the libraries.", table=False)
     return parser
+    sub.add_argument("--engine", default="plain", help="who reads the rows: plain Spark, or the engine's own connector")
+    _connector(sub)
 
 
 def _common(sub: argparse.ArgumentParser, table: bool) -> None:
     sub.add_argument("--json", action="store_true", help="print one JSON document")
     if table:
         sub.add_argument("table", metavar="TABLE", help="a table's path or URL")
+    _connector(sub)
         sub.add_argument("--branch", default=MAIN)
 
 
@@ -241,6 +244,11 @@ def _confirmation(sub: argparse.ArgumentParser) -> None:
 
 def _expire_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--retain-max", type=int)
+def _connector(sub: argparse.ArgumentParser) -> None:
+    help_ = "a jar or Maven coordinates of an engine's own Spark connector, in place of $SNAPSCOPE_CONNECTORS"
+    sub.add_argument("--connector", action="append", default=[], metavar="JAR|COORDINATES", help=help_)
+
+
     sub.add_argument("--retain-min", type=int)
     sub.add_argument("--older-than", metavar="TIME")
     sub.add_argument("--time-retained", metavar="DURATION")

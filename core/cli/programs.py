@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ Answer = tuple[Any, str]
 def query(args: Args) -> Answer:
     from core.spark.query import query as run
 
+    _configure(args)
     table = open_table(args.table)
     at, history, held = args.at, None, None
     if args.hold is not None:
@@ -40,6 +42,7 @@ def query(args: Args) -> Answer:
         branch=args.branch,
         row_cap=args.limit,
         timeout_s=parse_duration_ms(args.timeout) / 1000,
+        engine=args.engine,
     )
     shown = answer.table.rename_columns(_distinct(answer.table.column_names))
     rows = shown.to_pylist()
@@ -59,6 +62,13 @@ def query(args: Args) -> Answer:
         "held": held,
     }
     return document, f"{text}\n{note}"
+
+
+def _configure(args: Args) -> None:
+    """What `--connector` names is what the setting would: whatever starts or serves from here on finds it there."""
+    if args.connector:
+        named = [os.path.abspath(each) if each.endswith(".jar") else each for each in args.connector]
+        os.environ["SNAPSCOPE_CONNECTORS"] = ",".join(named)
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -91,6 +101,7 @@ def demo(args: Args) -> Answer:
 def serve(args: Args) -> Answer:
     from core.serve import serve as run
 
+    _configure(args)
     return {"exit_status": run(args.warehouse, args.port, is_writing=args.write)}, ""
 
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from core.asof import AsOf, in_words, resolve
-from core.errors import Corrupt, NotFound
+from core.errors import Corrupt, NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.history import History
 from core.journal import UNDONE, Journal
@@ -27,17 +27,29 @@ def resolved(table: Table, heads: Heads, point: str, branch: str = MAIN) -> AsOf
 
 
 @contextlib.contextmanager
-def explained(table: Table, history: History, points: Sequence[AsOf]) -> Iterator[None]:
-    """While these points are read: what fails because the table has lost one of them fails as `NotFound`, saying so."""
+def explained(table: Table, history: History, points: Sequence[AsOf], *, by_name: bool = False) -> Iterator[None]:
+    """While these points are read: what fails because the table has lost one of them fails as `NotFound`, saying so.
+
+    `by_name`: whoever reads looks them up again, so any failure may come of it, and an answer may be of other rows."""
+    failures = (SnapscopeError,) if by_name else (Corrupt, NotFound)
     try:
         yield
-    except (Corrupt, NotFound) as error:
-        now = table.heads()
-        for point in points:
-            path = history.holders[history.position(point.point)].path
-            if now.references.get(path) != history.heads.references.get(path):
-                raise _gone(table, now, point, path) from error
+    except failures as error:
+        if (gone := _lost(table, history, points)) is not None:
+            raise gone from error
         raise
+    if by_name and (gone := _lost(table, history, points)) is not None:
+        raise gone
+
+
+def _lost(table: Table, history: History, points: Sequence[AsOf]) -> NotFound | None:
+    """The first of these points whose reference is not what it was."""
+    now = table.heads()
+    for point in points:
+        path = history.holders[history.position(point.point)].path
+        if now.references.get(path) != history.heads.references.get(path):
+            return _gone(table, now, point, path)
+    return None
 
 
 def _gone(table: Table, now: Heads, point: AsOf, path: str) -> NotFound:

@@ -133,15 +133,22 @@ def rows_at(
 
 def _differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
     """Paimon reads the past with today's options; here a point is read with its own, as it was read then."""
+    return tuple(
+        f"Paimon itself reads this point with today's '{name}' ({today}); this is with the point's own ({own})"
+        for name, today, own in decided(schema, heads, branch)
+    )
+
+
+def decided(schema: Schema, heads: Heads, branch: str) -> list[tuple[str, str, str]]:
+    """Options that decide what merging answers and have changed since the point: name, value today, value then."""
     line = heads.line(branch)
     today = line.options if line is not None else {}
     names = sorted(name for name in {*today, *schema.options} if DECIDES.match(name))
-    return tuple(
-        f"Paimon itself reads this point with today's '{name}' ({today.get(name, 'not set')}); "
-        f"this is with the point's own ({schema.options.get(name, 'not set')})"
+    return [
+        (name, today.get(name, "not set"), schema.options.get(name, "not set"))
         for name in names
         if today.get(name) != schema.options.get(name)
-    )
+    ]
 
 
 def schemas_of(heads: Heads, branch: str) -> dict[int, Schema]:

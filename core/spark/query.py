@@ -16,11 +16,23 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.asof import AsOf
-from core.errors import Unsupported
+from core.errors import Invalid, Unsupported
 from core.formats.paimon import types
 from core.history import History
 from core.model import MAIN, Schema
-from core.spark import filters, guard, iceberg, iceberg_prune, iceberg_read, iceberg_system, lost, prune, sql, system
+from core.spark import (
+    connector,
+    filters,
+    guard,
+    iceberg,
+    iceberg_prune,
+    iceberg_read,
+    iceberg_system,
+    lost,
+    prune,
+    sql,
+    system,
+)
 from core.spark.filters import Condition
 from core.spark.incremental import KIND, between
 from core.spark.points import ROW_KIND, Opened, Rows, audit_log, opened_at, rows, with_kind
@@ -33,7 +45,8 @@ VIEW = "t"
 
 @dataclass(frozen=True)
 class QueryAnswer:
-    """Rows, and what they came from. `files_read` of `files_live` data files were given to Spark.
+    """Rows, and what they came from. `files_read` of `files_live` data files were given to Spark; None: `engine`, a
+    connector, does not tell.
 
     `left_out` says in sentences which rows the engine would not show at this point, and neither does this; `differs`
     where the engine itself would answer otherwise today."""
@@ -41,7 +54,7 @@ class QueryAnswer:
     table: pa.Table
     truncated: bool
     seconds: float
-    files_read: int
+    files_read: int | None
     files_live: int
     point: AsOf
     before: AsOf | None
@@ -51,10 +64,9 @@ class QueryAnswer:
 
     @property
     def note(self) -> str:
-        said = (
-            f"as of {self.point.point}, read {self.files_read:,} of {several(self.files_live, 'file')} "
-            f"in {self.seconds:.1f} s by {self.engine}."
-        )
+        files = several(self.files_live, "file")
+        read = f"{files} live, read" if self.files_read is None else f"read {self.files_read:,} of {files}"
+        said = f"as of {self.point.point}, {read} in {self.seconds:.1f} s by {self.engine}."
         return " ".join(
             (said, *(f"Left out: {each}." for each in self.left_out), *(f"{each}." for each in self.differs))
         )
@@ -79,12 +91,14 @@ def query(
     query_id: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
     history: History | None = None,
+    engine: str = connector.PLAIN,
 ) -> QueryAnswer:
     """Run one SELECT over the table as of `at`; `` `t$files` `` and its like are the format's system tables.
 
     `` `t$audit_log` `` are the point's rows with their kinds: see core/spark/points.py. With `since`, an earlier point,
     `t_changes` are the rows that changed since then: see core/spark/incremental.py.
     `query_id` names the run for `sql.cancel` from another thread; `on_progress` is told (tasks done, tasks known).
+    `engine`: who reads the rows of the points, PLAIN or the CONNECTOR of the table's format.
     `Unsupported` for tables that cannot be read right by plain Spark yet, `Invalid` for a statement that is not
     allowed or fails.
     """
@@ -94,8 +108,11 @@ def query(
         lost.resolved(table, history.heads, each, branch) if each else None for each in (at, before, since)
     )
     assert point is not None
-    asked = (table, statement, point, second, earlier, row_cap, timeout_s, query_id, on_progress, history)
-    with lost.explained(table, history, [each for each in (point, second, earlier) if each]):
+    if engine not in connector.ENGINES:
+        raise Invalid(f"{engine!r} is no engine.", remedy=f"Ask {' or '.join(connector.ENGINES)}.")
+    asked = (table, statement, point, second, earlier, row_cap, timeout_s, query_id, on_progress, history, engine)
+    points = [each for each in (point, second, earlier) if each]
+    with lost.explained(table, history, points, by_name=engine == connector.CONNECTOR):
         return sql.lasting(lambda spark: _query(spark, *asked))
 
 
@@ -111,15 +128,18 @@ def _query(
     query_id: str,
     on_progress: Callable[[int, int], None] | None,
     history: History,
+    engine: str,
 ) -> QueryAnswer:
     started = time.monotonic()
     own = views(table.name, has_before=False)
     audits = [name for name in (f"{each}$audit_log" for each in own) if name.lower() in statement.lower()]
-    if history.heads.format == "iceberg":
-        _refuse_changes(since is not None, audits)
-    sources = [_of_point(own, table, history, at)]
+    by_connector = engine == connector.CONNECTOR
+    if by_connector or history.heads.format == "iceberg":
+        _refuse_changes(since is not None, audits, by_connector=by_connector)
+    of_point = _by_connector if by_connector else _of_point
+    sources = [of_point(own, table, history, at)]
     if before is not None:
-        sources.append(_of_point([f"{name}_before" for name in own], table, history, before))
+        sources.append(of_point([f"{name}_before" for name in own], table, history, before))
     if since is not None:
         sources.append(_of_changes([f"{name}_changes" for name in own], table, history, since, at))
     if audits:
@@ -129,10 +149,15 @@ def _query(
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
     read: list[Rows] = []
+    engines: list[str] = []
 
     def make() -> DataFrame:
         """The views of the files that the statement can make use of, and it over them."""
-        wanted = filters.wanted(spark, statement, known, [(each.names, each.schema) for each in sources])
+        if by_connector:
+            engines.append(connector.loaded(spark, history.heads.format))
+            wanted: list[Condition] = [filters.EVERYTHING] * len(sources)
+        else:
+            wanted = filters.wanted(spark, statement, known, [(each.names, each.schema) for each in sources])
         for each, condition in zip(sources, wanted, strict=True):
             found = each.rows(spark, condition)
             if condition != filters.NOTHING or len(sources) == 1:
@@ -153,11 +178,11 @@ def _query(
         table=answer.table,
         truncated=answer.truncated,
         seconds=time.monotonic() - started,
-        files_read=sum(each.files_read for each in read),
+        files_read=None if by_connector else sum(each.files_read for each in read),
         files_live=sum(each.files for each in read),
         point=at,
         before=before,
-        engine=ENGINE,
+        engine=engines[0] if by_connector else ENGINE,
         left_out=tuple(dict.fromkeys(sentence for each in read for sentence in each.left_out)),
         differs=tuple(dict.fromkeys(sentence for each in read for sentence in each.differs)),
     )
@@ -173,6 +198,11 @@ class _Source:
 
 
 def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
+    with connector.offered():
+        return _by_plain_spark(names, table, history, at)
+
+
+def _by_plain_spark(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
     if history.heads.format == "iceberg":
         found = iceberg.opened(table, history, at)
         return _Source(
@@ -180,6 +210,10 @@ def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) ->
         )
     of = opened_at(table, history, at)
     return _Source(names, of.schema, lambda spark, condition: rows(spark, of, prune.plan(of, condition)))
+
+
+def _by_connector(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
+    return _Source(names, at.schema, lambda spark, _: connector.rows(spark, table, history, at))
 
 
 def _of_audit_log(names: Sequence[str], of: Opened) -> _Source:
@@ -200,9 +234,11 @@ def _of_changes(names: Sequence[str], table: Table, history: History, since: AsO
     return _Source(names, schema, found)
 
 
-def _refuse_changes(since: bool, audits: Sequence[str]) -> None:
+def _refuse_changes(since: bool, audits: Sequence[str], *, by_connector: bool) -> None:
     if since or audits:
         what = "t_changes" if since else "`t$audit_log`"
+        if by_connector:
+            raise Unsupported(f"{what} is not asked of a connector.", remedy="Ask plain Spark (--engine plain).")
         raise Unsupported(
             f"{what} tells the kinds of rows, which Paimon's files say and Iceberg's do not.",
             remedy="Compare two points: --at and --before in one query, or Diff.",

@@ -27,6 +27,8 @@ from dashboard.present import units
 
 
 def of(change: Change, location: str) -> str | None:
+PLAIN = "plain"  # who reads the rows of a query where nobody else is asked
+
     """`snapscope expire /path --retain-max 10`: what carries the change out; it prints the plan and asks first.
 
     None for a change that the command line has no word for.
@@ -170,12 +172,14 @@ def _literal(value: str | int) -> str:
     return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
 
 
-def query(location: str, sql: str, point: str, before: str | None, held_ms: int | None = None) -> str:
+def query(
+    location: str, sql: str, point: str, before: str | None, held_ms: int | None = None, *, engine: str = PLAIN
+) -> str:
     spoken = ["snapscope", "query", location, sql, "--at", point]
     spoken += [] if held_ms is None else ["--hold", units.whole(held_ms)]
     if before:
         spoken += ["--before", before, *(["--since", before] if asks_for_changes(sql) else [])]
-    return _line(spoken)
+    return _line(spoken + ([] if engine == PLAIN else ["--engine", engine]))
 
 
 def asks_for_changes(sql: str) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KIND = "query"
 CAPS = (100, 1_000, 10_000)
 TIMEOUTS_S = (30, 60, 300)
-CAP, TIMEOUT, HOLD = "query.cap", "query.timeout", "query.hold"
+CAP, TIMEOUT, HOLD, ENGINE = "query.cap", "query.timeout", "query.hold", "query.engine"
 HELD_MS = 3_600_000
 
 
@@ -51,7 +51,8 @@ def draw() -> None:
     waiting.follow(st.session_state.get(_job_key(opened)), "query", words.QUERY_CANCELLED, _rows)
     if sql.strip():
         held_ms = HELD_MS if st.session_state.get(HOLD) and access.is_on(opened.listing) else None
-        plans.command(commands.query(opened.ref.location, sql, at_point, before_point, held_ms))
+        spoken = commands.query(opened.ref.location, sql, at_point, before_point, held_ms, engine=_engine())
+        plans.command(spoken)
 
 
 def _start_spark(job: jobs.Job) -> None:
@@ -69,6 +70,11 @@ def _job_key(opened: Opened) -> str:
     return f"query.job.{opened.ref.title}"
 
 
+def _engine() -> str:
+    """Who the reader asks."""
+    return str(st.session_state.get(ENGINE, commands.PLAIN))
+
+
 def _form(opened: Opened, history: History | None, at: str, before: str | None) -> str:
     """The editor and its limits; Ctrl+Enter in the editor runs it. Answers the SQL as last run or linked."""
     key, name = _sql_key(opened), results.quoted(opened.ref.name)
@@ -80,6 +86,11 @@ def _form(opened: Opened, history: History | None, at: str, before: str | None) 
         with st.container(horizontal=True, vertical_alignment="bottom", key="query_controls"):
             st.selectbox(words.ROW_CAP, CAPS, index=1, key=CAP, format_func=lambda rows: f"{rows:,}", width=140)
             st.selectbox(words.TIMEOUT, TIMEOUTS_S, index=1, key=TIMEOUT, width=140)
+            if access.has_connectors():
+                by = words.QUERY_ENGINES
+                st.selectbox(
+                    words.QUERY_ENGINE, by, key=ENGINE, format_func=by.__getitem__, help=words.QUERY_ENGINE_HELP
+                )
             st.checkbox(words.HOLD, key=HOLD, help=words.HOLD_HELP, disabled=not access.is_on(opened.listing))
             st.form_submit_button(
                 words.RUN,
@@ -99,6 +110,7 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
         return
     id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
     row_cap, timeout_s = st.session_state[CAP], st.session_state[TIMEOUT]
+    engine = _engine()
     is_held = st.session_state[HOLD] and access.is_on(opened.listing)
 
     def work(job: jobs.Job) -> object:
@@ -118,6 +130,7 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
             query_id=id,
             on_progress=waiting.progress(job),
             history=history,
+            engine=engine,
         )
 
     job = jobs.submit(id, KIND, opened.ref.title, work)

@@ -21,6 +21,12 @@ HOLD_HELP = (
     "Makes a tag of the point before the query runs, so that no expiry takes it away meanwhile. An engine that commits "
     "deletes the tag after the hour. Needs “Allow changes”."
 )
+QUERY_ENGINE = "Read by"
+QUERY_ENGINE_HELP = (
+    "Who reads the rows of the points: Snapscope through plain Spark, or the engine's own Spark connector, which this "
+    "server was started with. Both read the very point that is chosen, and the answer says who gave it."
+)
+QUERY_ENGINES = {"plain": "plain Spark", "connector": "the engine's connector"}
 RUN = "Run"
 RESULT_NAME = "result"
 DOWNLOAD_CSV = "Download CSV"
@@ -46,7 +52,8 @@ def running(elapsed_s: float, done: int, total: int) -> str:
 
 def query_note(answer: QueryAnswer) -> str:
     rows = units.plural(answer.table.num_rows, "row")
-    read = f"read {units.count(answer.files_read)} of {units.plural(answer.files_live, 'live file')}"
+    live = units.plural(answer.files_live, "live file")
+    read = f"{live}, read" if answer.files_read is None else f"read {units.count(answer.files_read)} of {live}"
     points = answer.point.point + (f" and {answer.before.point}" if answer.before else "")
     return f"{rows} as of {points}; {read} in {answer.seconds:.1f} s by {answer.engine}."
 
