@@ -49,6 +49,7 @@ class Snapshot:
     content: bytes = field(repr=False)  # the exact bytes of the file; in Iceberg of its part of the metadata
     parent_id: int | None = None  # only where the format tells it (Iceberg)
     note: str = ""  # what a reader should know of it: staged, rolled back, cherry-picked …
+    state: str = ""  # that in one word (Iceberg): rolled-back, published, staged, orphaned, picked
 
 
 @dataclass(frozen=True, slots=True)

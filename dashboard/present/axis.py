@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from core.model import MAIN, Heads, Line, Snapshot
+from dashboard.present.pointer import Reset, Stay, path
 
 MAX_POINTS = 2_000  # dots drawn one by one; above that, density
 BINS = 120
@@ -39,6 +40,8 @@ class Dot:
     tags: tuple[str, ...]
     total_rows: int | None
     delta_rows: int | None
+    note: str = ""
+    state: str = ""  # of Iceberg: see `core.model.Snapshot`
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a branch left another lane: from one dot to its own first dot."""
+    """Where a branch left another lane: from one dot to its own first dot. Without a name: from parent to child."""
 
     branch: str
     start_ms: int
@@ -104,6 +107,9 @@ class Axis:
     pins: tuple[Pin, ...]
     marks: tuple[Mark, ...]
     cuts: tuple[Cut, ...]
+    links: tuple[Cut, ...] | None = None  # from each parent to its child, where the format tells parents
+    path: tuple[Stay, ...] = ()
+    resets: tuple[Reset, ...] = ()
 
     @property
     def span_ms(self) -> tuple[int, int] | None:
@@ -151,7 +157,11 @@ class Axis:
             tuple(pin for pin in self.pins if first <= pin.time_ms <= last),
             tuple(mark for mark in self.marks if first <= mark.time_ms <= last),
             tuple(cut for cut in self.cuts if first <= cut.end_ms and cut.start_ms <= last),
-        )
+            None if self.links is None
+            else tuple(each for each in self.links if first <= each.end_ms and each.start_ms <= last),
+            tuple(each for each in self.path if first <= each.until_ms and each.start_ms <= last),
+            tuple(each for each in self.resets if first <= each.time_ms <= last),
+        )  # fmt: skip
 
 
 def axis(heads: Heads) -> Axis:
@@ -186,7 +196,12 @@ def axis(heads: Heads) -> Axis:
         marks += _marks(shown)
     if heads.pointer is not None:
         flags += _flags(heads.main, {dot.id: dot for dot in dots})
-    return Axis(tuple(lanes), tuple(dots), tuple(flags), tuple(pins), tuple(marks), _cuts(heads, dots, first_dot))
+    found = Axis(tuple(lanes), tuple(dots), tuple(flags), tuple(pins), tuple(marks), _cuts(heads, dots, first_dot))
+    if heads.pointer is None:
+        return found
+    places = {dot.id: (dot.point, dot.lane, dot.time_ms) for dot in dots}
+    stays, resets = path(heads.pointer, places, (found.span_ms or (0, 0))[1])
+    return replace(found, links=_links(heads, dots), path=stays, resets=resets)
 
 
 def _flags(line: Line, dots: Mapping[int, Dot]) -> Iterable[Flag]:
@@ -219,6 +234,8 @@ def _dot(
         tags.get(snapshot.id, ()),
         snapshot.total_rows,
         snapshot.delta_rows,
+        snapshot.note,
+        snapshot.state,
     )
 
 
@@ -246,7 +263,7 @@ def _cuts(heads: Heads, dots: Sequence[Dot], first: Mapping[str, Dot]) -> tuple[
         placed = {dot.id: dot for dot in dots}
         for branch, start in sorted(first.items()):
             end = placed.get(parents[start.id] or 0)
-            if end is not None and branch != MAIN:
+            if end is not None and branch in heads.branches:
                 cuts.append(Cut(branch, end.time_ms, end.lane, start.time_ms, start.lane))
         return tuple(cuts)
     own = {line.branch for line in heads.lines if line.branch != MAIN}
@@ -256,6 +273,18 @@ def _cuts(heads: Heads, dots: Sequence[Dot], first: Mapping[str, Dot]) -> tuple[
         if end is not None:
             cuts.append(Cut(branch, end.time_ms, end.lane, start.time_ms, start.lane))
     return tuple(cuts)
+
+
+def _links(heads: Heads, dots: Sequence[Dot]) -> tuple[Cut, ...]:
+    """From each parent that is there to its child; where a branch begins, its cut tells that."""
+    parents = {each.id: each.parent_id for line in heads.lines for each in line.snapshots}
+    placed = {dot.id: dot for dot in dots}
+    branched = [number for number, line in enumerate(heads.lines) if line.branch in heads.branches]
+    return tuple(
+        Cut("", start.time_ms, start.lane, dot.time_ms, dot.lane)
+        for dot in dots
+        if (start := placed.get(parents[dot.id] or 0)) and (start.lane == dot.lane or dot.lane not in branched)
+    )
 
 
 @dataclass(frozen=True, slots=True)

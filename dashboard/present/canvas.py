@@ -17,9 +17,9 @@ HOVER = "%{customdata[1]}<extra></extra>"
 FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
-def times(times_ms: Sequence[int], zone: str) -> list[str]:
+def times(times_ms: Sequence[int | None], zone: str) -> list[str]:
     """Axis positions: Plotly knows no zones, so it gets what a clock in that zone shows."""
-    found = [units.when(ms, zone) for ms in times_ms]
+    found = [None if ms is None else units.when(ms, zone) for ms in times_ms]
     return ["" if at is None else at.replace(tzinfo=None).isoformat(" ", "milliseconds") for at in found]
 
 
@@ -66,7 +66,10 @@ class Canvas:
             col=1,
         )
 
-    def line(self, times_ms: Sequence[int], heights: Sequence[float], hover: str | None, **look: Any) -> None:
+    def line(
+        self, times_ms: Sequence[int | None], heights: Sequence[float | None], hover: str | None, **look: Any
+    ) -> None:
+        """A line through moments; it is broken where one is None."""
         self.figure.add_trace(
             go.Scatter(
                 x=times(times_ms, self.zone),

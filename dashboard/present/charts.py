@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.present import units, words
+from dashboard.present import lineage, units, words
 from dashboard.present.axis import MAX_POINTS, Axis, Bins, Dot, Flag, bins
 from dashboard.present.canvas import FONT, Canvas, times
 from dashboard.present.palette import KINDS, OTHER_KIND, Palette
@@ -33,7 +33,7 @@ CONFIG: dict[str, Any] = {
     "responsive": True,
     "doubleClick": "reset",
 }
-Legend = tuple[str, str, str]  # marker, hue, word
+Legend = lineage.Legend  # marker, hue, word
 
 
 def timeline(
@@ -70,8 +70,10 @@ def timeline(
         single = others if few else ()
         _density(canvas, bins([dot for dot in axis.dots if not (few and dot.lane)]))
     _horizon(canvas, axis, due, DENSITY if dense else 0.0)
-    _lanes(canvas, axis, single)
+    lineage.lines(canvas, axis, single)
+    lineage.path(canvas, axis)
     _dots(canvas, axis, single)
+    lineage.states(canvas, single)
     _names(canvas, axis, DENSITY if dense else 0.0)
     for point, letter in (chosen or {}).items():
         _ring(canvas, axis.dot(point), letter)
@@ -101,12 +103,12 @@ def legend(axis: Axis, due: Collection[str] = (), due_words: str = "") -> list[L
         (axis.flags, ("triangle-down", "tag", words.LEGEND_TAG)),
         (axis.cuts, ("line", "branch", words.LEGEND_BRANCH)),
         (axis.pins, ("triangle-up", "consumer", words.LEGEND_CONSUMER)),
-        (axis.marks, ("letter", "ink", words.LEGEND_SCHEMA)),
+        (axis.marks, (f"letter:{words.SCHEMA_LETTER}", "ink", words.LEGEND_SCHEMA)),
         (axis.due(due), ("band", "freed", due_words)),
     ):
         if there:
             found.append(entry)
-    return found
+    return found + lineage.legend(axis)
 
 
 # lanes --------------------------------------------------------------------------------------------------------------
@@ -128,15 +130,6 @@ def _slack(axis: Axis) -> int:
     """Room before the first dot, in milliseconds."""
     first, last = axis.span_ms or (0, 0)
     return max((last - first) // 50, 60_000)
-
-
-def _lanes(canvas: Canvas, axis: Axis, dots: Sequence[Dot]) -> None:
-    for number, lane in enumerate(axis.lanes):
-        own = [dot.time_ms for dot in dots if dot.lane == number]
-        if own:
-            hue = "tag" if lane.held else "muted" if lane.branch == "main" else "branch"
-            look = {"color": canvas.palette.soft(hue, 0.6), "width": 1.5, "dash": "dot" if lane.held else "solid"}
-            canvas.line([min(own), max(own)], [-number, -number], None, **look)
 
 
 def _dots(canvas: Canvas, axis: Axis, single: Sequence[Dot]) -> None:

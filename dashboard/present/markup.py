@@ -130,18 +130,19 @@ _GLYPHS = {
     "x-thin-open": "✕",
     "triangle-down": "▼",
     "triangle-up": "▲",
+    "triangle-left": "◀",
     "line": "└",
-    "letter": "S",
+    "path": "━",
     "band": "",
 }
 
 
 def legend(entries: Iterable[tuple[str, str, str]]) -> str:
-    """`(marker, hue, word)`: what the marks of a chart mean."""
-    parts = "".join(
-        f'<span><i class="snap-{hue} snap-glyph-{marker}">{_GLYPHS[marker]}</i>{escape(word)}</span>'
-        for marker, hue, word in entries
-    )
+    """`(marker, hue, word)`: what the marks of a chart mean. A marker `letter:X` is that letter in a frame."""
+    parts = ""
+    for marker, hue, word in entries:
+        kind, _, letter = marker.partition(":")
+        parts += f'<span><i class="snap-{hue} snap-glyph-{kind}">{letter or _GLYPHS[kind]}</i>{escape(word)}</span>'
     return f'<div class="snap-legend">{parts}</div>'
 
 

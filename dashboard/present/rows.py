@@ -22,6 +22,7 @@ from core.runs import Ints
 from dashboard.present import markup, units, words
 from dashboard.present.markup import Html, Piece
 from dashboard.present.notices import INFO, Notice, notices
+from dashboard.present.pointer import stays
 from dashboard.present.trends import Trend
 
 
@@ -180,10 +181,14 @@ def point_facts(
         (names["kind"], words.commit_kind(snapshot.kind)),
         (names["committed"], markup.moment(snapshot.time_ms, zone, now_ms)),
     ]
-    if branch != MAIN:
+    if branch in heads.branches:
         found.append((names["branch"], markup.chip("branch", branch)))
     if not retained:
         found.append((names["standing"], words.EXPIRED_HELD))
+    if snapshot.note:
+        found.append((names["standing"], words.capitalized(snapshot.note)))
+    if heads.pointer is not None:
+        found.append((names["main"], words.pointed(stays(heads.pointer, snapshot.id), zone)))
     if tags:
         found.append((names["tags"], markup.join(markup.chip("tag", name) for name in tags)))
     if goes:

@@ -225,7 +225,7 @@ def _tag(found: Metadata, ref: Ref, snapshot: Snapshot) -> Tag:
 
 def _snapshots(found: Metadata) -> dict[int, Snapshot]:
     """All members by id, each with what there is to say of it."""
-    plain = {each.id: _snapshot(found, each, "") for each in found.snapshots.values()}
+    plain = {each.id: _snapshot(found, each) for each in found.snapshots.values()}
     on_refs = {
         each.id
         for ref in found.refs.values()
@@ -241,7 +241,7 @@ def _snapshots(found: Metadata) -> dict[int, Snapshot]:
             left.add(each.id)
     published = _published(found)
     return {
-        each.id: _snapshot(found, each, _note(each, left, on_refs, published.get(each.id)))
+        each.id: _snapshot(found, each, *_note(each, left, on_refs, published.get(each.id)))
         for each in found.snapshots.values()
     }
 
@@ -257,25 +257,30 @@ def _published(found: Metadata) -> dict[int, int]:
     return published
 
 
-def _note(member: Member, left: set[int], on_refs: set[int], published: int | None) -> str:
-    notes = []
+def _note(member: Member, left: set[int], on_refs: set[int], published: int | None) -> tuple[str, str]:
+    """What there is to say of a snapshot, and its state in a word."""
+    notes, state = [], ""
     if (source := member.summary.get("source-snapshot-id")) is not None:
+        state = "picked"
         notes.append(f"cherry-picked from {source}")
     if member.id in left:
+        state = "rolled-back"
         notes.append("rolled back: main stood there and was set to another line")
     elif member.id not in on_refs:
         wap = member.summary.get("wap.id")
         own = "on no ref" if wap is None else f"staged as {wap} (wap.id)"
+        state = "orphaned" if wap is None else "staged"
         if published is not None:
+            state = "published"
             notes.append(f"{own}, published as {published}")
         elif wap is not None:
             notes.append(f"{own}, not published")
         else:
             notes.append("orphaned or staged: on no ref, and main's log does not name it")
-    return "; ".join(notes)
+    return "; ".join(notes), state
 
 
-def _snapshot(found: Metadata, member: Member, note: str) -> Snapshot:
+def _snapshot(found: Metadata, member: Member, note: str = "", state: str = "") -> Snapshot:
     added, deleted = (_number(member.summary.get(key)) for key in ("added-records", "deleted-records"))
     return Snapshot(
         id=member.id,
@@ -291,6 +296,7 @@ def _snapshot(found: Metadata, member: Member, note: str) -> Snapshot:
         content=canonical(member.fields),
         parent_id=member.parent_id,
         note=note,
+        state=state,
     )
 
 

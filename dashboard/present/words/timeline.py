@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dashboard.present import units
 from dashboard.present.axis import Dot, Flag
+from dashboard.present.pointer import Reset
 from dashboard.present.words.notices import listed
 
 if TYPE_CHECKING:
@@ -37,6 +38,16 @@ LEGEND_CONSUMER = "Consumer reads on here"
 LEGEND_SCHEMA = "Schema changed"
 LEGEND_DUE = {"paimon": "Goes with the next commit of a writer", "iceberg": "Goes with the next expiry"}
 SCHEMA_LETTER = "S"
+LEGEND_PATH = "Where main pointed"
+LEGEND_RESET = "Main set back or on by hand"
+PATH_HOVER = "Where main pointed, by the snapshot-log"
+STATES: Mapping[str, tuple[str, str]] = {
+    "rolled-back": ("R", "Rolled back"),
+    "staged": ("W", "Staged, not published"),
+    "published": ("P", "Staged, then published"),
+    "picked": ("C", "Cherry-picked"),
+    "orphaned": ("O", "On no ref"),
+}
 
 
 TREND_ROWS = "Rows"
@@ -53,12 +64,27 @@ def plain(text: str) -> str:
     return escape(text)
 
 
+def capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def pointed(spans_ms: Sequence[tuple[int, int | None]], zone: str) -> str:
+    """When main pointed to a snapshot."""
+    if not spans_ms:
+        return "never, by the snapshot-log"
+    found = [f"{units.moment(start, zone)} to {'now' if end is None else units.moment(end, zone)}"
+             for start, end in spans_ms[-3:]]  # fmt: skip
+    return "; ".join(([f"{len(spans_ms)} times, lastly"] if len(spans_ms) > 3 else []) + found)
+
+
 def dot_hover(dot: Dot, zone: str, held: bool) -> str:
     lines = [f"<b>{escape(dot.point)}</b> {commit_kind(dot.kind)}", units.moment(dot.time_ms, zone)]
     if held:
         lines[0] = f"<b>Snapshot {dot.id}</b> {commit_kind(dot.kind)}, expired"
     if dot.delta_rows is not None and dot.total_rows is not None:
         lines.append(f"{units.signed(dot.delta_rows)} rows → {units.count(dot.total_rows)}")
+    if dot.note:
+        lines.append(escape(capitalized(dot.note)).replace("; ", "<br>"))
     if dot.tags:
         lines.append("Tags: " + escape(listed(dot.tags, 4)))
     return "<br>".join(lines)
@@ -91,6 +117,11 @@ def flag_label(flags: Sequence[Flag]) -> str:
 def flag_hover(flags: Sequence[Flag], zone: str) -> str:
     names = escape(listed([flag.name for flag in flags]))
     return f"<b>{'Tag' if len(flags) == 1 else 'Tags'} {names}</b><br>of {units.moment(flags[0].time_ms, zone)}"
+
+
+def reset_hover(found: Reset, zone: str) -> str:
+    made = units.moment(found.made_ms, zone)
+    return f"<b>Main was set to {found.id}</b><br>{units.moment(found.time_ms, zone)}<br>committed {made}"
 
 
 def pin_hover(name: str, next_snapshot: int, ahead: bool) -> str:
@@ -139,6 +170,7 @@ FIELD_NAMES: Mapping[str, str] = {
     "goes": "Goes",
     "branch": "Branch",
     "standing": "Standing",
+    "main": "Main pointed here",
     "schema": "Schema",
     "rows": "Rows",
     "files": "Live files",

@@ -1,0 +1,62 @@
+"""Where main pointed, and when: a path over the lanes of a table's axis. Only Iceberg tells it, by its snapshot-log.
+
+Law: the log is followed entry by entry as it is listed, also where its times go back. It is neither the line of
+parents, which commits make, nor what refs name now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """From one moment to the next main's snapshot stood on this lane; None: it is not there any more."""
+
+    lane: int | None
+    start_ms: int
+    until_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Main was set by hand to a snapshot that was there already, committed at `made_ms`."""
+
+    point: str
+    id: int
+    lane: int
+    time_ms: int
+    made_ms: int
+
+
+def path(
+    log: Sequence[tuple[int, int]], places: Mapping[int, tuple[str, int, int]], end_ms: int
+) -> tuple[tuple[Stay, ...], tuple[Reset, ...]]:
+    """The path of a log of (time, snapshot), up to `end_ms`; `places` are each snapshot's point, lane and time."""
+    stays: list[Stay] = []
+    resets: list[Reset] = []
+    for number, (time_ms, id) in enumerate(log):
+        until_ms = log[number + 1][0] if number + 1 < len(log) else max(end_ms, time_ms)
+        point, lane, made_ms = places.get(id, ("", None, time_ms))
+        if lane is not None and made_ms != time_ms:
+            resets.append(Reset(point, id, lane, time_ms, made_ms))
+        if stays and stays[-1].lane == lane and stays[-1].start_ms <= time_ms:
+            stays[-1] = Stay(lane, stays[-1].start_ms, until_ms)
+        else:
+            stays.append(Stay(lane, time_ms, until_ms))
+    return tuple(stays), tuple(resets)
+
+
+def stays(log: Sequence[tuple[int, int]], id: int) -> list[tuple[int, int | None]]:
+    """From when to when main pointed to a snapshot; None: it does now."""
+    found: list[tuple[int, int | None]] = []
+    for number, (time_ms, own) in enumerate(log):
+        if own != id:
+            continue
+        until_ms = log[number + 1][0] if number + 1 < len(log) else None
+        if found and number and log[number - 1][1] == id:
+            found[-1] = found[-1][0], until_ms
+        else:
+            found.append((time_ms, until_ms))
+    return found
