@@ -26,12 +26,15 @@ LONGEST = 400
 
 PURE_IMPORTS = frozenset(
     "__future__ abc bisect calendar collections contextlib dataclasses datetime decimal enum fractions functools "
-    "hashlib heapq itertools json math operator re string struct textwrap types typing zoneinfo numpy pyarrow".split()
+    "hashlib heapq itertools json math operator re string struct textwrap types typing zoneinfo numpy pyarrow "
+    "sqlglot".split()
 )
 CLOCKS = frozenset({"now", "utcnow", "today", "random", "urandom"})
 SWALLOWS = frozenset({"exists", "lexists", "isdir", "isfile", "glob", "find", "walk", "rmdir", "rm", "mv"})
 WRITES = frozenset({"create", "put", "delete", "make_dirs"})
-WRITERS = re.compile(r"core/((store|apply|sweep|recover|demo(_twin)?)|formats/\w+/(commit|references)|spark/write)\.py")
+WRITERS = re.compile(
+    r"core/((store|apply|sweep|recover|rewrites|demo(_twin)?)|formats/\w+/(commit|references)|spark/write)\.py"
+)
 
 
 def relative(path: Path) -> str:

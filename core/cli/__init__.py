@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core import answers
-from core.cli import changes, programs, questions, tagging
+from core.cli import calling, changes, programs, questions, tagging
 from core.cli.text import say
 from core.errors import Invalid, SnapscopeError
 from core.model import MAIN
@@ -103,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="snapscope", description="The history of lakehouse tables: what was, what changed, what a clean-up frees."
     )
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser, metavar="COMMAND")
 
     def command(name: str, run: Run, help_: str, *, table: bool = True) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help_, description=help_)
@@ -171,8 +171,8 @@ def _parser() -> argparse.ArgumentParser:
     _tag_options(sub)
     _confirmation(sub)
     sub = command("rename-tag", changes.change, "Give a tag another name.")
-    sub.add_argument("--name", required=True)
-    sub.add_argument("--to", required=True)
+    sub.add_argument(*calling.flags("rename_tag", "tag"), required=True)
+    sub.add_argument(*calling.flags("rename_tag", "target_tag"), required=True)
     sub.add_argument("--now", metavar="TIME")
     _confirmation(sub)
     sub = command(
@@ -206,8 +206,16 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("run_id", metavar="RUN")
         if name == "resume":
             sub.add_argument("--settle", default="30 s", metavar="DURATION", help="wait for writers (30 s)")
-    sub = command("query", programs.query, "Run SQL over the table as of a point.")
+    sub = command("call", calling.call, "Plan and carry out what CALL sys.NAME(…) asks for.", table=False)
+    sub.add_argument("table", metavar="PLACE", help="a warehouse, or the table that the CALL names")
+    sub.add_argument("sql", metavar="CALL")
+    sub.add_argument("--now", metavar="TIME")
+    _confirmation(sub)
+    calling.add_actions(commands, _confirmation)
+    sub = command("query", calling.or_query(programs.query), "Run SQL over the table as of a point, or a CALL.")
     sub.add_argument("sql")
+    sub.add_argument("--now", metavar="TIME", help="of a CALL")
+    _confirmation(sub)
     sub.add_argument("--at", default="latest", metavar="POINT")
     sub.add_argument("--before", default=None, metavar="POINT", help="a second point, as the view <table>_before")
     sub.add_argument(
@@ -216,24 +224,29 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--hold", metavar="DURATION", help="tag the point for so long, so that no expiry takes it away")
     sub.add_argument("--limit", type=int, default=1000, help="rows shown at the most (1000)")
     sub.add_argument("--timeout", default="60 s", metavar="DURATION")
+    sub.add_argument("--engine", default="plain", help="who reads the rows: plain Spark, or the engine's own connector")
+    _connector(sub)
     sub = command("demo", programs.demo, "Make the demo warehouse with our own Spark pipeline.", table=False)
     sub.add_argument("directory")
     sub = command("serve", programs.serve, "Open the dashboard on warehouses, tables and catalogs.", table=False)
     sub.add_argument("warehouse", nargs="*", metavar="PLACE", help="a warehouse, a table or iceberg://CATALOG")
     sub.add_argument("--port", type=int, default=8501)
     sub.add_argument("--write", action="store_true", help="let readers switch changes on")
+    _connector(sub)
     command("doctor", programs.doctor, "Check Java, Spark and the libraries.", table=False)
     return parser
-    sub.add_argument("--engine", default="plain", help="who reads the rows: plain Spark, or the engine's own connector")
-    _connector(sub)
 
 
 def _common(sub: argparse.ArgumentParser, table: bool) -> None:
     sub.add_argument("--json", action="store_true", help="print one JSON document")
     if table:
         sub.add_argument("table", metavar="TABLE", help="a table's path or URL")
-    _connector(sub)
         sub.add_argument("--branch", default=MAIN)
+
+
+def _connector(sub: argparse.ArgumentParser) -> None:
+    help_ = "a jar or Maven coordinates of an engine's own Spark connector, in place of $SNAPSCOPE_CONNECTORS"
+    sub.add_argument("--connector", action="append", default=[], metavar="JAR|COORDINATES", help=help_)
 
 
 def _confirmation(sub: argparse.ArgumentParser) -> None:
@@ -244,11 +257,6 @@ def _confirmation(sub: argparse.ArgumentParser) -> None:
 
 def _expire_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--retain-max", type=int)
-def _connector(sub: argparse.ArgumentParser) -> None:
-    help_ = "a jar or Maven coordinates of an engine's own Spark connector, in place of $SNAPSCOPE_CONNECTORS"
-    sub.add_argument("--connector", action="append", default=[], metavar="JAR|COORDINATES", help=help_)
-
-
     sub.add_argument("--retain-min", type=int)
     sub.add_argument("--older-than", metavar="TIME")
     sub.add_argument("--time-retained", metavar="DURATION")
@@ -267,7 +275,7 @@ def _connector(sub: argparse.ArgumentParser) -> None:
 
 
 def _delete_tag_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--name", action="append", required=True, metavar="NAME[,NAME…]")
+    sub.add_argument(*calling.flags("delete_tag", "tag"), action="append", required=True, metavar="NAME[,NAME…]")
     sub.add_argument("--now", metavar="TIME")
 
 
@@ -283,14 +291,17 @@ def _tagging_options(sub: argparse.ArgumentParser) -> None:
 
 
 def _tag_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--name", required=True)
+    sub.add_argument(*calling.flags("create_tag", "tag"), required=True)
     which = sub.add_mutually_exclusive_group()
-    which.add_argument("--snapshot", metavar="ID", help="the snapshot to name (default: latest)")
+    which.add_argument(
+        *calling.flags("create_tag", "snapshot"), metavar="ID", help="the snapshot to name (default: latest)"
+    )
     which.add_argument("--time", metavar="TIME", help="the first snapshot at or after this")
     which.add_argument(
         "--watermark", type=int, metavar="NUMBER", help="the first snapshot whose watermark has come there"
     )
-    sub.add_argument("--time-retained", metavar="DURATION", help="the engine deletes the tag after this")
+    kept = calling.flags("create_tag", "time_retained")
+    sub.add_argument(*kept, metavar="DURATION", help="the engine deletes the tag after this")
     sub.add_argument("--now", metavar="TIME")
 
 

@@ -1,0 +1,148 @@
+"""`CALL sys.NAME(…)`: read by a SQL parser, matched against the table of procedures. Pure.
+
+Law: a CALL is one statement with constants as arguments, by position or by name; what would have no say is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from core.errors import Invalid, Unsupported
+from core.model import MAIN
+from core.procedures import MISSING, TABLES
+from core.requests import Procedure, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A CALL as it was written: the procedure, its namespace, arguments in order and by name."""
+
+    namespace: str
+    name: str
+    positional: tuple[Any, ...] = ()
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a CALL asks for, and of which table, as it names it."""
+
+    table: str
+    request: Request
+    is_dry: bool = False  # nothing is to be changed
+
+
+@functools.cache
+def _dialect() -> Any:
+    """Spark's SQL, with a doubled quote in a text as one: Spark since 4.0 and Flink mean it so."""
+    from sqlglot.dialects.spark import Spark
+
+    class Calls(Spark):
+        class Tokenizer(Spark.Tokenizer):
+            STRING_ESCAPES: ClassVar = ["\\", "'"]
+
+    return Calls
+
+
+def is_call(sql: str) -> bool:
+    """Is this statement a CALL? False for what is no SQL at all: whoever runs it says so."""
+    from sqlglot import tokenize
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tokens = tokenize(sql, read=_dialect())
+    except SqlglotError:
+        return False
+    return bool(tokens) and tokens[0].text.upper() == "CALL"
+
+
+def parse(sql: str) -> Call:
+    """A single CALL with constants as arguments. `Invalid` for anything else."""
+    from sqlglot import exp, parse_one, tokenize
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tokens = [each for each in tokenize(sql, read=_dialect()) if each.text != ";"]
+        if len(tokens) != 2 or tokens[0].text.upper() != "CALL":
+            raise Invalid("One CALL was expected.", remedy="Write CALL sys.create_tag(table => 'db.t', tag => 'v1').")
+        found: Any = parse_one(tokens[1].text, read=_dialect())
+    except SqlglotError as error:
+        told = str(error).splitlines()[0]
+        raise Invalid(f"The CALL cannot be read: {told}", remedy="Write CALL sys.NAME(name => value, …).") from None
+    function = found.expression if isinstance(found, exp.Dot) else None
+    if not isinstance(function, exp.Anonymous):
+        raise Invalid("The CALL names no procedure.", remedy="Write CALL sys.NAME(…), or system.NAME(…) for Iceberg.")
+    positional, named = [], dict[str, Any]()
+    for each in function.expressions:
+        if isinstance(each, exp.Kwarg):
+            if each.name in named:
+                raise Invalid(f"The argument {each.name} is given twice.")
+            named[each.name] = _constant(each.expression)
+        elif named:
+            raise Invalid("An argument without a name follows one with a name.", remedy="Name them all.")
+        else:
+            positional.append(_constant(each))
+    namespace = found.this.name if isinstance(found.this, exp.Identifier) else found.this.expression.name
+    return Call(namespace.lower(), function.name.lower(), tuple(positional), named)
+
+
+def _constant(value: Any) -> Any:
+    from sqlglot import exp
+
+    match value:
+        case exp.Literal():
+            return value.name if value.is_string else int(value.name) if value.name.isdecimal() else value.name
+        case exp.Neg() if isinstance(value.this, exp.Literal) and value.this.name.isdecimal():
+            return -int(value.this.name)
+        case exp.Boolean():
+            return bool(value.this)
+        case exp.Null():
+            return None
+        case exp.Cast() if isinstance(value.this, exp.Literal):
+            return value.this.name
+        case exp.Array():
+            return tuple(_constant(each) for each in value.expressions)
+        case _:
+            raise Invalid(f"{value.sql(dialect='spark')} is no constant.", remedy="Give a text, a number or a boolean.")
+
+
+def asked(call: Call, now_ms: int) -> Asked:
+    """What a CALL asks for. `Invalid` for wrong arguments, `Unsupported` for procedures that have no action here."""
+    known = TABLES.get(call.namespace)
+    if known is None:
+        raise Invalid(f"There is no namespace {call.namespace!r}.", remedy="Paimon's is sys, Iceberg's is system.")
+    if why := MISSING.get((call.namespace, call.name)):
+        raise Unsupported(f"CALL {call.namespace}.{call.name} has no action here: {why}")
+    if call.name not in known:
+        raise Invalid(f"There is no procedure {call.namespace}.{call.name}.", remedy=f"There are {', '.join(known)}.")
+    of = known[call.name]
+    given = _matched(of, call)
+    table, _, branch = given.pop("table").partition("$branch_")
+    return Asked(table, of.asks(given, branch or MAIN, now_ms), bool(given.get("dry_run")))
+
+
+def _matched(of: Procedure, call: Call) -> dict[str, Any]:
+    names = {name.lower(): each for each in of.parameters for name in (each.name, *each.also)}
+    listed = ", ".join(each.name for each in of.parameters)
+    if len(call.positional) > len(of.parameters):
+        raise Invalid(f"{of.name} takes {len(of.parameters)} arguments at the most.", remedy=f"They are {listed}.")
+    values = {each.name: value for each, value in zip(of.parameters, call.positional, strict=False)}
+    for name, value in call.named.items():
+        each = names.get(name.lower())
+        if each is None:
+            raise Invalid(
+                f"{of.name} knows no argument {name!r}, or it has no say here.", remedy=f"There are {listed}."
+            )
+        if each.name in values:
+            raise Invalid(f"The argument {each.name} of {of.name} is given twice.")
+        values[each.name] = value
+    for each in of.parameters:
+        if each.is_needed and values.get(each.name) is None:
+            raise Invalid(f"{of.name} needs the argument {each.name}.", remedy=f"There are {listed}.")
+    return {
+        each.name: None if (value := values.get(each.name)) is None else each.read(each.name, value)
+        for each in of.parameters
+    }

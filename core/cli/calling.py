@@ -1,0 +1,113 @@
+"""CALLs and the engines' own action names at the terminal: planned, shown, asked for and applied as anything else."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from core import answers, calling, calls
+from core.calls import Asked, Call
+from core.cli import running
+from core.cli import text as texts
+from core.errors import Invalid
+from core.procedures import PAIMON, TABLES
+from core.requests import Parameter
+from core.table import open_table
+
+Args = argparse.Namespace
+Answer = tuple[Any, str]
+
+
+def call(args: Args) -> Answer:
+    """CALL sys.NAME(…) on the table it names, at a table's place or in a warehouse."""
+    now_ms = running.now_ms(args)
+    found, asked = calling.read(args.sql, now_ms, args.table)
+    return _carry_out(args, found.location, asked, now_ms)
+
+
+def or_query(query: Callable[[Args], Answer]) -> Callable[[Args], Answer]:
+    """SQL is run by `query`; a CALL shows its plan first, as everything that changes a table."""
+
+    def run(args: Args) -> Answer:
+        if not calls.is_call(args.sql):
+            given = [f"--{name}" for name in ("yes", "plan", "now") if getattr(args, name)]
+            if given:
+                raise Invalid(f"{', '.join(given)}: of a CALL, and this is a query.")
+            return query(args)
+        given = [f"--{name}" for name in ("before", "since", "hold") if getattr(args, name)]
+        if given or args.at != "latest":
+            raise Invalid(f"{', '.join(given) or '--at'}: of a query, and this is a CALL.")
+        return call(args)
+
+    return run
+
+
+def action(args: Args) -> Answer:
+    """An action by the engine's own name: a CALL whose arguments are options."""
+    of = TABLES[PAIMON][args.command]
+    named = {each.name: value for each in of.parameters[1:] if (value := getattr(args, each.name)) is not None}
+    places = [place for place in (args.place, args.path) if place is not None]
+    apart = [place for place in (args.warehouse, args.database, args.table) if place is not None]
+    name, now_ms = args.table or "t", running.now_ms(args)
+    if len(places) == 1 and not apart:
+        location = places[0]
+    elif len(apart) == 3 and not places:
+        location = calling.find(args.warehouse, f"{args.database}.{name.partition('$')[0]}").location
+    else:
+        raise Invalid("Which table?", remedy="Name its place, or give --warehouse, --database and --table.")
+    asked = calls.asked(Call(PAIMON, args.command, (), {"table": name, **named}), now_ms)
+    return _carry_out(args, location, asked, now_ms)
+
+
+def _carry_out(args: Args, location: str, asked: Asked, now_ms: int) -> Answer:
+    table = open_table(location)
+    history = table.history()
+    found = calling.planned(table, history, asked.request, now_ms)
+    document = {
+        "request": {"type": type(asked.request).__name__, **dataclasses.asdict(asked.request)},
+        "told": list(found.told),
+        "plans": [answers.plan(plan) for plan in found.plans],
+        "fingerprint": found.fingerprint,
+        "receipts": [],
+    }
+    shown = "\n\n".join([*found.told, *(texts.of_plan(plan) for plan in found.plans)])
+    if len(found.plans) > 1:
+        shown += f"\n\nAll of it is plan {found.fingerprint[:16]}"
+    if asked.is_dry:
+        return document, shown
+    if not args.json:
+        texts.say(shown)
+    receipts, text = running.carry_out(args, table, found.plans, found.fingerprint)
+    return {**document, "receipts": receipts}, text
+
+
+def add_actions(commands: Any, confirmation: Callable[[argparse.ArgumentParser], None]) -> None:
+    """A command for every procedure under its own name, with every name its arguments go by."""
+    for name, procedure in TABLES[PAIMON].items():
+        if "_" not in name:
+            continue
+        about = f"As CALL sys.{name}(…)."
+        sub = commands.add_parser(name, description=about)
+        sub.set_defaults(run=action)
+        sub.add_argument("--json", action="store_true", help="print one JSON document")
+        sub.add_argument("place", nargs="?", metavar="TABLE", help="a table's path or URL")
+        for option in ("warehouse", "database", "table", "path"):
+            sub.add_argument(f"--{option}", help="where the table is, as engines say it")
+        for each in procedure.parameters[1:]:
+            sub.add_argument(*spelled(each), dest=each.name, required=each.is_needed)
+        sub.add_argument("--now", metavar="TIME")
+        confirmation(sub)
+
+
+def flags(procedure: str, name: str) -> list[str]:
+    """Our own command's option for an argument of a procedure, ours first."""
+    [each] = [each for each in TABLES[PAIMON][procedure].parameters if each.name == name]
+    ours = {"tag": "--name", "target_tag": "--to"}.get(name, f"--{name.replace('_', '-')}")
+    return list(dict.fromkeys([ours, *spelled(each)]))
+
+
+def spelled(each: Parameter) -> list[str]:
+    """The options of an argument."""
+    return [f"--{name}" for name in (each.name, *each.also)]

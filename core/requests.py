@@ -1,0 +1,116 @@
+"""What a procedure asks for, and how its arguments are read. Pure; the procedures themselves: `core.procedures`."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.asof import parse_time_ms
+from core.changes import Change
+from core.errors import Invalid
+from core.model import MAIN
+from core.units import parse_duration_ms
+
+
+@dataclass(frozen=True, slots=True)
+class TagFrom:
+    """A tag made from a time or a watermark, rounded up."""
+
+    name: str
+    time_ms: int | None = None
+    watermark: int | None = None
+    retained_ms: int | None = None
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class ExpireTags:
+    """Tags whose time is over, or that were made before `older_than_ms`."""
+
+    older_than_ms: int | None = None
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class AutoTag:
+    """The tags that are due by the table's own options."""
+
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class BackToWatermark:
+    """A destructive rollback to the last snapshot whose watermark is at or before this."""
+
+    watermark: int
+    branch: str = MAIN
+
+
+Request = Change | TagFrom | ExpireTags | AutoTag | BackToWatermark
+Given = Mapping[str, Any]  # arguments by Spark's names, read; what was not given is None
+Told = Mapping[str, str | int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    read: Callable[[str, Any], Any]
+    is_needed: bool = False
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """`asks`: what it asks for on a branch, at `now_ms`. `tells`: the arguments of a change that is just this, else
+    None."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    asks: Callable[[Given, str, int], Request]
+    tells: Callable[[Change, int, Mapping[str, str]], Told | None] = lambda *_: None
+
+
+# arguments -----------------------------------------------------------------------------------------------------------
+
+
+def text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise Invalid(f"The argument {name} was expected to be a text, found {value!r}.")
+    return value
+
+
+def number(name: str, value: Any) -> int:
+    """A number, or one in a text: actions give all their arguments as text."""
+    if isinstance(value, bool) or not str(value).strip().lstrip("-").isdecimal():
+        raise Invalid(f"The argument {name} was expected to be a whole number, found {value!r}.")
+    return int(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    if str(value).lower() not in ("true", "false"):
+        raise Invalid(f"The argument {name} was expected to be true or false, found {value!r}.")
+    return str(value).lower() == "true"
+
+
+def names(name: str, value: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.strip() for each in text(name, value).split(",") if each.strip()))
+
+
+def duration(name: str, value: Any) -> int:
+    return parse_duration_ms(str(value))
+
+
+def moment(name: str, value: Any) -> int:
+    """Epoch milliseconds. Without a zone it is UTC: an engine reads it in the zone of its own JVM."""
+    text = str(value).strip()
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return parse_time_ms(text)
+    return parse_time_ms((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).isoformat())
+
+
+def ids(name: str, value: Any) -> tuple[int, ...]:
+    return tuple(number(name, each) for each in (value if isinstance(value, tuple) else (value,)))
