@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from core.errors import Corrupt, Invalid
-from core.formats.paimon import binary_row
-from core.formats.paimon.entries import Stats, shortened
+from core.formats.paimon import binary_row, entries
+from core.formats.paimon.entries import Stats
 from core.formats.paimon.types import Type, parse
 from core.model import Schema
 
@@ -38,13 +38,15 @@ def read(path: str, schema: Schema) -> Footer:
         return Footer(rows, partition, stats)
 
 
-def statistics(file: parquet.ParquetFile, columns: Iterable[tuple[str, Type]]) -> Stats:
-    """What an open file's footer states of these columns, in their order."""
+def statistics(
+    file: parquet.ParquetFile, columns: Iterable[tuple[str, Type]], length: int = entries.STATS_LENGTH
+) -> Stats:
+    """What an open file's footer states of these columns, in their order; texts are cut to a length."""
     leaves = _leaves(file.schema_arrow)
     least, greatest, nulls = [], [], []
     for name, of in columns:
         column = leaves.get(name)
-        low, high, empty = (None, None, None) if column is None else _column(file.metadata, column, of)
+        low, high, empty = (None, None, None) if column is None else _column(file.metadata, column, of, length)
         if not of.nullable and empty:
             raise Invalid(f"The column '{name}' may not be null, but {empty} of the rows have no value.")
         least.append(low)
@@ -74,7 +76,7 @@ def _children(of: pa.DataType) -> Iterable[pa.Field]:
     return tuple(of.field(at) for at in range(of.num_fields))
 
 
-def _column(metadata: Any, column: int, of: Type) -> tuple[Any, Any, int | None]:
+def _column(metadata: Any, column: int, of: Type, length: int) -> tuple[Any, Any, int | None]:
     """(least, greatest, nulls) over all row groups; None where one of them does not say."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     stated = [(group.num_rows, group.column(column).statistics) for group in groups if group.num_rows]
@@ -86,7 +88,7 @@ def _column(metadata: Any, column: int, of: Type) -> tuple[Any, Any, int | None]
         return None, None, nulls
     low = min(_value(statistics.min, of) for statistics in with_values)
     high = max(_value(statistics.max, of) for statistics in with_values)
-    return *shortened(low, high), nulls
+    return *entries.shortened(low, high, length), nulls
 
 
 def _value(value: Any, of: Type) -> Any:

@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 
 from core.errors import Invalid
 from core.formats.paimon import binary_row, entries, types
-from core.formats.paimon.entries import Record
+from core.formats.paimon.entries import STATS_LENGTH, Record
 from core.formats.paimon.types import Type, parse
 from core.model import Schema
 from core.spark import footers
@@ -31,6 +31,7 @@ _OF_FILES = {
     **dict.fromkeys(("partition", "min_key", "max_key", "key_least", "key_greatest", "least", "greatest"),
                     (pa.binary(), "binary")),
     **dict.fromkeys(("key_nulls", "nulls"), (pa.list_(pa.int64()), "array<bigint>")),
+    **dict.fromkeys(("key_columns", "columns"), (pa.list_(pa.string()), "array<string>")),
     **dict.fromkeys(("bucket", "level", "rows", "bytes", "min_sequence", "max_sequence", "deletes"),
                     (pa.int64(), "bigint")),
 }  # fmt: skip
@@ -38,6 +39,7 @@ DESCRIBED = pa.schema([(name, of) for name, (of, _) in _OF_FILES.items()])
 DESCRIBED_DDL = ", ".join(f"{name} {of}" for name, (_, of) in _OF_FILES.items())
 _KEY_ID, _SEQUENCE_ID, _KIND_ID = 1_073_741_823, 2_147_483_646, 2_147_483_645
 _GROUP_BYTES = 64 << 20  # of a row group in memory
+_KEY_STATS_LENGTH = 128  # characters or bytes of a key kept in statistics, whatever `metadata.stats-mode` says
 _LEAST_ROWS = 1_000  # that a row group has: as often the engine looks at a file's size
 _RETRACTIONS = pa.array([UPDATE_BEFORE, DELETE], pa.int8())
 TARGET = "128 mb"
@@ -95,6 +97,7 @@ class Files:
         self._target_bytes = parse_size_bytes(schema.options.get("target-file-size", TARGET))
         self._codec = schema.options.get("file.compression", "zstd").lower()
         self._level = int(schema.options.get("file.compression.zstd-level", 1)) if self._codec == "zstd" else None
+        self._keeps_stats = schema.options.get("metadata.stats-mode", "").lower() != "none"
         self._writer: parquet.ParquetWriter | None = None
         self._found: Described = {}
         self._done: list[Described] = []
@@ -170,15 +173,31 @@ class Files:
         described = {name: found[name] for name in DESCRIBED.names if name in found}
         described |= {"bytes": os.stat(path).st_size, "min_key": found["first"], "max_key": found["last"]}
         with parquet.ParquetFile(path) as file:
-            for prefix, columns in (("key_", own), ("", values)):
-                stats = footers.statistics(file, columns)
-                for which, known, end in (("least", stats.least, 0), ("greatest", stats.greatest, -1)):
-                    # a footer has no NaN and confuses the zeros, which the engine does not
-                    ends = [(found["floats"].get(name, (v,)) or (None,))[end]
-                            for (name, _), v in zip(columns, known, strict=True)]  # fmt: skip
-                    described[prefix + which] = binary_row.encode(ends, [of.but_nullable() for _, of in columns])
-                described[f"{prefix}nulls"] = list(stats.nulls)
+            described |= self._stats(file, own, _KEY_STATS_LENGTH, "key_")
+            described |= self._stats(file, values if self._keeps_stats else [], STATS_LENGTH, "")
         self._done.append(described)
+
+    def _stats(
+        self, file: parquet.ParquetFile, columns: Sequence[tuple[str, Type]], length: int, prefix: str
+    ) -> Described:
+        """Statistics as rows; of the table's own columns only those that have any."""
+        stats = footers.statistics(file, columns, length)
+        each = []
+        for (name, of), *known in zip(columns, stats.least, stats.greatest, stats.nulls, strict=True):
+            if (ends := self._found["floats"].get(name)) is not None:
+                known[:2] = ends or (
+                    None,
+                    None,
+                )  # a footer has no NaN and confuses the zeros, which the engine does not
+            if prefix or known != [None, None, None]:
+                each.append((name, of.but_nullable(), *known))
+        of_each = [of for _, of, *_ in each]
+        return {
+            f"{prefix}columns": [name for name, *_ in each] if len(each) < len(columns) or not columns else None,
+            f"{prefix}least": binary_row.encode([low for *_, low, _, _ in each], of_each),
+            f"{prefix}greatest": binary_row.encode([high for *_, high, _ in each], of_each),
+            f"{prefix}nulls": [nulls for *_, nulls in each],
+        }
 
 
 def _ends(column: pa.ChunkedArray, before: tuple[float, ...]) -> tuple[float, ...]:
@@ -208,7 +227,7 @@ def own_fields(file: Mapping[str, Any]) -> Record:
         "_MAX_KEY": file["max_key"],
         "_KEY_STATS": _stats(file, "key_"),
         "_VALUE_STATS": _stats(file, ""),
-        "_VALUE_STATS_COLS": None,
+        "_VALUE_STATS_COLS": file["columns"],
         "_MIN_SEQUENCE_NUMBER": file["min_sequence"],
         "_MAX_SEQUENCE_NUMBER": file["max_sequence"],
         "_LEVEL": file["level"],

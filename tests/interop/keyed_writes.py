@@ -15,7 +15,6 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from core.formats.paimon import references
 from core.formats.paimon.types import arrow, parse
 from core.spark import compact_keyed, write, write_keyed
 from core.store import Store
@@ -27,7 +26,7 @@ ENGINES = list(ENGINE_OPTIONS)
 KINDS = ("+I", "-U", "+U", "-D")
 
 
-def frame(spark: SparkSession, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], kinds: Sequence[str]
+def frame(spark: SparkSession, columns: Sequence[tuple[str, Any]], rows: Sequence[Sequence[Any]], kinds: Sequence[str]
 ) -> DataFrame:  # fmt: skip
     """Rows as a judge takes them, in their order, with their kinds in the column `__k`."""
     made = [
@@ -38,7 +37,7 @@ def frame(spark: SparkSession, columns: Sequence[tuple[str, str]], rows: Sequenc
     return spark.createDataFrame(table)
 
 
-def python(value: Any, of: str) -> Any:
+def python(value: Any, of: Any) -> Any:
     if value is None:
         return None
     match parse(of).root:
@@ -98,6 +97,5 @@ def sequence(spark: SparkSession, judge: PaimonJudge, folder: Path, seed: int, *
     done["points read by us"] += check_every_point(spark, judge, ours)
     before = judge.rows(ours)
     judge.expire(ours, retain_max=1, retain_min=1)
-    head = references.read_head(store).snapshot
-    assert judge.rows(ours) == before and head is not None, (seed, engine)
+    assert judge.rows(ours) == before, (seed, engine)
     return done
