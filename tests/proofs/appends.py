@@ -13,7 +13,7 @@ from tests.interop.append_turns import Turns
 
 CLAIM = (
     "Append tables that we and Java Paimon 2.0 write, overwrite, empty, compact, analyze, alter and expire in turns: "
-    "the engine reads the same rows after every step, we do at the end, tags keep theirs, and its orphan cleaner finds none"
+    "the engine reads the same rows after every step, we do at the end, tags keep theirs, its orphan cleaner finds none"
 )
 NEEDS = "engines"
 STEPS = 14
