@@ -22,7 +22,7 @@ from core.later import Later
 from core.model import MAIN, HolderKind, Line, Problem, Snapshot
 from core.plan import going
 from core.planned import Plan
-from core.questions import Drop, best_drops, by_holders, exclusive, retention_curve
+from core.questions import Drop, by_holders, drops, exclusive, retention_curve
 from core.sweep import Receipt
 from core.tagging import Tagging
 
@@ -219,7 +219,7 @@ def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
     _, later = exclusive(history, settled)
     dates = expiries(history.heads, now_ms)
     curve_files, curve_bytes = retention_curve(history, branch)
-    drops, untold = _best_drops(history, branch)
+    best, untold = _best_drops(history, now_ms, branch)
     return {
         "held_bytes": history.bytes_of(history.held.over(kept)),
         "tags": _ref_costs(history, now_ms)
@@ -250,15 +250,15 @@ def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
             {"retain": keep, "freed_files": int(curve_files[keep]), "freed_bytes": int(curve_bytes[keep])}
             for keep in range(1, len(curve_files))
         ],
-        "best_drops": [{"tags": list(drop.tags), "files": drop.files, "bytes": drop.bytes} for drop in drops],
+        "best_drops": [{"tags": list(drop.tags), "files": drop.files, "bytes": drop.bytes} for drop in best],
         "best_drops_untold": untold,
     }
 
 
-def _best_drops(history: History, branch: str) -> tuple[tuple[Drop, ...], str | None]:
+def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[Drop, ...], str | None]:
     """Where they are too many to choose from, why; the rest is told all the same."""
     try:
-        return best_drops(history, history.existing, branch), None
+        return drops(history, now_ms, branch), None
     except Invalid as error:
         return (), str(error)
 

@@ -260,6 +260,7 @@ def cost(args: Args) -> Answer:
     soon, later = found["snapshots"][:SHOWN], found["snapshots"][SHOWN:]
     ends = [(each["point"], each["expires"]) for each in soon]
     sets = [(each["holders"], str(each["files"]), size(each["bytes"])) for each in found["by_holders"][:20]]
+    frees = "frees" if history.heads.pointer is None else "frees with the next expiry"
     drops = [(", ".join(each["tags"]), str(each["files"]), size(each["bytes"])) for each in found["best_drops"][:10]]
     parts = [
         f"{size(found['held_bytes'])} are held.",
@@ -267,7 +268,7 @@ def cost(args: Args) -> Answer:
         grid(("tag", "frees now", "once the policy has run", "expires"), tags),
         grid(("snapshot", "goes by itself"), ends) + (f"\n… and {len(later)} more" if later else ""),
         grid(("held by exactly", "files", "bytes"), sets),
-        found["best_drops_untold"] or grid(("best tags to drop", "files", "frees"), drops),
+        found["best_drops_untold"] or grid(("best tags to drop", "files", frees), drops),
     ]
     return found, "\n\n".join(parts)
 

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core import questions
 from core.expiry import expiries
 from core.history import History
 from core.journal import Run
-from core.questions import best_drops, by_holders, retention_curve
+from core.questions import by_holders, retention_curve
 from dashboard.present import units, words
 from dashboard.present.canvas import FONT
 from dashboard.present.palette import Palette
@@ -82,9 +83,9 @@ def holders(history: History) -> pd.DataFrame:
     return found
 
 
-def drops(history: History, branch: str) -> pd.DataFrame:
-    """For each number of tags the ones whose dropping frees most now."""
-    found = best_drops(history, history.existing, branch)[:SHOWN_DROPS]
+def drops(history: History, now_ms: int, branch: str) -> pd.DataFrame:
+    """For each number of tags the ones whose dropping frees most: see `core.questions.drops`."""
+    found = questions.drops(history, now_ms, branch)[:SHOWN_DROPS]
     return pd.DataFrame(
         {
             "count": [len(drop.tags) for drop in found],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.changes import Expire
+from core.errors import Invalid
 from core.history import History
 from core.planned import Plan
 from dashboard import loading
@@ -61,12 +62,17 @@ def draw(opened: Opened, history: History, branch: str, plan: Plan | None) -> No
 
 
 def _drops(opened: Opened, history: History, branch: str) -> None:
-    found = lab.drops(history, branch)
-    if found.empty:
-        is_later = opened.heads.format == "iceberg" and opened.heads.main.tags
-        st.html(markup.note("info", words.TAGS_FREE_LATER if is_later else words.NO_TAGS_TO_DELETE))
+    is_later = opened.heads.format == "iceberg"
+    try:
+        found = lab.drops(history, opened.now_ms, branch)
+    except Invalid as error:  # more tags than can be chosen from: the rest of the page stands
+        st.html(markup.note("info", str(error)))
         return
-    st.caption(words.LAB_DROPS_HELP)
+    if found.empty:
+        has_tags = is_later and opened.heads.main.tags
+        st.html(markup.note("info", words.TAGS_KEEP_NOTHING if has_tags else words.NO_TAGS_TO_DELETE))
+        return
+    st.caption(words.LAB_DROPS_LATER if is_later else words.LAB_DROPS_HELP)
     columns = {
         "count": grids.number(words.LAB_COUNT),
         "tags": grids.text(words.LAB_DROP_TAGS, width="large"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import refplan
 from core.history import History
-from core.model import MAIN, Heads, Holder, HolderKind, Line, Snapshot
-from core.questions import best_drops, by_holders, exclusive, retention_curve
+from core.model import MAIN, Heads, Holder, HolderKind, Line, Ref, Schema, Snapshot, Tag
+from core.questions import best_drops, by_holders, drops, exclusive, retention_curve
 from core.runs import from_pairs
 from core.table import open_table
 from tests.places import TABLES
@@ -105,15 +107,15 @@ def test_sets_of_holders_are_named_exactly(history: History) -> None:
 def test_drops_are_counted_exactly_and_neighbours_are_chosen_best(history: History) -> None:
     kept = history.existing
     tags = [p for p, each in enumerate(history.holders) if each.kind is HolderKind.TAG and each.branch == MAIN]
-    drops = best_drops(history, kept)
-    assert len(drops) == len(tags)
-    for number, drop in enumerate(drops, 1):
+    found = best_drops(history, kept)
+    assert len(found) == len(tags)
+    for number, drop in enumerate(found, 1):
         gone = {p for p in tags if history.holders[p].name in drop.tags}
         assert len(gone) == number
         chosen = freed(history, kept, gone)
         assert (drop.files, drop.bytes) == (chosen.sum(), history.bytes_of(chosen))
     if all(len(run) <= 1 for run in np.split(history.held.owner, np.flatnonzero(np.diff(history.held.owner)) + 1)):
-        for number, drop in enumerate(drops, 1):
+        for number, drop in enumerate(found, 1):
             best = max(
                 history.bytes_of(freed(history, kept, set(chosen))) for chosen in itertools.combinations(tags, number)
             )
@@ -123,6 +125,51 @@ def test_drops_are_counted_exactly_and_neighbours_are_chosen_best(history: Histo
 def test_two_tags_on_one_view_free_nothing_alone_and_all_together() -> None:
     history = made(["t", "t", "s"], [{0, 1}, {2}], [100, 7])
     assert [drop.bytes for drop in best_drops(history, history.existing)] == [0, 100]
+
+
+@st.composite
+def tagged(draw: st.DrawFn) -> History:
+    """An Iceberg history: a line of snapshots, some of them on no branch, with tags that may have ends."""
+    count = draw(st.integers(1, 7))
+    snapshots = [
+        Snapshot(n, draw(st.integers(0, 20)), "append", 0, "", n, None, None, None, {}, b"", n - 1 if n > 1 else None)
+        for n in range(1, count + 1)
+    ]
+    head = draw(st.integers(1, count))
+    ages = st.none() | st.integers(0, 20)
+    tags = draw(st.lists(st.tuples(st.integers(1, count), ages), max_size=5))
+    refs = (Ref(MAIN, True, head), *(Ref(f"t{n}", False, id, max_ref_age_ms=age) for n, (id, age) in enumerate(tags)))
+    named = tuple(Tag(ref.name, snapshots[ref.snapshot_id - 1], None, None) for ref in refs[1:])
+    keep = {"history.expire.max-snapshot-age-ms": str(draw(st.integers(0, 20)))}
+    schema = Schema(0, (), (), (), keep | {"gc.enabled": draw(st.sampled_from(["true", "true", "false"]))}, 0)
+    line = Line(MAIN, tuple(snapshots), named, (), (), {0: schema}, current_schema=0)
+    held = draw(st.lists(st.sets(st.integers(0, count - 1)), max_size=10))
+    sizes = draw(st.lists(st.integers(0, 1000), min_size=len(held), max_size=len(held)))
+    plain = made(["s"] * count, held, sizes)
+    holders = tuple(Holder(HolderKind.SNAPSHOT, MAIN, str(each.id), each, f"s/{each.id}") for each in snapshots)
+    return replace(plain, heads=Heads("t", "iceberg", (line,), {}, refs, ()), holders=holders)
+
+
+@given(tagged())
+def test_dropping_icebergs_tags_frees_what_the_next_expiry_frees_without_them(history: History) -> None:
+    now_ms = 20
+    found = drops(history, now_ms)
+    if history.heads.main.options["gc.enabled"] == "false":
+        assert found == ()
+        return
+
+    def costs(names: set[str]) -> tuple[int, int]:
+        return refplan.marginal(history, [ref for ref in history.heads.refs if ref.name not in names], now_ms)
+
+    for number, drop in enumerate(found, 1):
+        assert len(set(drop.tags)) == number
+        assert (drop.files, drop.bytes) == costs(set(drop.tags))
+    every = {ref.name for ref in history.heads.refs if ref.name != MAIN}
+    assert (found[-1].bytes if found else 0) == costs(every)[1]  # those left out keep nothing
+    if all(len(run) <= 1 for run in np.split(history.held.owner, np.flatnonzero(np.diff(history.held.owner)) + 1)):
+        for number, drop in enumerate(found, 1):
+            best = max(costs(set(chosen))[1] for chosen in itertools.combinations(found[-1].tags, number))
+            assert drop.bytes == best
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -478,3 +478,12 @@ def test_reading_can_be_cancelled_and_resumed(open_page: Callable[..., Page], wa
     page.test.session_state["snapscope.stopped"] = loading.fingerprint(heads)
     assert words.STOPPED in page.run().text
     assert "Snapshot 9" in press(page, words.READ_AGAIN).text
+
+
+def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
+    open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.questions.MAX_DROPPABLE", 1)
+    page = open_page("retention", warehouse, table=TITLE)
+    assert "2 tags are too many to choose from; at most 1." in page.text
+    assert len(page.test.dataframe) == 3  # of the curve, the holders and the table's own policy

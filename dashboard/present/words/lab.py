@@ -21,6 +21,10 @@ LAB_HOLDERS_HELP = (
     "“history” are the others."
 )
 LAB_DROPS_HELP = "For each number of tags, the ones whose dropping frees most, everything else staying as it is."
+LAB_DROPS_LATER = (
+    "For each number of tags, the ones without which the next expiry by the table's own rules frees most. Removing an "
+    "Iceberg tag frees nothing by itself."
+)
 LAB_NO_CURVE = "One snapshot or none: there is nothing to choose."
 LAB_AS_TABLE = "As a table"
 LAB_FILES = "Files"

@@ -46,9 +46,7 @@ TAGS_TO_DELETE = "Tags to delete"
 BRANCH = "Branch"
 PREVIEW_EMPTY_EXPIRE = "Set at least one rule above to see what it would free."
 PREVIEW_EMPTY_TAGS = "Choose one or more tags above to see what deleting them would free."
-TAGS_FREE_LATER = (
-    "Removing an Iceberg tag frees nothing by itself: the Tags page tells what each costs once an expiry has run."
-)
+TAGS_KEEP_NOTHING = "The table's own rules keep what its tags name anyway, or keep all, so dropping tags frees nothing."
 NO_TAGS_TO_DELETE = "This table has no tags, so there is none to delete."
 MODE = "What may go"
 OLDER_THAN_NEXT = (
