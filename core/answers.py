@@ -160,6 +160,7 @@ def plan(value: Plan, native: tuple[str, ...] = (), coming: Forecast | None = No
             {"point": verdict.point, "keep": verdict.keep, "reasons": list(verdict.reasons)} for verdict in value.points
         ],
         "frees": value.frees.to_pylist(),
+        "orphans": value.orphans.to_pylist(),
         "freed_bytes": value.freed_bytes,
         "kept_bytes": value.kept_bytes,
         "warnings": list(value.warnings),

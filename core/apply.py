@@ -25,6 +25,7 @@ from core.journal import Journal
 from core.lock import locked
 from core.model import MAIN, Heads
 from core.planned import Plan
+from core.rewrites import Rewrite
 from core.settle import SETTLE_S, refuse_settle
 from core.store import Store
 from core.sweep import Receipt, Work, agreed, carry_out, read_if_there, refuse_contradictions
@@ -62,8 +63,10 @@ def apply(
             how = commits.Manner(settle_s, progress, waits, cancelled)
             return commits.apply(table, plan, confirm, _document(plan, None), journal, how)
         tag = NewTag.of(plan) if isinstance(plan.change, ReplaceTag) else None
+        rewrite = Rewrite.of(plan) if plan.steps else None
         frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
-        run = journal.start(table.location, type(plan.change).__name__, _document(plan, tag), plan.removes, frees)
+        document = _document(plan, tag) | ({"rewrite": rewrite.to_json()} if rewrite else {})
+        run = journal.start(table.location, type(plan.change).__name__, document, plan.removes, frees)
         work = Work(
             run,
             plan.fingerprint,
@@ -75,7 +78,12 @@ def apply(
             repairs(plan.change),
             True,
         )
-        replace = None if tag is None else functools.partial(tag.publish, table.store)
+        replace: Callable[[], list[str] | None] | None = None
+        if tag is not None:
+            replace = functools.partial(tag.publish, table.store)
+        if rewrite is not None:
+            replace = functools.partial(rewrite.carry_out, table.store, is_first=True)
+            settle_s = settle_s if frees else 0  # where no file goes, nobody is waited for
         return carry_out(table, work, journal, settle_s, progress, waits, cancelled, replace)
 
 
@@ -131,7 +139,14 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
                 f"{verdict.point} may no longer go: {'; '.join(verdict.reasons)}. Nothing was changed.",
                 remedy="Plan again.",
             )
-    if table.own:
+    if again.steps != plan.steps:
+        raise Conflict(
+            "The table has changed since the plan was made, and other references would have to be rewritten now; "
+            "nothing was changed.",
+            path=table.location,
+            remedy="Plan again.",
+        )
+    if table.own or (plan.steps and not len(plan.frees)):
         return
     findings = crosscheck.examine(table.store, history, table.manifests, plan.frees["path"].to_pylist())
     refuse_contradictions(history, findings, {verdict.point for verdict in again.points if verdict.keep})

@@ -147,6 +147,24 @@ class Rollback:
 
 
 @dataclass(frozen=True, slots=True)
+class ResetConsumer:
+    """Let a streaming reader begin at a retained snapshot; None forgets the reader. Paimon's."""
+
+    name: str
+    next_snapshot: int | None = None
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class ClearConsumers:
+    """Forget streaming readers whose whole name matches `including` (None: any) and not `excluding`. Paimon's."""
+
+    including: str | None = None
+    excluding: str | None = None
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
 class CleanOrphans:
     """Delete files that no point of any branch names and that were last written before `older_than_ms`."""
 
@@ -155,7 +173,8 @@ class CleanOrphans:
 
 
 OfBranches = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback
-Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | OfBranches | CleanOrphans
+OfConsumers = ResetConsumer | ClearConsumers
+Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | OfBranches | OfConsumers | CleanOrphans
 KINDS: Mapping[str, Callable[..., Change]] = {kind.__name__: kind for kind in get_args(Change)}
 NAMING = (CreateTag, RenameTag, CreateBranch, ReplaceBranch, RenameBranch, FastForward, Rollback)
 """Changes that let names point elsewhere and free no file: nobody has to be waited for."""

@@ -32,8 +32,10 @@ def danger(plan: Plan, name: str) -> Danger:
         if count:
             named = "goes: somebody named it" if count == 1 else "go: somebody named them"
             why.append(f"{several(count, kind, kinds)} {named}")
+    if len(plan.orphans):
+        why.append(f"{several(len(plan.orphans), 'file')} will be held by nothing")
     if plan.freed_bytes and plan.freed_bytes >= plan.kept_bytes:
         why.append("half of the table's bytes or more go")
     if plan.warnings:
         why.append(several(len(plan.warnings), "warning"))
-    return Danger(f"{name} {len(plan.frees)}" if why else name, tuple(why))
+    return Danger(f"{name} {len(plan.frees) + len(plan.orphans)}" if why else name, tuple(why))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -19,24 +18,18 @@ from core.changes import (
     NAMING,
     Change,
     CleanOrphans,
-    CreateBranch,
     CreateTag,
-    DeleteBranches,
     DeleteTags,
     Expire,
-    FastForward,
-    RenameBranch,
     RenameTag,
-    ReplaceBranch,
     ReplaceTag,
-    Rollback,
     asks_changelogs,
     check_tag_name,
     find_tag,
     refuse_unheeded,
     tag_source,
 )
-from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
 from core.history import History
 from core.model import MAIN, Holder, HolderKind, Line, Snapshot
 from core.planned import FREES, Plan, Verdict, fingerprint, ordered
@@ -101,17 +94,11 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
                     "Files less than a day old are taken, too: what a writer has written and not yet committed looks "
                     "just like an orphan."
                 )
-        case CreateBranch() | ReplaceBranch() | RenameBranch() | DeleteBranches() | FastForward() | Rollback():
-            raise Unsupported(
-                "Branches and rollbacks of Paimon tables are not made here yet.",
-                path=history.heads.location,
-                remedy="Use the engine's own procedure.",
-            )
         case _:
-            assert_never(change)
+            raise Invalid(f"{type(change).__name__} rewrites references, so its plan is its format's.")
     if not isinstance(change, NAMING):
         _refuse_unknown(history, line, after, change)
-    plan = _plan(history, change, rules, now_ms, after, reasons, leaves, warnings)
+    plan = drafted(history, change, rules, now_ms, after, reasons, leaves, warnings)
     return plan if source is None else dataclasses.replace(plan, source=source, source_tag=source_tag)
 
 
@@ -130,7 +117,7 @@ def going(history: History, now_ms: int) -> Mask:
     return mask
 
 
-def _plan(
+def drafted(
     history: History,
     change: Change,
     rules: str,
@@ -140,6 +127,7 @@ def _plan(
     leaves: list[str],
     warnings: list[str],
 ) -> Plan:
+    """The plan after which the holders of `after` are left."""
     going = history.existing & ~after
     chosen = freed(history.held, history.existing, after)
     ours = history.objects["ours"].to_numpy()

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from core.changes import (
     Change,
     CleanOrphans,
+    ClearConsumers,
     CreateBranch,
     CreateTag,
     FastForward,
@@ -21,6 +22,7 @@ from core.changes import (
     RenameTag,
     ReplaceBranch,
     ReplaceTag,
+    ResetConsumer,
     Rollback,
 )
 from core.model import Heads, ObjectKind, Snapshot
@@ -39,12 +41,24 @@ class Verdict:
     reasons: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A reference file from these bytes to those; None = not there. A hint is set whatever it said before."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    is_hint: bool = False
+
+
 @dataclass(frozen=True)
 class Plan:
     """What a change would do to one table. `frees`: path, kind, bytes (null = not yet asked of the store).
 
     `removes` are the references that go with their exact bytes, in the order they go; `leaves` are the reference files
-    the change creates.
+    the change creates. Where references are rewritten, `steps` are all of it in order; what they are copied from
+    (`guards`) is as it was before and after; of the directories `clears` nothing is left. `orphans` is what nothing
+    holds then, and what such a change leaves.
     """
 
     table: str
@@ -62,6 +76,11 @@ class Plan:
     source: Snapshot | None = field(default=None, repr=False)  # the document a tag is made of, as it was shown
     source_tag: str | None = None  # whose copy of it, where the snapshot itself has expired
 
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    guards: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
+    clears: tuple[str, ...] = ()
+    orphans: pa.Table = field(default_factory=FREES.empty_table, repr=False)
+
     @property
     def freed_bytes(self) -> int:
         """Bytes of everything freed, as far as sizes are known."""
@@ -78,7 +97,7 @@ class Plan:
             frees = f"{size(self.freed_bytes)} in {several(len(self.frees), 'file')}" if len(self.frees) else "nothing"
             return f"Replaces tag {self.change.name}; frees {frees}."
         if moved := self._moved:
-            return f"{moved}; frees nothing."
+            return f"{moved}; {self._left}frees nothing."
         if isinstance(self.change, CleanOrphans):
             return f"Frees {size(self.freed_bytes)} in {several(len(self.frees), 'orphaned file')}."
         if not self.goes:
@@ -88,6 +107,16 @@ class Plan:
         if self.tags_keep_bytes:
             sentence += f" Tags keep a further {size(self.tags_keep_bytes)} of what they held."
         return sentence
+
+    @property
+    def _left(self) -> str:
+        """What goes, and what nothing holds then, where a change frees nothing by itself."""
+        if not self.goes:
+            return ""
+        left = int(pc.sum(self.orphans["bytes"]).as_py() or 0)
+        files = f" with {several(len(self.orphans), 'file')} ({size(left)}) that nothing else holds"
+        goes = f"{several(len(self.goes), 'point')} {'goes' if len(self.goes) == 1 else 'go'}"
+        return f"{goes}{files if len(self.orphans) else ''}; "
 
     @property
     def _moved(self) -> str:
@@ -108,6 +137,11 @@ class Plan:
                 return f"Forwards {change.branch} to {to}, the head of {change.name}"
             case Rollback():
                 return f"Sets {change.branch} back to {to}"
+            case ResetConsumer():
+                at = change.next_snapshot
+                return f"Forgets consumer {change.name}" if at is None else f"Sets consumer {change.name} to {at}"
+            case ClearConsumers():
+                return f"Forgets {several(len(self.removes), 'consumer')}"
             case _:
                 return ""
 

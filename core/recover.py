@@ -19,6 +19,7 @@ from core.formats.paimon import layout
 from core.journal import Journal, Run
 from core.lock import locked
 from core.model import MAIN, Heads
+from core.rewrites import Rewrite
 from core.settle import SETTLE_S, refuse_settle
 from core.sweep import Receipt, Work, agreed, carry_out, read_if_there, repair_hint
 from core.table import Progress, Table
@@ -55,6 +56,13 @@ def resume(
         removes = journal.removed(run_id)
         is_removed = any(event["what"] == journals.REMOVED for event in journal.events(run_id))
         change = _change(found)
+        if "rewrite" in found.plan:
+            rewrite = Rewrite.from_json(found.plan["rewrite"])
+            frees, kind = journal.frees(run_id), found.change_kind
+            rest = Work(run_id, found.fingerprint, change.branch, kind, removes, (), frees, None, False)
+            made: Callable[[], list[str]] = functools.partial(rewrite.carry_out, table.store, is_first=False)
+            made = list if is_removed else made
+            return carry_out(table, rest, journal, settle_s if frees else 0, progress, waits, cancelled, made)
         spares = frozenset(path for path, _ in removes) if is_removed else _spared(table, change, found, removes)
         work = Work(
             run_id,
@@ -85,6 +93,9 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
         table = open_table(found.table)
         if "edit" in found.plan:
             restored = commits.take_back(table, found, journal)
+        elif "rewrite" in found.plan:
+            commits.refuse_swept(table, found, journal)
+            restored = Rewrite.from_json(found.plan["rewrite"]).take_back(table.store)
         elif "tag" in found.plan:
             restored = _take_back(table, NewTag.from_json(found.plan["tag"]))
         else:

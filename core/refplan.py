@@ -18,6 +18,7 @@ from core.changes import (
     NAMING,
     Change,
     CleanOrphans,
+    ClearConsumers,
     CreateBranch,
     CreateTag,
     DeleteBranches,
@@ -26,6 +27,7 @@ from core.changes import (
     OfBranches,
     RenameBranch,
     RenameTag,
+    ResetConsumer,
 )
 from core.errors import Corrupt, Invalid, Unsupported
 from core.history import History
@@ -55,6 +57,8 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
                 path=heads.location,
                 remedy="Use the engine's own remove_orphan_files.",
             )
+        case ResetConsumer() | ClearConsumers():
+            raise Unsupported("Iceberg keeps no streaming readers' places.", path=heads.location)
         case _:
             move = refmoves.of(heads, change, now_ms)
             left = refmoves.left_behind(heads, move.after)

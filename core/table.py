@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core import plan as planning
-from core.changes import Change, CleanOrphans, Expire, leaves_changelogs
+from core.changes import Change, CleanOrphans, Expire, OfBranches, OfConsumers, leaves_changelogs
 from core.errors import Invalid, NotFound
 from core.formats import Format
 from core.formats.iceberg import catalog as catalogs
@@ -21,7 +21,7 @@ from core.formats.iceberg import heads as iceberg_heads
 from core.formats.iceberg.metadata import parse
 from core.formats.iceberg.places import normal
 from core.formats.iceberg.table import IcebergTable
-from core.formats.paimon import beside, native, orphans
+from core.formats.paimon import beside, lines, native, orphans
 from core.formats.paimon import heads as paimon_heads
 from core.formats.paimon import history as paimon_history
 from core.formats.paimon.axis import has_changelogs
@@ -90,7 +90,10 @@ class Table:
         wide = leaves_changelogs(change) and not self.own
         if history is None or (wide and all(holder.exists for holder in history.holders)):
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
-        plan = planning.preview(history, change, now_ms)
+        if self.own is None and isinstance(change, OfBranches | OfConsumers):
+            plan = lines.preview(history, change, now_ms)
+        else:
+            plan = planning.preview(history, change, now_ms)
         if self.own:
             plan = self.own.finished(plan, history)
         elif isinstance(change, CleanOrphans):

@@ -350,6 +350,18 @@ def _rollback_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--now", metavar="TIME")
 
 
+def _reset_consumer_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("name", metavar="CONSUMER")
+    sub.add_argument("next", nargs="?", metavar="ID", help="the snapshot it reads next (default: the consumer goes)")
+    sub.add_argument("--now", metavar="TIME")
+
+
+def _clear_consumers_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--including", metavar="REGEX", help="only consumers with such a name")
+    sub.add_argument("--excluding", metavar="REGEX", help="none with such a name")
+    sub.add_argument("--now", metavar="TIME")
+
+
 _OF_BRANCHES = (
     ("create-branch", _create_branch_options, "Give a point a branch."),
     ("replace-branch", _replace_branch_options, "Let a branch point elsewhere, or keep otherwise."),
@@ -357,4 +369,6 @@ _OF_BRANCHES = (
     ("rename-branch", _rename_branch_options, "Give a branch another name."),
     ("fast-forward", _fast_forward_options, "Let main become what a branch is."),
     ("rollback", _rollback_options, "Set main back to a point."),
+    ("reset-consumer", _reset_consumer_options, "Let a streaming reader begin elsewhere, or forget it."),
+    ("clear-consumers", _clear_consumers_options, "Forget streaming readers."),
 )

@@ -11,6 +11,7 @@ from core.asof import in_words, parse_time_ms, resolve
 from core.changes import (
     Change,
     CleanOrphans,
+    ClearConsumers,
     CreateBranch,
     CreateTag,
     DeleteBranches,
@@ -21,6 +22,7 @@ from core.changes import (
     RenameTag,
     ReplaceBranch,
     ReplaceTag,
+    ResetConsumer,
     Rollback,
 )
 from core.cli import running
@@ -98,6 +100,10 @@ def _of_branches(kind: str, args: Args) -> Change | None:
             return FastForward(args.name, args.branch)
         case "rollback":
             return Rollback(args.point, args.destructive, args.set, args.branch)
+        case "reset-consumer":
+            return ResetConsumer(args.name, None if args.next is None else _id(args.next), args.branch)
+        case "clear-consumers":
+            return ClearConsumers(args.including, args.excluding, args.branch)
         case _:
             return None
 

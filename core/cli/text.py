@@ -30,6 +30,10 @@ def of_plan(plan: Plan, native: Sequence[str] = (), coming: Forecast | None = No
     lines += [f"  {several(count, 'file'):>14}  {size(total):>10}  {kind}" for kind, count, total in plan.by_kind()]
     lines += [""] if len(plan.frees) else []
     lines.append(grid(("point", "", "why"), _verdicts(plan.points)))
+    if len(plan.orphans):
+        lines.append(f"{several(len(plan.orphans), 'file')} will be held by nothing; `snapscope orphans` finds them:")
+        lines += [f"  {path}" for path in plan.orphans["path"].to_pylist()[:SHOWN]]
+        lines += [f"  … and {len(plan.orphans) - SHOWN:,} more (--json lists all)"] if len(plan.orphans) > SHOWN else []
     lines += [f"Warning: {warning}" for warning in plan.warnings]
     lines += [f"Beside it: {sentence}" for sentence in native]
     lines += of_forecast(coming) if coming is not None else []

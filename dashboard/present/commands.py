@@ -6,9 +6,11 @@ import shlex
 from collections.abc import Mapping
 from typing import assert_never
 
+from core import procedures
 from core.changes import (
     Change,
     CleanOrphans,
+    ClearConsumers,
     CreateBranch,
     CreateTag,
     DeleteBranches,
@@ -19,16 +21,17 @@ from core.changes import (
     RenameTag,
     ReplaceBranch,
     ReplaceTag,
+    ResetConsumer,
     Rollback,
 )
 from core.model import MAIN
-from core.retention import LEAST
+from core.procedures import literal, procedure_time
 from dashboard.present import units
+
+PLAIN = "plain"  # who reads the rows of a query where nobody else is asked
 
 
 def of(change: Change, location: str) -> str | None:
-PLAIN = "plain"  # who reads the rows of a query where nobody else is asked
-
     """`snapscope expire /path --retain-max 10`: what carries the change out; it prints the plan and asks first.
 
     None for a change that the command line has no word for.
@@ -38,63 +41,8 @@ PLAIN = "plain"  # who reads the rows of a query where nobody else is asked
 
 
 def call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) -> str | None:
-    """Paimon's own procedure for the same request, on `database.table`; None where it has none.
-
-    A retain-max below the engine's default of retain-min brings its own retain-min: the engine would refuse it
-    otherwise. An age is counted back from the plan's own `now_ms`. Times are written as UTC: the procedure
-    reads them in the zone of the engine's JVM.
-    """
-    table = title if change.branch == MAIN else f"{title}$branch_{change.branch}"
-    given: list[tuple[str, str | int | None]]
-    match change:
-        case Expire():
-            takes_tags = change.drop_tags or change.expired_tags or change.tags_older_than_ms is not None
-            if change.changelogs_only or change.snapshots or takes_tags:
-                return None
-            name = "expire_snapshots"
-            ages = [] if change.time_retained_ms is None else [now_ms - change.time_retained_ms]
-            older = min([*ages, *([] if change.older_than_ms is None else [change.older_than_ms])], default=None)
-            least = change.retain_min
-            if least is None and change.retain_max is not None and "snapshot.num-retained.min" not in options:
-                least = change.retain_max if change.retain_max < LEAST else None
-            given = [("retain_max", change.retain_max), ("retain_min", least)]
-            given += [
-                ("older_than", None if older is None else _procedure_time(older)),
-                ("max_deletes", change.max_deletes),
-            ]
-        case DeleteTags():
-            name, given = "delete_tag", [("tag", ",".join(change.names))]
-        case CreateTag() | ReplaceTag():
-            name = "create_tag" if isinstance(change, CreateTag) else "replace_tag"
-            kept = None if change.retained_ms is None else f"{change.retained_ms} ms"
-            given = [("tag", change.name), ("snapshot", change.snapshot_id), ("time_retained", kept)]
-        case RenameTag():
-            name, given = "rename_tag", [("tag", change.name), ("target_tag", change.to)]
-        case CreateBranch():
-            tag = (change.point or "").removeprefix("tag:")
-            if change.point is not None and not change.point.startswith("tag:"):
-                return None
-            name, given = "create_branch", [("branch", change.name), ("tag", tag or None)]
-        case DeleteBranches():
-            name, given = "delete_branch", [("branch", ",".join(change.names))]
-        case RenameBranch():
-            name, given = "rename_branch", [("from_branch", change.name), ("to_branch", change.to)]
-        case FastForward():
-            name, given = "fast_forward", [("branch", change.name)]
-        case Rollback():
-            kind, _, value = change.point.partition(":")
-            if not change.destructive or not (kind.isdecimal() or kind == "tag"):
-                return None
-            name, given = "rollback", [("snapshot", int(kind))] if kind.isdecimal() else [("tag", value)]
-        case ReplaceBranch():
-            return None
-        case CleanOrphans():
-            name, given = "remove_orphan_files", [("older_than", _procedure_time(change.older_than_ms))]
-        case _:
-            assert_never(change)
-    spoken = [("table", table), *given]
-    arguments = ", ".join(f"{key} => {_literal(value)}" for key, value in spoken if value is not None)
-    return f"CALL sys.{name}({arguments})"
+    """Paimon's own procedure for the same request, on `database.table`; None where it has none."""
+    return procedures.told(change, title, now_ms, options)
 
 
 def iceberg(change: Change, title: str, now_ms: int) -> str | None:
@@ -106,8 +54,8 @@ def iceberg(change: Change, title: str, now_ms: int) -> str | None:
             older = change.older_than_ms
             if change.time_retained_ms is not None:
                 older = now_ms - change.time_retained_ms
-            given = [f"table => {_literal(title)}"]
-            given += [] if older is None else [f"older_than => TIMESTAMP {_literal(_procedure_time(older))}"]
+            given = [f"table => {literal(title)}"]
+            given += [] if older is None else [f"older_than => TIMESTAMP {literal(procedure_time(older))}"]
             given += [] if change.retain_min is None else [f"retain_last => {change.retain_min}"]
             if change.snapshots:
                 given.append(f"snapshot_ids => ARRAY({', '.join(map(str, change.snapshots))})")
@@ -127,16 +75,16 @@ def iceberg(change: Change, title: str, now_ms: int) -> str | None:
         case DeleteBranches():
             return ";\n".join(f"ALTER TABLE {title} DROP BRANCH {_quoted(name)}" for name in change.names)
         case FastForward():
-            given = [f"{key} => {_literal(value)}" for key, value in (("branch", change.branch), ("to", change.name))]
-            return f"CALL system.fast_forward({', '.join([f'table => {_literal(title)}', *given])})"
+            given = [f"{key} => {literal(value)}" for key, value in (("branch", change.branch), ("to", change.name))]
+            return f"CALL system.fast_forward({', '.join([f'table => {literal(title)}', *given])})"
         case Rollback():
             if not change.point.isdecimal():
                 return None
             name = "set_current_snapshot" if change.any_line else "rollback_to_snapshot"
-            return f"CALL system.{name}(table => {_literal(title)}, snapshot_id => {change.point})"
+            return f"CALL system.{name}(table => {literal(title)}, snapshot_id => {change.point})"
         case CreateBranch() | ReplaceBranch():
             return _branch_statement(change, title)
-        case RenameTag() | RenameBranch() | CleanOrphans():
+        case RenameTag() | RenameBranch() | ResetConsumer() | ClearConsumers() | CleanOrphans():
             return None
         case _:
             assert_never(change)
@@ -164,14 +112,6 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _procedure_time(time_ms: int) -> str:
-    return units.moment(time_ms).removesuffix(" UTC")
-
-
-def _literal(value: str | int) -> str:
-    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
-
-
 def query(
     location: str, sql: str, point: str, before: str | None, held_ms: int | None = None, *, engine: str = PLAIN
 ) -> str:
@@ -185,6 +125,14 @@ def query(
 def asks_for_changes(sql: str) -> bool:
     """Whether a statement may mean the view of what changed between the two points."""
     return "_changes" in sql.lower()
+
+
+def auto_tag(location: str, branch: str = MAIN) -> str:
+    return _line(["snapscope", "auto-tag", location, *(["--branch", branch] if branch != MAIN else [])])
+
+
+def call_of(location: str, sql: str) -> str:
+    return _line(["snapscope", "call", location, sql])
 
 
 def as_of(location: str, point: str, branch: str = MAIN) -> str:
@@ -260,6 +208,13 @@ def _words(change: Change, location: str) -> list[str]:
         case Rollback():
             spoken = ["rollback", location, change.point]
             spoken += ["--destructive"] if change.destructive else ["--set"] if change.any_line else []
+        case ResetConsumer():
+            at = change.next_snapshot
+            spoken = ["reset-consumer", location, change.name, *([] if at is None else [str(at)])]
+        case ClearConsumers():
+            spoken = ["clear-consumers", location]
+            spoken += ["--including", change.including] if change.including is not None else []
+            spoken += ["--excluding", change.excluding] if change.excluding is not None else []
         case CleanOrphans():
             spoken = ["orphans", location, "--older-than", units.iso(change.older_than_ms), "--delete"]
         case _:

@@ -68,7 +68,9 @@ class _Reading:
         self.root = root
         self.model = Model()
         self.schema = self._schema(root)
-        branches = sorted((root / "branch").glob("branch-*"))
+        kept = ("schema", "snapshot", "tag")  # a branch that is going may be an empty directory for a moment
+        named = (root / "branch").glob("branch-*")
+        branches = sorted(each for each in named if any(_named(each / kind, f"{kind}-") for kind in kept))
         found = [("", root), *((f"branch:{each.name.removeprefix('branch-')}/", each) for each in branches)]
         kinds: list[tuple[str, str]] = []
         for prefix, directory in found:

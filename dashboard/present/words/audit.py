@@ -49,9 +49,11 @@ CHANGE_NAMES: Mapping[str, str] = {
     "DeleteBranches": "Delete branches",
     "FastForward": "Fast-forward",
     "Rollback": "Roll back",
+    "ResetConsumer": "Reset a consumer",
+    "ClearConsumers": "Clear consumers",
     "CleanOrphans": "Clean up orphans",
 }
-DELETING = ("Expire", "DeleteTags", "ReplaceTag", "CleanOrphans")
+DELETING = ("Expire", "DeleteTags", "ReplaceTag", "DeleteBranches", "CleanOrphans")
 _STATES: Mapping[str, str] = {
     "started": "stopped before it changed anything",
     "references removed": "stopped before any file was deleted",
