@@ -540,6 +540,8 @@ def test_a_commit_whose_hints_cannot_be_written_is_a_commit(
         ({"options": {"file.format": "orc"}}, "'file.format' = 'orc'"),
         ({"options": {"metadata.stats-mode": "full"}}, "'metadata.stats-mode' = 'full'"),
         ({"options": {"something.new": "1"}}, "something.new"),
+        ({"options": {"commit.callbacks": "com.example.Tell"}}, "commit.callbacks"),
+        ({"options": {"write.sequence-number-init-mode": "snapshot"}}, "write.sequence-number-init-mode"),
         ({"version": 2}, "'file.format' = 'orc'"),
         ({"fields": [{"id": 0, "name": "dt", "type": "TIMESTAMP(3)"}]}, "TIMESTAMP(3)"),
         ({"fields": [{"id": 0, "name": "dt", "type": "DOUBLE"}]}, "partition key 'dt'"),
@@ -560,6 +562,7 @@ def test_tables_that_would_be_written_wrongly_are_refused_by_name(
 
 def test_options_of_housekeeping_and_reading_are_taken(tmp_path: Path) -> None:
     options = {"snapshot.num-retained.max": "10", "tag.default-time-retained": "30 d", "file.compression": "snappy"}
+    options |= {"deletion-vectors.enabled": "false", "data-file.prefix": "rows-", "commit.timeout": "1 h"}
     schema = references.create_table(Store(str(tmp_path / "t")), COLUMNS, options=options, time_ms=T0)
     assert schema.options == {"bucket": "-1", **options}
 

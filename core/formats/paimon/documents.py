@@ -14,6 +14,7 @@ from typing import Any
 
 from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.paimon.key_rows import HASHED
+from core.formats.paimon.options import is_harmless
 from core.formats.paimon.types import RowField, Source, Type, parse, text, to_json
 from core.model import Schema
 
@@ -21,8 +22,9 @@ VERSION = 3
 BATCH = 9223372036854775807  # the commit identifier of batch writers
 WRITER = "snapscope"
 
-# What decides how rows must be written. Anything not named here or below is refused: it might decide it too.
-_HONOURED = {
+# What decides how rows must be written, with the values that are written so (none: any). Anything that is neither named
+# here or below nor known to be harmless is refused: it might decide it too.
+_HONOURED: Mapping[str, Sequence[str]] = {
     "bucket": ("-1",),
     "file.format": ("parquet",),
     "type": ("table",),
@@ -30,45 +32,15 @@ _HONOURED = {
     "file.compression": ("zstd", "snappy", "gzip", "none"),
     "metadata.stats-mode": ("none", "truncate(16)"),
     "partition.legacy-name": ("true", "false"),
+    "data-file.prefix": (),
+    "changelog-producer": ("none",),
+    **dict.fromkeys(("deletion-vectors.enabled", "row-tracking.enabled", "data-evolution.enabled"), ("false",)),
 }
-# Names of places, sizes, reading, and housekeeping that engines do after their own commits.
-_HARMLESS = (
-    "commit.",
-    "compaction.",
-    "consumer.",
-    "data-file.prefix",
-    "file.block-size",
-    "lookup.",
-    "manifest.",
-    "num-levels",
-    "num-sorted-run.",
-    "orc.",
-    "owner",
-    "page-size",
-    "parquet.",
-    "partition.default-name",
-    "partition.expiration",
-    "partition.timestamp",
-    "path",
-    "read.",
-    "scan.manifest.parallelism",
-    "scan.parallelism",
-    "scan.plan-sort-partition",
-    "snapshot.",
-    "source.",
-    "tag.",
-    "target-file-size",
-    "write-buffer",
-    "write-only",
-    "write.",
-)
 _BOOLEAN = ("true", "false")
 _HONOURED_KEYED: Mapping[str, Sequence[str]] = {
     "bucket": (),  # looked at by itself
     "bucket-function.type": ("default",),
     "merge-engine": ("deduplicate", "partial-update", "aggregation", "first-row"),
-    "changelog-producer": ("none",),
-    "deletion-vectors.enabled": ("false",),
     "force-lookup": ("false",),
     "sequence.snapshot-ordering": ("false",),
     "sequence.field.sort-order": ("ascending", "descending"),
@@ -81,7 +53,7 @@ _HONOURED_KEYED: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 _ANY_KEYED = ("bucket-key", "sequence.field", "rowkind.field", "partial-update.remove-record-on-sequence-group")
 _OF_FIELDS = (".aggregate-function", ".ignore-retract", ".list-agg-delimiter", ".distinct", ".sequence-group")
-_HARMLESS_KEYED = ("sort-spill", "sort-engine", "local-sort.", "spill-", "local-merge-buffer-size")
+_HARMLESS_KEYED = ("local-merge-buffer-size",)
 _HONOURED_PARTITION_KEYS = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "CHAR", "VARCHAR", "DATE", "DECIMAL")
 
 
@@ -141,7 +113,7 @@ def refuse_others(
         if name in honoured:
             if value.strip().lower() not in honoured[name] and honoured[name]:
                 raise _unsupported(f"The option '{name}' = '{value}' is not honoured by this writer.")
-        elif not name.startswith(_HARMLESS) and not is_known(name):
+        elif not is_harmless(name) and not is_known(name):
             raise _unsupported(f"The option '{name}' is not known to this writer.")
     types = {field.name: parse(field.type) for field in schema.fields}
     for name, of in types.items():

@@ -26,16 +26,17 @@ _NAMES = frozenset(
     """
     async-file-write cache-page-size changelog.time-retained commit.discard-duplicate-files commit.force-compact
     commit.force-create-snapshot commit.max-retries commit.max-retry-wait commit.min-retry-wait commit.timeout
-    commit.user-prefix consumer-id consumer.expiration-time consumer.ignore-progress consumer.mode
-    continuous.discovery-interval dynamic-partition-overwrite file-operation.thread-num file-reader-async-threshold
-    file.block-size file.compression.zstd-level local-sort.max-num-file-handles manifest.compression
-    manifest.delete-file-drop-stats manifest.full-compaction-threshold-size manifest.merge-min-count
-    manifest.merge-optimize.enabled manifest.target-file-size num-levels owner page-size parquet.enable.dictionary
-    partition.default-name partition.expiration-batch-size partition.expiration-check-interval
-    partition.expiration-max-num partition.expiration-strategy partition.expiration-time partition.sink-strategy
-    partition.timestamp-format.strict partition.timestamp-formatter partition.timestamp-pattern path read.batch-size
-    scan.manifest.parallelism scan.max-splits-per-task scan.parallelism scan.plan-sort-partition
-    snapshot.clean-empty-directories snapshot.time-retained snapshot.watermark-idle-timeout sort-engine
+    commit.user-prefix consumer-id consumer.changelog-only consumer.expiration-time consumer.ignore-progress
+    consumer.mode continuous.discovery-interval dynamic-partition-overwrite file-operation.thread-num
+    file-reader-async-threshold file.block-size file.compression.zstd-level local-sort.max-num-file-handles
+    manifest.compression manifest.delete-file-drop-stats manifest.full-compaction-threshold-size
+    manifest.merge-min-count manifest.merge-optimize.enabled manifest.target-file-size num-levels owner page-size
+    parquet.enable.dictionary partition.default-name partition.expiration-batch-size
+    partition.expiration-check-interval partition.expiration-max-num partition.expiration-strategy
+    partition.expiration-time partition.sink-strategy partition.timestamp-format.strict
+    partition.timestamp-formatter partition.timestamp-pattern path read.batch-size scan.manifest.parallelism
+    scan.max-splits-per-task scan.parallelism scan.plan-sort-partition snapshot.clean-empty-directories
+    snapshot.ignore-empty-commit snapshot.time-retained snapshot.watermark-idle-timeout sort-engine
     sort-spill-buffer-size sort-spill-threshold spill-compression spill-compression.zstd-level
     streaming-read-append-overwrite streaming-read-overwrite streaming.read.snapshot.delay tag.automatic-completion
     tag.automatic-creation tag.batch.customized-name tag.callbacks tag.create-success-file tag.creation-delay
