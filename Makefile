@@ -63,7 +63,8 @@ run: $(VENV)/.ready-run $(if $(store),$(VENV)/.ready-store-$(store)) ## the dash
 check: lint types fast ## before every commit: lint, format, types, layers, fast tests (2 minutes at most)
 
 test: lint types ## what CI runs: everything but the long proofs (30 minutes at most)
-	@SNAPSCOPE_LEFT_OUT='long proofs (make proof MINUTES=n runs them)' $(BIN)/python -m pytest
+	@SNAPSCOPE_LEFT_OUT='long proofs (make proof MINUTES=n runs them)' \
+	  $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40 --durations-min 5
 
 lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check --quiet .

@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -71,10 +71,33 @@ def chromium() -> str:
     pytest.skip("browser: no Chromium on the PATH")
 
 
+# --- several workers -------------------------------------------------------------------------------------------------
+
+TOGETHER = {"tests/e2e/": "the demo", "tests/interop/test_iceberg": "histories of Iceberg tables"}
+"""What one worker runs, by how its files begin, because they share what takes long to make."""
+
+
+def together(nodeid: str) -> str:
+    """Tests with the same answer run on the same worker, in order: those of a file, or of more than one."""
+    file = nodeid.partition("::")[0]
+    return next((shared for start, shared in TOGETHER.items() if file.startswith(start)), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """`--dist loadfile` keeps together what belongs together; None leaves any other way as it is."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return together(nodeid)
+
+    return Together(config, log) if config.option.dist == "loadfile" else None
+
+
 # --- what a run left out ---------------------------------------------------------------------------------------------
 
 Collected = pytest.CollectReport
-RAN = pytest.StashKey[Counter[str]]()
 PRIVATE = pytest.StashKey[str]()
 
 
@@ -95,7 +118,6 @@ def kind_of(path: Path) -> str | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     required()
-    config.stash[RAN] = Counter()
     # For whatever outlives a single test (a server, a Spark): a place that is not the home directory.
     private = config.stash[PRIVATE] = tempfile.mkdtemp(prefix="snapscope-tests-")
     os.environ["SNAPSCOPE_STATE"] = os.path.join(private, "state")
@@ -110,10 +132,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if kind := kind_of(item.path):
             item.add_marker(kind)
+    if hasattr(config, "workerinput"):  # what takes long begins first, so that no worker is left alone with it
+        long = Counter(together(item.nodeid) for item in items if {"slow", *KINDS} & set(item.keywords))
+        items.sort(key=lambda item: -long[together(item.nodeid)])
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
@@ -136,8 +161,6 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     kinds = {mark.name for mark in item.iter_markers()}
     if report.skipped and not hasattr(report, "wasxfail"):
         _refuse(report, kinds)
-    elif report.when == "call":
-        item.config.stash[RAN].update(kinds.intersection(KINDS))
     return report
 
 
@@ -160,8 +183,9 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     if reporter is None or config.option.collectonly:
         return
     option = config.option
+    ran = {key for outcome in ("passed", "failed") for each in reporter.stats.get(outcome, []) for key in each.keywords}
     is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not (option.keyword or option.markexpr)
-    if is_whole and (idle := sorted(kind for kind in required() if not config.stash[RAN][kind])):
+    if is_whole and (idle := sorted(kind for kind in required() if kind not in ran)):
         reporter.write_line(f"{', '.join(idle)} required by SNAPSCOPE_REQUIRE, but no such test ran", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     reporter.write_line("left out: " + ("; ".join(left_out(reporter.stats)) or "nothing"))

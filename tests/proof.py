@@ -13,17 +13,19 @@ A proof is a file `tests/proofs/NAME.py`, found by being there:
                                               a case takes seconds, not minutes, and depends on its seed alone
 
 Law: a number is told only of the code it was found with. What was done is remembered with a fingerprint of core, the
-proof and the pinned versions; where that changes, the proof starts again at seed 0.
+pinned versions, and the proof with every file it uses; where that changes, the proof starts again at seed 0.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
 import importlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -79,11 +81,34 @@ def find() -> dict[str, Any]:
 def fingerprint(name: str) -> str:
     """Of the code a proof's numbers are about."""
     digest = hashlib.sha256()
-    shared = [ROOT / "constraints.txt", ROOT / "tests" / "builders.py", ROOT / "tests" / "strategies.py"]
-    for path in [*sorted((ROOT / "core").rglob("*.py")), *shared, PROOFS / f"{name}.py"]:
-        if path.is_file():
-            digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
+    for path in sorted({*(ROOT / "core").rglob("*.py"), ROOT / "constraints.txt", *code_of(PROOFS / f"{name}.py")}):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def code_of(start: Path) -> set[Path]:
+    """A file, what it imports of this repository and the files beside it that it names, and theirs, and so on."""
+    found, todo = set[Path](), [start]
+    while todo:
+        path = todo.pop()
+        if path not in found:
+            found.add(path)
+            todo += _used(path) if path.suffix == ".py" else []
+    return found
+
+
+def _used(path: Path) -> list[Path]:
+    named: list[Path] = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Import(names=names):
+                named += [ROOT / f"{each.name.replace('.', '/')}.py" for each in names]
+            case ast.ImportFrom(module=str(module), names=names):
+                package = ROOT / module.replace(".", "/")
+                named += [package.with_suffix(".py"), *(package / f"{each.name}.py" for each in names)]
+            case ast.Constant(value=str(text)) if re.fullmatch(r"[\w-]+\.\w+", text):
+                named.append(path.parent / text)
+    return [each for each in named if each.is_file()]
 
 
 def remembered(name: str, module: Any) -> Record:

@@ -18,8 +18,8 @@ from core.warehouse import list_tables
 from tests.apply.ground import while_settling
 from tests.apply.iceberg_ground import LATE_MS
 from tests.core.test_iceberg_catalog import NAME, Lake, home
+from tests.engines.java import Missing, find_java
 from tests.engines.metastore import Metastore
-from tests.engines.paimon_java import Missing, find_java
 
 __all__ = ["home"]  # a fixture
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from pyspark.sql import SparkSession
 
 from tests.places import ROOT
+from tests.ports import free_port
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -51,18 +51,20 @@ def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.fixture
-def own_demo(demo: Path, tmp_path: Path) -> Path:
-    """A copy of the demo that a test may change; Iceberg's metadata names its files by whole paths, so without that."""
-    return Path(shutil.copytree(demo, tmp_path / "demo", ignore=shutil.ignore_patterns("orders_iceberg")))
+@pytest.fixture(scope="session")
+def own_demo(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the demo that tests change, each something of its own, for one server to serve them all; Iceberg's
+    metadata names its files by whole paths, so without that."""
+    copy = tmp_path_factory.mktemp("changed") / "demo"
+    return Path(shutil.copytree(demo, copy, ignore=shutil.ignore_patterns("orders_iceberg")))
 
 
 Serve = Callable[[Path], str]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """Start the dashboard on a warehouse; answers its address. One server per warehouse and module."""
+    """Start the dashboard on a warehouse; answers its address. One server per warehouse."""
     running: dict[Path, tuple[subprocess.Popen[bytes], str]] = {}
 
     def start(warehouse: Path) -> str:
@@ -77,9 +79,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
 
 
 def _start(warehouse: Path, log: Path) -> tuple[subprocess.Popen[bytes], str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", f"--server.port={port}"],
@@ -89,7 +89,7 @@ def _start(warehouse: Path, log: Path) -> tuple[subprocess.Popen[bytes], str]:
             stderr=subprocess.STDOUT,
         )
     address = f"http://127.0.0.1:{port}/"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         assert process.poll() is None, log.read_text()
         try:

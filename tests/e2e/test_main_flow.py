@@ -17,8 +17,7 @@ TABLE = "sales.orders"
 NAVIGATION = {name: title for name, (title, _) in words.PAGES.items()}
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 900])
+@pytest.mark.parametrize(("width", "theme"), [(1440, "light"), (900, "dark")])
 def test_main_flow(demo: Path, serve: Serve, reader: Callable[..., Reader], width: int, theme: str) -> None:
     snapshots = demo / "sales.db" / "orders" / "snapshot"
     me = reader(serve(demo), width, theme).open()
@@ -163,14 +162,14 @@ def test_two_points_are_compared_by_sql(demo: Path, serve: Serve, reader: Callab
 
 
 def test_a_query_may_hold_its_point(own_demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
-    me = reader(serve(own_demo)).open(f"query?table={TABLE}&point=12")
+    me = reader(serve(own_demo)).open("query?table=events.clicks&point=9")
     me.page.get_by_text(words.HOLD).click()
     sql = me.page.get_by_role("textbox", name=words.SQL)
     sql.fill("SELECT count(*) AS held FROM t")
     sql.press("Control+Enter")
     expect(me.page.get_by_text(re.compile(r"^1 row as of "))).to_be_visible(timeout=300_000)
     me.settled().check()
-    (tag,) = (own_demo / "sales.db/orders/tag").glob("tag-query-12-*")
+    (tag,) = (own_demo / "events.db/clicks/tag").glob("tag-query-9-*")
     assert '"tagTimeRetained"' in tag.read_text()
 
 

@@ -19,19 +19,16 @@ Law: nothing here judges. What the engine refuses is an `EngineError`.
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
-import shutil
 import struct
-import subprocess
-import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.engines.lines import CACHE, EngineError, JudgeDied, Lines, last_words
-from tests.engines.paimon_java import JAVA_FLAGS, Missing, alone, find_java, from_pyspark, ordered
+from tests.engines.java import JAVA_FLAGS, Missing, compiled, fetched, find_java, from_pyspark
+from tests.engines.lines import EngineError, JudgeDied, Lines
+from tests.engines.paimon_java import ordered
 
 HERE = Path(__file__).resolve().parent
 POM = HERE / "iceberg-pom.xml"
@@ -47,53 +44,18 @@ Change = Mapping[str, Any]
 # --- what it takes ---------------------------------------------------------------------------------------------------
 
 
-def iceberg_jars() -> list[Path]:
-    """The jars of the release, fetched by Maven where they are not there yet."""
-    kept = CACHE / "engines" / f"iceberg-{hashlib.sha256(POM.read_bytes()).hexdigest()[:12]}"
-    core = f"iceberg-core-{VERSION}.jar"
-    if not (kept / core).is_file():
-        maven = shutil.which("mvn")
-        if maven is None:
-            raise Missing(f"no mvn on the PATH to fetch Iceberg {VERSION}")
-        with alone(kept.parent), tempfile.TemporaryDirectory(dir=kept.parent) as fresh:
-            if not (kept / core).is_file():
-                words = [f"-Diceberg.version={VERSION}", f"-DoutputDirectory={fresh}"]
-                got = subprocess.run(
-                    [maven, "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", *words],
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                    timeout=900,
-                    stdin=subprocess.DEVNULL,
-                )
-                if got.returncode or not (Path(fresh) / core).is_file():
-                    raise Missing(f"Maven found no Iceberg {VERSION}: {last_words(got.stdout + got.stderr)}")
-                shutil.rmtree(kept, ignore_errors=True)
-                shutil.copytree(fresh, kept)
-    return sorted(kept.glob("*.jar"))
-
-
 def class_path() -> str:
-    """Everything the driver needs, itself included: compiled once per source."""
-    _, javac = find_java()
-    jars = [*iceberg_jars(), *from_pyspark()]
-    source = hashlib.sha256(SOURCE.read_bytes() + Path(__file__).read_bytes() + javac.encode()).hexdigest()[:12]
-    classes = CACHE / "engines" / f"iceberg-classes-{source}"
-    path = os.pathsep.join(map(str, jars))
-    if not (classes / "IcebergJudge.class").is_file():
-        with alone(classes.parent), tempfile.TemporaryDirectory(dir=classes.parent) as fresh:
-            if not (classes / "IcebergJudge.class").is_file():
-                words = ["-nowarn", "-proc:none", "-encoding", "UTF-8", "-d", fresh, "-cp", path, str(SOURCE)]
-                made = subprocess.run([javac, *words], capture_output=True, text=True, check=False)
-                if made.returncode:
-                    raise RuntimeError(f"IcebergJudge.java does not compile against {VERSION}:\n{made.stderr}")
-                (core,) = (jar for jar in jars if jar.name == f"iceberg-core-{VERSION}.jar")
-                for name, content in _told_the_time(core):
-                    (Path(fresh) / name).parent.mkdir(parents=True, exist_ok=True)
-                    (Path(fresh) / name).write_bytes(content)
-                shutil.rmtree(classes, ignore_errors=True)
-                shutil.copytree(fresh, classes)
-    return os.pathsep.join([str(classes), path])
+    """Everything the driver needs, itself included."""
+    words = ["dependency:copy-dependencies", f"-Diceberg.version={VERSION}", "-DoutputDirectory={}"]
+    jars = fetched(f"iceberg-{VERSION}", POM, words)
+    (core,) = (jar for jar in jars if jar.name == f"iceberg-core-{VERSION}.jar")
+
+    def tell_the_time(classes: Path) -> None:
+        for name, content in _told_the_time(core):
+            (classes / name).parent.mkdir(parents=True, exist_ok=True)
+            (classes / name).write_bytes(content)
+
+    return compiled("iceberg-classes", SOURCE, [*jars, *from_pyspark()], tell_the_time, Path(__file__).read_text())
 
 
 @functools.cache

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pyspark
 
-from tests.engines.paimon_java import JAVA_FLAGS, find_java
+from tests.engines.java import JAVA_FLAGS, find_java
+from tests.ports import free_port
 
 START_S = 120.0
 _OPENED = "java.lang java.lang.invoke java.io java.net java.nio java.util java.util.concurrent sun.nio.ch".split()
@@ -49,7 +50,7 @@ class Metastore:
     """A Metastore that keeps what it knows in a directory."""
 
     def __init__(self, directory: Path) -> None:
-        self.directory, self.port = directory, _free_port()
+        self.directory, self.port = directory, free_port()
         self.uri = f"thrift://127.0.0.1:{self.port}"
         directory.mkdir(parents=True)
         database = directory / "metastore_db"
@@ -121,9 +122,3 @@ class Metastore:
                 stdout=log,
                 stderr=log,
             )
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

@@ -14,24 +14,18 @@ Law: nothing here judges. The JVM's clock and zone (UTC unless told) are the eng
 
 from __future__ import annotations
 
-import fcntl
 import functools
-import hashlib
-import importlib.util
 import json
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.engines.lines import CACHE, EngineError, JudgeDied, Lines, last_words
+from tests.engines.java import JAVA_FLAGS, Missing, compiled, fetched, find_java, from_pyspark
+from tests.engines.lines import EngineError, JudgeDied, Lines
 
 HERE = Path(__file__).resolve().parent
 POM = HERE / "pom.xml"
@@ -49,115 +43,29 @@ RELEASES = {
     "0.9.0": "paimon-bundle",
 }
 NEWEST = "2.0.0"
-FROM_PYSPARK = ("hadoop-client-api", "hadoop-client-runtime", "slf4j-api", "jcl-over-slf4j", "snappy-java", "zstd-jni")
 NO_DEFAULTS = ("core-default.xml", "mapred-default.xml", "yarn-default.xml", "hdfs-default.xml")
 """Hadoop's, found empty first on the class path: Paimon 0.9 reads them anew for each ORC format it makes, often twenty
 times a command, and nothing here uses a file system of Hadoop's."""
-JAVA_FLAGS = (
-    "-Xmx1g",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Xshare:auto",
-    "-Dslf4j.internal.verbosity=ERROR",  # there is no logger on purpose
-    "--add-opens=java.base/java.nio=ALL-UNNAMED",
-    "--add-opens=java.base/java.lang=ALL-UNNAMED",
-    "--add-opens=java.base/java.util=ALL-UNNAMED",
-)
 
 Row = Sequence[Any]
 Table = str | os.PathLike[str]
 
 
-class Missing(Exception):
-    """What this machine lacks for a judge, in words."""
-
-
 # --- what it takes ---------------------------------------------------------------------------------------------------
 
 
-@functools.cache
-def find_java() -> tuple[str, str]:
-    """`java` and `javac` of one JDK of 17 or newer: of JAVA_HOME, else of the PATH."""
-    home = os.environ.get("JAVA_HOME")
-    directory = str(Path(home) / "bin") if home else None
-    java, javac = shutil.which("java", path=directory), shutil.which("javac", path=directory)
-    if not java or not javac:
-        raise Missing(f"no {'javac' if java else 'java'} in {directory or 'the PATH'}")
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', said)
-    if not found or int(found[1]) < 17:
-        raise Missing(f"{java} is not Java 17 or newer: {last_words(said, 1)}")
-    return java, javac
-
-
-def from_pyspark() -> list[Path]:
-    """Hadoop's client and what logs: PySpark brings them."""
-    spec = importlib.util.find_spec("pyspark")
-    if spec is None or spec.origin is None:
-        raise Missing("PySpark is not installed, and Hadoop's client comes with it")
-    jars = Path(spec.origin).parent / "jars"
-    found = [jar for name in FROM_PYSPARK for jar in sorted(jars.glob(f"{name}-[0-9]*.jar"))]
-    if len(found) < len(FROM_PYSPARK):
-        raise Missing(f"PySpark's jars lack one of {', '.join(FROM_PYSPARK)}")
-    return found
-
-
-@contextmanager
-def alone(directory: Path) -> Iterator[None]:
-    """One process at a time makes what is kept in a directory."""
-    directory.mkdir(parents=True, exist_ok=True)
-    with (directory / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def paimon_jar(version: str) -> Path:
-    """The jar of a release, fetched by Maven where it is not there yet."""
+def class_path(version: str = NEWEST) -> str:
+    """Everything the driver needs, itself included."""
     if version not in RELEASES:
         raise Missing(f"no jar is known for Paimon {version}; known: {', '.join(RELEASES)}")
-    kept = CACHE / "engines" / hashlib.sha256(POM.read_bytes()).hexdigest()[:12]
-    name = f"{RELEASES[version]}-{version}.jar"
-    if (kept / name).is_file():
-        return kept / name
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise Missing(f"no mvn on the PATH to fetch Paimon {version}")
-    with alone(kept), tempfile.TemporaryDirectory(dir=kept) as fresh:
-        if not (kept / name).is_file():
-            words = [f"-Dpaimon.artifact={RELEASES[version]}", f"-Dpaimon.version={version}", f"-Djars={fresh}"]
-            got = subprocess.run(
-                [maven, "-q", "-B", "-f", str(POM), "dependency:copy", *words],
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=900,
-                stdin=subprocess.DEVNULL,
-            )
-            if got.returncode or not (Path(fresh) / name).is_file():
-                raise Missing(f"Maven found no {RELEASES[version]} {version}: {last_words(got.stdout + got.stderr)}")
-            os.replace(Path(fresh) / name, kept / name)
-    return kept / name
+    words = ["dependency:copy", f"-Dpaimon.artifact={RELEASES[version]}", f"-Dpaimon.version={version}", "-Djars={}"]
+    jars = [*fetched(f"paimon-{version}", POM, words), *from_pyspark()]
 
+    def hide_defaults(classes: Path) -> None:
+        for name in NO_DEFAULTS:
+            (classes / name).write_text("<configuration/>\n")
 
-def class_path(version: str = NEWEST) -> str:
-    """Everything the driver needs, itself included: compiled once per release and source."""
-    _, javac = find_java()
-    jars = [paimon_jar(version), *from_pyspark()]
-    source = hashlib.sha256(SOURCE.read_bytes() + repr((NO_DEFAULTS, javac)).encode()).hexdigest()[:12]
-    classes = CACHE / "engines" / f"classes-{version}-{source}"
-    path = os.pathsep.join(map(str, jars))
-    if not (classes / "PaimonJudge.class").is_file():
-        with alone(classes.parent), tempfile.TemporaryDirectory(dir=classes.parent) as fresh:
-            if not (classes / "PaimonJudge.class").is_file():
-                words = ["-nowarn", "-proc:none", "-encoding", "UTF-8", "-d", fresh, "-cp", path, str(SOURCE)]
-                made = subprocess.run([javac, *words], capture_output=True, text=True, check=False)
-                if made.returncode:
-                    raise RuntimeError(f"PaimonJudge.java does not compile against {version}:\n{made.stderr}")
-                for name in NO_DEFAULTS:
-                    (Path(fresh) / name).write_text("<configuration/>\n")
-                shutil.rmtree(classes, ignore_errors=True)
-                shutil.copytree(fresh, classes)
-    return os.pathsep.join([str(classes), path])
+    return compiled(f"classes-{version}", SOURCE, jars, hide_defaults, repr(NO_DEFAULTS))
 
 
 @functools.cache

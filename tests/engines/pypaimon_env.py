@@ -20,8 +20,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.engines.java import Missing, alone
 from tests.engines.lines import CACHE, Lines, last_words
-from tests.engines.paimon_java import Missing, Row, Table, alone, ordered
+from tests.engines.paimon_java import Row, Table, ordered
 
 HERE = Path(__file__).resolve().parent
 SCRIPT = HERE / "pypaimon_judge.py"

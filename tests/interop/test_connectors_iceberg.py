@@ -17,7 +17,7 @@ from core.spark.query import ENGINE, query
 from core.table import Table, open_table
 from tests.engines.connectors import iceberg_runtime
 from tests.engines.iceberg_java import IcebergJudge
-from tests.engines.paimon_java import Missing
+from tests.engines.java import Missing
 from tests.iceberg_tables import PYICEBERG, moved
 from tests.interop.test_iceberg_reads import LAYOUTS, Past
 from tests.spark.iceberg_written import Written
