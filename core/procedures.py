@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from core.changes import (
     Change,
     CleanOrphans,
+    ClearConsumers,
     CreateBranch,
     CreateTag,
     DeleteBranches,
@@ -21,6 +22,7 @@ from core.changes import (
     RenameBranch,
     RenameTag,
     ReplaceTag,
+    ResetConsumer,
     Rollback,
 )
 from core.errors import Invalid, Unsupported
@@ -283,6 +285,34 @@ _PAIMON = _of(
         (_TABLE, _BRANCH),
         lambda given, branch, _: FastForward(given["branch"], branch),
         lambda change, *_: {"branch": change.name} if isinstance(change, FastForward) else None,
+    ),
+    Procedure(
+        "reset_consumer",
+        (
+            _TABLE,
+            Parameter("consumerId", text, True, ("consumer_id",)),
+            Parameter("nextSnapshotId", number, False, ("next_snapshot_id", "next_snapshot")),
+        ),
+        lambda given, branch, _: ResetConsumer(given["consumerId"], given["nextSnapshotId"], branch),
+        lambda change, *_: (
+            {"consumerId": change.name, "nextSnapshotId": change.next_snapshot}
+            if isinstance(change, ResetConsumer)
+            else None
+        ),
+    ),
+    Procedure(
+        "clear_consumers",
+        (
+            _TABLE,
+            Parameter("includingConsumers", text, False, ("including_consumers",)),
+            Parameter("excludingConsumers", text, False, ("excluding_consumers",)),
+        ),
+        lambda given, branch, _: ClearConsumers(given["includingConsumers"], given["excludingConsumers"], branch),
+        lambda change, *_: (
+            {"includingConsumers": change.including, "excludingConsumers": change.excluding}
+            if isinstance(change, ClearConsumers)
+            else None
+        ),
     ),
     Procedure(
         "remove_orphan_files",

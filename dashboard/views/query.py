@@ -14,10 +14,11 @@ import streamlit as st
 
 from core.apply import hold
 from core.asof import resolve
+from core.calls import is_call
 from core.history import History
 from dashboard import access, jobs, loading, state
 from dashboard.present import commands, markup, pointing, results, words
-from dashboard.widgets import frame, grids, plans, points, waiting
+from dashboard.widgets import calling, frame, grids, plans, points, waiting
 from dashboard.widgets.frame import Opened
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ def draw() -> None:
     at_point = pointing.read(at or "latest", opened.zone)
     before_point = pointing.read(before, opened.zone) if before else None
     sql = _form(opened, history, at_point, before_point)
+    if is_call(sql) and history is not None:
+        calling.draw(opened, history, sql)
+        return
     waiting.follow(st.session_state.get(_job_key(opened)), "query", words.QUERY_CANCELLED, _rows)
     if sql.strip():
         held_ms = HELD_MS if st.session_state.get(HOLD) and access.is_on(opened.listing) else None
@@ -106,7 +110,7 @@ def _form(opened: Opened, history: History | None, at: str, before: str | None) 
 def _submit(opened: Opened, history: History, at: str, before: str | None) -> None:
     sql = str(st.session_state[_sql_key(opened)])
     state.put(sql=sql)
-    if not sql.strip():
+    if not sql.strip() or is_call(sql):  # a CALL is planned by the page, and run by its own button
         return
     id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
     row_cap, timeout_s = st.session_state[CAP], st.session_state[TIMEOUT]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.asof import parse_time_ms
 from core.changes import CreateTag, DeleteTags, RenameTag, ReplaceTag
+from core.later import later
 from core.model import MAIN, Line
 from core.units import parse_duration_ms
 from dashboard import loading, state
 from dashboard.present import markup, rows, units, words
-from dashboard.widgets import branches, details, errors, frame, grids, inputs, plans
+from dashboard.widgets import branches, details, errors, frame, grids, inputs, plans, schedule
 from dashboard.widgets.frame import Opened
 
 GRID = "tags.grid"
@@ -43,6 +45,8 @@ def draw() -> None:
             _rename(opened, line, chosen)
     with errors.boundary():
         _create(opened, line)
+    if history is not None and opened.heads.pointer is None:
+        schedule.draw(opened, history, line.branch)
     if opened.heads.pointer is not None:
         branches.draw(opened)
 
@@ -131,11 +135,21 @@ def _create(opened: Opened, line: Line) -> None:
             placeholder=words.TAG_RETAINED_HINT,
             width=200,
         )
+        time = ""
+        if opened.heads.pointer is None:
+            time = st.text_input(
+                words.TAG_TIME, key="tags.time", help=words.TAG_TIME_HELP, placeholder=words.TAG_TIME_HINT, width=220
+            )
         verified = st.checkbox(words.TAG_VERIFY, value=True, key="tags.verify", help=words.TAG_VERIFY_HELP)
     if not name.strip():
         st.caption(words.TAG_CREATE_TEACH)
         return
     point = int(st.session_state["tags.snapshot"])
+    if time and time.strip():
+        found = later(opened.heads, time_ms=parse_time_ms(time), branch=line.branch)
+        point = found.snapshot.id
+        for each in found.sentences():
+            st.html(markup.note("info", each))
     change = CreateTag(name.strip(), point, _retained_ms(kept), line.branch, verified)
     plan = loading.plan(frame.read_history(opened.heads), change, opened.now_ms)
     st.html(markup.headline(plan.headline))

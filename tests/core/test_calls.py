@@ -13,6 +13,7 @@ from core.calls import asked, is_call, parse
 from core.changes import (
     Change,
     CleanOrphans,
+    ClearConsumers,
     CreateBranch,
     CreateTag,
     DeleteBranches,
@@ -22,6 +23,7 @@ from core.changes import (
     RenameBranch,
     RenameTag,
     ReplaceTag,
+    ResetConsumer,
     Rollback,
 )
 from core.cli import main
@@ -65,6 +67,8 @@ def of(sql: str) -> Any:
         ("CALL sys.create_branch('d.t', 'b', 'v')", CreateBranch("b", "tag:v")),
         ("CALL sys.delete_branch('d.t', 'a,b')", DeleteBranches(("a", "b"))),
         ("CALL sys.fast_forward('d.t', 'b')", FastForward("b")),
+        ("CALL sys.reset_consumer('d.t', 'c', 5)", ResetConsumer("c", 5)),
+        ("CALL sys.clear_consumers(table => 'd.t', excluding_consumers => 'a.*')", ClearConsumers(None, "a.*")),
         ("CALL sys.remove_orphan_files('d.t')", CleanOrphans(NOW - 24 * HOUR_MS)),
         ("CALL system.expire_snapshots(table => 'd.t', retain_last => 2, snapshot_ids => ARRAY(1, 2))",
          Expire(retain_min=2, snapshots=(1, 2))),
@@ -132,6 +136,8 @@ def test_queries_are_no_calls() -> None:
         FastForward("b"),
         Rollback("3", destructive=True),
         Rollback("tag:v", destructive=True),
+        ResetConsumer("c", 4),
+        ClearConsumers("a.*", None),
         CleanOrphans(START_MS),
     ],
 )

@@ -15,6 +15,7 @@ from dashboard.present.words.notices import *
 from dashboard.present.words.overview import *
 from dashboard.present.words.query import *
 from dashboard.present.words.retention import *
+from dashboard.present.words.schedule import *
 from dashboard.present.words.tags import *
 from dashboard.present.words.timeline import *
 from dashboard.present.words.trouble import *

@@ -1,0 +1,57 @@
+"""Several plans that make one run: shown together, confirmed once, carried out in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core import apply as applying
+from core.danger import danger
+from core.planned import Plan
+from core.sweep import Receipt
+from dashboard import access, jobs, loading
+from dashboard.present import markup, words
+from dashboard.widgets import unfinished
+from dashboard.widgets.frame import Opened
+
+
+def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) -> None:
+    """What each does in a sentence, and the button. The plans are frozen and bound to it."""
+    for plan in found:
+        st.html(markup.headline(plan.headline))
+        for verdict in plan.goes:
+            st.html(markup.note("warning", f"{verdict.point}: {'; '.join(verdict.reasons)}"))
+    if jobs.find(fingerprint) is not None:
+        return  # the page's progress shows it
+    if not access.is_on(opened.listing):
+        is_switched = access.server_allows(opened.listing)
+        st.html(markup.note("info", words.SWITCHED_OFF if is_switched else words.WHY_NOT_HERE))
+        return
+    phrase = max((danger(plan, opened.ref.name).phrase for plan in found), key=len)
+    typed = ""
+    if phrase:
+        typed = st.text_input(words.type_to_confirm(phrase), key=f"confirm.{fingerprint[:12]}", live=True) or ""
+    st.button(
+        label,
+        key=f"several.{fingerprint[:12]}",
+        type="primary",
+        disabled=typed.strip() != phrase,
+        on_click=_submit,
+        args=(opened, tuple(found), fingerprint),
+    )
+
+
+def _submit(opened: Opened, found: Sequence[Plan], fingerprint: str) -> None:
+    table = loading.table(opened.ref.location)
+
+    def work(job: jobs.Job) -> Receipt:
+        """The receipt of the last one that was begun; what follows one that did not end is left."""
+        receipts: list[Receipt] = []
+        while len(receipts) < len(found) and all(each.outcome == "done" for each in receipts):
+            plan = found[len(receipts)]
+            stop = job.cancelled.is_set
+            receipts.append(applying.apply(table, plan, progress=job.progress, waits=job.waits, cancelled=stop))
+        return receipts[-1]
+
+    unfinished.submit(opened, fingerprint, work)
