@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import streamlit as st
 
 from core.changes import Expire
@@ -11,54 +13,71 @@ from core.planned import Plan
 from dashboard import loading
 from dashboard.present import lab, markup, words
 from dashboard.present.charts import CONFIG
-from dashboard.widgets import grids
+from dashboard.widgets import errors, grids
 from dashboard.widgets.frame import Opened, hues
 
 
+@st.fragment
 def draw(opened: Opened, history: History, branch: str, plan: Plan | None) -> None:
-    """The whole curve, the sets of holders, the best tags to drop, and the table's own policy."""
+    """The whole curve, the sets of holders, the best tags to drop, and the table's own policy: what is open of these.
+
+    Another tab draws the lab alone, not the page.
+    """
     chosen = plan.change.retain_max if plan is not None and isinstance(plan.change, Expire) else None
+    panes: Mapping[str, Callable[[], None]] = {
+        words.LAB_CURVE: lambda: _curve(opened, history, branch, chosen),
+        words.LAB_HOLDERS: lambda: _holders(opened, history),
+        words.LAB_DROPS: lambda: _drops(opened, history, branch),
+        words.LAB_OWN: lambda: _own(opened, history, branch),
+    }
+    for tab, fill in zip(st.tabs(list(panes), key="lab", on_change="rerun"), panes.values(), strict=True):
+        if tab.open:
+            with tab, errors.boundary():
+                fill()
+
+
+def _curve(opened: Opened, history: History, branch: str, chosen: int | None) -> None:
     figure = lab.curve(history, branch, hues(), chosen)
-    curve, holders, drops, own = st.tabs([words.LAB_CURVE, words.LAB_HOLDERS, words.LAB_DROPS, words.LAB_OWN])
-    with curve:
-        if figure is None:
-            st.html(markup.note("info", words.LAB_NO_CURVE))
-        else:
-            st.caption(words.LAB_CURVE_HELP)
-            st.plotly_chart(figure, key="lab.curve", theme=None, config=CONFIG)
-            with st.expander(words.LAB_AS_TABLE):
-                columns = {
-                    "keep": grids.number(words.CURVE_X),
-                    "files": grids.number(words.LAB_FILES),
-                    "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
-                }
-                name = f"retention-{opened.ref.name}"
-                grids.draw(
-                    lab.curve_table(history, branch), "lab.table", columns=columns, what=words.POINTS_NOUN, name=name
-                )
-    with holders:
-        st.caption(words.LAB_HOLDERS_HELP)
+    if figure is None:
+        st.html(markup.note("info", words.LAB_NO_CURVE))
+        return
+    st.caption(words.LAB_CURVE_HELP)
+    st.plotly_chart(figure, key="lab.curve", theme=None, config=CONFIG)
+    table = st.expander(words.LAB_AS_TABLE, key="lab.as_table", on_change="rerun")
+    if table.open:
         columns = {
-            "holders": grids.text(words.LAB_HELD_BY, width="large"),
+            "keep": grids.number(words.CURVE_X),
             "files": grids.number(words.LAB_FILES),
             "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
         }
-        name = f"holders-{opened.ref.name}"
-        grids.draw(lab.holders(history), "lab.holders", columns=columns, what=words.LAB_SETS_NOUN, name=name)
-    with drops:
-        _drops(opened, history, branch)
-    with own:
-        next_commit(opened, history, branch)
-        grids.draw(
-            lab.ends(history, opened.now_ms, branch),
-            "lab.ends",
-            columns={
-                "point": grids.text(words.COLUMN["point"]),
-                "expires": grids.text(words.LAB_ENDS, words.LAB_ENDS_HELP, width="large"),
-            },
-            what=words.POINTS_NOUN,
-            name=f"ends-{opened.ref.name}",
-        )
+        found, name = lab.curve_table(history, branch), f"retention-{opened.ref.name}"
+        with table:
+            grids.draw(found, "lab.table", columns=columns, what=words.POINTS_NOUN, name=name)
+
+
+def _holders(opened: Opened, history: History) -> None:
+    st.caption(words.LAB_HOLDERS_HELP)
+    columns = {
+        "holders": grids.text(words.LAB_HELD_BY, width="large"),
+        "files": grids.number(words.LAB_FILES),
+        "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
+    }
+    name = f"holders-{opened.ref.name}"
+    grids.draw(lab.holders(history), "lab.holders", columns=columns, what=words.LAB_SETS_NOUN, name=name)
+
+
+def _own(opened: Opened, history: History, branch: str) -> None:
+    next_commit(opened, history, branch)
+    grids.draw(
+        lab.ends(history, opened.now_ms, branch),
+        "lab.ends",
+        columns={
+            "point": grids.text(words.COLUMN["point"]),
+            "expires": grids.text(words.LAB_ENDS, words.LAB_ENDS_HELP, width="large"),
+        },
+        what=words.POINTS_NOUN,
+        name=f"ends-{opened.ref.name}",
+    )
 
 
 def _drops(opened: Opened, history: History, branch: str) -> None:

@@ -12,6 +12,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -249,8 +250,7 @@ def _shown(name: str) -> str:
 
 
 def _suffix(entry: Entry, kind: str) -> str | None:
-    prefix = f"{kind}-"
-    return entry.name[len(prefix) :] if entry.name.startswith(prefix) and not entry.is_dir else None
+    return entry.name[len(kind) + 1 :] if entry.name.startswith(f"{kind}-") and not entry.is_dir else None
 
 
 def _stray(directory: str, entry: Entry, expected: str) -> Problem:
@@ -292,14 +292,14 @@ def _maybe(fields: Mapping[str, Any], name: str, kind: type | tuple[type, ...], 
     return None if fields.get(name) is None else _want(fields, name, kind, path)
 
 
+@lru_cache(16_384)  # read at every question, and hardly ever different
 def snapshot_of(name: str | None, content: bytes, path: str) -> Snapshot:
     """A snapshot, changelog or tag document; `name` is the id the file name promises, None for tags."""
     fields = document(content, path)
     snapshot_id = _want(fields, "id", int, path)
     if name is not None and int(name) != snapshot_id:
         raise Corrupt(f"The id {name} was expected from the file's name, the document says {snapshot_id}.", path=path)
-    for each in ("deltaManifestList",):
-        layout.plain_name(_want(fields, each, str, path), path)
+    layout.plain_name(_want(fields, "deltaManifestList", str, path), path)
     for each in ("baseManifestList", "changelogManifestList", "indexManifest", "statistics"):
         if (value := _maybe(fields, each, str, path)) is not None:
             layout.plain_name(value, path)

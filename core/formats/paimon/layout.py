@@ -52,7 +52,11 @@ def plain_name(name: str, path: str) -> str:
 
 def is_text(name: str) -> bool:
     """Can the name be written as UTF-8? Bytes in a file name that are no text come as lone surrogates."""
-    return not any("\ud800" <= char <= "\udfff" for char in name)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def bucket_dir(bucket: int) -> str:

@@ -1,0 +1,148 @@
+"""Pages of a table of 2,000 snapshots, 40 tags and 200,000 files: milliseconds from a click to the drawn page.
+
+    python benchmarks/pages.py [--snapshots 2000] [--files 200000] [--rounds 5] [--table DIRECTORY]
+
+A real server and Chromium. Each page is opened by its link at the top, `rounds` times in turn; the first round
+reads the table and is told apart. A page is drawn when its script has ended and nothing on it changes any more for
+100 ms, which are not counted. Beside it, as the measure of this machine: an empty page's round trip.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from core.formats.paimon import binary_row, commit, entries, references
+from core.formats.paimon.commit import Stamp
+from core.store import Store
+
+ROOT = Path(__file__).resolve().parents[1]
+HOUR_MS = 3_600_000
+PAGES = ("Timeline", "As of", "Diff", "Retention", "Tags", "Audit")
+COMPACT_EVERY, TAG_EVERY = 20, 50
+# Resolves with the page's own time at which it was last seen to change, once its script rests.
+DRAWN = """title => new Promise(resolve => {
+  const started = performance.now();
+  let last = started, ran = false;
+  const watch = new MutationObserver(() => { last = performance.now(); });
+  watch.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
+  const look = () => {
+    const app = document.querySelector('[data-testid=stApp]');
+    const rests = app && app.dataset.testScriptState === 'notRunning';
+    ran ||= !rests;
+    if (rests && ran && performance.now() - last > 100) { watch.disconnect(); resolve(last - started); }
+    else requestAnimationFrame(look);
+  };
+  [...document.querySelectorAll('[data-testid=stTopNavLink]')]
+    .find(each => each.textContent.trim().endsWith(title)).click();
+  look();
+})"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--snapshots", type=int, default=2000)
+    parser.add_argument("--files", type=int, default=200_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--table", type=Path, help="where the warehouse is kept for another run")
+    parser.add_argument("--chromium", default="/usr/bin/chromium")
+    args = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        folder = args.table or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="snapscope-bench-")))
+        if not (folder / "bench.db").exists():
+            build(folder / "bench.db" / "large", args.snapshots, args.files)
+        address = stack.enter_context(serving(folder))
+        playwright = stack.enter_context(sync_playwright())
+        browser = playwright.chromium.launch(executable_path=args.chromium, args=["--no-sandbox", "--disable-gpu"])
+        stack.callback(browser.close)
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        page.goto(f"{address}?table=bench.large")
+        page.wait_for_selector("[data-testid=stTopNavLink]", timeout=120_000)
+        taken: dict[str, list[float]] = {title: [] for title in PAGES}
+        for _ in range(args.rounds + 1):
+            for title in PAGES:
+                taken[title].append(page.evaluate(DRAWN, title))
+    print(f"{args.snapshots:,} snapshots, {args.files:,} files; ms from click to drawn; load {os.getloadavg()[0]:.1f}")
+    print(f"{'page':10} {'first':>8} {'median':>8}  {'least..most':>15}")
+    for title, (first, *rest) in taken.items():
+        spread = f"{min(rest):.0f}..{max(rest):.0f}"
+        print(f"{title:10} {first:>8.0f} {statistics.median(rest):>8.0f}  {spread:>15}")
+
+
+@contextlib.contextmanager
+def serving(warehouse: Path) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", f"--server.port={port}"]
+    environment = {**os.environ, "SNAPSCOPE_WAREHOUSE": str(warehouse)}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as server:
+        try:
+            until = time.monotonic() + 120
+            while time.monotonic() < until:
+                with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health"):
+                    break
+                time.sleep(0.2)
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            server.terminate()
+
+
+def build(table: Path, snapshots: int, files: int) -> None:
+    """Appends of equal size, every twentieth a compaction of what came since the last; every fiftieth is tagged.
+
+    No data file exists: pages read metadata alone.
+    """
+    table.mkdir(parents=True)
+    store = Store(str(table))
+    columns = [("id", "BIGINT"), ("dt", "STRING")]
+    start_ms = time.time_ns() // 1_000_000 - snapshots * HOUR_MS
+    references.create_table(store, columns, time_ms=start_ms, partition_keys=["dt"], options={"bucket": "-1"})
+    appends = snapshots - snapshots // COMPACT_EVERY
+    each = files // appends
+    fresh: list[entries.NewFile] = []
+    for number in range(1, snapshots + 1):
+        at = Stamp(start_ms + number * HOUR_MS, lambda: str(uuid.uuid4()), "bench")
+        if number % COMPACT_EVERY:
+            added = [_file(number * each + count) for count in range(each)]
+            commit.append(store, added, at)
+            fresh += added
+        else:
+            names = {file.name for file in fresh}
+            live = commit.live_entries(store, references.read_head(store).snapshot)
+            gone = [entry for entry in live if entry["_FILE"]["_FILE_NAME"] in names]
+            commit.compact(store, gone, [_file(number * each + count) for count in range(12)], at)
+            fresh = []
+        if number % TAG_EVERY == 0:
+            store.create(f"tag/tag-t{number}", store.read(f"snapshot/snapshot-{number}"))
+
+
+def _file(number: int) -> entries.NewFile:
+    day = f"2026-{number % 12 + 1:02d}-01"
+    return entries.NewFile(
+        partition=binary_row.encode([day], ["STRING"]),
+        path=f"dt={day}/bucket-0/data-{uuid.uuid4()}-0.parquet",
+        size_bytes=100_000 + number,
+        rows=10,
+        schema_id=0,
+        stats=entries.Stats([number, day], [number + 9, day], [0, 0]),
+        source=0,
+        created_ms=0,
+    )
+
+
+if __name__ == "__main__":
+    main()
