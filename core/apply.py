@@ -62,6 +62,10 @@ def apply(
         if table.own:
             how = commits.Manner(settle_s, progress, waits, cancelled)
             return commits.apply(table, plan, confirm, _document(plan, None), journal, how)
+        if plan.guards and not plan.steps:
+            from core import restoring  # it makes tags too
+
+            return restoring.apply(table, plan, _document(plan, None), journal)
         tag = NewTag.of(plan) if isinstance(plan.change, ReplaceTag) else None
         rewrite = Rewrite.of(plan) if plan.steps else None
         frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
@@ -139,14 +143,14 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
                 f"{verdict.point} may no longer go: {'; '.join(verdict.reasons)}. Nothing was changed.",
                 remedy="Plan again.",
             )
-    if again.steps != plan.steps:
+    if again.steps != plan.steps or again.guards != plan.guards:
         raise Conflict(
             "The table has changed since the plan was made, and other references would have to be rewritten now; "
             "nothing was changed.",
             path=table.location,
             remedy="Plan again.",
         )
-    if table.own or (plan.steps and not len(plan.frees)):
+    if table.own or ((plan.steps or plan.guards) and not len(plan.frees)):
         return
     findings = crosscheck.examine(table.store, history, table.manifests, plan.frees["path"].to_pylist())
     refuse_contradictions(history, findings, {verdict.point for verdict in again.points if verdict.keep})

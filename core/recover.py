@@ -10,7 +10,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 
-from core import commits
+from core import commits, restoring
 from core import journal as journals
 from core.apply import NewTag, finished, repairs, verify
 from core.changes import KINDS, Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
@@ -53,6 +53,8 @@ def resume(
             _publish_rest(table, tag)
             return finished(table, run_id, found.fingerprint, tag, journal)
         table = open_table(found.table)
+        if "restoration" in found.plan:
+            return restoring.resume(table, found, journal)
         removes = journal.removed(run_id)
         is_removed = any(event["what"] == journals.REMOVED for event in journal.events(run_id))
         change = _change(found)
@@ -93,6 +95,8 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
         table = open_table(found.table)
         if "edit" in found.plan:
             restored = commits.take_back(table, found, journal)
+        elif "restoration" in found.plan:
+            restored = restoring.take_back(table, found)
         elif "rewrite" in found.plan:
             commits.refuse_swept(table, found, journal)
             restored = Rewrite.from_json(found.plan["rewrite"]).take_back(table.store)

@@ -33,7 +33,7 @@ CLOCKS = frozenset({"now", "utcnow", "today", "random", "urandom"})
 SWALLOWS = frozenset({"exists", "lexists", "isdir", "isfile", "glob", "find", "walk", "rmdir", "rm", "mv"})
 WRITES = frozenset({"create", "put", "delete", "make_dirs"})
 WRITERS = re.compile(
-    r"core/((store|apply|sweep|recover|rewrites|demo(_twin)?)|formats/\w+/(commit|references)|spark/write)\.py"
+    r"core/((store|apply|sweep|recover|rewrites|restoring|demo(_twin)?)|formats/\w+/(commit|references)|spark/write)\.py"
 )
 
 

@@ -36,6 +36,7 @@ from core.store import Store
 from core.table import Table, open_table
 from tests.apply import ground
 from tests.apply.dying import Death, Life, MortalJournal, MortalStore
+from tests.core import set_model
 
 NOW = ground.LATE_MS
 CHANGES: dict[str, Change] = {
@@ -226,3 +227,47 @@ def test_one_refused_effect_loses_nothing_and_is_told(name: str, stage: Stage) -
         assert receipt.outcome == "done"
         assert without_litter(ground.disk(stage.root)) == end, life.log
         assert ground.references(stage.root) == documents, life.log
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["as-latest"])
+def test_a_rollback_by_a_new_snapshot_lands_once_or_is_taken_back(name: str, stage: Stage) -> None:
+    """Cut off before the snapshot, its tag can be taken away; after it, the run ends with what is there."""
+    change = Rollback("5")
+    wanted = set_model.read(stage.good).holders["5"].live
+    ends = set()
+    for number, (life, journal, table) in enumerate(deaths(stage, change)):
+        run = open_run(journal)
+        if run is None:
+            continue
+        landed = (stage.root / "snapshot/snapshot-10").exists()
+        if number % 2 and not landed:
+            recover.undo(run, open_table=lambda _, table=table: table, journal=journal)
+            assert ground.references(stage.root) == ground.references(stage.good), life.log
+            ends.add("undone")
+            continue
+        if landed:
+            with pytest.raises(Invalid, match="was committed"):
+                recover.undo(run, open_table=lambda _, table=table: table, journal=journal)
+        receipt = recover.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
+        assert receipt.created[-1] == "snapshot/snapshot-10", life.log
+        assert not (stage.root / "snapshot/snapshot-11").exists(), life.log
+        assert set_model.read(stage.root).holders["10"].live == wanted, life.log
+        assert ground.broken(stage.root) == []
+        ends.add("landed before" if landed else "resumed")
+    assert ends == {"undone", "resumed", "landed before"}
+
+
+def test_a_rollback_by_a_new_snapshot_undoes_nothing_unseen(tmp_path: Path) -> None:
+    """Who commits between the plan and its commit is not rolled back with the rest."""
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    table = open_table(str(root))
+    plan = table.preview(Rollback("5"), NOW)
+    assert plan.headline == "Sets main back to snapshot 5; frees nothing."
+    builder.commit([builder.file(1_800, rows=10, partition=("2026-01-01",))])
+    before = ground.references(root)
+    with pytest.raises(Conflict, match="has changed since"):
+        apply(table, plan, settle_s=0)
+    assert ground.references(root) == before
+    assert Journal().open_run(table.location) is None

@@ -51,7 +51,8 @@ class Change:
     """What one commit does, and how its snapshot is called.
 
     `choose` answers which of the live files it ends; it is asked again after every lost race, and raises `Conflict`
-    where the change is no longer right. `refuse` raises for tables that must not be written so.
+    where the change is no longer right. `refuse` raises for tables that must not be written so. `restores`: the table
+    becomes what it was at this snapshot, files, schema, index files and statistics alike.
     """
 
     kind: str
@@ -60,6 +61,7 @@ class Change:
     choose: Choose | None = None
     statistics: bytes | None = None  # the content of a new statistics file
     refuse: Callable[[Schema], None] = documents.refuse_unwritable
+    restores: Snapshot | None = None
 
 
 def landed(store: Store, kind: str, stamp: Stamp, *, after: int = 0) -> Snapshot | None:
@@ -258,19 +260,26 @@ class _Draft:
         newest.refuse_unlocked(self.store, head)
         live = newest.live_entries(self.store, previous) if change.choose is not None else []
         gone = change.choose(head, live) if change.choose is not None else []
-        if gone and previous is not None and previous.fields.get("indexManifest"):
+        added = [self._added(file, head) for file in change.files]
+        target = change.restores
+        if target is not None:
+            gone, added = newest.difference(self.store, live, target)
+        elif gone and previous is not None and previous.fields.get("indexManifest"):
             raise Unsupported(
                 "The table has index files that may speak of the files to be replaced.",
                 path=self.store.location,
                 remedy="Make this change with the table's own engine.",
             )
-        added = [self._added(file, head) for file in change.files]
         changes = [*map(entries.deleted, gone), *added]
         names = _Names(self.stamp.new_uuid())
         by = merging.rules(head.schema.options)
         read: merging.Read = lambda listed: newest.read_listed(self.store, listed)  # noqa: E731
         base: list[Record] = []
-        for piece in merging.merged(newest.base(self.store, previous), read, head.partition_types, by):
+        # what comes back may have an old DELETE in the manifests of before: they are written anew, as what is live
+        pieces: Sequence[merging.Piece] = [live] * bool(live)
+        if target is None:
+            pieces = merging.merged(newest.base(self.store, previous), read, head.partition_types, by)
+        for piece in pieces:
             base += self._manifests(piece, head, names, by.target) if isinstance(piece, list) else [piece]
         delta = self._manifests(changes, head, names, by.target) if changes else []
         base_list = self._file(names.list(), lambda name: entries.manifest_list(name, base))
@@ -278,17 +287,18 @@ class _Draft:
         statistics = self._statistics(head, names)
         rows = newest.rows(added) - newest.rows(gone)
         fields: Mapping[str, Any] = {} if previous is None else previous.fields
-        watermarks = [each for each in (self.stamp.watermark, fields.get("watermark")) if each is not None]
+        told = fields if target is None else target.fields
+        watermarks = [each for each in (self.stamp.watermark, told.get("watermark")) if each is not None]
         document = {
             "version": documents.VERSION,
             "uuid": self.stamp.new_uuid(),
             "id": 1 if previous is None else previous.id + 1,
-            "schemaId": head.schema.id,
+            "schemaId": head.schema.id if target is None else target.schema_id,
             "baseManifestList": base_list[0],
             "baseManifestListSize": base_list[1],
             "deltaManifestList": delta_list[0],
             "deltaManifestListSize": delta_list[1],
-            "indexManifest": fields.get("indexManifest"),
+            "indexManifest": told.get("indexManifest"),
             "commitUser": self.stamp.user,
             "writerVersion": documents.WRITER,
             "commitIdentifier": self.stamp.identifier,
@@ -297,9 +307,9 @@ class _Draft:
             "totalRecordCount": newest.total_rows(self.store, previous) + rows,
             "deltaRecordCount": rows,
             "watermark": max(watermarks, default=None),
-            "statistics": statistics,
-            "properties": dict(self.stamp.properties) or None,
-            "nextRowId": fields.get("nextRowId") or 0,
+            "statistics": statistics if target is None else target.fields.get("statistics"),
+            "properties": dict(self.stamp.properties) or (None if target is None else target.fields.get("properties")),
+            "nextRowId": max(fields.get("nextRowId") or 0, told.get("nextRowId") or 0),
             "operation": change.operation,
         }
         path = layout.reference(head.branch, layout.SNAPSHOT, document["id"])

@@ -25,6 +25,14 @@ def delta_entries(store: Store, snapshot: Snapshot) -> list[Record]:
     return read_listed(store, _listed(store, snapshot, "delta"))
 
 
+def difference(store: Store, live: list[Record], target: Snapshot) -> tuple[list[Record], list[Record]]:
+    """The live files that another snapshot does not have, and those of it that are not live."""
+    wanted = {entries.identity(entry): entry for entry in live_entries(store, target)}
+    there = {entries.identity(entry) for entry in live}
+    gone = [entry for entry in live if entries.identity(entry) not in wanted]
+    return gone, [entry for key, entry in wanted.items() if key not in there]
+
+
 def last_of(store: Store, branch: str, user: str, kind: str, *, after: int = 0) -> Snapshot | None:
     """The newest retained commit of a user and kind beyond the id `after`."""
     for number in reversed(snapshot_ids(store, branch)):
