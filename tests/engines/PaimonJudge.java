@@ -238,6 +238,8 @@ public final class PaimonJudge {
                 return files(asked);
             case "refs":
                 return refs(asked);
+            case "statistics":
+                return statistics(open(asked).statistics().orElse(null));
             case "orphans":
                 return orphans(asked);
             default:
@@ -838,6 +840,32 @@ public final class PaimonJudge {
     }
 
     /** Every file a reader of this point may open, by kind. Changelog only where asked: tags do not keep it. */
+    /** What planners are told: least and greatest values as the engine understands them. */
+    private static JsonNode statistics(Statistics found) {
+        if (found == null) {
+            return NODES.nullNode();
+        }
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("snapshot", found.snapshotId());
+        all.put("schema", found.schemaId());
+        all.put("rows", found.mergedRecordCount().getAsLong());
+        all.put("bytes", found.mergedRecordSize().getAsLong());
+        Map<String, Object> columns = new LinkedHashMap<>();
+        found.colStats().forEach(
+                (name, of) -> {
+                    Map<String, Object> told = new LinkedHashMap<>();
+                    told.put("id", of.colId());
+                    told.put("distinct", of.distinctCount().getAsLong());
+                    told.put("nulls", of.nullCount().getAsLong());
+                    told.put("min", of.min().map(String::valueOf).orElse(null));
+                    told.put("max", of.max().map(String::valueOf).orElse(null));
+                    told.put("lengths", List.of(of.avgLen().getAsLong(), of.maxLen().getAsLong()));
+                    columns.put(name, told);
+                });
+        all.put("columns", columns);
+        return JSON.valueToTree(all);
+    }
+
     private static JsonNode refs(JsonNode asked) throws Exception {
         FileStoreTable table = open(asked);
         Snapshot snapshot = point(table, asked);

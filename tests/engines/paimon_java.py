@@ -351,6 +351,11 @@ class PaimonJudge(Lines):
         the hex of what a manifest holds."""
         return self.run("files", table, detail=detail, **point)
 
+    def statistics(self, table: Table, **at: Any) -> dict[str, Any] | None:
+        """What `analyze` left for planners: snapshot, schema, rows, bytes, and of each of `columns` its id, distinct
+        values, nulls, min and max as text (None for texts), lengths (average, greatest)."""
+        return self.run("statistics", table, **at)
+
     def refs(self, table: Table, *, changelog: bool = False, **point: Any) -> dict[str, list[str]]:
         """Every file a reader of this point may open, by kind: data, index, statistics, manifest, manifest-list and,
         where asked, changelog. With `changelog_id=` instead of a point: of a long-lived changelog, changelog only."""
