@@ -140,5 +140,5 @@ def test_what_cannot_be_read_and_twin_automatic_tags_refuse() -> None:
     lost = Unreadable("tag", "x", Problem("tag/tag-x", "JSON", "nothing"))
     with pytest.raises(Corrupt, match="tag-x"):
         autotag.due(rules(), line(BASE, unreadable=(lost,)))
-    with pytest.raises(Invalid, match="more than one automatic tag"):
-        autotag.due(rules(), line(BASE, tags={"2026-09-20": 1, "2026-09-19": 1}))
+    with pytest.raises(Invalid, match="more than one automatic tag"):  # the second would be made of snapshot 2
+        autotag.due(rules(), line(BASE, BASE + 40 * HOUR, tags={"2026-09-20": 1, "2026-09-19": 2}))

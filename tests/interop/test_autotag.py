@@ -145,6 +145,32 @@ def test_tags_made_by_hand_count_as_automatic_exactly_where_the_engine_counts_th
             _judged(java_judge, table, options)
 
 
+@pytest.mark.parametrize("most", ["1", "3"])
+def test_the_newest_automatic_tag_is_the_one_of_the_latest_name(
+    java_judge: PaimonJudge, history: Path, tmp_path: Path, most: str
+) -> None:
+    """Whatever snapshots they name; where the engine refuses two of one snapshot, so do we."""
+    refused = 0
+    options = {"tag.automatic-creation": "process-time", "sink.process-time-zone": "UTC", "tag.num-retained-max": most}
+    for number, made in enumerate((
+        {"2026-09-22": 12, "2026-09-26": 3},
+        {"2026-09-22": 12, "2026-09-23": 3, "2026-09-21": 16},
+        {"2026-09-22": 2, "2026-09-21": 2},
+        {"2026-09-22": 2, "2026-09-21": 2, "2026-12-01": 16},
+        {"2026-09-20 a": 9, "2026-09-21 b": 8},
+    )):  # fmt: skip
+        table = shutil.copytree(history, tmp_path / f"{number}.db" / "t")
+        for name, snapshot in made.items():
+            java_judge.create_tag(table, name, snapshot=snapshot)
+        try:
+            _judged(java_judge, table, options)
+        except Invalid:
+            refused += 1
+            with pytest.raises(EngineError, match=r"auto-tagged|auto-created tags of the same snapshot"):
+                java_judge.auto_tag(table, options=options)
+    assert refused
+
+
 def test_rules_that_the_engine_refuses_are_refused(java_judge: PaimonJudge, history: Path, tmp_path: Path) -> None:
     table = shutil.copytree(history, tmp_path / "t.db" / "t")
     for own in (

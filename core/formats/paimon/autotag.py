@@ -209,13 +209,13 @@ def coming(of: Rules, after: dt.datetime | None, line: Line, now_ms: int, count:
 
 
 def _periodic(of: Rules, line: Line) -> Due:
-    before = {tag.name for tag in line.tags}
-    names, own = set(before), dict[int, list[str]]()  # own: automatic tags by snapshot
+    names, own = {tag.name for tag in line.tags}, dict[int, list[str]]()  # own: automatic tags by snapshot
+    found = [(time, tag.snapshot.id) for tag in line.tags if (time := of.read(tag.name)) is not None]
     for tag in line.tags:
         if of.read(tag.name) is not None:
             own.setdefault(tag.snapshot.id, []).append(tag.name)
-    newest = max(own, default=None)
-    after = None if newest is None else _period_of(of, own[newest]) + of.period
+    last, newest = max(found, default=(None, None))  # by the names' times, wherever their snapshots are
+    after = None if last is None else last + of.period
     made, drops = dict[str, int](), dict[str, str]()
     for snapshot in line.snapshots:
         time = of.time_of(snapshot)
@@ -226,27 +226,25 @@ def _periodic(of: Rules, line: Line) -> Due:
         if (name := of.name(this)) not in names:
             names.add(name)
             own.setdefault(snapshot.id, []).append(name)
+            _refuse_twins(own[snapshot.id])
             made[name] = snapshot.id
         after = this + of.period
         while of.retained_max is not None and len(own) > of.retained_max:
             oldest = min(own)
-            _period_of(of, own[oldest])
-            gone = own.pop(oldest)[0]
+            _refuse_twins(own[oldest])
+            [gone] = own.pop(oldest)
             names.discard(gone)
             if made.pop(gone, None) is None:
                 drops[gone] = f"not among the newest {of.retained_max} automatic tags (tag.num-retained-max)"
     return Due(tuple(made.items()), drops=drops, after=after)
 
 
-def _period_of(of: Rules, names: list[str]) -> dt.datetime:
-    """The period of the one automatic tag of a snapshot."""
-    time = of.read(names[0])
-    if len(names) > 1 or time is None:
+def _refuse_twins(names: list[str]) -> None:
+    if len(names) > 1:
         raise Invalid(
-            f"One snapshot has more than one automatic tag ({', '.join(names)}), which the engine refuses, too.",
+            f"One snapshot would have more than one automatic tag ({', '.join(names)}), which the engine refuses, too.",
             remedy="Delete or rename all but one of them.",
         )
-    return time
 
 
 def _batch(of: Rules, line: Line) -> Due:
