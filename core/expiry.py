@@ -46,16 +46,7 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
     if is_true(options.get("write-only")):
         return [Expiry(str(each.id), None, "never by a writer: the table is write-only") for each in line.snapshots]
     try:
-        policy = retention.policy(
-            options,
-            now_ms,
-            retain_max=None,
-            retain_min=None,
-            time_retained_ms=None,
-            older_than_ms=None,
-            max_deletes=None,
-            rules=rules,
-        )
+        policy = retention.policy(options, now_ms, rules=rules)
     except Invalid as error:  # options that contradict themselves hide nothing else
         return [Expiry(str(each.id), None, f"cannot be told: {error.message.rstrip('.')}") for each in line.snapshots]
     retained_ms = now_ms - policy.threshold_ms

@@ -18,7 +18,7 @@ from core.expiry import first_seen
 from core.history import History
 from core.model import MAIN, HolderKind, Line, Tag
 from core.planned import Plan
-from core.retention import Policy, keeps_changelogs, policy
+from core.retention import keeps_changelogs, policy
 from core.table import Table
 from core.units import is_true
 
@@ -88,7 +88,7 @@ def _asked(line: Line, now_ms: int) -> list[Expire]:
     """The expiries of a writer: it counts its own new snapshot, and takes no more than its limit at a time."""
     limit = line.options.get("snapshot.expire.limit", "")
     most = int(limit) if limit.isdecimal() and int(limit) else RUN_LIMIT
-    own = _policy(line, now_ms, "snapshot")
+    own = policy(line.options, now_ms)
     asked = Expire(
         branch=line.branch,
         retain_max=max(own.retain_max - 1, 1),
@@ -99,7 +99,7 @@ def _asked(line: Line, now_ms: int) -> list[Expire]:
     )
     if not line.changelogs or not keeps_changelogs(line.options):
         return [asked]
-    own = _policy(line, now_ms, "changelog")
+    own = policy(line.options, now_ms, prefix="changelog")
     least, greatest = max(own.retain_min - 1, 1), max(own.retain_max - 1, 1)
     return [
         asked,
@@ -111,20 +111,6 @@ def _asked(line: Line, now_ms: int) -> list[Expire]:
             max_deletes=most,
         ),
     ]
-
-
-def _policy(line: Line, now_ms: int, prefix: str) -> Policy:
-    return policy(
-        line.options,
-        now_ms,
-        retain_max=None,
-        retain_min=None,
-        time_retained_ms=None,
-        older_than_ms=None,
-        max_deletes=None,
-        rules="newest",
-        prefix=prefix,
-    )
 
 
 def _keeping(line: Line, goes: Sequence[str]) -> list[str]:

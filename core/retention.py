@@ -49,15 +49,16 @@ def policy(
     options: Mapping[str, str],
     now_ms: int,
     *,
-    retain_max: int | None,
-    retain_min: int | None,
-    time_retained_ms: int | None,
-    older_than_ms: int | None,
-    max_deletes: int | None,
-    rules: str,
+    retain_max: int | None = None,
+    retain_min: int | None = None,
+    time_retained_ms: int | None = None,
+    older_than_ms: int | None = None,
+    max_deletes: int | None = None,
+    rules: str = "newest",
     prefix: str = "snapshot",
 ) -> Policy:
-    """The policy asked for, completed from the table's options. `Invalid` where it contradicts itself."""
+    """What is asked for, completed from the table's options: alone they are what a writer goes by. `Invalid` where it
+    contradicts itself."""
     if rules not in RULES:
         raise Invalid(f"There is no rule set {rules!r}.", remedy=f"Rule sets: {', '.join(RULES)}.")
     own_min = _number(options, f"{prefix}.num-retained.min")
