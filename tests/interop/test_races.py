@@ -224,30 +224,43 @@ def test_a_commit_of_ours_that_the_engine_meets_in_time_is_kept(
     assert dangling(java_judge, table) == {}
 
 
-def test_we_and_the_engine_write_at_the_same_time(java_judge: PaimonJudge, table: Path, state_dir: Path) -> None:
+def test_two_of_us_and_the_engine_write_at_the_same_time(java_judge: PaimonJudge, table: Path, state_dir: Path) -> None:
     """Every id is one writer's, and every commit that somebody was told of is there, once."""
-    count = 12
-    with processes.started(writing.command(table, "d1", every_ms=20), state_dir) as writer:
-        writing.begin(writer)
+    count, own = 12, ("d1", "d2")
+
+    def commits_of(user: str) -> int:
+        return list(users(table).values()).count(user)
+
+    def one_more(user: str) -> Callable[[], bool]:
+        so_far = commits_of(user)
+        return lambda: commits_of(user) > so_far
+
+    with ExitStack() as stack:
+        commands = [writing.command(table, user, every_ms=20) for user in own]
+        writers = [stack.enter_context(processes.started(command, state_dir)) for command in commands]
+        writing.begin(*writers)
         for number in range(count):
             java_judge.write(table, [[number, 0.5, "d0"]], options=PATIENT, user="theirs", identifier=number)
             if number % 4 == 3:  # then they take turns for once
-                ours_so_far = list(users(table).values()).count("d1")
-                assert processes.seen(
-                    lambda so_far=ours_so_far: list(users(table).values()).count("d1") > so_far, writer
-                )
-        writer.say("stop")
-        done = writer.end()
-    assert done.status == 0, done
+                for user, writer in zip(own, writers, strict=True):
+                    assert processes.seen(one_more(user), writer)
+        for writer in writers:
+            writer.say("stop")
+        done = [writer.end() for writer in writers]
+    assert [each.status for each in done] == [0, 0], done
     committed = users(table)
-    ours = {number for number, _, _ in done.document["commits"]}
-    theirs = {number for number, user in committed.items() if user == "theirs"}
-    assert {number for number, user in committed.items() if user == "d1"} == ours, done.document["lost"]
-    assert sorted(ours | theirs) == list(range(9, 9 + len(ours) + count))
-    assert len(theirs) == count
-    assert all("replaced" in message or "kept coming first" in message for message in done.document["lost"])
+    told = {user: {number for number, _, _ in each.document["commits"]} for user, each in zip(own, done, strict=True)}
+    told["theirs"] = {number for number, user in committed.items() if user == "theirs"}
+    lost = [message for each in done for message in each.document["lost"]]
+    for user in own:
+        assert {number for number, by in committed.items() if by == user} == told[user], lost
+    assert sorted(number for numbers in told.values() for number in numbers) == list(range(9, max(committed) + 1))
+    assert len(told["theirs"]) == count
+    assert all("replaced" in message or "kept coming first" in message for message in lost)
     newest = java_judge.refs(table)["data"]
-    assert {path.rsplit("/", 1)[-1] for path in newest if "/dt=d1/" in f"/{path}"} > writing.live(done.document)
+    for user, each in zip(own, done, strict=True):
+        live = {path.rsplit("/", 1)[-1] for path in newest if f"/dt={user}/" in f"/{path}"}
+        assert live >= writing.live(each.document)
     assert dangling(java_judge, table) == {}
 
 
