@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from core.errors import Conflict, Invalid, Unsupported
+from core.formats.paimon import commit, references
 from core.spark import compact_keyed, write, write_keyed
-from tests.engines.paimon_java import PaimonJudge
+from core.store import Store
+from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.interop.keyed_writes import T0, frame, sequence, stored
 
 pytestmark = pytest.mark.slow
@@ -70,3 +74,115 @@ def test_every_type_of_keys_and_values(spark: SparkSession, java_judge: PaimonJu
     compact_keyed.compact(ours, write.stamp(T0), spark=spark)
     assert stored(java_judge, ours) == stored(java_judge, twin)
     assert java_judge.rows(ours) == java_judge.rows(twin)
+
+
+NEVER = 4_102_444_800_000 - 1
+SMALL = (("id", "INT NOT NULL"), ("v", "STRING"), ("p", "STRING NOT NULL"))
+
+
+def small(spark: SparkSession, rows: list[list[Any]]) -> DataFrame:
+    return frame(spark, SMALL, rows, ["+I"] * len(rows)).drop("__k")
+
+
+def made(location: Path, engine: Mapping[str, str] | None = None) -> Store:
+    store = Store(str(location / "default.db" / "t"))
+    options = {"bucket": "1", "write-only": "true", **(engine or {})}
+    write_keyed.create_table(store, SMALL, primary_keys=["p", "id"], partition_keys=["p"], options=options, time_ms=T0)
+    return store
+
+
+def test_overwrites_deletes_by_key_and_files_of_a_size(
+    spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path
+) -> None:
+    store = made(tmp_path, {"target-file-size": "16 kb"})
+    many = [[id, f"{id} {id * 7919 % 104729}", "ab"[id % 2]] for id in range(20_000)]
+    write_keyed.upsert(store, small(spark, many), write.stamp(T0))
+    files = java_judge.files(store.root, detail=True)
+    assert len(files) > 4
+    assert {(file["level"], file["partition"]) for file in files} == {(0, "p=a"), (0, "p=b")}
+    assert java_judge.rows(store.root) == ordered(many)
+    assert compact_keyed.compact(store, write.stamp(T0), spark=spark) is not None  # nothing meets, so all files move
+    moved = java_judge.files(store.root, detail=True)
+    assert {file["path"] for file in moved} == {file["path"] for file in files}
+    assert {file["level"] for file in moved} == {5}
+    assert compact_keyed.compact(store, write.stamp(T0), spark=spark) is None
+    keys = spark.createDataFrame([(0, "a"), (3, "b"), (99_999, "b")], "id int, p string")
+    deleted = write_keyed.delete(store, keys, write.stamp(T0))
+    assert (deleted.fields["operation"], deleted.kind) == ("DELETE", "APPEND")
+    left = [row for row in many if row[0] not in (0, 3)]
+    assert java_judge.rows(store.root) == ordered(left)
+    java_judge.write(store.root, [[1, "theirs", "b"]])
+    write_keyed.overwrite(store, small(spark, [[5, "new", "a"], [5, "newest", "a"]]), [{"p": "a"}], write.stamp(T0))
+    left = [[5, "newest", "a"], [1, "theirs", "b"], *(row for row in left if row[2] == "b" and row[0] != 1)]
+    assert java_judge.rows(store.root) == ordered(left)
+    compact_keyed.compact(store, write.stamp(T0), spark=spark)
+    assert java_judge.rows(store.root) == ordered(left)
+    files = java_judge.files(store.root)
+    assert {file["level"] for file in files} == {5}
+    assert sum(file["rows"] for file in files) == len(left)
+    assert java_judge.orphans(store.root, older_than_ms=NEVER, dry_run=True) == []
+    write_keyed.overwrite(store, None, [{}], write.stamp(T0))
+    assert java_judge.rows(store.root) == []
+    java_judge.write(store.root, [[1, "again", "b"]])
+    assert java_judge.rows(store.root) == [[1, "again", "b"]]
+
+
+def test_others_that_write_meanwhile(
+    spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = made(tmp_path, {"commit.max-retries": "1"})
+    between: list[Callable[[], object]] = []
+    run = commit.run
+
+    def late(*arguments: Any) -> Any:
+        if between:
+            between.pop()()
+        return run(*arguments)
+
+    monkeypatch.setattr(commit, "run", late)
+    write_keyed.upsert(store, small(spark, [[1, "first", "a"], [2, "first", "a"]]), write.stamp(T0))
+    between.append(lambda: java_judge.write(store.root, [[id, "theirs", "a"] for id in range(1, 9)]))
+    write_keyed.upsert(store, small(spark, [[1, "ours", "a"], [9, "ours", "a"]]), write.stamp(T0))
+    rows = [[1, "ours", "a"], *([id, "theirs", "a"] for id in range(2, 9)), [9, "ours", "a"]]
+    assert java_judge.rows(store.root) == ordered(rows), "the later commit wins"
+    numbers = sorted((file["min_sequence"], file["max_sequence"]) for file in java_judge.files(store.root))
+    assert numbers == [(0, 1), (2, 9), (10, 11)]
+    between.append(lambda: java_judge.compact(store.root, options={"write-only": "false"}))
+    assert compact_keyed.compact(store, write.stamp(T0), spark=spark) is None, "they did it first"
+    assert java_judge.rows(store.root) == ordered(rows)
+    write_keyed.upsert(store, small(spark, [[20, "alone", "b"]]), write.stamp(T0))
+    (alone,) = (file["path"] for file in java_judge.files(store.root) if file["partition"] == "p=b")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(commit, "publish", lambda *_: False)  # others are always first
+        with pytest.raises(Conflict):
+            compact_keyed.compact(store, write.stamp(T0), spark=spark)
+        with pytest.raises(Conflict):
+            write_keyed.upsert(store, small(spark, [[21, "never", "b"]]), write.stamp(T0))
+    assert store.size(alone) is not None, "a file that only was to move stays"
+    assert java_judge.rows(store.root) == ordered([*rows, [20, "alone", "b"]])
+    assert java_judge.orphans(store.root, older_than_ms=NEVER, dry_run=True) == []
+
+
+def test_rows_that_could_not_be_merged_again_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    one = [[1, "x", "a"]]
+    for number, (engine, kinds, why) in enumerate(
+        (
+            ({"merge-engine": "partial-update"}, ["-D"], "partial-update"),
+            ({"merge-engine": "first-row"}, ["-U"], "first-row"),
+            ({"merge-engine": "aggregation", "fields.v.aggregate-function": "max"}, ["-D"], "'max' of the column 'v'"),
+            ({}, ["delete"], "'delete' is no kind"),
+        )
+    ):
+        store = made(tmp_path / str(number), engine)
+        with pytest.raises((Unsupported, Invalid), match=why):
+            write_keyed.upsert(store, frame(spark, SMALL, one, kinds), write.stamp(T0), kinds="__k")
+        assert [entry.name for entry in store.ls("") if "staging" in entry.name] == []
+    with pytest.raises(Invalid, match="'id' may not be null"):
+        write_keyed.upsert(
+            store, spark.createDataFrame([(None, "x", "a")], "id int, v string, p string"), write.stamp(T0)
+        )
+    store = made(tmp_path / "kinds", {"rowkind.field": "v"})
+    write_keyed.upsert(store, small(spark, [[1, "+I", "a"], [2, "+I", "a"], [1, "-D", "a"]]), write.stamp(T0))
+    files = commit.live_entries(store, references.read_head(store).snapshot)
+    assert [(entry["_FILE"]["_ROW_COUNT"], entry["_FILE"]["_DELETE_ROW_COUNT"]) for entry in files] == [(2, 1)]
