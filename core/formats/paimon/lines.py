@@ -31,17 +31,15 @@ from core.changes import (
     Rollback,
 )
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
-from core.formats.paimon import documents, layout
+from core.formats.paimon import as_latest, documents, layout
 from core.formats.paimon.heads import document
 from core.history import History
 from core.model import MAIN, Heads, Line, ObjectKind, Snapshot
 from core.names import refuse_name
 from core.planned import Plan, Step
-from core.units import several
 
 OfLines = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback | OfConsumers
 RULES = "Apache Paimon 2.1: references alone; what nothing names any more is left to be found as orphans"
-AS_LATEST = "Apache Paimon 2.0: rollback as latest, a new snapshot with an old one's content"
 _KINDS = (layout.SCHEMA, layout.TAG, layout.SNAPSHOT, layout.CHANGELOG, layout.CONSUMER)
 _REFERENCES = pa.array([ObjectKind.SNAPSHOT.value, ObjectKind.TAG.value, ObjectKind.CHANGELOG_JSON.value])
 _GUARDED = ("scan.fallback-branch", "scan.primary-branch")
@@ -78,7 +76,7 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
     """The plan of `change`. `Invalid` for what cannot be asked, `Corrupt` where what would go cannot be told."""
     heads = history.heads
     if isinstance(change, Rollback) and not change.destructive:
-        return _as_latest(history, change, now_ms)
+        return as_latest.preview(history, change, now_ms)
     draft = _drafted(history, change)
     before, left = heads.references, set(draft.after.values())
     steps = [
@@ -207,37 +205,6 @@ def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> 
             )
     if draft.why:
         draft.warnings.append("Ids that go are used again: who remembers one by its number will find another snapshot.")
-
-
-def _as_latest(history: History, change: Rollback, now_ms: int) -> Plan:
-    """Nothing goes: the next snapshot has the content of an old one, which a tag keeps from now on."""
-    heads, line = history.heads, _line(history.heads, change.branch)
-    found, latest = resolve(heads, change.point, change.branch), line.latest
-    target = found.snapshot
-    if change.any_line or found.branch != line.branch or latest is None:
-        raise Invalid("A Paimon branch is rolled back to a point of its own only.", remedy="Name one of its points.")
-    if latest.id == target.id and latest.content == documents.untagged(target.content):
-        raise Invalid(f"Snapshot {target.id} is the newest already, so there is nothing to do.")
-    prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
-    positions = history.require(f"{prefix}{latest.id}"), history.require(found.point)
-    now, then = (history.files_at(position)["path"] for position in positions)
-    goes, comes = (pc.sum(pc.invert(pc.is_in(a, value_set=b))).as_py() or 0 for a, b in ((now, then), (then, now)))
-    _, is_tag, name = found.point.rpartition("tag:")
-    source = layout.reference(line.branch, layout.TAG if is_tag else layout.SNAPSHOT, name if is_tag else target.id)
-    kept = f"rollback-to-as-latest-{target.id}-{now_ms}"
-    new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
-    warnings = [
-        f"Snapshot {latest.id + 1} will have the content of {found.point}: {several(goes, 'data file')} of now "
-        f"{'is' if goes == 1 else 'are'} not in it, {several(comes, 'file')} of then {'is' if comes == 1 else 'are'}. "
-        f"Every snapshot stays.",
-        f"Tag {name if is_tag else kept} keeps those files. Paimon's own expiry and tag deletion know of one life of a "
-        "file only: while that tag is there they take none of them.",
-    ]
-    leaves = [new] if is_tag else [layout.reference(line.branch, layout.TAG, kept), new]
-    plan = planning.drafted(history, change, AS_LATEST, now_ms, history.existing.copy(), {}, leaves, warnings)
-    newest = layout.reference(line.branch, layout.SNAPSHOT, latest.id)
-    guards = tuple((path, heads.references[path]) for path in (source, newest))
-    return dataclasses.replace(plan, guards=guards, source=target)
 
 
 # branches ------------------------------------------------------------------------------------------------------------

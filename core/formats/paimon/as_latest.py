@@ -1,0 +1,54 @@
+"""The plan of a rollback as latest: nothing goes; the next snapshot has the content of an old one, kept by a tag. Pure.
+
+Source: spec 9.2, Paimon 2.0.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pyarrow.compute as pc
+
+from core import plan as planning
+from core.asof import resolve
+from core.changes import Rollback
+from core.errors import Invalid
+from core.formats.paimon import documents, layout
+from core.history import History
+from core.model import MAIN
+from core.planned import Plan
+from core.units import several
+
+RULES = "Apache Paimon 2.0: rollback as latest, a new snapshot with an old one's content"
+
+
+def preview(history: History, change: Rollback, now_ms: int) -> Plan:
+    """The plan of `change`. `Invalid` for what is no way back, `Corrupt` where either end cannot be read in full."""
+    heads = history.heads
+    found, line = resolve(heads, change.point, change.branch), heads.line(change.branch)
+    latest = None if line is None else line.latest
+    target = found.snapshot
+    if line is None or latest is None or change.any_line or found.branch != line.branch:
+        raise Invalid("A Paimon branch is rolled back to a point of its own only.", remedy="Name one of its points.")
+    if latest.id == target.id and latest.content == documents.untagged(target.content):
+        raise Invalid(f"Snapshot {target.id} is the newest already, so there is nothing to do.")
+    prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
+    positions = history.require(f"{prefix}{latest.id}"), history.require(found.point)
+    now, then = (history.files_at(position)["path"] for position in positions)
+    goes, comes = (pc.sum(pc.invert(pc.is_in(a, value_set=b))).as_py() or 0 for a, b in ((now, then), (then, now)))
+    _, is_tag, name = found.point.rpartition("tag:")
+    source = layout.reference(line.branch, layout.TAG if is_tag else layout.SNAPSHOT, name if is_tag else target.id)
+    kept = f"rollback-to-as-latest-{target.id}-{now_ms}"
+    new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
+    warnings = [
+        f"Snapshot {latest.id + 1} will have the content of {found.point}: {several(goes, 'data file')} of now "
+        f"{'is' if goes == 1 else 'are'} not in it, {several(comes, 'file')} of then {'is' if comes == 1 else 'are'}. "
+        f"Every snapshot stays.",
+        f"Tag {name if is_tag else kept} keeps those files. Paimon's own expiry and tag deletion know of one life of a "
+        "file only: while that tag is there they take none of them.",
+    ]
+    leaves = [new] if is_tag else [layout.reference(line.branch, layout.TAG, kept), new]
+    plan = planning.drafted(history, change, RULES, now_ms, history.existing.copy(), {}, leaves, warnings)
+    newest = layout.reference(line.branch, layout.SNAPSHOT, latest.id)
+    guards = tuple((path, heads.references[path]) for path in (source, newest))
+    return dataclasses.replace(plan, guards=guards, source=target)
