@@ -13,7 +13,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core import plan as planning
-from core.changes import Change, CleanOrphans, Expire, OfBranches, OfConsumers, leaves_changelogs
+from core.changes import (
+    Change,
+    CleanOrphans,
+    CreateTag,
+    DeleteTags,
+    Expire,
+    OfBranches,
+    OfConsumers,
+    RenameTag,
+    ReplaceTag,
+    leaves_changelogs,
+)
 from core.errors import Invalid, NotFound
 from core.formats import Format
 from core.formats.iceberg import catalog as catalogs
@@ -21,7 +32,7 @@ from core.formats.iceberg import heads as iceberg_heads
 from core.formats.iceberg.metadata import parse
 from core.formats.iceberg.places import normal
 from core.formats.iceberg.table import IcebergTable
-from core.formats.paimon import beside, lines, native, orphans
+from core.formats.paimon import autotag, beside, lines, native, orphans
 from core.formats.paimon import heads as paimon_heads
 from core.formats.paimon import history as paimon_history
 from core.formats.paimon.axis import has_changelogs
@@ -99,6 +110,8 @@ class Table:
         elif isinstance(change, CleanOrphans):
             frees, notes = orphans.find(self.store, history, change.older_than_ms)
             plan = dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
+        elif isinstance(change, CreateTag | ReplaceTag | RenameTag | DeleteTags):
+            plan = _of_tags(plan, history)
         if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
             note = "If this store keeps versions of deleted objects, they are billed until those versions expire."
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
@@ -161,6 +174,15 @@ class Table:
         """Per path the points that hold it once the plan was carried out."""
         kept = {verdict.point for verdict in plan.points if verdict.keep}
         return {path: [each.point for each in history.holders_of(path) if each.point in kept] for path in paths}
+
+
+def _of_tags(plan: Plan, history: History) -> Plan:
+    """A plan of Paimon's tags with what its automatic tags make of it."""
+    change, line = plan.change, history.heads.line(plan.change.branch)
+    assert line is not None
+    if isinstance(change, CreateTag | RenameTag) and plan.source is not None:
+        autotag.refuse_second(line, change, plan.source)
+    return dataclasses.replace(plan, warnings=(*plan.warnings, *autotag.unheeded(line.options)))
 
 
 def open_table(location: str) -> Table:

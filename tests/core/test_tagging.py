@@ -142,3 +142,22 @@ def test_a_tag_from_a_time_or_a_watermark_rounds_up_and_says_what_time_travel_an
     gone = ask(capsys, "delete-tag", made.root, "--name", "up, mark", "--name", "kept", "--yes", "--settle", "0 s")
     assert gone["receipt"]["outcome"] == "done"
     assert set(tags(made)) == {"early", "again"}
+
+
+def test_a_second_automatic_tag_of_a_snapshot_is_refused_and_what_only_the_engine_does_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = table(tmp_path, **{"tag.create-success-file": "true"})
+    made.tag("2026-01-01", 4)
+    made.tag("plain", 4)
+    for words in (
+        ("create-tag", "--name", "2020-01-01", "--snapshot", 4),
+        ("rename-tag", "--name", "plain", "--to", "2020-01-01"),
+    ):
+        told = ask(capsys, words[0], made.root, *words[1:], "--yes", status=1)["error"]
+        assert "more than one automatic tag (2026-01-01, 2020-01-01)" in told["message"]
+    done = ask(capsys, "rename-tag", made.root, "--name", "2026-01-01", "--to", "2026-01-02", "--yes")
+    assert done["warnings"] == [
+        "The table option tag.create-success-file = true makes the engine do more than a tag; that is not done here."
+    ]
+    assert ask(capsys, "create-tag", made.root, "--name", "2020-01-01", "--snapshot", 5, "--yes")["receipt"]

@@ -13,6 +13,7 @@ import zoneinfo
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from core.changes import CreateTag, RenameTag
 from core.errors import Corrupt, Invalid, Unsupported
 from core.model import Line, Snapshot
 from core.units import duration, is_true, parse_duration_ms, wall_clock
@@ -23,6 +24,7 @@ DAY_MS, HOUR_MS = 86_400_000, 3_600_000
 _PERIODS_MS = {"daily": DAY_MS, "hourly": HOUR_MS, "two-hours": 2 * HOUR_MS}
 _FORMATTERS = ("with_dashes", "without_dashes", "without_dashes_and_spaces")
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
+_PERIOD = ("tag.creation-period", "tag.creation-period-duration", "tag.period-formatter")
 _UNHONOURED = {  # option -> values under which it asks for nothing
     "tag.callbacks": ("",),
     "tag.create-success-file": ("false",),
@@ -206,6 +208,29 @@ def coming(of: Rules, after: dt.datetime | None, line: Line, now_ms: int, count:
         found.append(Coming(of.name(this), now_ms if is_due else of.moment_ms(opens), is_due))
         after = this + of.period
     return tuple(found)
+
+
+def refuse_second(line: Line, change: CreateTag | RenameTag, snapshot: Snapshot) -> None:
+    """`Invalid` for a name that reads as a second automatic tag of one snapshot: the engine refuses to make it, and its
+    own runs where it is there."""
+    own = {key: line.options[key] for key in (MODE, *_PERIOD) if key in line.options}
+    of = rules(own)
+    if of is None or of.mode == "batch":
+        return
+    name, old = (change.name, "") if isinstance(change, CreateTag) else (change.to, change.name)
+    beside = [tag.name for tag in line.tags if tag.snapshot.id == snapshot.id and tag.name != old]
+    twins = [each for each in beside if of.read(each) is not None]
+    if of.read(name) is not None and twins:
+        _refuse_twins([*twins, name])
+
+
+def unheeded(options: Mapping[str, str]) -> tuple[str, ...]:
+    """In sentences: what the engine does beside a tag, and nothing here."""
+    return tuple(
+        f"The table option {key} = {options[key]} makes the engine do more than a tag; that is not done here."
+        for key, nothing in _UNHONOURED.items()
+        if options.get(key, nothing[0]).lower() not in nothing
+    )
 
 
 def _periodic(of: Rules, line: Line) -> Due:
