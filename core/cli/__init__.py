@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core import answers
-from core.cli import calling, changes, programs, questions, tagging
+from core.cli import calling, changes, programs, questions, tagging, writing
 from core.cli.text import say
 from core.errors import Invalid, SnapscopeError
 from core.model import MAIN
@@ -226,6 +226,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--timeout", default="60 s", metavar="DURATION")
     sub.add_argument("--engine", default="plain", help="who reads the rows: plain Spark, or the engine's own connector")
     _connector(sub)
+    sub = command("compact", writing.compact, "Make few large files of many small ones; rows stay as they are.")
+    sub.add_argument("--min-files", type=int, help="small files that become one (default: the table's option)")
+    sub = command("analyze", writing.analyze, "Count rows and columns for planners, and commit the statistics.")
+    which = sub.add_mutually_exclusive_group()
+    which.add_argument("--column", action="append", default=[], metavar="NAME", help="this column's, too")
+    which.add_argument("--all-columns", action="store_true")
     sub = command("demo", programs.demo, "Make the demo warehouse with our own Spark pipeline.", table=False)
     sub.add_argument("directory")
     sub = command("serve", programs.serve, "Open the dashboard on warehouses, tables and catalogs.", table=False)
