@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +35,7 @@ from core.formats.iceberg.types import Column
 from core.history import History
 from core.model import Schema
 from core.spark.iceberg_columns import WAY_OUT, Columns, in_words
-from core.spark.iceberg_deletes import Deletes
+from core.spark.iceberg_deletes import Deletes, Entry
 from core.table import Table
 
 _SIZES = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.int64())]))
@@ -54,6 +54,7 @@ DELETE_FILES = (*ENTRY, *_LOWER_UPPER, avro.Column("equality_ids", (2, 135), pa.
 DELETES = 1  # content of a manifest
 _MAPS = ("column_sizes", "lower", "upper", "nulls")
 NAME_MAPPING = "schema.name-mapping.default"
+Matched: TypeAlias = tuple[Entry, tuple[Entry | None, tuple[int, ...], tuple[int, ...]]]
 _UNIT_BYTES = 8 << 20  # of data files that share their deletes and are read by one task: or as much as the deletes
 _OPENING_BYTES = 256 << 10  # what it takes to open one
 
@@ -85,18 +86,17 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     found = documents.of(history.heads.document, history.heads.references[reference("file")].decode())
     place = own.place(found)
     listed = Columns(found, at.schema.id)
-    data, deletes = _entries(place, own.manifests, found, at.snapshot.id)
+    entries = data, deletes = _entries(place, own.manifests, found, at.snapshot.id)
     _refuse_formats(data, deletes)
-    index = Deletes(found, listed, deletes, data)
-    rows = [{**row, "scope": index.scope(row)} for row in data.drop_columns(list(_MAPS)).to_pylist()]
+    index, scanned = _matched(found, listed, *entries)
+    rows = [row for row, _ in scanned]
     needed = _ids_to_have(listed.columns) | index.sources
     surely = _has_all(data["column_sizes"], needed)
     times = Counter(row["file"] for row in rows)
     by_jvm = by_jvm and place.store.is_local and not listed.is_hard and NAME_MAPPING not in found.properties
     native: list[tuple[str, int]] = []
     units: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row, is_sure in zip(rows, surely, strict=True):
-        of = index.of(row)
+    for (row, of), is_sure in zip(scanned, surely, strict=True):
         vector, positions, equality = of
         is_clean = vector is None and not positions and not equality
         is_fit = is_sure and row["spec_id"] in found.specs and times[row["file"]] == 1 and _is_visible(row["file"])
@@ -119,6 +119,23 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
         work=work,
         data=data.select(["file", "rows", "lower", "upper", "nulls"]),
     )
+
+
+def scan(
+    place: Place, manifests: Manifests, found: Metadata, schema_id: int, snapshot: int
+) -> list[tuple[Entry, tuple[Entry, ...]]]:
+    """Each data file of a snapshot with the delete files that apply to it: the one rule there is, whoever asks."""
+    index, scanned = _matched(found, Columns(found, schema_id), *_entries(place, manifests, found, snapshot))
+    return [
+        (row, (*([vector] if vector else []), *(index.all[number] for number in (*positions, *equality))))
+        for row, (vector, positions, equality) in scanned
+    ]
+
+
+def _matched(found: Metadata, listed: Columns, data: pa.Table, deletes: pa.Table) -> tuple[Deletes, list[Matched]]:
+    index = Deletes(found, listed, deletes, data)
+    rows = ({**row, "scope": index.scope(row)} for row in data.drop_columns(list(_MAPS)).to_pylist())
+    return index, [(row, index.of(row)) for row in rows]
 
 
 def _ids_to_have(columns: Sequence[Column]) -> set[int]:

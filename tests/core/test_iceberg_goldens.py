@@ -16,6 +16,7 @@ from core import refs
 from core.asof import resolve
 from core.changes import Expire
 from core.errors import Invalid, NotFound
+from core.formats.iceberg.places import Place
 from core.formats.iceberg.table import IcebergTable
 from core.history import History
 from core.plan import preview
@@ -53,11 +54,12 @@ def test_as_of(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_scan(name: str) -> None:
     history, found = as_if_there(JAVA_RANDOM / name)
+    place = Place.of(Store(str(JAVA_RANDOM / name)), found.location, found.properties)
     for request, answer in answers(name, "scan"):
         point = resolve(history.heads, str(request["snapshot"]))
         ours = [
             {"data": data["path"], "deletes": sorted(map(spelled, deletes))}
-            for data, deletes in scan(history.files_at(history.position(point.point)), found)
+            for data, deletes in scan(place, found, point.schema.id, point.snapshot.id)
         ]
         assert ours == sorted(answer["files"], key=lambda each: each["data"])
         columns = [f"{each.id}:{each.name}:{str(each.type).removesuffix(' NOT NULL')}" for each in point.schema.fields]
@@ -125,8 +127,6 @@ def later_of(name: str, history: History, plan: Plan) -> list[str]:
 
 class AsIfThere(IcebergTable):
     def place(self, found: Any) -> Any:
-        from core.formats.iceberg.places import Place
-
         return Place.of(self.store, found.location, found.properties)
 
 

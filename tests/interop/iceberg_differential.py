@@ -176,9 +176,10 @@ class Beside:
         assert self.held.incomplete == {}
         for id, at in self.points.items():
             theirs = self.judge.scan(self.history.address, snapshot=id)
-            assert _columns(resolve(self.heads, str(id)).schema) == theirs["columns"], (self.history.table.name, id)
+            point = resolve(self.heads, str(id))
+            assert _columns(point.schema) == theirs["columns"], (self.history.table.name, id)
             told = {self.place.path(file["path"]): file for file in theirs["files"]}
-            ours = scan(self.held.files_at(at), self.found)
+            ours = scan(self.place, self.found, point.schema.id, id)
             assert {data["path"] for data, _ in ours} == told.keys()
             for data, deletes in ours:
                 file = told[data["path"]]
