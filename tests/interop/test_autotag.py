@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core import later
+from core.cli import main
 from core.errors import Invalid, NotFound
 from core.formats.paimon import autotag, heads
 from core.store import Store
@@ -202,3 +203,26 @@ def test_what_a_time_or_a_watermark_names_is_what_the_engine_finds(java_judge: P
         assert found.engine == theirs, each
         differing += found.snapshot.id != theirs
     assert differing < len(asked) // 4  # only where clocks went back
+
+
+def test_our_runs_and_the_engines_in_turn_end_where_the_engine_alone_ends(
+    java_judge: PaimonJudge, history: Path, tmp_path: Path
+) -> None:
+    """By the command line: creation, the tags that go with their files, the engine reading all that stays."""
+    own = {"tag.automatic-creation": "process-time", "sink.process-time-zone": "UTC", "tag.num-retained-max": "3"}
+    alone, ours = (shutil.copytree(history, tmp_path / f"{name}.db" / "t") for name in ("alone", "ours"))
+    for table in (alone, ours):
+        java_judge.alter(table, *(("set_option", key, value) for key, value in own.items()))
+    for turn, stage in enumerate(STAGES):
+        for table in (alone, ours):
+            _staged(history, table, stage)
+        java_judge.auto_tag(alone)
+        if turn % 2:
+            java_judge.auto_tag(ours)
+        else:
+            for _ in range(2):  # the second run finds nothing to do
+                assert main(["auto-tag", str(ours), "--yes", "--settle", "0 s", "--json"]) == 0
+        assert _tags(ours) == _tags(alone), stage
+    assert len(_tags(ours)) == 3
+    for name in _tags(ours):
+        assert java_judge.rows(ours, tag=name) == java_judge.rows(alone, tag=name)
