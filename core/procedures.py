@@ -59,10 +59,14 @@ def told(change: Change, title: str, now_ms: int, options: Mapping[str, str]) ->
     from `now_ms`, times are written as UTC."""
     for of in TABLES[PAIMON].values():
         if (arguments := of.tells(change, now_ms, options)) is not None:
-            table = title if change.branch == MAIN else f"{title}$branch_{change.branch}"
-            given = {"table": table, **arguments}.items()
-            return f"CALL sys.{of.name}({', '.join(f'{key} => {literal(v)}' for key, v in given if v is not None)})"
+            return spoken(of.name, title, change.branch, arguments)
     return None
+
+
+def spoken(name: str, title: str, branch: str = MAIN, arguments: Told | None = None) -> str:
+    """A CALL of Paimon's, on a branch of `database.table`."""
+    given = {"table": title if branch == MAIN else f"{title}$branch_{branch}", **(arguments or {})}.items()
+    return f"CALL sys.{name}({', '.join(f'{key} => {literal(value)}' for key, value in given if value is not None)})"
 
 
 def literal(value: str | int) -> str:

@@ -127,8 +127,8 @@ def asks_for_changes(sql: str) -> bool:
     return "_changes" in sql.lower()
 
 
-def auto_tag(location: str, branch: str = MAIN) -> str:
-    return _line(["snapscope", "auto-tag", location, *(["--branch", branch] if branch != MAIN else [])])
+def of_table(command: str, location: str, branch: str = MAIN) -> str:
+    return _line(["snapscope", command, location, *(["--branch", branch] if branch != MAIN else [])])
 
 
 def call_of(location: str, sql: str) -> str:

@@ -1,12 +1,14 @@
-"""The table's automatic tags: its rules, what is due, the next dates."""
+"""The table's automatic tags: its rules, what is due, the next dates; and the tags whose time is over."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from core import tagging
+from core import procedures, tagging
 from core.errors import SnapscopeError
+from core.formats.paimon.autotag import Rules
 from core.history import History
+from core.tagging import Tagging
 from dashboard import loading
 from dashboard.present import commands, markup, words
 from dashboard.widgets import plans, several
@@ -14,17 +16,28 @@ from dashboard.widgets.frame import Opened
 
 
 def draw(opened: Opened, history: History, branch: str) -> None:
-    """Nothing where the table asks for none; one line where what it asks for is not done here."""
+    """Nothing where the table asks for none and no tag's time is over; one line where what it asks for is not done."""
+    table = loading.table(opened.ref.location)
     try:
-        found = tagging.automatic(loading.table(opened.ref.location), history, opened.now_ms, branch)
+        found = tagging.automatic(table, history, opened.now_ms, branch)
     except SnapscopeError as error:
         st.html(markup.panel_title(words.AUTO_TAGS))
         st.html(markup.note("warning", str(error)))
         return
-    if found.rules is None:
-        return
+    if found.rules is not None:
+        _rules(opened, found, found.rules, branch)
+        if found.rules.is_expiring:
+            return  # what is over goes with them
+    over, _ = tagging.ended(table, history, opened.now_ms, branch)
+    if over is not None:
+        st.html(markup.panel_title(words.TAGS_OVER))
+        several.draw(opened, [over], over.fingerprint, words.TAGS_OVER_GO)
+        _spoken(opened, "expire-tags", "expire_tags", branch)
+
+
+def _rules(opened: Opened, found: Tagging, of: Rules, branch: str) -> None:
     st.html(markup.panel_title(words.AUTO_TAGS))
-    st.html(markup.note("info", words.auto_rules(found.rules)))
+    st.html(markup.note("info", words.auto_rules(of)))
     for note in found.notes:
         st.html(markup.note("info", note))
     if found.plans:
@@ -32,7 +45,13 @@ def draw(opened: Opened, history: History, branch: str) -> None:
     else:
         st.caption(words.AUTO_NONE_DUE)
     if found.coming:
-        mode = found.rules.mode
-        rows = [(markup.mono(each.name), words.auto_next(each, mode, opened.zone)) for each in found.coming]
+        rows = [(markup.mono(each.name), words.auto_next(each, of.mode, opened.zone)) for each in found.coming]
         st.html(markup.table(words.AUTO_HEADS, rows))
-    plans.command(commands.auto_tag(opened.ref.location, branch))
+    _spoken(opened, "auto-tag", "trigger_tag_automatic_creation", branch)
+
+
+def _spoken(opened: Opened, command: str, procedure: str, branch: str) -> None:
+    """What does the same elsewhere."""
+    plans.command(commands.of_table(command, opened.ref.location, branch))
+    st.caption(words.PROCEDURE["paimon"])
+    st.code(procedures.spoken(procedure, opened.ref.title, branch), language="sql", wrap_lines=True)

@@ -70,6 +70,7 @@ def test_tags_that_are_due_are_told_with_the_next_dates_and_made_together(open_p
     page.run()
     assert "No tag is due." in page.text
     assert "snapscope auto-tag" in page.text
+    assert "CALL sys.trigger_tag_automatic_creation(table => 'shop.orders')" in page.text
 
 
 def test_a_tag_from_a_time_says_both_answers_before_it_is_made(open_page: Open, warehouse: Path) -> None:
@@ -82,3 +83,18 @@ def test_a_tag_from_a_time_says_both_answers_before_it_is_made(open_page: Open, 
     press(page, "Create tag")
     done()
     assert tags(warehouse) == {"then": 2}
+
+
+def test_tags_whose_time_is_over_are_told_and_go_by_a_confirmed_plan(open_page: Open, tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "shop.db" / "orders")
+    table.commit([table.file()])
+    table.tag("over", retained_s=60)
+    (tmp_path / DEMO_MARKER).write_text("")
+    page = open_page("tags", tmp_path, table="shop.orders")
+    assert "tag:over: its retention ended 2026-01-01 00:01:00" in page.text
+    [confirm] = [each for each in page.test.text_input if str(each.key).startswith("confirm.")]
+    confirm.set_value(confirm.label.split("**")[1])
+    page.run()
+    press(page, "Delete them")
+    done()
+    assert tags(tmp_path) == {}

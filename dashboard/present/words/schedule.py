@@ -8,6 +8,8 @@ from dashboard.present import units
 AUTO_TAGS = "Automatic tags"
 AUTO_DUE = "Make the tags that are due"
 AUTO_NONE_DUE = "No tag is due."
+TAGS_OVER = "Tags whose time is over"
+TAGS_OVER_GO = "Delete them"
 AUTO_HEADS = ("Next tag", "Cut from")
 AUTO_AT_ONCE = "the next commit"
 CALL_NONE = "Nothing would change."
