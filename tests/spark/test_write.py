@@ -149,6 +149,39 @@ def test_overwrite_replaces_partitions_and_drops_them(spark: SparkSession, store
     assert [name for name in files(store) if "20462" in name or "staging" in name] == []
 
 
+def test_partitions_are_overwritten_as_touched_dropped_and_emptied(spark: SparkSession, store: Store, at: Any) -> None:
+    write.create_table(store, COLUMNS, partition_keys=["dt"], time_ms=T0)
+    for day in (1, 2, 3):
+        write.append(store, rows(spark, 10 * day, 10 * day + 2, f"2026-01-0{day}"), at())
+    touched = rows(spark, 0, 1).union(rows(spark, 1, 2, "2026-01-02"))
+    replaced = write.overwrite_touched(store, touched, at(properties={"job": "nightly"}))
+    assert replaced is not None
+    assert (replaced.kind, replaced.fields["operation"], replaced.fields["properties"]) == (
+        "OVERWRITE",
+        "OVERWRITE",
+        {"job": "nightly"},
+    )
+    assert ids(spark, store) == [0, 1, 30, 31]
+    assert write.overwrite_touched(store, rows(spark, 0, 0), at()) is None
+    dropped = write.drop_partitions(store, [{"dt": dt.date(2026, 1, 1)}, {"dt": dt.date(2026, 1, 9)}], at())
+    assert (dropped.kind, dropped.fields["operation"], dropped.delta_rows) == ("OVERWRITE", "TRUNCATE", -1)
+    assert ids(spark, store) == [1, 30, 31]
+    for wrong in ([], [{}], [{"id": 1}]):
+        with pytest.raises(Invalid):
+            write.drop_partitions(store, wrong, at())
+    assert write.truncate(store, at()).total_rows == 0
+    assert ids(spark, store) == []
+
+
+def test_compaction_fills_files_of_the_tables_size(spark: SparkSession, store: Store, at: Any) -> None:
+    options = {"target-file-size": "2 kb", "source.split.open-file-cost": "1 b", "compaction.small-file-ratio": "1.0"}
+    write.create_table(store, (("id", "BIGINT"),), options=options, time_ms=T0)
+    write.append(store, spark.range(0, 60, numPartitions=12), at())
+    assert write.compact(store, at(), spark=spark, min_files=None) is not None
+    assert 1 < len(entries(store)) < 12, "several at once, and neither one of all nor each by itself"
+    assert ids(spark, store) == list(range(60))
+
+
 def test_compaction_keeps_rows_and_makes_one_file_of_many(spark: SparkSession, store: Store, at: Any) -> None:
     write.create_table(store, COLUMNS, partition_keys=["dt"], time_ms=T0)
     for first in range(0, 30, 10):
