@@ -1,13 +1,13 @@
-"""Merged reads of 5 million rows, each merge engine: our query beside pypaimon, in one run.
+"""Merged reads of 5 million rows, each merge engine: our query beside pypaimon and Paimon's own connector, in one run.
 
-    python benchmarks/merge.py [--rows 5000000] [--rounds 3] [--pypaimon PATH_TO_PYTHON]
+    SNAPSCOPE_CONNECTORS=JARS python benchmarks/merge.py [--rows 5000000] [--rounds 3] [--pypaimon PATH_TO_PYTHON]
 
 A table is five commits of a fifth of the rows, whose keys are drawn from three fifths as many, in two buckets of
 Parquet; nothing is compacted, but for first-row, which shows only what is. pypaimon writes it, Java Paimon compacts
-it; it is kept for the next run. Both readers answer one aggregate over all merged rows, ours as SQL, pypaimon by Arrow,
-and must agree. Before the time starts Spark has run the statement once, and pypaimon is imported. Printed: rows read
-from files per second (median), and the ratio of times to ours. pypaimon lives in an environment of its own. Paimon's
-own Spark connector is no rival here: its jar does not resolve from Maven for the Spark that runs.
+it; it is kept for the next run. All readers answer one aggregate over all merged rows, ours and the connector as SQL in
+the same Spark, pypaimon by Arrow, and must agree. Before the time starts Spark has run the statement once by each, and
+pypaimon is imported. Printed: rows read from files per second (median), and the ratio of times to ours. pypaimon lives
+in an environment of its own; the connector is a rival where `SNAPSCOPE_CONNECTORS` names its jars.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from core.spark import connector
 from core.spark.query import query
 from core.table import open_table
 from tests.engines import paimon_java, pypaimon_env
@@ -92,12 +93,17 @@ def main() -> None:
         raise SystemExit(f"{args.pypaimon} does not exist, and pypaimon writes the tables")
     warehouse = made(args.pypaimon, args.rows)
     ours(warehouse / "default.db" / "deduplicate")
-    print(f"{os.cpu_count()} cores, {args.rows:,} rows, {pypaimon_env.PINS[0]}")
+    rivals = ["snapscope", "pypaimon"]
+    said = "no connector (SNAPSCOPE_CONNECTORS is not set): left out"
+    if connector.configured():
+        said = by_connector(warehouse / "default.db" / "deduplicate")[2]
+        rivals.append("connector")
+    print(f"{os.cpu_count()} cores, {args.rows:,} rows, {pypaimon_env.PINS[0]}, {said}")
     for engine in ENGINES:
         if not (warehouse / "default.db" / engine).is_dir():
             print(f"{engine:15} left out: {paimon_java.missing()}, and its rows show once Java Paimon compacted them")
             continue
-        taken: dict[str, list[float]] = {"snapscope": [], "pypaimon": []}
+        taken: dict[str, list[float]] = {name: [] for name in rivals}
         for _ in range(args.rounds):
             answer, seconds = ours(warehouse / "default.db" / engine)
             taken["snapscope"].append(seconds)
@@ -105,6 +111,11 @@ def main() -> None:
             taken["pypaimon"].append(seconds)
             if answer != theirs or not answer[0]:
                 raise SystemExit(f"{engine}: snapscope answers {answer}, pypaimon {theirs}")
+            if "connector" in taken:
+                theirs, seconds, _ = by_connector(warehouse / "default.db" / engine)
+                taken["connector"].append(seconds)
+                if answer != theirs:
+                    raise SystemExit(f"{engine}: snapscope answers {answer}, the connector {theirs}")
         best = statistics.median(taken["snapscope"])
         for name, each in taken.items():
             middle = statistics.median(each)
@@ -119,6 +130,14 @@ def ours(table: Path) -> tuple[list[int], float]:
     started = time.perf_counter()
     answer = query(open_table(str(table)), STATEMENT, timeout_s=600)
     return [column[0].as_py() for column in answer.table.columns], time.perf_counter() - started
+
+
+def by_connector(table: Path) -> tuple[list[int], float, str]:
+    """The same by Paimon's own Spark connector, through the same call; and which that is."""
+    started = time.perf_counter()
+    answer = query(open_table(str(table)), STATEMENT, timeout_s=600, engine=connector.CONNECTOR)
+    taken = time.perf_counter() - started
+    return [column[0].as_py() for column in answer.table.columns], taken, answer.engine
 
 
 def by_pypaimon(python: str, warehouse: Path, engine: str) -> tuple[list[int], float]:

@@ -91,10 +91,8 @@ def _form(opened: Opened, history: History | None, at: str, before: str | None) 
             st.selectbox(words.ROW_CAP, CAPS, index=1, key=CAP, format_func=lambda rows: f"{rows:,}", width=140)
             st.selectbox(words.TIMEOUT, TIMEOUTS_S, index=1, key=TIMEOUT, width=140)
             if access.has_connectors():
-                by = words.QUERY_ENGINES
-                st.selectbox(
-                    words.QUERY_ENGINE, by, key=ENGINE, format_func=by.__getitem__, help=words.QUERY_ENGINE_HELP
-                )
+                by, said = words.QUERY_ENGINES, words.QUERY_ENGINE_HELP
+                st.selectbox(words.QUERY_ENGINE, by, key=ENGINE, format_func=by.__getitem__, help=said, width=200)
             st.checkbox(words.HOLD, key=HOLD, help=words.HOLD_HELP, disabled=not access.is_on(opened.listing))
             st.form_submit_button(
                 words.RUN,
