@@ -32,7 +32,7 @@ _AGREEMENT_ATTEMPTS = 20
 _OWN = (layout.SNAPSHOT, layout.TAG, layout.CHANGELOG, layout.SCHEMA, layout.CONSUMER, layout.BRANCH)
 _PLACE = re.compile(
     rf"({layout.MANIFEST}|{layout.INDEX}|{layout.STATISTICS})/[^/]+"
-    r"|(?:[^/:]+/)*bucket-(?:postpone|-?\d+)/[^/]+"
+    rf"|(?:(?:[^/:]+/)*bucket-(?:postpone|-?\d+)|{re.escape(layout.STAGING)}[^/:]+(?:/[^/:]+)*)/[^/]+"
     r"|[A-Za-z][A-Za-z0-9+.-]*:/.+/[^/]+"  # an external file, under a path that the table configures
 )
 

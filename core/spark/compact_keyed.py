@@ -90,7 +90,7 @@ def _compact(store: Store, at: Stamp, spark: SparkSession, partitions: Sequence[
         rewrites += merged
     if not gone:
         return None
-    folder = store.full(f".snapscope-staging-{at.new_uuid()}")
+    folder = store.full(f"{layout.STAGING}{at.new_uuid()}")
     try:
         new += write._placed(store, _rewritten(store, spark, schema, rule, rewrites, folder, at), at)
         change = Change("COMPACT", None, new, commit.exactly(store, gone), refuse=documents.refuse_unwritable_keyed)

@@ -169,7 +169,7 @@ def stage(
         raise Unsupported("Spark can only write to the local disk here.", path=store.location)
     schema = references.read_head(store, at.branch).schema
     documents.refuse_unwritable(schema)
-    folder = store.full(f".snapscope-staging-{at.new_uuid()}")
+    folder = store.full(f"{layout.STAGING}{at.new_uuid()}")
     try:
         _write(rows, schema, folder, group)
         yield _staged(folder, schema, at, group is not None, source)

@@ -187,7 +187,7 @@ def _stage(
     schema = references.read_head(store, at.branch).schema
     documents.refuse_unwritable_keyed(schema)
     rule = merge_rule(schema)
-    folder = store.full(f".snapscope-staging-{at.new_uuid()}")
+    folder = store.full(f"{layout.STAGING}{at.new_uuid()}")
     try:
         placed = _shaped(rows, schema, kinds).mapInArrow(_assign(schema, rule), _assigned_ddl(schema))
         sorted_ = placed.groupBy(_PARTITION, _BUCKET).applyInArrow(

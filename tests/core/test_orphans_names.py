@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from core.apply import apply
 from core.changes import CleanOrphans
 from core.table import open_table
+from tests.apply import ground
 from tests.builders import DAY_MS, TableBuilder
 
 NOW_MS = 4_000_000_000_000
@@ -26,6 +28,23 @@ def test_options_that_move_paths_orphan_nothing(option: str, tmp_path: Path) -> 
     path.write_text(json.dumps(schema))
     plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - 1), NOW_MS)
     assert plan.frees.num_rows == 0
+
+
+def test_what_a_killed_job_of_ours_staged_goes_and_nothing_beside_it(tmp_path: Path, state_dir: Path) -> None:
+    root = ground.warehouse(tmp_path)
+    table = TableBuilder(root)
+    table.commit([table.file(10, rows=1)])
+    staged = [f".snapscope-staging-1/{name}" for name in ("__partition=ab/part-0.parquet", "_temporary/0/x")]
+    others = [".other-staging/part-0.parquet", "archive/part-0.parquet"]
+    for path in (*staged, *others):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(b"rows")
+    opened = open_table(str(root))
+    plan = opened.preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS)
+    assert sorted(plan.frees["path"].to_pylist()) == staged
+    before = ground.disk(root)
+    apply(opened, plan, settle_s=0)
+    assert before - ground.disk(root) == set(staged)
 
 
 def test_young_orphans_are_warned_of(tmp_path: Path) -> None:

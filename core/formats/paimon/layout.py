@@ -16,6 +16,9 @@ MANIFEST, INDEX, STATISTICS, BRANCH = "manifest", "index", "statistics", "branch
 EARLIEST, LATEST = "EARLIEST", "LATEST"
 SUCCESS_FILES = "tag-success-file"  # a directory in `tag/` that is no tag
 POSTPONE_BUCKET = -2
+STAGING = (
+    ".snapscope-staging-"  # begins the name of a directory in which our Spark jobs leave files that wait for a commit
+)
 
 NO_FILE_NAME = r"[/\\\x00]|^\.{0,2}$"
 """Matches what is no bare file name; the same rule as `plain_name`."""

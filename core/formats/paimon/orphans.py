@@ -79,10 +79,11 @@ def _below(
     store: Store, directory: str, kinds: tuple[tuple[str, ObjectKind], ...]
 ) -> Iterator[tuple[str, Entry, ObjectKind | None]]:
     is_bucket = directory.rsplit("/", 1)[-1].startswith("bucket-")
+    is_staged = directory.startswith(layout.STAGING)  # of a job of ours that was killed: nothing in it was committed
     for entry in store.ls(directory):
         path = f"{directory}/{entry.name}"
         if not entry.is_dir:
-            yield path, entry, _kind(entry.name, kinds) if is_bucket else None
+            yield path, entry, ObjectKind.DATA if is_staged else _kind(entry.name, kinds) if is_bucket else None
         elif not is_bucket:
             yield from _below(store, path, kinds)
 
