@@ -128,7 +128,7 @@ class Plan:
             case RenameTag():
                 return f"Renames tag {change.name} to {change.to}"
             case CreateBranch():
-                return f"Creates branch {change.name} at {to}"
+                return f"Creates branch {change.name} " + (f"at {to}" if self.source else "without any snapshot")
             case ReplaceBranch():
                 return f"Lets branch {change.name} point to {to}"
             case RenameBranch():

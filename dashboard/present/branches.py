@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from core.model import Heads, Snapshot
+from core.model import MAIN, Heads, Line, Snapshot
+from core.planned import Plan
 from dashboard.present import markup, units, words
 from dashboard.present.markup import Piece
 
+SHOWN = 200
+
 
 def table(heads: Heads, zone: str) -> list[list[Piece]]:
-    """Of each branch its name, where it points, since when, and in Iceberg what it keeps."""
+    """Of each branch its name, where it points, since when, and what it keeps (Iceberg) or has (Paimon)."""
+    if heads.pointer is None:
+        return [_row(line.branch, line.latest, zone, words.branch_holds(line)) for line in heads.lines]
     found: list[list[Piece]] = []
     for ref in (each for each in heads.refs if each.is_branch):
         line = heads.line(ref.name)
-        head = line.latest if line else None
         keeps = words.branch_keeps(ref.min_snapshots, ref.max_snapshot_age_ms, ref.max_ref_age_ms)
-        found.append([markup.mono(ref.name), markup.mono(str(ref.snapshot_id)), _committed(head, zone), keeps])
+        found.append(_row(ref.name, line.latest if line else None, zone, keeps))
     return found
+
+
+def _row(name: str, head: Snapshot | None, zone: str, keeps: str) -> list[Piece]:
+    number = "—" if head is None else str(head.id)
+    committed = "—" if head is None else units.moment(head.time_ms, zone)
+    return [markup.mono(name), markup.mono(number), committed, keeps]
+
+
+def points_of(line: Line) -> list[str]:
+    """Of one Paimon branch: its tags, then its snapshots, newest first, without the newest."""
+    prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
+    snapshots = [str(each.id) for each in line.snapshots[-2::-1]]
+    return [prefix + each for each in (*(f"tag:{tag.name}" for tag in line.tags), *snapshots)]
 
 
 def points(heads: Heads) -> list[str]:
@@ -29,5 +46,9 @@ def points(heads: Heads) -> list[str]:
     return [*tags, *(f"branch:{name}" for name in heads.branches), *(str(each.id) for each in snapshots)]
 
 
-def _committed(head: Snapshot | None, zone: str) -> str:
-    return "—" if head is None else units.moment(head.time_ms, zone)
+def orphans(plan: Plan) -> list[list[Piece]]:
+    """What nothing holds after a plan: file, kind, bytes; the first of them."""
+    return [
+        [markup.mono(each["path"]), each["kind"], markup.size(each["bytes"] or 0)]
+        for each in plan.orphans.slice(0, SHOWN).to_pylist()
+    ]

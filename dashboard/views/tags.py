@@ -47,8 +47,7 @@ def draw() -> None:
         _create(opened, line)
     if history is not None and opened.heads.pointer is None:
         schedule.draw(opened, history, line.branch)
-    if opened.heads.pointer is not None:
-        branches.draw(opened)
+    branches.draw(opened, line)
 
 
 def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:

@@ -6,8 +6,17 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from core.changes import Change, CreateBranch, DeleteBranches, FastForward, RenameBranch, ReplaceBranch, Rollback
-from core.model import MAIN, Heads
+from core.changes import (
+    Change,
+    CreateBranch,
+    DeleteBranches,
+    FastForward,
+    RenameBranch,
+    ReplaceBranch,
+    ResetConsumer,
+    Rollback,
+)
+from core.model import MAIN, Heads, Line
 from core.units import parse_duration_ms
 from dashboard import loading
 from dashboard.present import branches as texts
@@ -15,17 +24,17 @@ from dashboard.present import markup, words
 from dashboard.widgets import errors, frame, inputs, plans
 from dashboard.widgets.frame import Opened
 
-Form = Callable[[Heads], Change | None]
+Form = Callable[[Heads, Line], Change | None]
 
 
-def draw(opened: Opened) -> None:
-    """The branches, and what can be done to them."""
+def draw(opened: Opened, line: Line) -> None:
+    """The branches, and what can be done to them; of a Paimon table what is rolled back is `line`."""
     st.html(markup.panel_title(words.BRANCHES))
     st.html(markup.table(words.BRANCH_HEADS, texts.table(opened.heads, opened.zone)))
-    for name, form in _forms(opened.heads).items():
+    for name, form in _forms(opened.heads, line).items():
         with st.expander(words.BRANCH_FORMS[name], icon=_ICONS[name]), errors.boundary():
             with st.container(horizontal=True, vertical_alignment="bottom"):
-                change = form(opened.heads)
+                change = form(opened.heads, line)
             if change is None:
                 st.caption(words.BRANCH_TEACH[name])
                 continue
@@ -43,22 +52,28 @@ _ICONS = {
     "forward": ":material/fast_forward:",
     "rollback": ":material/undo:",
     "delete": ":material/auto_delete:",
+    "consumer": ":material/podcasts:",
 }
 
 
-def _forms(heads: Heads) -> Mapping[str, Form]:
-    others = {"replace": _replace, "rename": _rename, "forward": _forward, "delete": _delete}
-    return {"create": _create, **(others if heads.branches else {}), "rollback": _rollback}
+def _forms(heads: Heads, line: Line) -> Mapping[str, Form]:
+    others: dict[str, Form] = {"rename": _rename, "forward": _forward, "delete": _delete}
+    if not heads.branches:
+        others = {}
+    if heads.pointer is not None:
+        return {"create": _create, "replace": _replace, **others, "rollback": _rollback}
+    consumers: dict[str, Form] = {"consumer": _consumer} if line.consumers else {}
+    return {"create": _cut, **others, "rollback": _return, **consumers}
 
 
-def _create(heads: Heads) -> Change | None:
+def _create(heads: Heads, _: Line) -> Change | None:
     name = (st.text_input(words.BRANCH_NAME, key="branches.create", width=inputs.NARROW) or "").strip()
     point = _point(heads, "create", words.BRANCH_POINT)
     kept = _kept("create")
     return CreateBranch(name, point, *kept) if name else None
 
 
-def _replace(heads: Heads) -> Change | None:
+def _replace(heads: Heads, _: Line) -> Change | None:
     name = _branch("replace", [MAIN, *heads.branches])
     point = _point(heads, "replace", words.BRANCH_REPLACE_POINT)
     kept = _kept("replace")
@@ -66,26 +81,55 @@ def _replace(heads: Heads) -> Change | None:
     return ReplaceBranch(name, point, *kept) if name and is_told else None
 
 
-def _rename(heads: Heads) -> Change | None:
+def _rename(heads: Heads, _: Line) -> Change | None:
     name = _branch("rename", heads.branches)
     to = (st.text_input(words.TAG_RENAME_TO, key="branches.rename.to", width=inputs.WIDE) or "").strip()
     return RenameBranch(name, to) if name and to else None
 
 
-def _forward(heads: Heads) -> Change | None:
+def _forward(heads: Heads, _: Line) -> Change | None:
     name = _branch("forward", heads.branches)
     return FastForward(name) if name else None
 
 
-def _rollback(heads: Heads) -> Change | None:
+def _rollback(heads: Heads, _: Line) -> Change | None:
     point = _point(heads, "rollback", words.ROLLBACK_POINT)
     any_line = st.checkbox(words.ROLLBACK_SET, key="branches.rollback.set", help=words.ROLLBACK_SET_HELP)
     return Rollback(point, any_line=any_line) if point else None
 
 
-def _delete(heads: Heads) -> Change | None:
+def _delete(heads: Heads, _: Line) -> Change | None:
     names = st.multiselect(words.BRANCH, heads.branches, key="branches.delete", width=inputs.ROOMY)
     return DeleteBranches(tuple(names)) if names else None
+
+
+# Paimon's -----------------------------------------------------------------------------------------------------------
+
+
+def _cut(heads: Heads, _: Line) -> Change | None:
+    name = (st.text_input(words.BRANCH_NAME, key="branches.create", width=inputs.NARROW) or "").strip()
+    tags = [f"tag:{tag.name}" for tag in heads.main.tags]
+    point = st.selectbox(words.BRANCH_POINT, tags, index=None, key="branches.create.point", help=words.BRANCH_CUT_HELP)
+    return CreateBranch(name, point) if name else None
+
+
+def _return(heads: Heads, line: Line) -> Change | None:
+    points = texts.points_of(line)
+    label = words.rollback_point(line.branch)
+    point = st.selectbox(
+        label, points, index=None, key="branches.rollback.point", accept_new_options=True, width=inputs.WIDE
+    )
+    destructive = st.checkbox(
+        words.ROLLBACK_DESTROYS, key="branches.rollback.destroys", help=words.ROLLBACK_DESTROYS_HELP
+    )
+    return Rollback(point, destructive, branch=line.branch) if point else None
+
+
+def _consumer(_: Heads, line: Line) -> Change | None:
+    name = st.selectbox(words.CONSUMER, [each.name for each in line.consumers], index=None, key="branches.consumer")
+    ids = [str(each.id) for each in reversed(line.snapshots)]
+    begin = st.selectbox(words.CONSUMER_NEXT, ids, index=None, key="branches.consumer.next", help=words.CONSUMER_HELP)
+    return ResetConsumer(name, None if begin is None else int(begin), line.branch) if name else None
 
 
 # inputs --------------------------------------------------------------------------------------------------------------

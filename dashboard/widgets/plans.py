@@ -15,7 +15,7 @@ from core.history import History
 from core.planned import Plan
 from core.sweep import Receipt
 from dashboard import access, jobs, loading, state
-from dashboard.present import commands, markup, rows, units, words
+from dashboard.present import branches, commands, markup, rows, units, words
 from dashboard.widgets import errors, grids, lab, unfinished
 from dashboard.widgets.frame import Opened
 
@@ -59,6 +59,9 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
     st.html(markup.tiles(tiles))
     for warning in plan.warnings:
         st.html(markup.note("warning", warning))
+    if len(plan.orphans):
+        with st.expander(words.held_by_nothing(len(plan.orphans))):
+            st.html(markup.table(words.ORPHAN_HEADS, branches.orphans(plan)))
     if isinstance(plan.change, Expire):
         lab.next_commit(opened, history, plan.change.branch)
     if len(plan.frees):
@@ -93,7 +96,7 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
 def _protect(opened: Opened, plan: Plan, history: History) -> None:
     """One click for a point that would go: a tag checked file by file, that ends by itself."""
     going = [verdict.point for verdict in plan.goes if verdict.point.rsplit("/", 1)[-1].isdigit()]
-    if not going:
+    if not going or not isinstance(plan.change, Expire):
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="protect"):
         picked = st.selectbox(words.PROTECT_POINT, going, key="plans.protect", help=words.PROTECT_HELP, width=220)

@@ -17,7 +17,7 @@ import pytest
 from core import cli
 from core import table as tables
 from core.apply import apply
-from core.changes import CreateTag, DeleteTags, Expire, ReplaceTag
+from core.changes import CreateTag, DeleteTags, Expire, ReplaceTag, Rollback
 from core.danger import danger
 from core.errors import Conflict
 from core.journal import Journal
@@ -487,3 +487,35 @@ def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
     page = open_page("retention", warehouse, table=TITLE)
     assert "2 tags are too many to choose from; at most 1." in page.text
     assert len(page.test.dataframe) == 3  # of the curve, the holders and the table's own policy
+
+
+@pytest.mark.slow
+def test_a_paimon_branch_and_the_way_back_by_the_page(open_page: Callable[..., Page], demo: Path) -> None:
+    """Each form shows its plan and its command; a destructive rollback tells its files, is typed for, and done."""
+    root = demo / "shop.db" / "orders"
+    page = open_page("tags", demo, table=TITLE)
+    page.test.text_input(key="branches.create").set_value("new")
+    page.test.selectbox(key="branches.create.point").set_value("tag:t2")
+    page.test.selectbox(key="branches.rename").set_value("dev")
+    page.test.text_input(key="branches.rename.to").set_value("devs")
+    page.test.multiselect(key="branches.delete").set_value(["dev"])
+    page.test.selectbox(key="branches.rollback.point").set_value("4")
+    page.test.checkbox(key="branches.rollback.destroys").set_value(True)
+    page.run()
+    plan = tables.open_table(str(root)).preview(Rollback("4", destructive=True), 0)
+    for command in ("create-branch", "rename-branch", "delete-branch", f"rollback {root} 4 --destructive"):
+        assert command in page.text
+    assert plan.headline in page.text
+    assert words.held_by_nothing(len(plan.orphans)).split(":")[0] in str([each.label for each in page.test.expander])
+    phrase = danger(plan, "orders").phrase
+    assert phrase.split()[1] == str(len(plan.orphans))
+    for each in page.test.text_input:
+        if each.label == words.type_to_confirm(phrase):
+            each.set_value(phrase)
+    page.run()
+    page.test.button(key="carry_out.Rollback.go").click()
+    page.run()
+    finish(TITLE)
+    assert not (root / "snapshot/snapshot-5").exists()
+    assert (root / "snapshot/LATEST").read_text() == "4"
+    assert Journal().runs()[0].state == "done"

@@ -10,12 +10,12 @@ import dataclasses
 import pyarrow.compute as pc
 
 from core import plan as planning
-from core.asof import resolve
+from core.asof import AsOf, resolve
 from core.changes import Rollback
 from core.errors import Invalid
 from core.formats.paimon import documents, layout
 from core.history import History
-from core.model import MAIN
+from core.model import MAIN, Line
 from core.planned import Plan
 from core.units import several
 
@@ -47,8 +47,24 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
         f"Tag {name if is_tag else kept} keeps those files. Paimon's own expiry and tag deletion know of one life of a "
         "file only: while that tag is there they take none of them.",
     ]
+    warnings += elsewhere(line, change.point, found)
     leaves = [new] if is_tag else [layout.reference(line.branch, layout.TAG, kept), new]
     plan = planning.drafted(history, change, RULES, now_ms, history.existing.copy(), {}, leaves, warnings)
     newest = layout.reference(line.branch, layout.SNAPSHOT, latest.id)
     guards = tuple((path, heads.references[path]) for path in (source, newest))
     return dataclasses.replace(plan, guards=guards, source=target)
+
+
+def elsewhere(line: Line, point: str, found: AsOf) -> list[str]:
+    """Where the engine's own rollback to this time or watermark would lead, if elsewhere."""
+    notes = [] if found.engine_note is None else [found.engine_note]
+    kind, _, value = point.strip().partition(":")
+    if kind == "watermark":
+        fitting = [each.id for each in line.snapshots if each.watermark is not None and each.watermark <= int(value)]
+        theirs = f"goes to {max(fitting)}" if fitting else "finds none"
+        if max(fitting, default=None) != found.snapshot.id:
+            notes.append(
+                f"The first snapshot at or past that watermark is {found.snapshot.id}; Paimon's own "
+                f"rollback_to_watermark {theirs}: it takes the last one at or before it."
+            )
+    return notes

@@ -165,6 +165,7 @@ def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> 
         raise Invalid("A Paimon branch is rolled back to a point of its own only.", remedy="Name one of its points.")
     target = draft.source = found.snapshot
     history.require(found.point)
+    draft.warnings += as_latest.elsewhere(line, change.point, found)
     for bad in line.unreadable:
         if bad.kind not in (layout.SCHEMA, layout.CONSUMER):
             raise Corrupt(

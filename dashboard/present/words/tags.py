@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 
-from core.model import Tag
+from core.model import Line, Tag
 from dashboard.present import units
 
 NO_TAGS = "Nothing pins history: this table has no tags."
@@ -95,17 +95,41 @@ BRANCH_FORMS: Mapping[str, str] = {
     "replace": "Let a branch point elsewhere, or keep otherwise",
     "rename": "Rename a branch",
     "forward": "Fast-forward main to a branch",
-    "rollback": "Roll main back",
+    "rollback": "Roll back",
     "delete": "Delete branches",
+    "consumer": "Reset a streaming reader",
 }
 BRANCH_TEACH: Mapping[str, str] = {
     "create": "Give it a name to see the plan. A branch deletes nothing.",
     "replace": "Choose a branch, and where it points or what it keeps.",
     "rename": "Choose a branch and its new name.",
     "forward": "Choose a branch that goes on from where main is.",
-    "rollback": "Choose a point to see what main would leave behind.",
+    "rollback": "Choose a point to see what would be left behind.",
     "delete": "Choose branches to see what nothing would hold any more.",
+    "consumer": "Choose a reader; without a snapshot it is forgotten.",
 }
+BRANCH_CUT_HELP = "A tag of main. Blank: a branch without any snapshot, with the table's schemas."
+ROLLBACK_DESTROYS = "Remove what came after"
+ROLLBACK_DESTROYS_HELP = (
+    "Off: a new snapshot gets the old content, and everything stays. On: newer snapshots and their tags are removed, "
+    "as Paimon's rollback does."
+)
+ORPHAN_HEADS = ("File", "Kind", "Bytes")
+CONSUMER = "Reader"
+CONSUMER_NEXT = "Reads next"
+CONSUMER_HELP = "The snapshot it begins with. A reader that is running keeps its own place, and writes it back."
+
+
+def rollback_point(branch: str) -> str:
+    return f"{branch} goes back to"
+
+
+def branch_holds(line: Line) -> str:
+    return f"{units.plural(len(line.snapshots), 'snapshot')}, {units.plural(len(line.tags), 'tag')}"
+
+
+def held_by_nothing(files: int) -> str:
+    return f"{units.plural(files, 'file')} that nothing holds then: left to be found as orphans"
 
 
 def branch_keeps(least: int | None, snapshots_ms: int | None, own_ms: int | None) -> str:
