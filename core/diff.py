@@ -6,8 +6,9 @@ file is compaction's where a COMPACT commit of the branch brought it, or took it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 from core.asof import AsOf
 from core.history import History
 from core.model import Field, HolderKind, Schema, Snapshot
+from core.refs import ancestors, members
 from core.runs import Ints, Mask, Runs, maximal
 
 COMPACTION = ("COMPACT", "replace")  # what Paimon and Iceberg call a commit that only rewrites
@@ -55,8 +57,15 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
     # On one branch what the older point has was taken away since, what the newer has was brought. Backwards alike.
     older = min(positions) if a.branch == b.branch else None
     paths = maximal(history.live.of(history.files["object"].to_numpy(), history.held.owners))
-    added = _files(history, paths, at_b & ~at_a, positions[1], born=positions[1] != older)
-    removed = _files(history, paths, at_a & ~at_b, positions[0], born=positions[0] != older)
+    if history.heads.pointer is not None and a.branch != b.branch:
+        only_a, only_b = _rewritten_since(history, a.snapshot, b.snapshot)
+        added = _files(history, at_b & ~at_a, lambda _: only_b[at_b & ~at_a])
+        removed = _files(history, at_a & ~at_b, lambda _: only_a[at_a & ~at_b])
+    else:
+        added, removed = (
+            _files(history, chosen, partial(_by_compaction, history, paths, position=at, born=at != older))
+            for chosen, at in ((at_b & ~at_a, positions[1]), (at_a & ~at_b, positions[0]))
+        )
     # An upgrade moves a file to another level without touching it: same path on both sides, no change at all.
     if "level" in history.files.column_names and history.files["level"].null_count == 0:
         both = pc.is_in(added["path"], value_set=removed["path"]), pc.is_in(removed["path"], value_set=added["path"])
@@ -78,14 +87,34 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
     )
 
 
-def _files(history: History, paths: Runs, chosen: Mask, position: int, *, born: bool) -> pa.Table:
+def _files(history: History, chosen: Mask, by_compaction: Callable[[pa.Table], Mask]) -> pa.Table:
     files = history.files.filter(pa.array(chosen))
-    compact = _by_compaction(history, paths, files, position, born=born)
-    change = pa.array(np.where(compact, "compaction", "data").tolist(), pa.string())
+    change = pa.array(np.where(by_compaction(files), "compaction", "data").tolist(), pa.string())
     return files.append_column("change", change).sort_by("path")
 
 
-def _by_compaction(history: History, paths: Runs, files: pa.Table, position: int, *, born: bool) -> Mask:
+def _rewritten_since(history: History, a: Snapshot, b: Snapshot) -> tuple[Mask, Mask]:
+    """Of all files: those that are at `a` and not at `b` because of a commit that only rewrites, and the reverse.
+
+    Lines of Iceberg meet in what both come from. From there a file was brought on the one way, or taken away on the
+    other.
+    """
+    snapshots = members(history.heads)
+    position = {int(holder.name): place for place, holder in enumerate(history.holders)}
+    ways = [list(ancestors(snapshots, each.id)) for each in (a, b)]
+    shared = {each.id for each in ways[0]} & {each.id for each in ways[1]}
+    found: list[Mask] = [np.zeros(len(history.files), dtype=np.bool_) for _ in ways]
+    for side, way in enumerate(ways):
+        for each in way:
+            if each.id in shared or each.kind not in COMPACTION or each.parent_id not in snapshots:
+                continue
+            before, after = (history.live.at(position[number]) for number in (each.parent_id, each.id))
+            found[side] |= after & ~before
+            found[1 - side] |= before & ~after
+    return found[0], found[1]
+
+
+def _by_compaction(history: History, paths: Runs, files: pa.Table, *, position: int, born: bool) -> Mask:
     """Per file live at `position`: did a COMPACT commit bring it (`born`), or take it away?
 
     A path's life on the branch tells, whatever levels it passed. Where that commit has expired, the file's own entry

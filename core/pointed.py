@@ -193,10 +193,9 @@ def _answer(
     schema: Schema | None = None,
 ) -> AsOf:
     line = next(line for line in heads.lines if found in line.snapshots)
-    place = line.snapshots.index(found)
-    before, after = neighbours or (
-        line.snapshots[place - 1] if place else None,
-        line.snapshots[place + 1] if place + 1 < len(line.snapshots) else None,
+    before, after = neighbours or (  # what it was made from, wherever that stands, and what was made from it here
+        None if found.parent_id is None else members(heads).get(found.parent_id),
+        next((each for each in line.snapshots if each.parent_id == found.id), None),
     )
     return AsOf(
         point=str(found.id) if line.branch == MAIN else f"branch:{line.branch}/{found.id}",

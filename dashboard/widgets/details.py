@@ -7,6 +7,7 @@ import streamlit as st
 from core.asof import AsOf
 from core.errors import SnapscopeError
 from core.history import History
+from core.model import MAIN, Heads, Snapshot
 from core.spark import lost
 from dashboard import loading, state
 from dashboard.present import markup, pointing, rows, words
@@ -41,6 +42,13 @@ def goes(opened: Opened, found: AsOf) -> str | None:
     return end.words if end is not None else None
 
 
+def _named(heads: Heads, snapshot: Snapshot, branch: str) -> str:
+    """How a snapshot is written that is of this branch, or in Iceberg of any."""
+    if heads.pointer is not None:
+        branch = next(line.branch for line in heads.lines if snapshot in line.snapshots)
+    return str(snapshot.id) if branch == MAIN else f"branch:{branch}/{snapshot.id}"
+
+
 def links(opened: Opened, found: AsOf, *, here: str = "timeline") -> None:
     """Where this point can be taken."""
     point = found.point
@@ -49,7 +57,7 @@ def links(opened: Opened, found: AsOf, *, here: str = "timeline") -> None:
         if here != "timeline":
             frame.link("timeline", words.SHOW_ON_TIMELINE, ":material/timeline:", point=point, window=None)
         if found.before is not None:
-            before = str(found.before.id) if found.branch == "main" else f"branch:{found.branch}/{found.before.id}"
+            before = _named(opened.heads, found.before, found.branch)
             frame.link("diff", words.DIFF_PREVIOUS, ":material/compare_arrows:", a=before, b=point)
         if latest is not None and latest.id != found.snapshot.id:
             frame.link("diff", words.DIFF_LATEST, ":material/compare_arrows:", a=point, b=str(latest.id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import shutil
 import tempfile
 from collections import Counter
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,14 +20,19 @@ from hypothesis import strategies as st
 from core.asof import resolve
 from core.diff import Diff, diff, option_changes, schema_changes
 from core.errors import Corrupt
+from core.formats.iceberg import heads as iceberg_heads
+from core.formats.iceberg import history as iceberg_history
+from core.formats.iceberg import metadata as documents
 from core.history import History
 from core.model import Field, Schema
+from core.runs import from_pairs
 from core.table import open_table
 from tests.builders import DataFile, TableBuilder
 from tests.core import set_model
 from tests.core.depth import tries
 from tests.core.set_model import Model
 from tests.core.test_history import REAL, Maker
+from tests.iceberg_documents import document, snapshot
 from tests.places import TABLES
 
 SIDES = ("added", "removed")
@@ -347,3 +355,43 @@ def test_changes_of_many_columns_come_in_one_order() -> None:
     many = [(number, f"c{number}", "INT") for number in range(300)]
     renamed = [(number, f"d{number}", "INT") for number in range(300)]
     assert [text.split()[2] for text in schema_changes(schema(*many), schema(*renamed))] == [each[1] for each in many]
+
+
+def test_lines_of_iceberg_are_told_by_what_happened_since_they_parted() -> None:
+    """1 appends, 2 rewrites it to c, 3 appends f; 4, made from 2 and on no ref, deletes c; 5 rewrites c and f to d."""
+
+    def commit(number: int, parent: int | None, kind: str) -> dict[str, Any]:
+        return {**snapshot(number, parent, number, "file:/t"), "summary": {"operation": kind}}
+
+    told = [(1, None, "append"), (2, 1, "replace"), (3, 2, "append"), (4, 2, "delete"), (5, 3, "replace")]
+    log = [{"timestamp-ms": each, "snapshot-id": each} for each in (1, 2, 3, 5)]
+    main = {"main": {"snapshot-id": 5, "type": "branch"}}
+    text = document(snapshots=[commit(*each) for each in told], refs=main, **{
+        "current-snapshot-id": 5, "snapshot-log": log, "last-sequence-number": 5})  # fmt: skip
+    heads = iceberg_heads.heads(documents.parse(json.dumps(text).encode(), "metadata/v1.metadata.json"), "/t")
+    holders = iceberg_history.axis(heads)
+    live = {"a": {1}, "b": {1}, "c": {2, 3}, "d": {5}, "f": {3}}
+    place = {int(holder.name): number for number, holder in enumerate(holders)}
+    pairs = [(owner, place[id]) for owner, ids in enumerate(live.values()) for id in ids]
+    runs = from_pairs(*(np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True)), len(live), len(holders))
+    rows = [{"path": name, "bytes": 1, "rows": 1, "partition": "", "source": "compact", "object": number}
+            for number, name in enumerate(live)]  # fmt: skip
+    kinds = {"bucket": pa.int32(), "level": pa.int32(), "offset": pa.int64(), "referenced": pa.string()}
+    files = pa.Table.from_pylist(rows)
+    for name, kind in kinds.items():
+        files = files.append_column(name, pa.nulls(len(rows), kind))
+    history = History(heads, holders, files.select(["path", "bytes"]), runs, files, runs, {}, ())
+
+    def changes(a: str, b: str) -> tuple[dict[str, str], dict[str, str]]:
+        found = diff(history, resolve(heads, a), resolve(heads, b))
+        added, removed = (dict(zip(each["path"].to_pylist(), each["change"].to_pylist(), strict=True))
+                          for each in (found.added, found.removed))  # fmt: skip
+        return added, removed
+
+    side = "branch:(no branch)/4"
+    assert changes("2", side) == ({}, {"c": "data"})
+    assert changes(side, "2") == ({"c": "data"}, {})
+    assert changes("3", side) == ({}, {"c": "data", "f": "data"})
+    assert changes("5", side) == ({}, {"d": "compaction"})
+    assert changes("1", side) == ({}, {"a": "compaction", "b": "compaction"})
+    assert changes("2", "5") == ({"d": "compaction"}, {"c": "compaction"})

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from core.asof import resolve
 from core.formats.iceberg import heads
 from core.formats.iceberg import metadata as documents
 from core.model import Heads
 from dashboard.present import charts, palette, pointer, rows, words
 from dashboard.present.axis import axis
+from dashboard.widgets import details
 from tests.iceberg_documents import document, snapshot
 
 HOUR = 3_600_000
@@ -71,6 +73,15 @@ def test_parents_the_pointer_and_refs_are_three_things() -> None:
     assert [each.lane for each in inner.path] == [main]
     assert inner.resets == ()
     assert found.of_branch("main").path == ()
+
+
+def test_before_a_point_is_what_it_was_made_from() -> None:
+    known = history()
+    found = {name: resolve(known, name) for name in ("2", "branch:(no branch)/8", "branch:dev", "1")}
+    around = {name: (each.before and each.before.id, each.after and each.after.id) for name, each in found.items()}
+    assert around == {"2": (1, 5), "branch:(no branch)/8": (3, None), "branch:dev": (2, None), "1": (None, 2)}
+    points = [details._named(known, each.before, each.branch) for each in found.values() if each.before]
+    assert points == ["1", "branch:(no branch)/3", "2"]  # whatever line it stands on
 
 
 def test_an_entry_whose_snapshot_is_gone_breaks_the_path() -> None:
