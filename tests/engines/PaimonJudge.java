@@ -404,6 +404,19 @@ public final class PaimonJudge {
             int[] keys = table.primaryKeys().stream().mapToInt(type::getFieldIndex).toArray();
             boolean dynamic = table.bucketMode().name().equals("HASH_DYNAMIC");
             JsonNode kinds = asked.get("kinds");
+            if (has(asked, "from")) {
+                ReadBuilder source = FileStoreTableFactory.create(FILES, new Path(text(asked, "from"))).newReadBuilder();
+                try (RecordReader<InternalRow> reader = source.newRead().createReader(source.newScan().plan().splits())) {
+                    reader.forEachRemaining(
+                            read -> {
+                                try {
+                                    writer.write(read);
+                                } catch (Exception error) {
+                                    throw new IllegalStateException(error);
+                                }
+                            });
+                }
+            }
             for (int i = 0; i < asked.get("rows").size(); i++) {
                 GenericRow row = row(asked.get("rows").get(i), type);
                 if (has(asked, "kinds")) {

@@ -143,10 +143,12 @@ class PaimonJudge(Lines):
         identifier: int | None = None,
         watermark: int | None = None,
         wait: bool = True,
+        origin: Table | None = None,
         branch: str | None = None,
         options: Mapping[str, str] | None = None,
     ) -> list[int]:
         """Appends or upserts. `kinds`: "+I" "-U" "+U" "-D" of each row. `overwrite`: a static partition, {} = dynamic.
+        `origin`: another table, whose rows come first.
 
         `wait`: until compactions this write starts are done, so that they are in a second snapshot of this commit.
         """
@@ -160,6 +162,7 @@ class PaimonJudge(Lines):
             identifier=identifier,
             watermark=watermark,
             wait=wait,
+            **{"from": None if origin is None else os.fspath(origin)},
             branch=branch,
             options=options,
         )

@@ -1,0 +1,115 @@
+"""Upserts of millions of rows into a primary-key table, and their compaction: ours beside Java Paimon, in one run.
+
+    python benchmarks/upserts.py [--rows 3000000] [--rounds 3]
+
+The rows lie in two append tables of Parquet; keys are drawn from two thirds as many, so that half the second load
+replaces rows of the first. Each side reads them, upserts one after the other into four buckets and compacts the table;
+then the engine reads both tables, which must agree in files, buckets, levels and rows. Printed: rows per second
+(median), and the ratio of times to ours. The engine is one writer in one warm JVM with all of its compiler, as each of
+its own tasks is; ours is Spark on all cores, as started by Snapscope.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pyspark.sql import DataFrame, SparkSession
+
+from core.spark import compact_keyed, session, write, write_keyed
+from tests.engines import paimon_java
+
+COLUMNS = (("id", "BIGINT NOT NULL"), ("a", "BIGINT"), ("b", "INT"), ("s", "STRING"))
+OPTIONS = {"bucket": "4", "write-only": "true"}
+LOADS = 2
+FLAGS = ("-Xmx3g", *(flag for flag in paimon_java.JAVA_FLAGS if "Tiered" not in flag and "Xmx" not in flag))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=3_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    paimon_java.JAVA_FLAGS = FLAGS
+    rivals = [] if paimon_java.missing() else ["paimon"]
+    spark = session.get()
+    with tempfile.TemporaryDirectory(prefix="snapscope-upserts-") as folder:
+        place = Path(folder) / "default.db"
+        sources = [origin(spark, str(place / f"origin{number}"), number, args.rows // LOADS) for number in range(LOADS)]
+        taken: dict[tuple[str, str], list[float]] = {}
+        judge = paimon_java.PaimonJudge().__enter__() if rivals else None
+        print(f"{os.cpu_count()} cores, {args.rows:,} rows, Paimon {judge.version if judge else 'left out: not here'}")
+        for number in range(args.rounds + 1):  # the first round warms both up
+            for name in ("snapscope", *rivals):
+                table = str(place / f"{name}{number}")
+                write_keyed.create_table(table, COLUMNS, primary_keys=["id"], options=OPTIONS, time_ms=1)
+                steps = (
+                    ours(spark, table, sources)
+                    if judge is None or name == "snapscope"
+                    else theirs(judge, table, sources)
+                )
+                for step, run in steps:
+                    started = time.perf_counter()
+                    run()
+                    if number:
+                        taken.setdefault((step, name), []).append(time.perf_counter() - started)
+            if judge is not None:
+                tables = [str(place / f"{name}{number}") for name in ("snapscope", "paimon")]
+                told = [sorted((f["bucket"], f["level"], f["rows"]) for f in judge.files(each)) for each in tables]
+                if told[0] != told[1] or judge.count(tables[0]) != judge.count(tables[1]):
+                    raise SystemExit(f"the tables differ: {told}")
+        for (step, name), each in taken.items():
+            middle, best = statistics.median(each), statistics.median(taken[step, "snapscope"])
+            spread = f"[{min(each):.2f}..{max(each):.2f}] s"
+            print(f"{step:8} {name:10} {args.rows / middle:>12,.0f} rows/s  {spread:>18}  {middle / best:6.1f} x ours")
+        if judge is not None:
+            judge.__exit__(None, None, None)
+    session.stop()
+
+
+Steps = list[tuple[str, Callable[[], object]]]
+
+
+def ours(spark: SparkSession, table: str, sources: list[str]) -> Steps:
+    def upsert() -> None:
+        for source in sources:
+            write_keyed.upsert(table, rows(spark, source), write.stamp(2))
+
+    return [("upsert", upsert), ("compact", lambda: compact_keyed.compact(table, write.stamp(3), spark=spark))]
+
+
+def theirs(judge: paimon_java.PaimonJudge, table: str, sources: list[str]) -> Steps:
+    def upsert() -> None:
+        for source in sources:
+            judge.write(table, [], origin=source)
+
+    return [("upsert", upsert), ("compact", lambda: judge.compact(table, options={"write-only": "false"}))]
+
+
+def origin(spark: SparkSession, table: str, number: int, count: int) -> str:
+    """An append table with the rows of one load, in one file."""
+    write.create_table(table, [(name, of.removesuffix(" NOT NULL")) for name, of in COLUMNS], time_ms=1)
+    made = spark.range(0, count, 1, 1).selectExpr(
+        f"pmod(xxhash64(id, {number}), {count * LOADS * 2 // 3}) id",
+        f"xxhash64(id, {number}, 1) a",
+        f"cast(if(id % 3 = 0, null, pmod(xxhash64(id, {number}, 2), 1000000)) as int) b",
+        f"if(id % 4 = 0, null, concat('text ', pmod(xxhash64(id, {number}, 3), 1000))) s",
+    )
+    write.append(table, made, write.stamp(1))
+    return table
+
+
+def rows(spark: SparkSession, table: str) -> DataFrame:
+    return spark.read.parquet(f"{table}/bucket-0")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

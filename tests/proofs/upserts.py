@@ -1,0 +1,48 @@
+"""Primary-key tables that we and a real engine write in turns, beside a twin that the engine alone writes.
+
+A seed is one life of a table; ten neighbours have different merge engines.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from unittest import mock
+
+from core.spark import session
+from tests.engines import paimon_java
+from tests.interop.keyed_writes import sequence
+
+CLAIM = (
+    "Primary-key tables that we and Java Paimon 2.0 write, compact and change in turns have the rows of a twin that it "
+    "writes alone, and the same files: levels, buckets, keys, sequence numbers and statistics"
+)
+NEEDS = "engines"
+
+
+def missing() -> str | None:
+    return paimon_java.missing() or None
+
+
+@cache
+def _judge() -> paimon_java.PaimonJudge:
+    return paimon_java.PaimonJudge().__enter__()
+
+
+@cache
+def _state() -> tempfile.TemporaryDirectory[str]:
+    """Where Spark keeps its things, for as long as this process runs."""
+    return tempfile.TemporaryDirectory(prefix="snapscope-upserts-")
+
+
+def prove(seed: int) -> dict[str, int]:
+    with tempfile.TemporaryDirectory(prefix="snapscope-upserts-") as folder:
+        with mock.patch.dict(os.environ, {"SNAPSCOPE_STATE": _state().name, "SNAPSCOPE_SPARK_FAST_START": "1"}):
+            spark = session.get()
+        try:
+            return {"lives": 1, **sequence(spark, _judge(), Path(folder), seed)}
+        except Exception as error:
+            error.add_note(f"seed {seed}")
+            raise
