@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from core import calls, tagging
 from core.calls import Asked
 from core.changes import Change, CreateTag, Rollback
-from core.errors import Invalid, NotFound
+from core.errors import Invalid, NotFound, Unsupported
 from core.history import History
 from core.later import later
 from core.planned import Plan
 from core.procedures import ICEBERG, PAIMON
-from core.requests import AutoTag, BackToWatermark, ExpireTags, Request, TagFrom
+from core.requests import AutoTag, BackToWatermark, Compact, ExpireTags, Request, TagFrom
 from core.table import Table
 from core.warehouse import TableRef, list_tables
 
@@ -82,6 +82,12 @@ def planned(table: Table, history: History, request: Request, now_ms: int) -> Ca
             return Called(due.plans, (*due.notes, *none))
         case BackToWatermark():
             change = Rollback(str(_last_before(history, request)), destructive=True, branch=request.branch)
+        case Compact():
+            raise Unsupported(
+                "A compaction is a commit that takes no row away, and has no plan.",
+                path=table.location,
+                remedy=f"Run snapscope compact {table.location}, or this CALL by snapscope call.",
+            )
         case _:
             change = request
     return Called((table.preview(change, now_ms, history),))

@@ -30,6 +30,7 @@ from core.model import MAIN
 from core.requests import (
     AutoTag,
     BackToWatermark,
+    Compact,
     ExpireTags,
     Given,
     Parameter,
@@ -318,6 +319,7 @@ _PAIMON = _of(
             else None
         ),
     ),
+    Procedure("compact", (_TABLE,), lambda _, branch, __: Compact(branch)),
     Procedure(
         "remove_orphan_files",
         (_TABLE, _OLDER, Parameter("dry_run", flag)),
@@ -358,8 +360,7 @@ _ICEBERG = _of(
 TABLES: Mapping[str, Mapping[str, Procedure]] = {PAIMON: _PAIMON, ICEBERG: _ICEBERG}
 _ENGINE = "run it in the table's own engine"
 MISSING: Mapping[tuple[str, str], str] = {
-    (PAIMON, "compact"): f"tables are compacted by writers alone; {_ENGINE}.",
-    (PAIMON, "compact_database"): f"tables are compacted by writers alone; {_ENGINE}.",
+    (PAIMON, "compact_database"): "tables are compacted one by one; call compact on each.",
     (PAIMON, "compact_manifest"): f"manifests are merged by commits alone; {_ENGINE}.",
     (PAIMON, "merge_branch"): f"no commit here gives one file two owners; {_ENGINE}.",
     (PAIMON, "expire_partitions"): f"partitions are not expired here; {_ENGINE}.",

@@ -48,7 +48,14 @@ class BackToWatermark:
     branch: str = MAIN
 
 
-Request = Change | TagFrom | ExpireTags | AutoTag | BackToWatermark
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """A commit that makes few large files of many small ones. It takes no row away and has no plan."""
+
+    branch: str = MAIN
+
+
+Request = Change | TagFrom | ExpireTags | AutoTag | BackToWatermark | Compact
 Given = Mapping[str, Any]  # arguments by Spark's names, read; what was not given is None
 Told = Mapping[str, str | int | None]
 

@@ -62,7 +62,7 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
     if not args.yes:
         dangers = [danger(plan, table.name) for plan in wanted]
         phrase = max((each.phrase for each in dangers), key=len)
-        _confirm(args, Danger(phrase, tuple(dict.fromkeys(why for each in dangers for why in each.why))))
+        confirm(args, Danger(phrase, tuple(dict.fromkeys(why for each in dangers for why in each.why))))
     settle_s = parse_duration_ms(args.settle) / 1000
     told_of = []
     with interruptible() as cancelled:
@@ -103,7 +103,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _confirm(args: Args, found: Danger) -> None:
+def confirm(args: Args, found: Danger) -> None:
     """Somebody types what the danger asks for."""
     if args.json or not sys.stdin.isatty():
         raise Invalid("Nobody was there to confirm, so nothing was changed.", remedy="Pass --yes to run it unasked.")

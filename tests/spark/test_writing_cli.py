@@ -42,3 +42,12 @@ def test_small_files_are_compacted_and_statistics_committed(spark: SparkSession,
     assert (statistics["mergedRecordCount"], statistics["colStats"]["id"]["max"]) == (40, "39")
     status, document = said("analyze", store.root, "--column", "list")
     assert (status, document["error"]["kind"]) == (1, "Unsupported")
+
+
+def test_a_call_compacts_the_table_it_names(spark: SparkSession, tmp_path: Path, said: Any) -> None:
+    store = Store(str(tmp_path / "default.db" / "t"))
+    write.create_table(store, (("id", "BIGINT"),), time_ms=T0)
+    write.append(store, spark.range(0, 40, numPartitions=6).toDF("id"), write.stamp(T0))
+    call = "CALL sys.compact(table => 'default.t')"
+    assert said("call", str(tmp_path), call)[0] == 1, "nobody said yes"
+    assert said("call", str(tmp_path), call, "--yes")[1]["kind"] == "COMPACT"
