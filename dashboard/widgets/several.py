@@ -31,7 +31,7 @@ def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) ->
     phrase = max((danger(plan, opened.ref.name).phrase for plan in found), key=len)
     typed = ""
     if phrase:
-        typed = st.text_input(words.type_to_confirm(phrase), key=f"confirm.{fingerprint[:12]}", live=True) or ""
+        typed = st.text_input(words.type_to_confirm(phrase), key=f"several.confirm.{fingerprint[:12]}", live=True) or ""
     st.button(
         label,
         key=f"several.{fingerprint[:12]}",
