@@ -211,6 +211,25 @@ def test_the_engine_understands_what_we_analyze(spark: SparkSession, tmp_path: P
     for name, kind in (("nothing", NotFound), ("list", Unsupported)):
         with pytest.raises(kind, match=name):
             analyze.analyze(store, write.stamp(T0), spark=spark, columns=[name])
+    keyed = str(tmp_path / "keyed.db" / "t")
+    java_judge.create(keyed, [("k", "INT NOT NULL"), ("v", "INT")], primary_keys=["k"], options={"bucket": "1"})
+    for value in (1, 2):
+        java_judge.write(keyed, [[1, value], [value + 1, 0]], options={"write-only": "true"})
+    java_judge.write(keyed, [[1, 9]], kinds=["-D"], options={"write-only": "true"})
+    assert analyze.analyze(keyed, write.stamp(T0), spark=spark, columns=["v"]).total_rows == 5
+    told = java_judge.statistics(keyed)
+    assert (told["rows"], told["columns"]["v"]["max"]) == (2, "0"), "merged, without what was deleted"
+
+
+def test_properties_are_a_commits_own_for_the_engine_too(
+    spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge
+) -> None:
+    store = Store(str(tmp_path / "default.db" / "t"))
+    write.create_table(store, (("id", "BIGINT"),), time_ms=T0)
+    write.append(store, spark.range(1), write.stamp(T0, properties={"job": "nightly"}, watermark=7))
+    java_judge.write(store.root, [[1]])
+    told = [(each.get("properties"), each["watermark"]) for each in java_judge.snapshots(store.root)]
+    assert told == [({"job": "nightly"}, 7), (None, 7)]
 
 
 @pytest.mark.parametrize("engine", ["java_judge", "java_1x_judge", "java_09_judge", "pypaimon_judge"])
