@@ -217,6 +217,7 @@ def test_a_call_names_the_table_that_is_there(table: TableBuilder, capsys: pytes
     assert dry["receipts"] == []
 
 
+@pytest.mark.slow
 def test_actions_go_by_the_engines_names_and_by_the_proposals(
     table: TableBuilder, capsys: pytest.CaptureFixture[str]
 ) -> None:
