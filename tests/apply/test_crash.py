@@ -8,7 +8,6 @@ then it is resumed on one copy and undone on another.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,13 +28,15 @@ from core.changes import (
     ReplaceTag,
     Rollback,
 )
-from core.errors import Conflict, Invalid, SnapscopeError
+from core.errors import Conflict, Invalid
 from core.formats.paimon.manifest import Manifests
 from core.journal import Journal
+from core.planned import Plan
 from core.store import Store
 from core.table import Table, open_table
 from tests.apply import ground
-from tests.apply.dying import Death, Life, MortalJournal, MortalStore
+from tests.apply.dying import Life
+from tests.apply.stages import Check, Stage, open_run
 from tests.core import set_model
 
 NOW = ground.LATE_MS
@@ -61,27 +62,6 @@ LEFT_BEHIND = (
 )
 
 
-@dataclasses.dataclass
-class Stage:
-    """A table to be restored again and again at one place, with everything decoded of it kept."""
-
-    good: Path
-    root: Path
-    manifests: Manifests
-    journals: Path
-    tries: int = 0
-
-    def fresh(self, life: Life) -> tuple[Table, MortalJournal]:
-        ground.copied(self.good, self.root)
-        self.tries += 1
-        journal = MortalJournal(self.journals / f"{self.tries}.sqlite", life)
-        return Table(MortalStore(str(self.root), life), self.manifests), journal
-
-    def again(self) -> Table:
-        """The table as the next process sees it."""
-        return Table(Store(str(self.root)), self.manifests)
-
-
 @pytest.fixture
 def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
     good = ground.warehouse(tmp_path / "good")
@@ -98,50 +78,36 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
         for path in LEFT_BEHIND:
             (good / path).write_bytes(b"left behind")
     root = ground.warehouse(tmp_path / "stage")
-    return Stage(good, root, Manifests(Store(str(root))), tmp_path)
+    manifests = Manifests(Store(str(root)))
+    return Stage(good, root, tmp_path, NOW, ground.copied, lambda store: Table(store, manifests))
 
 
 def deaths(stage: Stage, change: Change, *, is_fault: bool = False) -> Iterator[tuple[Life, Journal, Table]]:
-    """The change, dead before each of its effects in turn; what stays of it is looked at after every death."""
-    for left in range(1_000):
-        life = Life()
-        table, journal = stage.fresh(life)
-        plan = table.preview(change, NOW)
-        life.left, life.is_fault = left, is_fault
+    """After every death nothing is gone or rewritten but what the plan says, and every kept point can be read."""
+
+    def watch(plan: Plan) -> Check:
         before = ground.references(stage.root)
-        try:
-            apply(table, plan, settle_s=0, journal=journal)
-        except (Death, SnapscopeError):
-            assert life.is_over
-        if not life.is_over:
-            assert left > 0, "the change does something"
-            return
         may_go = {path for path, _ in plan.removes} | set(plan.frees["path"].to_pylist())
         if isinstance(change, RenameTag):
             may_go.add("tag/tag-early")
-        after = ground.references(stage.root)
-        lost = {path for path in before if path not in after}
-        rewritten = {path for path in before if path in after and before[path] != after[path]}
-        assert lost <= may_go, (left, life.log)
-        assert rewritten <= set(plan.leaves), (left, life.log)
-        assert ground.broken(stage.root) == [], (left, life.log)
-        yield life, Journal(journal.path), stage.again()
-    raise AssertionError("no end was reached")
+
+        def check(life: Life) -> None:
+            after = ground.references(stage.root)
+            lost = {path for path in before if path not in after}
+            rewritten = {path for path in before if path in after and before[path] != after[path]}
+            assert lost <= may_go, life.log
+            assert rewritten <= set(plan.leaves), life.log
+            assert ground.broken(stage.root) == [], life.log
+
+        return check
+
+    return stage.deaths(change, watch, is_fault=is_fault)
 
 
 def end_of_a_clean_run(stage: Stage, change: Change) -> tuple[frozenset[str], dict[str, bytes]]:
-    table, journal = stage.fresh(Life())
-    receipt = apply(table, table.preview(change, NOW), settle_s=0, journal=journal)
-    assert receipt.outcome == "done"
-    assert receipt.kept_back == ()
+    assert stage.run_clean(change).kept_back == ()
     assert ground.broken(stage.root) == []
     return ground.disk(stage.root), ground.references(stage.root)
-
-
-def open_run(journal: Journal) -> str | None:
-    found = [run for run in journal.runs() if run.is_open]
-    assert len(found) <= 1
-    return found[0].id if found else None
 
 
 def without_litter(paths: frozenset[str]) -> frozenset[str]:
@@ -150,13 +116,8 @@ def without_litter(paths: frozenset[str]) -> frozenset[str]:
 
 
 REWRITES = {"rollback", "rename-branch", "fast-forward", "delete-branch"}
-LONG = {
-    "expire",
-    "expire-empty-directories",
-    "expire-leaving-changelogs",
-    "orphans",
-} | REWRITES
-CASES = [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in CHANGES]
+QUICK = {"rename-tag", "create-tag"}
+CASES = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in CHANGES]
 
 
 @pytest.mark.parametrize("name", CASES)

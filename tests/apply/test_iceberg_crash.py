@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,11 +16,13 @@ from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, Re
 from core.errors import Conflict, Invalid, SnapscopeError
 from core.formats.iceberg.manifest import Manifests
 from core.journal import Journal
+from core.planned import Plan
 from core.store import Store
 from core.table import Table
 from tests.apply import iceberg_ground as ground
 from tests.apply.dying import Death, Life, MortalJournal, MortalStore
 from tests.apply.iceberg_ground import LATE_MS, Json, ids
+from tests.apply.stages import Check, Stage, open_run
 
 CLEANS = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "3"}
 CHANGES: dict[str, Change] = {
@@ -36,64 +37,37 @@ CHANGES: dict[str, Change] = {
 }
 
 
-@dataclass
-class Stage:
-    """A table restored again and again at one place, with what was decoded of it kept."""
-
-    good: Path
-    root: Path
-    journals: Path
-    manifests: Manifests
-    tries: int = 0
-
-    def fresh(self, life: Life) -> tuple[Table, MortalJournal]:
-        ground.copied(self.good, self.root)
-        self.tries += 1
-        journal = MortalJournal(self.journals / f"{self.tries}.sqlite", life)
-        return ground.opened(MortalStore(str(self.root), life), self.manifests), journal
-
-    def again(self) -> Table:
-        return ground.opened(Store(str(self.root)), self.manifests)
-
-
 @pytest.fixture
 def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
     root = tmp_path / "t"
     ground.small_table(root, **(CLEANS if "cleaning" in request.getfixturevalue("name") else {}))
     good = ground.copied(root, tmp_path / "good")
-    return Stage(good, root, tmp_path, Manifests())
+    manifests = Manifests()
+    return Stage(good, root, tmp_path, LATE_MS, ground.copied, lambda store: ground.opened(store, manifests))
 
 
 def deaths(stage: Stage, change: Change, *, is_fault: bool = False) -> Iterator[tuple[Life, Journal, Table]]:
-    for left in range(1_000):
-        life = Life()
-        table, journal = stage.fresh(life)
-        plan = table.preview(change, LATE_MS)
-        life.left, life.is_fault = left, is_fault
-        before = ground.disk(stage.root)
-        try:
-            apply(table, plan, settle_s=0, journal=journal)
-        except (Death, SnapscopeError):
-            assert life.is_over
-        if not life.is_over:
-            assert left > 0, "the change does something"
-            return
-        frees = set(plan.frees["path"].to_pylist())
-        assert before - ground.disk(stage.root) <= frees, life.log
-        assert ground.broken(stage.root) == [], life.log
-        was, now = ground.told(stage.good)["snapshots"], ground.told(stage.root)["snapshots"]
+    """After every death the snapshots are those of before or of after, and no file is gone that is not freed."""
+
+    def watch(plan: Plan) -> Check:
+        before, frees = ground.disk(stage.root), set(plan.frees["path"].to_pylist())
         goes = {int(path.rpartition("/")[2]) for path, _ in plan.removes if "#snapshots/" in path}
-        assert now in (was, [each for each in was if each["snapshot-id"] not in goes]), "all or nothing"
-        if now == was:
-            assert ground.disk(stage.root) == before, life.log
-        yield life, Journal(journal.path), stage.again()
-    raise AssertionError("no end was reached")
+
+        def check(life: Life) -> None:
+            assert before - ground.disk(stage.root) <= frees, life.log
+            assert ground.broken(stage.root) == [], life.log
+            was, now = ground.told(stage.good)["snapshots"], ground.told(stage.root)["snapshots"]
+            assert now in (was, [each for each in was if each["snapshot-id"] not in goes]), "all or nothing"
+            if now == was:
+                assert ground.disk(stage.root) == before, life.log
+
+        return check
+
+    return stage.deaths(change, watch, is_fault=is_fault)
 
 
 def end_of_a_clean_run(stage: Stage, change: Change) -> tuple[frozenset[str], Json, frozenset[str]]:
-    table, journal = stage.fresh(Life())
-    receipt = apply(table, table.preview(change, LATE_MS), settle_s=0, journal=journal)
-    assert receipt.outcome == "done"
+    stage.run_clean(change)
     assert ground.broken(stage.root) == []
     return ground.disk(stage.root), told(stage, stage.root), versions(stage.root)
 
@@ -114,12 +88,6 @@ def hint_leads_on(root: Path) -> bool:
     first = int((root / "metadata/version-hint.text").read_text())
     last = int(ground.newest(root).name[1:].split(".")[0])
     return all((root / f"metadata/v{number}.metadata.json").is_file() for number in range(first, last + 1))
-
-
-def open_run(journal: Journal) -> str | None:
-    found = [run for run in journal.runs() if run.is_open]
-    assert len(found) <= 1
-    return found[0].id if found else None
 
 
 CASES = [pytest.param(name, marks=[pytest.mark.slow] if name != "rename-tag" else []) for name in CHANGES]
