@@ -133,9 +133,18 @@ class Axis:
     def of_branch(self, branch: str) -> Axis:
         """Only the lanes of one branch that have dots, and what stands on them."""
         filled = {dot.lane for dot in self.dots}
-        keep = {number: place for place, number in enumerate(
-            number for number, lane in enumerate(self.lanes) if lane.branch == branch and number in filled
-        )}  # fmt: skip
+        return self._only([n for n, lane in enumerate(self.lanes) if lane.branch == branch and n in filled])
+
+    def filled(self) -> Axis:
+        """Only the lanes that have dots or that main's path leads over, with the path."""
+        there = {dot.lane for dot in self.dots} | {stay.lane for stay in self.path}
+        keep = [number for number in range(len(self.lanes)) if number in there]
+        path = [replace(stay, lane=None if stay.lane is None else keep.index(stay.lane)) for stay in self.path]
+        resets = [replace(each, lane=keep.index(each.lane)) for each in self.resets]
+        return replace(self._only(keep), path=tuple(path), resets=tuple(resets))
+
+    def _only(self, lanes: Sequence[int]) -> Axis:
+        keep = {number: place for place, number in enumerate(lanes)}
         return Axis(
             tuple(self.lanes[number] for number in keep),
             tuple(replace(dot, lane=keep[dot.lane]) for dot in self.dots if dot.lane in keep),
@@ -143,7 +152,10 @@ class Axis:
             tuple(replace(pin, lane=keep[pin.lane]) for pin in self.pins if pin.lane in keep),
             tuple(replace(mark, lane=keep[mark.lane]) for mark in self.marks if mark.lane in keep),
             (),
-        )
+            None if self.links is None
+            else tuple(replace(each, start_lane=keep[each.start_lane], end_lane=keep[each.end_lane])
+                       for each in self.links if each.start_lane in keep and each.end_lane in keep),
+        )  # fmt: skip
 
     def within(self, window_ms: tuple[int, int] | None) -> Axis:
         """The same axis with only what lies inside a window, both ends included."""

@@ -101,7 +101,8 @@ def _strip(opened: Opened, found: AsOf) -> None:
     near += [asked] if asked is not None else []
     slack = max((max(near) - min(near)) // 2, 60_000)
     window = (min(near) - slack, max(near) + slack)
-    shown = axis(opened.heads).within(window).of_branch(found.branch)
+    near_it = axis(opened.heads).within(window)
+    shown = near_it.of_branch(found.branch) if opened.heads.pointer is None else near_it.filled()
     figure = charts.timeline(
         shown, frame.hues(), opened.zone, chosen={found.point: ""}, asked_ms=asked, window_ms=window
     )

@@ -73,6 +73,12 @@ def test_parents_the_pointer_and_refs_are_three_things() -> None:
     assert [each.lane for each in inner.path] == [main]
     assert inner.resets == ()
     assert found.of_branch("main").path == ()
+    near = found.within((3 * HOUR, 4 * HOUR)).filled()  # around the roll-back: no branch, and main's way
+    assert [lane.branch for lane in near.lanes] == ["main", "(no branch)"]
+    assert [(dot.id, dot.lane) for dot in near.dots] == [(3, 1)]
+    assert [each.lane for each in near.path] == [0, 1, 0]
+    assert [each.lane for each in near.resets] == [0]
+    assert [(each.start_lane, each.end_lane) for each in near.links or ()] == [(0, 0), (0, 1), (0, 1), (1, 1)]
 
 
 def test_before_a_point_is_what_it_was_made_from() -> None:
