@@ -89,16 +89,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pypaimon", default=str(CACHE / "pypaimon-venv/bin/python"))
     args = parser.parse_args()
-    if not Path(args.pypaimon).exists():
+    has_pypaimon = Path(args.pypaimon).exists()
+    if not has_pypaimon and not kept(args.rows).is_dir():
         raise SystemExit(f"{args.pypaimon} does not exist, and pypaimon writes the tables")
     warehouse = made(args.pypaimon, args.rows)
     ours(warehouse / "default.db" / "deduplicate")
-    rivals = ["snapscope", "pypaimon"]
-    said = "no connector (SNAPSCOPE_CONNECTORS is not set): left out"
+    rivals = ["snapscope", *(["pypaimon"] if has_pypaimon else [])]
+    said = "connector left out (SNAPSCOPE_CONNECTORS is not set)"
     if connector.configured():
         said = by_connector(warehouse / "default.db" / "deduplicate")[2]
         rivals.append("connector")
-    print(f"{os.cpu_count()} cores, {args.rows:,} rows, {pypaimon_env.PINS[0]}, {said}")
+    beside = pypaimon_env.PINS[0] if has_pypaimon else f"pypaimon left out (no {args.pypaimon})"
+    print(f"{os.cpu_count()} cores, {args.rows:,} rows, {beside}, {said}")
     for engine in ENGINES:
         if not (warehouse / "default.db" / engine).is_dir():
             print(f"{engine:15} left out: {paimon_java.missing()}, and its rows show once Java Paimon compacted them")
@@ -107,15 +109,14 @@ def main() -> None:
         for _ in range(args.rounds):
             answer, seconds = ours(warehouse / "default.db" / engine)
             taken["snapscope"].append(seconds)
-            theirs, seconds = by_pypaimon(args.pypaimon, warehouse, engine)
-            taken["pypaimon"].append(seconds)
-            if answer != theirs or not answer[0]:
-                raise SystemExit(f"{engine}: snapscope answers {answer}, pypaimon {theirs}")
-            if "connector" in taken:
-                theirs, seconds, _ = by_connector(warehouse / "default.db" / engine)
-                taken["connector"].append(seconds)
-                if answer != theirs:
-                    raise SystemExit(f"{engine}: snapscope answers {answer}, the connector {theirs}")
+            for name in rivals[1:]:
+                if name == "pypaimon":
+                    theirs, seconds = by_pypaimon(args.pypaimon, warehouse, engine)
+                else:
+                    theirs, seconds, _ = by_connector(warehouse / "default.db" / engine)
+                taken[name].append(seconds)
+                if answer != theirs or not answer[0]:
+                    raise SystemExit(f"{engine}: snapscope answers {answer}, {name} {theirs}")
         best = statistics.median(taken["snapscope"])
         for name, each in taken.items():
             middle = statistics.median(each)
@@ -146,9 +147,13 @@ def by_pypaimon(python: str, warehouse: Path, engine: str) -> tuple[list[int], f
     return found["answer"], found["seconds"]
 
 
+def kept(rows: int) -> Path:
+    return CACHE / "benchmarks" / f"merge-{rows}"
+
+
 def made(python: str, rows: int) -> Path:
     """The warehouse with a table for each engine: the same files under other options."""
-    warehouse = CACHE / "benchmarks" / f"merge-{rows}"
+    warehouse = kept(rows)
     if warehouse.is_dir():
         return warehouse
     fresh = warehouse.with_suffix(".new")

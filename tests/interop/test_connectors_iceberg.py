@@ -37,7 +37,7 @@ def runtime(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sp
 
 
 def told(table: Table, sql: str = "select * from t", **more: Any) -> list[str]:
-    answer = query(table, sql, engine=connector.CONNECTOR, **more)
+    answer = query(table, sql, engine=connector.CONNECTOR, timeout_s=600, **more)
     assert (answer.engine, answer.files_read) == (RUNTIME, None)
     return in_order(answer.table.to_pylist())
 
@@ -53,7 +53,7 @@ def same_rows(table: Table) -> int:
     points = [*ids[:: max(1, len(ids) // 3)], *(f"tag:{each.name}" for each in history.heads.main.tags)]
     points += ["latest", *(f"branch:{name}" for name in history.heads.branches)]
     for point in points:
-        ours = query(table, "select * from t", at=point, history=history)
+        ours = query(table, "select * from t", at=point, history=history, timeout_s=600)
         assert ours.engine == ENGINE
         assert in_order(ours.table.to_pylist()) == told(table, at=point, history=history), point
     return len(points)
@@ -106,7 +106,7 @@ def test_a_point_is_pinned_and_every_answer_says_who_gave_it(
     assert told(opened, "select id from t", at="2") == ["{'id': 1}", "{'id': 2}", "{'id': 3}"]
     assert len(told(opened)) == 4
 
-    words = ["query", str(table.root), "select id from t", "--at", "2", "--limit", "1"]
+    words = ["query", str(table.root), "select id from t", "--at", "2", "--limit", "1", "--timeout", "10 min"]
     assert main([*words, "--engine", "connector", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["engine"], answer["truncated"], answer["files_read"]) == (RUNTIME, True, None)

@@ -1,7 +1,8 @@
 """Paimon's own Spark connector beside our plain reader: the same rows at every snapshot, tag and branch.
 
-No release of it is fetched here, so this runs only where `SNAPSCOPE_TEST_PAIMON_CONNECTOR` names its jars; what does
-not depend on whose code reads is tested with a stand-in in tests/spark/test_connectors.py.
+No release of it is fetched here, so this runs only where `SNAPSCOPE_TEST_PAIMON_CONNECTOR` names its jars, parted by
+commas, and best in a process of its own. What does not depend on whose code reads is tested with a stand-in in
+tests/spark/test_connectors.py.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from core.spark import connector
 from core.spark.query import query
 from core.table import Table, open_table
 from tests.engines.connectors import PAIMON
+from tests.engines.paimon_java import PaimonJudge
 from tests.places import TABLES
 
 TABLES_OF_ENGINES = sorted(path.name for path in (TABLES / "paimon" / "default.db").iterdir() if path.is_dir())
@@ -35,7 +37,7 @@ def same_rows(table: Table) -> int:
     for holder in history.holders:
         if holder.point.partition("/")[2].startswith("changelog:") or holder.point.startswith("changelog:"):
             continue
-        asked: dict[str, Any] = {"at": holder.point, "history": history, "row_cap": 100_000}
+        asked: dict[str, Any] = {"at": holder.point, "history": history, "row_cap": 100_000, "timeout_s": 600}
         theirs = query(table, "select * from t", engine=connector.CONNECTOR, **asked)
         assert theirs.engine.startswith("Paimon Spark connector ")
         assert theirs.files_read is None
@@ -60,3 +62,18 @@ if os.environ.get(PAIMON):
         location = tmp_path / "default.db" / name
         shutil.copytree(TABLES / "paimon" / "default.db" / name, location)
         assert same_rows(open_table(str(location))) > 0
+
+    def test_what_plain_spark_refuses_is_read_pinned(java_judge: PaimonJudge, tmp_path: Path) -> None:
+        location = str(tmp_path / "default.db" / "t")
+        options = {"bucket": "-1", "row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+        java_judge.create(location, [("id", "INT"), ("v", "STRING")], options=options)
+        java_judge.write(location, [[1, "a"], [2, None]])
+        table = open_table(location)
+        history = table.history()
+        with pytest.raises(Unsupported, match=r"data-evolution.* \(--engine connector\)"):
+            query(table, "select * from t", history=history)
+        java_judge.alter(location, ["add", "w", "INT"])
+        java_judge.write(location, [[3, "c", 1]])
+        for at, rows in ((history, [[1, "a"], [2, None]]), (table.history(), java_judge.rows(location))):
+            answer = query(table, "select * from t order by id", engine=connector.CONNECTOR, history=at, timeout_s=600)
+            assert [list(row.values()) for row in answer.table.to_pylist()] == rows

@@ -21,7 +21,7 @@ from core import doctor
 from core.asof import resolve
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
 from core.spark import connector, session, sql
-from core.spark.query import query
+from core.spark.query import QueryAnswer, query
 from core.table import Table, open_table
 
 NAME = "stand-in 1.0"
@@ -57,6 +57,8 @@ class Reader(DataSourceReader):
 @pytest.fixture
 def stand_in(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> SparkSession:
     """Every query's session knows it; it counts as what is configured."""
+    if connector._found(spark, "paimon"):
+        pytest.skip("spark: Paimon's own connector was loaded in this process and has the name")
 
     def isolated() -> SparkSession:
         own = spark.newSession()
@@ -72,10 +74,14 @@ def copied(shared_tables: Path, to: Path, name: str = "branches") -> Table:
     return open_table(str(shutil.copytree(shared_tables / "paimon" / "default.db" / name, to)))
 
 
+def ask(table: Table, statement: str, **more: Any) -> QueryAnswer:
+    return query(table, statement, engine=connector.CONNECTOR, **({"timeout_s": 600} | more))
+
+
 def told(table: Table, statement: str | None = None, **more: Any) -> list[dict[str, str]]:
     """What the stand-in was told, without the path, in each column of the answer's first row."""
     column = table.heads().main.schemas[0].fields[0].name
-    answer = query(table, statement or f"select {column} from t", engine=connector.CONNECTOR, **more)
+    answer = ask(table, statement or f"select {column} from t", **more)
     assert (answer.engine, answer.files_read) == (NAME, None)
     assert f"live, read in {answer.seconds:.1f} s by {NAME}." in answer.note
     found = [json.loads(text) for text in answer.table.to_pylist()[0].values()]
@@ -99,6 +105,12 @@ def test_the_point_that_was_resolved_is_told(stand_in: SparkSession, shared_tabl
     latest = {"scan.snapshot-id": str(history.heads.main.snapshots[-1].id)}
     as_tagged = {"scan.tag-name": tag.name, "branch": tag.branch}
     assert told(table, both, before=tag.point, history=history) == [latest, as_tagged]
+    newest = max((tmp_path / "t" / "schema").glob("schema-*"))  # as an ALTER TABLE leaves it
+    document = json.loads(newest.read_text())
+    document |= {"id": document["id"] + 1, "options": {**document["options"], "ignore-delete": "true"}}
+    newest.with_name(f"schema-{document['id']}").write_text(json.dumps(document))
+    differs = ask(table, "select * from t").differs
+    assert differs == ("It reads this point with today's 'ignore-delete' (true); at the time it was not set",)
 
 
 def test_a_name_given_anew_is_no_answer(stand_in: SparkSession, shared_tables: Path, tmp_path: Path) -> None:
@@ -114,14 +126,14 @@ def test_a_name_given_anew_is_no_answer(stand_in: SparkSession, shared_tables: P
 
 def test_limits_and_cancelling_hold(stand_in: SparkSession, shared_tables: Path, tmp_path: Path) -> None:
     table = copied(shared_tables, tmp_path / "t")
-    answer = query(table, "select * from t", engine=connector.CONNECTOR, row_cap=2)
+    answer = ask(table, "select * from t", row_cap=2)
     assert (answer.table.num_rows, answer.truncated) == (2, True)
     for statement in ("select * from paimon.`/etc`", "select * from t; select 1", "insert into t select * from t"):
         with pytest.raises(Invalid):
-            query(table, statement, engine=connector.CONNECTOR)
+            ask(table, statement)
     for more in ({"since": "earliest"}, {"statement": "select * from `t$audit_log`"}):
         with pytest.raises(Unsupported, match="is not asked of a connector"):
-            query(table, engine=connector.CONNECTOR, **({"statement": "select * from t"} | more))
+            ask(table, **({"statement": "select * from t"} | more))
     with pytest.raises(Invalid, match="'spark' is no engine"):
         query(table, "select * from t", engine="spark")
     endless = copied(shared_tables, tmp_path / "endless")
@@ -129,7 +141,7 @@ def test_limits_and_cancelling_hold(stand_in: SparkSession, shared_tables: Path,
 
     def run() -> None:
         try:
-            query(endless, "select count(*) from t", engine=connector.CONNECTOR, query_id="endless", timeout_s=600)
+            ask(endless, "select count(*) from t", query_id="endless")
         except Invalid as error:
             ended.append(error)
 
@@ -165,7 +177,7 @@ def test_no_file_of_a_table_chooses_what_is_loaded_or_read(
     document["fields"][0]["name"] = "other"
     newest.write_text(json.dumps(document))
     with pytest.raises(Corrupt, match=f"{NAME} shows the columns other, "):
-        query(table, "select * from t", engine=connector.CONNECTOR, history=history)
+        ask(table, "select * from t", history=history)
 
 
 def test_a_refusal_names_the_way(
