@@ -288,30 +288,25 @@ def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: 
     if isinstance(change, CreateTag | CreateBranch | RenameTag | RenameBranch):
         return []
     few = len(change.names) == 1 if isinstance(change, DeleteTags | DeleteBranches) else True
-    kind = (
-        ("the branch" if few else "these branches")
-        if isinstance(change, OfBranches)
-        else "the tag"
-        if few
-        else "these tags"
-    )
+    kinds = ("the branch", "these branches") if isinstance(change, OfBranches) else ("the tag", "these tags")
     told = []
     if left:
         mask = np.array([int(holder.name) not in left for holder in history.holders], dtype=np.bool_)
         files, total = _measured(history, history.existing, mask)
         least = "at least " if history.incomplete else ""
         told.append(f"{told_of(left)}: nothing else holds {least}{several(files, 'file')} ({size(total)}) of theirs.")
-    what = f"{'Removing' if isinstance(change, DeleteTags | DeleteBranches) else 'Moving'} {kind}"
+    is_removal = isinstance(change, DeleteTags | DeleteBranches)
+    what = f"{'Removing' if is_removal else 'Moving'} {kinds[not few]}"
     try:
         _refuse_off(history.heads)
     except Unsupported:
         return [*told, f"{what} frees nothing now, nor later: gc.enabled = false switches expiry off."]
     files, total = marginal(history, move.after, now_ms)
-    it = "it" if few else "them"
+    more = f"more without {'it' if few else 'them'}" if is_removal else "more than it would now"
     return [
         *told,
         f"{what} frees 0 files now; the next expiry by the table's own rules frees {several(files, 'file')} "
-        f"({size(total)}) more without {it}.",
+        f"({size(total)}) {more}.",
     ]
 
 

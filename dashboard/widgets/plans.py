@@ -170,7 +170,6 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
     if not plan.removes and not plan.leaves and not len(plan.frees):
         return
     found = danger(plan, opened.ref.name)
-    is_harmless = not found.phrase
     with st.container(border=True, key=f"carry_out.{_kind(plan)}"):
         if found.why:
             st.html(markup.note("warning", words.grave(found.why)))
@@ -182,11 +181,17 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
             words.CREATE if isinstance(plan.change, CreateTag) else words.CARRY_OUT,
             key=f"carry_out.{_kind(plan)}.go",
             type="primary",
-            icon=":material/bookmark_add:" if is_harmless else ":material/auto_delete:",
+            icon=_icon(plan),
             disabled=typed.strip() != found.phrase,
             on_click=_submit,
             args=(opened, plan, clears),
         )
+
+
+def _icon(plan: Plan) -> str:
+    if isinstance(plan.change, CreateTag):
+        return ":material/bookmark_add:"
+    return ":material/auto_delete:" if plan.goes or len(plan.frees) else ":material/check:"
 
 
 def _submit(opened: Opened, plan: Plan, clears: str | None) -> None:

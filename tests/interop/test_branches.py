@@ -15,6 +15,7 @@ from core.changes import (
     ClearConsumers,
     CreateBranch,
     DeleteBranches,
+    Expire,
     FastForward,
     RenameBranch,
     ResetConsumer,
@@ -193,3 +194,6 @@ def test_back_by_a_new_snapshot_as_paimon_does_it(
         java_judge.compact(ours)
         assert java_judge.rows(ours) == java_judge.rows(theirs)
         assert ground.broken(ours) == []
+        changed(ours, Expire(retain_max=2, retain_min=1), NOW + 2)
+        assert ground.broken(ours) == []
+        assert java_judge.rows(ours) == java_judge.rows(theirs), "what came back outlives the snapshots it came from"
