@@ -178,6 +178,7 @@ def test_a_store_that_throttles_is_asked_again_until_it_is_done(name: str, how: 
     assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("call", ["pipe_file", "rm_file"])
 def test_every_write_or_every_delete_goes_wrong(call: str, how: str, stage: Stage) -> None:

@@ -521,6 +521,7 @@ def test_keys_of_tables(ask: Ask, table: TableBuilder, tmp_path: Path) -> None:
     assert ask("tables", tmp_path / "nothing", "--json").json["error"]["kind"] == "NotFound"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.name for path in (TABLES / "paimon" / "default.db").iterdir()))
 def test_every_real_table_is_answered(ask: Ask, name: str) -> None:
     root = TABLES / "paimon" / "default.db" / name

@@ -92,6 +92,7 @@ def check_partitions(found: Diff) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_every_pair_of_points_of_a_real_table(name: str) -> None:
     root = TABLES / "paimon" / "default.db" / name
@@ -138,6 +139,7 @@ def check_labels(history: History, model: Model) -> int:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in REAL if name != "fast_forward_loss"])
 def test_compaction_on_real_tables_is_what_compact_commits_did(name: str) -> None:
     """Not where a fast-forward put other commits under a branch's ids: there one commit undoes another's work."""
@@ -168,6 +170,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.slow
 @tries(20)
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.integers(0, 10**6), st.integers(0, 10**6)), max_size=16))
 def test_any_table(steps: list[tuple[str, int, int]]) -> None:

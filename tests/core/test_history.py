@@ -259,6 +259,7 @@ OPTIONS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @tries(60)
 @given(st.lists(STEP, min_size=1, max_size=25), OPTIONS, st.booleans())
 def test_a_made_table_holds_what_the_sets_say(

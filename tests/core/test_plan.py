@@ -81,6 +81,7 @@ def check(root: Path, change: Expire | DeleteTags, model: set_model.Model) -> Pl
     return found
 
 
+@pytest.mark.slow
 @tries(50)
 @given(st.lists(STEP, max_size=16), st.integers(0, 10**6))
 def test_any_plan_on_any_table(steps: list[tuple[str, int, int]], seed: int) -> None:

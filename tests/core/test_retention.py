@@ -166,6 +166,7 @@ def check_words(times: Mapping[int, Any], found: Verdicts) -> None:
     assert all(found.reasons[number] for number in ids)
 
 
+@pytest.mark.slow
 @tries(400)
 @given(
     st.dictionaries(st.integers(1, 30), st.integers(0, 20), min_size=1, max_size=15),

@@ -385,6 +385,7 @@ def race(store: Store, rounds: int, *, watched: bool, threads: int = 8) -> None:
         assert store.read(f"d/snapshot-{number}") == bytes(winners) * size
 
 
+@pytest.mark.slow
 def test_creating_has_one_winner_and_shows_no_part(store: Store, root: Path) -> None:
     race(store, 100, watched=True)
     assert [name for name in os.listdir(root / "d") if name.endswith(".tmp")] == []
