@@ -1,7 +1,8 @@
 """What a statement asks of single columns, as Spark's own optimizer has pushed it down to the table.
 
-Law: a row of the table that its filter does not let through can change no answer of the statement. So a file whose
-rows are all such rows need not be read. What is not understood is no condition: it lets everything through.
+Laws: a row of the table that its filter does not let through can change no answer of the statement. So a file whose
+rows are all such rows need not be read. A column that is named nowhere in the optimized plan can change none either.
+What is not understood is no condition: it lets everything through, and needs every column.
 
 How: the statement is planned over stand-ins of the opened views, which hold nothing. Their columns bear names that say
 which point and column they are, so that what stands right above them in the optimized plan can be read off. The
@@ -32,7 +33,7 @@ _COMPARISONS = {
     "GreaterThanOrEqual": ">=",
 }  # fmt: skip
 # What is planned here is planned again to run: what the clock says may have changed meanwhile.
-_CLOCK = re.compile(r"\.(Current\w*|Now|LocalTimestamp\w*)\$?$")
+_CLOCK = re.compile(r"\.(Current(?!Row\b)\w*|Now|LocalTimestamp\w*)\$?$")
 _CLOCK_TEXT = re.compile(r"\bcurrent_time\b|'\s*(now|today|yesterday|tomorrow)", re.IGNORECASE)
 
 
@@ -58,6 +59,17 @@ class Any_:
 
 Condition: TypeAlias = "Check | All | Any_"
 EVERYTHING, NOTHING = All(()), Any_(())
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a statement can make use of: rows that meet the condition, and of these the columns by number (None: all)."""
+
+    condition: Condition
+    columns: frozenset[int] | None = None
+
+
+ALL = Asked(EVERYTHING)
 
 
 def renumbered(condition: Condition, numbers: Mapping[int, int]) -> Condition:
@@ -92,7 +104,14 @@ def kind(of: Type) -> str:
 def wanted(
     session: SparkSession, statement: str, known: Collection[str], tables: Sequence[tuple[Collection[str], Schema]]
 ) -> list[Condition]:
-    """For each (view names, schema) what rows of it the statement can make use of; `NOTHING` where it reads none.
+    """Of each (view names, schema) what rows the statement can make use of: see `asks`."""
+    return [each.condition for each in asks(session, statement, known, tables)]
+
+
+def asks(
+    session: SparkSession, statement: str, known: Collection[str], tables: Sequence[tuple[Collection[str], Schema]]
+) -> list[Asked]:
+    """For each (view names, schema) what of it the statement can make use of; rows `NOTHING` where it reads none.
 
     Replaces the named views of the session by stand-ins. `Invalid` for what core/spark/guard.py refuses.
     """
@@ -106,11 +125,18 @@ def wanted(
     kinds = [[kind(parse(field.type)) for field in schema.fields] for _, schema in tables]
     try:
         if _CLOCK_TEXT.search(statement) or _reads_clock(plans.read(session, execution.analyzed(), analyzed=True)):
-            return [EVERYTHING] * len(tables)
-        _walk(plans.read(session, execution.optimizedPlan(), analyzed=False), (), found, kinds)
+            return [ALL] * len(tables)
+        plan = plans.read(session, execution.optimizedPlan(), analyzed=False)
+        _walk(plan, (), found, kinds)
+        used: list[set[int] | None] = [set() for _ in tables]
+        _use(plan, used, is_named=False)
     except (Py4JError, RecursionError):  # too large to look at; where it cannot be planned, running it will say so
-        return [EVERYTHING] * len(tables)
-    return [parts[0] if len(parts) == 1 else Any_(tuple(parts)) for parts in found]
+        return [ALL] * len(tables)
+    conditions = [parts[0] if len(parts) == 1 else Any_(tuple(parts)) for parts in found]
+    return [
+        Asked(condition, None if columns is None else frozenset(columns))
+        for condition, columns in zip(conditions, used, strict=True)
+    ]
 
 
 def _stand_in(session: SparkSession, number: int, schema: Schema) -> Any:
@@ -153,6 +179,32 @@ def _walk(
                 found[column[0]].append(All(above))
         case _:
             _walk(parts, (), found, kinds)
+
+
+def _use(node: Any, used: list[set[int] | None], *, is_named: bool) -> None:
+    """Notes the columns of stand-ins that are named. `is_named`: what stands above names all it takes from here."""
+    if isinstance(node, list):
+        for each in node:
+            _use(each, used, is_named=False)
+        return
+    if not isinstance(node, dict):
+        return
+    name, parts = node["is"].rsplit(".", 1)[-1], node["of"]
+    match name:
+        case "LogicalRDD":
+            table = next(iter(map(_column, parts[0])), None)
+            if table is not None and not is_named:
+                used[table[0]] = None
+        case "AttributeReference":
+            column = _column(node)
+            if column is not None and column[0] < len(used) and (known := used[column[0]]) is not None:
+                known.add(column[1])
+        case "Project" | "Aggregate" | "Filter":
+            child = {"Project": 1, "Aggregate": 2, "Filter": 1}[name]
+            for place, each in enumerate(parts):
+                _use(each, used, is_named=place == child and (is_named or name != "Filter"))
+        case _:
+            _use(parts, used, is_named=False)
 
 
 def _column(node: Any) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ filters down to a file, and chooses how to decode it, by name, and a file's colu
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -26,13 +26,17 @@ from core.spark.told import telling
 _NAME = "#{}"  # no column of a file is called so
 
 
-def rows(spark: SparkSession, of: Opened) -> Rows:
-    """The rows of an opened point. Lists the files given to the JVM; reads nothing else until the frame is used."""
+def rows(spark: SparkSession, of: Opened, columns: Collection[int] | None = None) -> Rows:
+    """The rows of an opened point. Lists the files given to the JVM; reads nothing else until the frame is used.
+
+    With `columns`, numbers of those that will be looked at, tasks leave all others null (the JVM leaves them out by
+    itself).
+    """
     parts = []
     if of.native:
         parts.append(_native(spark, of))
     if of.work:
-        parts.append(_in_tasks(spark, of))
+        parts.append(_in_tasks(spark, of, columns))
     if not parts:
         parts.append(read.empty(spark, of.schema))
     return Rows(
@@ -45,12 +49,28 @@ def rows(spark: SparkSession, of: Opened) -> Rows:
     )
 
 
-def _in_tasks(spark: SparkSession, of: Opened) -> DataFrame:
+def _in_tasks(spark: SparkSession, of: Opened, columns: Collection[int] | None) -> DataFrame:
+    numbers = range(len(of.columns)) if columns is None else sorted(columns) or [_cheapest(of.columns)]
+    chosen = [of.columns[number] for number in numbers]
     ordered = sorted(of.work, key=lambda unit: -sum(file["bytes"] for file in unit["files"]))
     tasks = max(1, min(len(ordered), 4 * spark.sparkContext.defaultParallelism))
     units = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
-    ddl = ", ".join(f"{types.quoted(each.name)} {types.spark(each.type)}" for each in of.columns)
-    return units.mapInArrow(_task(of.place, of.columns, of.keys), ddl)
+    ddl = ", ".join(f"{types.quoted(each.name)} {types.spark(each.type)}" for each in chosen)
+    frame = units.mapInArrow(_task(of.place, chosen, of.keys), ddl)
+    if len(chosen) == len(of.columns):
+        return frame
+    return frame.select(
+        *(
+            F.col(types.quoted(each.name)) if each in chosen
+            else F.lit(None).cast(types.spark(each.type)).alias(each.name)
+            for each in of.columns
+        )
+    )  # fmt: skip
+
+
+def _cheapest(columns: Sequence[Column]) -> int:
+    """A column to count rows by: one that is not nested, where there is one."""
+    return next((number for number, each in enumerate(columns) if not each.type.inner), 0)
 
 
 def _task(

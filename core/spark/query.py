@@ -33,7 +33,7 @@ from core.spark import (
     sql,
     system,
 )
-from core.spark.filters import Condition
+from core.spark.filters import Asked, Condition
 from core.spark.incremental import KIND, between
 from core.spark.points import ROW_KIND, Opened, Rows, audit_log, opened_at, rows, with_kind
 from core.table import Table
@@ -155,12 +155,12 @@ def _query(
         """The views of the files that the statement can make use of, and it over them."""
         if by_connector:
             engines.append(connector.loaded(spark, history.heads.format))
-            wanted: list[Condition] = [filters.EVERYTHING] * len(sources)
+            wanted = [filters.ALL] * len(sources)
         else:
-            wanted = filters.wanted(spark, statement, known, [(each.names, each.schema) for each in sources])
-        for each, condition in zip(sources, wanted, strict=True):
-            found = each.rows(spark, condition)
-            if condition != filters.NOTHING or len(sources) == 1:
+            wanted = filters.asks(spark, statement, known, [(each.names, each.schema) for each in sources])
+        for each, asked in zip(sources, wanted, strict=True):
+            found = each.rows(spark, asked)
+            if asked.condition != filters.NOTHING or len(sources) == 1:
                 read.append(found)
             for name in each.names:
                 found.frame.createOrReplaceTempView(types.quoted(name))
@@ -190,11 +190,11 @@ def _query(
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Views of the same rows, their columns, and the rows that a condition on these lets through (and maybe others)."""
+    """Views of the same rows, their columns, and the rows that a statement asks for (and maybe others)."""
 
     names: Sequence[str]
     schema: Schema
-    rows: Callable[[SparkSession, Condition], Rows]
+    rows: Callable[[SparkSession, Asked], Rows]
 
 
 def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
@@ -205,11 +205,13 @@ def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) ->
 def _by_plain_spark(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
     if history.heads.format == "iceberg":
         found = iceberg.opened(table, history, at)
-        return _Source(
-            names, found.schema, lambda spark, wanted: iceberg_read.rows(spark, iceberg_prune.only(found, wanted))
-        )
+
+        def those(spark: SparkSession, asked: Asked) -> Rows:
+            return iceberg_read.rows(spark, iceberg_prune.only(found, asked.condition), asked.columns)
+
+        return _Source(names, found.schema, those)
     of = opened_at(table, history, at)
-    return _Source(names, of.schema, lambda spark, condition: rows(spark, of, prune.plan(of, condition)))
+    return _Source(names, of.schema, lambda spark, asked: rows(spark, of, prune.plan(of, asked.condition)))
 
 
 def _by_connector(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
@@ -219,8 +221,8 @@ def _by_connector(names: Sequence[str], table: Table, history: History, at: AsOf
 def _of_audit_log(names: Sequence[str], of: Opened) -> _Source:
     schema = with_kind(of.schema, ROW_KIND)
 
-    def found(spark: SparkSession, condition: Condition) -> Rows:
-        return audit_log(spark, of, prune.plan(of, _without_kind(condition, schema)))
+    def found(spark: SparkSession, asked: Asked) -> Rows:
+        return audit_log(spark, of, prune.plan(of, _without_kind(asked.condition, schema)))
 
     return _Source(names, schema, found)
 
@@ -228,8 +230,8 @@ def _of_audit_log(names: Sequence[str], of: Opened) -> _Source:
 def _of_changes(names: Sequence[str], table: Table, history: History, since: AsOf, at: AsOf) -> _Source:
     schema = with_kind(at.schema, KIND)
 
-    def found(spark: SparkSession, condition: Condition) -> Rows:
-        return between(spark, table, history, since, at, _without_kind(condition, schema)).rows
+    def found(spark: SparkSession, asked: Asked) -> Rows:
+        return between(spark, table, history, since, at, _without_kind(asked.condition, schema)).rows
 
     return _Source(names, schema, found)
 
