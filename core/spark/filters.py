@@ -63,7 +63,7 @@ EVERYTHING, NOTHING = All(()), Any_(())
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a statement can make use of: rows that meet the condition, and of these the columns by number (None: all)."""
+    """What a statement can make use of: rows that meet the condition, of these the columns by number (None: all)."""
 
     condition: Condition
     columns: frozenset[int] | None = None
