@@ -22,9 +22,9 @@ def test_main_flow(demo: Path, serve: Serve, reader: Callable[..., Reader], widt
     snapshots = demo / "sales.db" / "orders" / "snapshot"
     me = reader(serve(demo), width, theme).open()
     page = me.page
-    expect(page.locator(".snap-row").nth(3)).not_to_contain_text("…")
-    for title in ("crm.customers", "events.clicks", TABLE):
-        expect(page.get_by_role("link", name=title)).to_be_visible()
+    expect(page.locator(".snap-row").nth(4)).not_to_contain_text("…")
+    for title in ("crm.customers", "events.clicks", TABLE, f"{TABLE}_iceberg"):
+        expect(page.get_by_role("link", name=title, exact=True)).to_be_visible()
     me.check()
 
     me.go(TABLE)
