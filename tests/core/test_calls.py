@@ -31,6 +31,7 @@ from core.errors import Invalid, Unsupported
 from core.journal import Journal
 from core.requests import AutoTag, BackToWatermark, Compact, ExpireTags, TagFrom
 from tests.builders import HOUR_MS, START_MS, TableBuilder
+from tests.iceberg_tables import JAVA_RANDOM, moved
 
 NOW = START_MS + 30 * 24 * HOUR_MS
 
@@ -232,3 +233,16 @@ def test_actions_go_by_the_engines_names_and_by_the_proposals(
     told = ask(capsys, "create_tag", "--warehouse", table.root.parents[1], "--tag_name", "x", "--yes", status=1)
     assert told["error"]["message"] == "Which table?"
     assert ask(capsys, "create_tag", table.root, "--colour", "x", status=2)["error"]["kind"] == "Invalid"
+
+
+def test_icebergs_procedures_are_called_on_icebergs_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lake = tmp_path / "lake"
+    moved(JAVA_RANDOM / "t12_v1", lake / "db.db" / "t12_v1")
+    before = ask(capsys, "snapshots", lake / "db.db" / "t12_v1")
+    newest = before[-1]["timestamp_ms"] + 1
+    sql = f"CALL cat.system.expire_snapshots(table => 'db.t12_v1', older_than => {newest}, retain_last => 1)"
+    done = ask(capsys, "call", lake, sql, "--yes", "--settle", "0 s")
+    assert done["receipts"][0]["outcome"] == "done"
+    assert len(ask(capsys, "snapshots", lake / "db.db" / "t12_v1")) < len(before)
+    told = ask(capsys, "call", lake, "CALL sys.create_tag('db.t12_v1', 'x')", status=1)["error"]["message"]
+    assert told == "db.t12_v1 is a table of iceberg: its procedures are system.NAME."

@@ -35,7 +35,7 @@ QUERY_CANCELLED = "The query was cancelled."
 
 
 def sql_help(name: str, *, has_before: bool) -> str:
-    text = f"One SELECT. The table as of the chosen point is {name}, or t for short."
+    text = f"One SELECT, or a CALL of the engine's procedures. The table at the chosen point is {name}, or t for short."
     if not has_before:
         return text
     return f"{text} The second point is {name}_before, or t_before; what changed from it to the first is t_changes."
