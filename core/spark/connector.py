@@ -184,7 +184,7 @@ def _refuse(table: Table, history: History, at: AsOf) -> None:
             f"The table's own option '{starts[0]}' says where reading starts, and would contradict the point.",
             remedy=_ASK_PLAIN,
         )
-    own = "file" if table.store.is_local else table.location.partition(":")[0]
+    own = "file" if table.store.is_local else table.store.location.partition(":")[0]
     paths = history.objects["path"]
     elsewhere = pc.and_(
         pc.match_substring_regex(paths, _SCHEME), pc.invert(pc.starts_with(paths, f"{own}:"))
@@ -253,7 +253,7 @@ def _fetched(spark: SparkSession, coordinates: str) -> list[str]:
         uri = jvm.java.net.URI(f"ivy://{coordinates}")
         found = str(jvm.org.apache.spark.util.DependencyUtils.resolveMavenDependencies(uri).mkString("\n"))
     except Py4JError as error:
-        remedy = f"Check them, or name a jar in {SETTING}. {_ASK_PLAIN}"
+        remedy = f"Check the coordinates, or name a jar in {SETTING}. {_ASK_PLAIN}"
         raise NotFound(f"Spark found nothing at Maven's {coordinates}. {_words(error)}", remedy=remedy) from error
     return found.split("\n")
 
