@@ -45,8 +45,7 @@ class Rewrite:
 
     def carry_out(self, store: Store, *, is_first: bool) -> list[str]:
         """From the first step to the last; the references that are new."""
-        if is_first:
-            self._guard(store, take_back=False)
+        self._guard(store, take_back=False)
         for step in self.steps:
             if step.is_hint:
                 _set(store, step.path, step.after)
@@ -57,8 +56,13 @@ class Rewrite:
             if now != step.before:
                 raise _anothers(step.path, "Undo this run.")
             _set(store, step.path, step.after, is_new=now is None)
-        if is_first:
-            self._guard(store, take_back=True)
+        self._guard(store, take_back=is_first)
+        if late := self._late(store):
+            raise Conflict(
+                f"{late} was committed meanwhile, on top of what was removed.",
+                path=late,
+                remedy="Undo this run: that brings back what it stands on.",
+            )
         for directory in self.clears:
             schemas = (entry.name for entry in store.ls_if_there(f"{directory}/{layout.SCHEMA}"))
             if not any(name.startswith(f"{layout.SCHEMA}-") for name in schemas):  # else it was made again
@@ -72,8 +76,6 @@ class Rewrite:
         for step in steps:
             if found[step.path] not in (step.before, step.after):
                 raise _anothers(step.path, "Resume the run instead.")
-        if late := self._late(store):
-            raise _anothers(late, "Resume the run instead.")
         changed = [step for step in reversed(steps) if found[step.path] != step.before]
         for step in changed:
             _set(store, step.path, step.before, is_new=found[step.path] is None)
@@ -88,7 +90,7 @@ class Rewrite:
         return [step.path for step in changed]
 
     def _late(self, store: Store) -> str | None:
-        """A snapshot that was committed on top of what this made the newest: what went would not lead there."""
+        """A snapshot newer than any that went: who committed it stood on one of those."""
         for step in self.steps:
             directory, _, name = step.path.rpartition("/")
             if step.is_hint and name == layout.LATEST and directory.endswith(layout.SNAPSHOT) and step.after:
@@ -135,13 +137,20 @@ def _repair(store: Store, path: str) -> None:
 
 
 def _clear(store: Store, directory: str) -> None:
-    """What engines keep beside references (hints, success files), and the directories."""
+    """What engines keep beside references (hints, success files, litter), and the directories. `Conflict` for more."""
     for entry in store.ls_if_there(directory):
         path = f"{directory}/{entry.name}"
+        is_beside = entry.name in (layout.EARLIEST, layout.LATEST) or directory.endswith(layout.SUCCESS_FILES)
         if entry.is_dir:
             _clear(store, path)
-        else:
+        elif is_beside or (entry.name.startswith(".") and entry.name.endswith(".tmp")):
             store.delete(path)
+        else:
+            raise Conflict(
+                f"{path} was made while its branch was being removed, and is left there.",
+                path=path,
+                remedy="Undo this run, or remove what is left with the table's own engine and resume it.",
+            )
     store.remove_empty_dir(directory)
 
 
