@@ -221,7 +221,8 @@ def _described(schema: Schema, rewrite: Rewrite) -> dict[str, Any]:
         }
 
     sections_ = [[file(entry) for entry in section] for section in rewrite.sections]
-    return {"partition": partition, "bucket": first["_BUCKET"], "top": rewrite.top, "sections": sections_}
+    own = {"bucket": first["_BUCKET"], "total_buckets": first["_TOTAL_BUCKETS"], "top": rewrite.top}
+    return {"partition": partition, **own, "sections": sections_}
 
 
 def _task(
@@ -234,7 +235,9 @@ def _task(
                 partition = base64.b64decode(work["partition"])
                 with telling():
                     place = f"{folder}/{uuid.uuid4()}"
-                    files = key_files.Files(schema, place, partition, work["bucket"], level=work["top"])
+                    files = key_files.Files(
+                        schema, place, partition, work["bucket"], work["total_buckets"], level=work["top"]
+                    )
                     for section in work["sections"]:
                         merged = keyed.section(store, schema, schemas, rule, section, merges=True, stored=True)
                         kept = merged.filter(pc.is_in(merged[KIND], _ADDS))

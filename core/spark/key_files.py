@@ -32,7 +32,7 @@ _OF_FILES = {
                     (pa.binary(), "binary")),
     **dict.fromkeys(("key_nulls", "nulls"), (pa.list_(pa.int64()), "array<bigint>")),
     **dict.fromkeys(("key_columns", "columns"), (pa.list_(pa.string()), "array<string>")),
-    **dict.fromkeys(("bucket", "level", "rows", "bytes", "min_sequence", "max_sequence", "deletes"),
+    **dict.fromkeys(("bucket", "total_buckets", "level", "rows", "bytes", "min_sequence", "max_sequence", "deletes"),
                     (pa.int64(), "bigint")),
 }  # fmt: skip
 DESCRIBED = pa.schema([(name, of) for name, (of, _) in _OF_FILES.items()])
@@ -90,9 +90,11 @@ class Files:
     columns.
     """
 
-    def __init__(self, schema: Schema, folder: str, partition: bytes, bucket: int, *, level: int = 0) -> None:
+    def __init__(
+        self, schema: Schema, folder: str, partition: bytes, bucket: int, total_buckets: int, *, level: int = 0
+    ) -> None:
         self._schema, self._folder = schema, folder
-        self._place = {"partition": partition, "bucket": bucket, "level": level}
+        self._place = {"partition": partition, "bucket": bucket, "total_buckets": total_buckets, "level": level}
         self._shape = stored_schema(schema)
         self._target_bytes = parse_size_bytes(schema.options.get("target-file-size", TARGET))
         self._codec = schema.options.get("file.compression", "zstd").lower()

@@ -42,7 +42,7 @@ _TRIES = 5
 _RETRACTIONS = pa.array([1, 3], pa.int8())
 
 
-class Overtaken(Conflict):
+class _Overtaken(Conflict):
     """Others wrote to the same buckets; the same rows may be written again."""
 
 
@@ -121,7 +121,8 @@ def overwrite(
 
 def _written(location: str | Store, rows: DataFrame, at: Stamp, kinds: str | None, operation: str) -> Snapshot:
     store = write._store(location)
-    for attempt in range(_TRIES):
+    overtaken = Conflict("")
+    for _ in range(_TRIES):
         head = references.read_head(store, at.branch)
         numbers = highest(commit.live_entries(store, head.snapshot))
         try:
@@ -135,10 +136,9 @@ def _written(location: str | Store, rows: DataFrame, at: Stamp, kinds: str | Non
                     refuse=documents.refuse_unwritable_keyed,
                 )
                 return commit.run(store, change, at)
-        except Overtaken:
-            if attempt + 1 == _TRIES:
-                raise
-    raise AssertionError("the last try raises")
+        except _Overtaken as error:
+            overtaken = error
+    raise Conflict(overtaken.message, path=store.location, remedy="Try again.")
 
 
 def highest(live: Iterable[Record]) -> dict[Bucket, int]:
@@ -151,7 +151,7 @@ def highest(live: Iterable[Record]) -> dict[Bucket, int]:
 
 
 def _not_overtaken(schema: Schema, files: Sequence[NewFile], numbers: Mapping[Bucket, int]) -> Choose:
-    """Ends no file; `Overtaken` where a bucket we wrote to has numbers that ours do not follow."""
+    """Ends no file; `_Overtaken` where a bucket we wrote to has numbers that ours do not follow."""
     buckets = int(schema.options["bucket"])
     touched = {file.partition for file in files}
 
@@ -166,9 +166,7 @@ def _not_overtaken(schema: Schema, files: Sequence[NewFile], numbers: Mapping[Bu
         for file in files:
             bucket = (file.partition, file.bucket)
             if now.get(bucket, -1) > numbers.get(bucket, -1):
-                raise Overtaken(
-                    f"Others kept writing to bucket {file.bucket}; nothing was written.", remedy="Try again."
-                )
+                raise _Overtaken(f"Others kept writing to bucket {file.bucket}; nothing was written.")
         return []
 
     return choose
@@ -226,7 +224,7 @@ def staged(schema: Schema, files: Iterable[key_files.Described], at: Stamp, *, s
             source=source,
             created_ms=created_ms,
             bucket=file["bucket"],
-            total_buckets=int(schema.options["bucket"]),
+            total_buckets=file["total_buckets"],
             own=key_files.own_fields(file),
         )
         found.append(write.Staged(file["staged_at"], new))
@@ -315,6 +313,7 @@ def _sort(
     """Merges and sorts the rows of one bucket and writes them."""
     first = {bucket: number + 1 for bucket, number in numbers.items()}
     columns = [field.name for field in schema.fields]
+    buckets = int(schema.options["bucket"])
 
     def run(key: tuple[pa.Scalar, ...], rows: pa.Table) -> pa.Table:
         partition, bucket = (each.as_py() for each in key)
@@ -325,7 +324,7 @@ def _sort(
             rows = rows.append_column(SEQUENCE, pa.array(np.arange(start, start + len(rows), dtype=np.int64)))
             rows = rows.append_column(LEVEL, pa.array(np.zeros(len(rows), dtype=np.int32)))
             merged = merge(rule, rows, stored=True)
-            files = key_files.Files(schema, f"{folder}/{uuid.uuid4()}", partition, bucket)
+            files = key_files.Files(schema, f"{folder}/{uuid.uuid4()}", partition, bucket, buckets)
             files.add(key_files.by_key(schema, merged))
             return key_files.table(files.close())
 

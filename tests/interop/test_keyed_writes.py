@@ -173,6 +173,20 @@ def test_others_that_write_meanwhile(
     assert store.size(alone) is not None, "a file that only was to move stays"
     assert java_judge.rows(store.root) == ordered([*rows, [20, "alone", "b"]])
     assert java_judge.orphans(store.root, older_than_ms=NEVER, dry_run=True) == []
+    rows = [row for row in rows if row[0] != 1] + [[1, "again", "a"]]
+    write_keyed.upsert(store, small(spark, [[1, "again", "a"]]), write.stamp(T0))
+    java_judge.alter(store.root, ("set_option", "bucket", "2"))
+    with pytest.raises(Unsupported, match="1 buckets"):
+        write_keyed.upsert(store, small(spark, [[21, "never", "b"]]), write.stamp(T0))
+    write_keyed.overwrite(store, small(spark, [[id, "all", "b"] for id in range(9)]), [{"p": "b"}], write.stamp(T0))
+    assert java_judge.rows(store.root) == ordered([*rows, *([id, "all", "b"] for id in range(9))])
+    java_judge.write(store.root, [[3, "theirs", "b"]])
+    before = java_judge.rows(store.root)
+    assert [3, "theirs", "b"] in before
+    compact_keyed.compact(store, write.stamp(T0), spark=spark)
+    assert java_judge.rows(store.root) == before
+    found = {(file["partition"], file["total_buckets"], file["level"]) for file in java_judge.files(store.root)}
+    assert found == {("p=a", 1, 5), ("p=b", 2, 5)}, "a partition keeps its number of buckets"
 
 
 def test_rows_that_could_not_be_merged_again_are_refused(spark: SparkSession, tmp_path: Path) -> None:
