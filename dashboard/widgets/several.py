@@ -15,10 +15,17 @@ from dashboard.present import markup, words
 from dashboard.widgets import unfinished
 from dashboard.widgets.frame import Opened
 
+SHOWN = 10  # plans that let nothing go, one by one
+
 
 def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) -> None:
     """What each does in a sentence, and the button. The plans are frozen and bound to it."""
-    for plan in found:
+    made, rest = ([plan for plan in found if bool(plan.goes) is goes] for goes in (False, True))
+    for plan in made[:SHOWN]:
+        st.html(markup.note("info", plan.headline))
+    if len(made) > SHOWN:
+        st.html(markup.note("info", words.and_so_many_more(len(made) - SHOWN)))
+    for plan in rest:
         st.html(markup.headline(plan.headline))
         for verdict in plan.goes:
             st.html(markup.note("warning", f"{verdict.point}: {'; '.join(verdict.reasons)}"))

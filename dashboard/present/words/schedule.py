@@ -37,3 +37,7 @@ def auto_next(each: Coming, mode: str, zone: str) -> str:
         return AUTO_AT_ONCE
     by = "a watermark of " if mode == "watermark" else ""
     return f"the first commit from {by}{units.moment(each.due_ms, zone)} on"
+
+
+def and_so_many_more(count: int) -> str:
+    return f"… and {units.plural(count, 'tag')} more."
