@@ -10,7 +10,7 @@ import pytest
 
 from core import recover
 from core.apply import apply
-from core.changes import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.changes import CreateBranch, CreateTag, DeleteTags, Expire, FastForward, RenameTag, ReplaceTag, Rollback
 from core.errors import Conflict, SnapscopeError
 from core.journal import Journal
 from core.table import open_table
@@ -65,14 +65,20 @@ def expiry(lake: Lake) -> Expire:
     return Expire(drop_tags=tuple(name for name in lake.document()["refs"] if name != "main"))
 
 
-def test_listed_read_and_tagged(lake: HiveLake) -> None:
+def test_listed_read_tagged_and_rolled_back(lake: HiveLake) -> None:
     assert NAME in [each.location for each in list_tables("iceberg://lake").tables]
     table, old = open_table(NAME), lake.ids()
     for change in (CreateTag("new", old[0]), ReplaceTag("new", old[1]), RenameTag("new", "newer")):
         apply(table, table.preview(change, LATE_MS), settle_s=0)
     with lake.client() as client:
         assert client.load_table("shop.orders").refs()["newer"].snapshot_id == old[1]
-    apply(table, table.preview(DeleteTags(("newer",)), LATE_MS), settle_s=0)
+    line = [each.id for each in table.heads().main.snapshots]
+    for change in (DeleteTags(("newer",)), CreateBranch("there"), Rollback(str(line[0])), FastForward("there")):
+        apply(table, table.preview(change, LATE_MS), settle_s=0)
+    with lake.client() as client:
+        seen = client.load_table("shop.orders")
+        assert [each.snapshot_id for each in seen.history()][-2:] == [line[0], line[-1]]
+        assert seen.refs().keys() == lake.document()["refs"].keys() >= {"main", "there"}
     assert "newer" not in lake.document()["refs"]
 
 
