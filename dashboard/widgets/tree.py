@@ -6,15 +6,17 @@ Law: a place is listed when it is open; one that cannot be listed says so in its
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from core.errors import SnapscopeError
-from core.warehouse import TableRef, Warehouse
+from core.warehouse import TableRef
 from dashboard import loading, state
 from dashboard.present import markup, tree, words
 from dashboard.present.tree import Branch
 from dashboard.state import Place
 
 FEW = 3  # databases that are all open at first
+_OPEN, _SEARCHED = "snapscope.tree", "searched "
 AWAY = ("overview", "audit")  # pages that are of no table: a click leads to the timeline
 
 
@@ -39,11 +41,7 @@ def draw(place: Place) -> None:
 
 def _place(location: str, name: str, place: Place, text: str) -> None:
     is_own = location == place.warehouse
-    key = f"tree.place.{location}"
-    st.session_state.setdefault(key, is_own)
-    if text:
-        st.session_state[key] = True
-    node = st.expander(tree.label(name), key=key, icon=tree.icon(location), type="compact", on_change="rerun")
+    node = _node(f"place.{location}", name, tree.icon(location), is_own, text)
     if not node.open:
         return
     with node:
@@ -57,21 +55,26 @@ def _place(location: str, name: str, place: Place, text: str) -> None:
         if not found:
             st.caption(words.NO_MATCH if listing.tables else words.EMPTY_WAREHOUSE)
         for branch in found:
-            _branch(listing, location, branch, chosen, place.page, is_open=bool(text) or len(found) <= FEW)
+            if not branch.database:
+                _tables(location, branch, chosen, place.page)
+                continue
+            is_open = len(found) <= FEW or any(each.title == chosen for each in branch.tables)
+            inner = _node(f"database.{location}.{branch.database}", branch.database, tree.DATABASE, is_open, text)
+            if inner.open:
+                with inner:
+                    _tables(location, branch, chosen, place.page)
         for problem in listing.problems:
             st.html(markup.note("problem", problem.sentence()))
 
 
-def _branch(listing: Warehouse, location: str, branch: Branch, chosen: str | None, page: str, *, is_open: bool) -> None:
-    if not branch.database:
-        _tables(location, branch, chosen, page)
-        return
-    key = f"tree.database.{location}.{branch.database}"
-    st.session_state.setdefault(key, is_open or any(each.title == chosen for each in branch.tables))
-    node = st.expander(tree.label(branch.database), key=key, icon=tree.DATABASE, type="compact", on_change="rerun")
-    if node.open:
-        with node:
-            _tables(location, branch, chosen, page)
+def _node(name: str, label: str, icon: str, is_open: bool, text: str) -> ExpanderContainer:
+    """A node as the reader left it; a search opens it. Streamlit forgets a node that some run did not draw."""
+    key, known = f"tree.{name}", st.session_state.setdefault(_OPEN, {})
+    if text or key not in st.session_state or known.pop(_SEARCHED + key, False):
+        st.session_state[key] = bool(text) or known.get(key, is_open)
+    node = st.expander(tree.label(label), key=key, icon=icon, type="compact", on_change="rerun")
+    known[_SEARCHED + key if text else key] = node.open
+    return node
 
 
 def _tables(location: str, branch: Branch, chosen: str | None, page: str) -> None:

@@ -64,6 +64,10 @@ def test_one_tree_of_both_formats_and_of_catalogs(
     assert offered(page)[2:] == ["iceberg://lake.shop.orders"]
     page.test.text_input(key="tree.search").input("ord").run()
     assert offered(page) == ["iceberg://lake.shop.orders"]
+    page.test.session_state["tree.place.iceberg://gone"] = False
+    page.test.text_input(key="tree.search").input("").run()
+    assert len(offered(page)) == 3  # every node is again as it was left before the search
+    assert page.test.session_state[f"tree.place.{places[1]}"]
     page.test.button(key="tree.table.iceberg://lake.shop.orders").click()
     page.run()
     address = page.test.query_params
