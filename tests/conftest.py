@@ -49,6 +49,15 @@ def state_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     return own / "state"
 
 
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Damage that sends the decoder of Avro round in circles is given up sooner, and the next test begins anew."""
+    from core.formats import avro
+
+    monkeypatch.setattr(avro, "PATIENCE_S", 5.0)
+    monkeypatch.setattr(avro, "_gave_up", False)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The process's one Spark, started on first use: it takes seconds. Its log and warehouse are in a place of its own;

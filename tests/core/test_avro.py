@@ -202,7 +202,7 @@ def apart(question: str) -> Any:
     )
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [sys.executable, "-c", code, folder], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+            [sys.executable, "-c", code, folder], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
         )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

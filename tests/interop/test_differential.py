@@ -1,4 +1,4 @@
-"""26 random histories of the newest engine, and some of older ones: our plan beside what the engine deletes."""
+"""Random histories of the newest engine, and some of older ones: our plan beside what the engine deletes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from tests.engines.paimon_java import PaimonJudge
-from tests.interop import differential
+from tests.interop import differential, engine_deleted
 from tests.interop.random_history import absent, make
 
-SEEDS = (*range(25), 72)  # in 72 the engine itself loses the rows of a point
-SEEDS_OF_OLD = range(7)
+# Few that have every kind of thing between them; `make proof` tries the others. In 72 the engine loses rows of a point.
+SEEDS = (0, 1, 2, 4, 5, 6, 7, 9, 12, 14, 16, 24, 72)
+SEEDS_OF_OLD = range(4)
 
 Counts = tuple[Counter[str], Counter[str]]
 Ask = Callable[[PaimonJudge, int], Counts]
@@ -27,6 +28,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     def counted(judge: PaimonJudge, seed: int) -> Counts:
         if (judge.version, seed) not in known:
             history = make(judge, directory / judge.version / "default.db" / f"h{seed}", seed)
+            if not history.may_dangle:
+                assert engine_deleted.dangling(judge, history.table) == {}, f"seed {seed}: {history.log}"
             counts: Counter[str] = Counter()
             before = differential.rows(judge, history.table)
             for change in differential.changes(history, differential.RULES[judge.version]):
@@ -50,9 +53,9 @@ def test_every_kind_of_history_occurred(java_judge: PaimonJudge, ask: Ask) -> No
     occurred, counts = (sum((each[part] for each in answers), Counter()) for part in (0, 1))
     print(dict(sorted(occurred.items())), dict(counts))
     assert not absent(occurred, java_judge.version), "a kind of history never occurred"
-    assert counts["same"] > 100
-    assert counts["points read after our apply"] > 2000
-    assert counts["engine committed on"] > 100
+    assert counts["same"] > 50
+    assert counts["points read after our apply"] > 1000
+    assert counts["engine committed on"] > 50
     assert counts["native predicted"] > 0.95 * (counts["native predicted"] + counts["native not predicted"])
 
 
@@ -61,5 +64,5 @@ def test_rules_of_older_releases(release: str, request: pytest.FixtureRequest, a
     judge: PaimonJudge = request.getfixturevalue(release)
     counts = sum((ask(judge, seed)[1] for seed in SEEDS_OF_OLD), Counter())
     print(dict(counts))
-    assert counts["same"] > 30
-    assert counts["points read after our apply"] > 300
+    assert counts["same"] > 15
+    assert counts["points read after our apply"] > 150

@@ -17,7 +17,7 @@ from tests.engines.iceberg_java import EngineError, IcebergJudge
 from tests.interop.iceberg_history import DAY_MS, History, make, requests, times
 from tests.places import TABLES
 
-SEEDS = range(8)
+SEEDS = (0, 2, 4, 5, 7, 9)
 SHARED = TABLES / "iceberg" / "java_random"
 COLUMNS = [("id", "long"), ("p", "string"), ("v", "int")]
 NOW = 1_000_000_000

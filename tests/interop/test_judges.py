@@ -404,16 +404,6 @@ def test_the_same_seed_makes_the_same_decisions(tmp_path: Path, java_judge: Paim
     assert once.counts == again.counts
 
 
-def test_25_histories_have_everything_and_break_nothing(tmp_path: Path, java_judge: PaimonJudge) -> None:
-    counts: random_history.Counter[str] = random_history.Counter()
-    for history in random_history.make_all(java_judge, tmp_path, range(25)):
-        counts.update(history.counts)
-        if not history.may_dangle:
-            assert dangling(java_judge, history.table) == {}, f"seed {history.seed}: {history.log}"
-        shutil.rmtree(history.table)
-    assert random_history.absent(counts, java_judge.version) == [], dict(counts)
-
-
 def test_the_generator_says_what_did_not_occur(tmp_path: Path) -> None:
     words = ["--seeds", "1", "--steps", "1", "--directory", str(tmp_path)]
     done = subprocess.run(
