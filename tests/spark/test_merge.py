@@ -379,3 +379,32 @@ def test_a_retraction_that_the_engine_would_not_take_is_refused(options: Mapping
     with pytest.raises(Unsupported) as caught:
         merge(merge_rule(schema(options)), table(rows))
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({}, [(1, 2, 3, None), (2, 3, 0, 7), (3, 4, 1, 1)]),
+        ({"merge-engine": "first-row", "ignore-delete": "true"}, [(1, 0, 0, 5), (2, 1, 2, None), (3, 4, 1, 1)]),
+        ({"merge-engine": "partial-update", "ignore-delete": "true"}, [(1, 0, 0, 5), (2, 3, 0, 7), (3, 4, 1, 1)]),
+        (
+            {"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"},
+            [(1, 2, 3, None), (2, 3, 0, 7), (3, 4, 1, 1)],
+        ),
+        (
+            {"merge-engine": "aggregation", "fields.a.aggregate-function": "sum"},
+            [(1, 2, 0, 5), (2, 3, 0, 7), (3, 4, 1, 1)],
+        ),
+    ],
+)
+def test_rows_as_files_hold_them(options: Mapping[str, str], wanted: list[tuple[Any, ...]]) -> None:
+    """(key, number, kind, value): of the last row that counts; a key's only row keeps its kind."""
+    fields = (Field(0, "k", "INT NOT NULL"), Field(1, "a", "INT"))
+    rule = merge_rule(Schema(0, fields, (), ("k",), dict(options), 0))
+    rows = {
+        "k": [1, 2, 1, 2, 3], "a": [5, None, None, 7, 1], "_SEQUENCE_NUMBER": [0, 1, 2, 3, 4],
+        "_VALUE_KIND": [0, 2, 3, 0, 1], "_LEVEL": [0] * 5,
+    }  # fmt: skip
+    found = merge(rule, pa.table({name: pa.array(each, ARROW[name]) for name, each in rows.items()}), stored=True)
+    assert found.column_names == ["_SEQUENCE_NUMBER", "_VALUE_KIND", "k", "a"]
+    assert sorted((row["k"], *list(row.values())[:2], row["a"]) for row in found.to_pylist()) == wanted
