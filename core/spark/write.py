@@ -144,8 +144,9 @@ def compact(
     gone = [entry for small in bins for entry in small]
     ids = {entry["_FILE"]["_SCHEMA_ID"] for entry in gone}
     schemas = {number: references.read_schema(store, number, at.branch) for number in ids}
-    frames = (read.frame(spark, store, head.schema, schemas, file_table(head.schema, small)) for small in bins)
-    rows = reduce(DataFrame.unionAll, (frame.coalesce(1) for frame in frames))  # a task, and so a file, for each
+    tasks = (file_table(head.schema, files) for files in packing.tasks(bins, rules))
+    frames = (read.frame(spark, store, head.schema, schemas, files).coalesce(1) for files in tasks)
+    rows = reduce(DataFrame.unionAll, frames)
     with stage(store, rows, at, source=SOURCE_COMPACT) as groups:
         staged = groups.get(None, ())
         before, after = sum(e["_FILE"]["_ROW_COUNT"] for e in gone), sum(each.file.rows for each in staged)

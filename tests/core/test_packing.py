@@ -40,6 +40,12 @@ def test_partitions_are_kept_apart() -> None:
     assert [{each["_PARTITION"] for each in small} for small in packing.bins(live, RULES)] == [{b"\0"}, {b"\1"}]
 
 
+def test_a_task_reads_small_bins_together_and_one_of_each_partition() -> None:
+    packed = [[entry(1, 60, b"a")] * 3, [entry(2, 60, b"a")] * 2, [entry(3, 5, b"b")] * 3, [entry(4, 90, b"c")]]
+    assert sizes(packing.tasks(packed, RULES)) == [[60, 60, 60], [60, 60, 5, 5, 5], [90]]
+    assert packing.tasks([], RULES) == []
+
+
 def test_the_tables_options_count() -> None:
     assert packing.rules({}) == packing.Rules()
     options = {"target-file-size": "1 mb", "compaction.small-file-ratio": "0.5", "compaction.min.file-num": "2"}

@@ -50,5 +50,19 @@ def bins(live: Iterable[Record], by: Rules) -> list[list[Record]]:
     return found
 
 
+def tasks(packed: Iterable[list[Record]], by: Rules) -> list[list[Record]]:
+    """The files that one task reads: small bins together, but never two of one partition, which would be one file."""
+    found: list[list[Record]] = []
+    inside: set[bytes] = set()
+    for small in packed:
+        partition = small[0]["_PARTITION"]
+        if not found or partition in inside or sum(map(_size, [*found[-1], *small])) > 2 * by.target:
+            found.append([])
+            inside = set()
+        found[-1] += small
+        inside.add(partition)
+    return found
+
+
 def _size(entry: Record) -> int:
     return int(entry["_FILE"]["_FILE_SIZE"])
