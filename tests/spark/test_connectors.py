@@ -96,13 +96,12 @@ def test_the_point_that_was_resolved_is_told(stand_in: SparkSession, shared_tabl
     assert len(kinds) > 3
     for (kind, branch), holder in kinds.items():
         point = {"scan.tag-name" if kind == "tag" else "scan.snapshot-id": holder.name}
-        own = {} if branch == "main" else {"branch": branch}
         options, place = connector._paimon(table, history, resolve(history.heads, holder.point))
-        assert (options, place) == (point | own, table.location)
+        assert (options, place) == (point | {"branch": branch}, table.location)
     tag = next(holder for holder in history.holders if holder.kind == "tag" and holder.branch != "main")
     column = history.heads.main.schemas[0].fields[0].name
     both = f"select max(t.{column}) a, max(t_before.{column}) b from t, t_before"
-    latest = {"scan.snapshot-id": str(history.heads.main.snapshots[-1].id)}
+    latest = {"scan.snapshot-id": str(history.heads.main.snapshots[-1].id), "branch": "main"}
     as_tagged = {"scan.tag-name": tag.name, "branch": tag.branch}
     assert told(table, both, before=tag.point, history=history) == [latest, as_tagged]
     newest = max((tmp_path / "t" / "schema").glob("schema-*"))  # as an ALTER TABLE leaves it
