@@ -90,11 +90,11 @@ def carry_out(
     """From the journal's first entry to the receipt. `replace`: a replaced tag is published; what a commit created."""
     earlier = [] if work.is_first else journal.deleted(work.run)
     try:
-        created = _leave_changelogs(table, work) if work.kind == Expire.__name__ else []
-        removed: list[str] = []
+        created, removed = _leave_changelogs(table, work) if work.kind == Expire.__name__ else [], list[str]()
         if replace is not None:
-            new = replace()
-            created = list(work.leaves) if new is None else new
+            created = list(work.leaves) if (new := replace()) is None else new
+            went = {path for path, _ in work.removes if not table.own and read_if_there(table, path) is None}
+            removed = sorted(went.difference(earlier))
         elif work.kind != ReplaceTag.__name__:
             removed = _remove_references(table, work)
         journal.add(work.run, journals.REMOVED, {"deleted": removed, "created": created})

@@ -68,3 +68,15 @@ def test_no_branch_is_cut_from_a_tag_that_went_before_the_resume(tmp_path: Path)
         recover.resume(run, open_table=open_table, settle_s=0)
     recover.undo(run, open_table=open_table)
     assert not (root / "branch/branch-c").exists()
+
+
+def test_the_receipt_names_what_went(tmp_path: Path) -> None:
+    """References that went are files that were deleted, in the journal too; nothing was freed by it."""
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    gone = {f"snapshot/snapshot-{number}" for number in (6, 7, 8, 9)}
+    run = dies(builder, Rollback("5", destructive=True), "delete snapshot/snapshot-7")
+    receipt = recover.resume(run, open_table=open_table, settle_s=0)
+    assert set(receipt.deleted) == gone
+    assert sorted(Journal().deleted(run)) == sorted(receipt.deleted)
+    assert (receipt.outcome, receipt.freed_bytes, receipt.planned_files) == ("done", 0, 0)
