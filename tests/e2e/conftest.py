@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pyspark.sql import SparkSession
 
+from dashboard.present import words
 from tests.places import ROOT
 from tests.ports import free_port
 
@@ -31,10 +32,12 @@ ARGUMENTS = (
 )
 PROBES = ("/_stcore/health", "/_stcore/host-config")  # Streamlit looks below a page's address for its server first
 NOW = time.time_ns() // 1_000_000
+PATIENCE_MS = 120_000  # a machine busy with the rest of the tests answers, if late
 
 
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium, headless=True, args=list(ARGUMENTS))
         yield running
@@ -127,8 +130,10 @@ class Reader:
     def settled(self) -> Reader:
         """Wait until the server has nothing more to say."""
         self.page.wait_for_selector('[data-testid="stMainBlockContainer"]')
-        self.page.wait_for_timeout(150)  # an event on its way has not reached the server yet
-        self.page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=120_000)
+        self.page.wait_for_timeout(100)  # an event on its way has not left the page yet
+        self.page.evaluate(f"() => fetch('{PROBES[0]}').then(answer => answer.text())")  # a busy server comes round
+        self.page.wait_for_timeout(100)  # and its word that it runs is back
+        self.page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
         return self
 
     def go(self, label: str) -> Reader:
@@ -136,9 +141,15 @@ class Reader:
         self.page.get_by_role("link", name=label, exact=True).first.click()
         return self.settled()
 
+    def unhurried(self) -> Reader:
+        """Give the queries of this page all the time it offers."""
+        self.page.get_by_role("combobox", name=words.TIMEOUT).click()
+        self.page.get_by_role("option", name="300", exact=True).click()
+        return self.settled()
+
     def dots(self) -> list[tuple[str, float, float]]:
         """`(point, x, y)` of every snapshot on the chart, from left to right."""
-        self.page.wait_for_selector(".js-plotly-plot .scatterlayer")
+        self.page.wait_for_selector(".js-plotly-plot .scatterlayer .point", state="attached")
         found = self.page.evaluate(
             """() => { const graph = document.querySelector('.js-plotly-plot');
             const at = graph.getBoundingClientRect(), layout = graph._fullLayout;
@@ -195,7 +206,7 @@ def reader(browser: Browser) -> Iterator[Callable[..., Reader]]:
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE_MS)
         return Reader(page, home)
 
     yield look
