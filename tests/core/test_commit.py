@@ -434,6 +434,44 @@ def test_a_numbered_change_lands_once_however_often_it_is_tried(store: Store) ->
     assert references.read_head(store).snapshot.id == 7
 
 
+class Silent(Store):
+    """A store that does not answer what is in one directory, or what stands in the files of one kind."""
+
+    silent = ""
+
+    def ls_if_there(self, relative: str = "") -> Any:
+        if relative == self.silent:
+            raise Corrupt("the connection broke", path=relative)
+        return super().ls_if_there(relative)
+
+    def read(self, relative: str) -> bytes:
+        if relative.startswith(f"{self.silent}-"):
+            raise Corrupt("the connection broke", path=relative)
+        return super().read(relative)
+
+
+@pytest.mark.parametrize("silent", ["schema", "snapshot", "manifest/manifest"])
+def test_a_numbered_change_that_landed_and_fails_when_tried_again_loses_nothing(store: Store, silent: str) -> None:
+    """Its answer was lost, and so it comes again with the same files; the store breaks before that is known."""
+    one, other = file(store), file(store)
+    commit.append(store, [one], stamp(user="stream", identifier=1))
+    before = all_files(store)
+    broken = Silent(store.root)
+    broken.silent = silent
+    with pytest.raises(Corrupt):
+        commit.append(broken, [one], stamp(user="stream", identifier=1))
+    assert all_files(store) == before
+    wrong = dataclasses.replace(other, schema_id=9)
+    with pytest.raises(NotFound):
+        commit.append(store, [wrong], stamp(user="stream", identifier=2))
+    assert all_files(store) == before - {other.path}, "what has not landed is taken away"
+    commit.append(store, [file(store)], stamp())
+    store.delete("snapshot/snapshot-1")
+    with pytest.raises(NotFound):
+        commit.append(store, [one, wrong], stamp(user="stream", identifier=1))
+    assert one.path in all_files(store), "its snapshot has expired, and it is live"
+
+
 def test_rows_that_do_not_fit_a_schema_made_meanwhile_are_a_conflict(store: Store) -> None:
     ours = file(store)
     document = json.loads(store.read("schema/schema-0"))

@@ -26,7 +26,7 @@ from core.store import Store
 from core.units import parse_duration_ms
 
 _log = logging.getLogger(__name__)
-live_entries = newest.live_entries
+live_entries, matcher = newest.live_entries, newest.matcher
 Choose = Callable[[Head, list[Record]], list[Record]]
 
 
@@ -137,28 +137,6 @@ def exactly(store: Store, gone: Sequence[Record]) -> Choose:
         return found
 
     return choose
-
-
-def matcher(head: Head, partitions: Sequence[Mapping[str, Any]]) -> Callable[[bytes], bool]:
-    """Whether a stored partition is one of those named; `Invalid` for a key that is none."""
-    keys = head.schema.partition_keys
-    for wanted in partitions:
-        if unknown := [key for key in wanted if key not in keys]:
-            raise Invalid(
-                f"'{unknown[0]}' is no partition key of this table; its keys are {', '.join(keys) or 'none'}."
-            )
-    types = head.partition_types
-    # values are compared as stored, so that 0.0 and -0.0, or null and "", stay different
-    stored = [{key: binary_row.encode((value,), (head.types[key],)) for key, value in p.items()} for p in partitions]
-
-    def matches(partition: bytes) -> bool:
-        values = dict(zip(keys, binary_row.decode(partition, types), strict=True))
-        return any(
-            all(binary_row.encode((values[key],), (head.types[key],)) == value for key, value in wanted.items())
-            for wanted in stored
-        )
-
-    return matches
 
 
 def run(store: Store, change: Change, stamp: Stamp) -> Snapshot:
@@ -365,11 +343,25 @@ class _Draft:
 
     def abandon(self, error: BaseException) -> None:
         """Take everything away that nobody can refer to; what cannot be deleted is told with the error."""
-        for path in (*self.written, *(file.path for file in self.change.files if file.is_new)):
+        files = [] if self._may_have_landed() else [file.path for file in self.change.files if file.is_new]
+        for path in (*self.written, *files):
             try:
                 self.store.delete(path)
             except SnapscopeError as left:
                 error.add_note(f"{path} was left behind: {left}")
+
+    def _may_have_landed(self) -> bool:
+        """Whether an earlier run of this change, with the same number and files, may be published, or come yet."""
+        if self.stamp.identifier == documents.BATCH:
+            return False
+        try:
+            if not self.store.is_local or landed(self.store, self.change.kind, self.stamp) is not None:
+                return True
+            live = newest.live_entries(self.store, read_head(self.store, self.stamp.branch).snapshot)
+            names = {entry["_FILE"]["_FILE_NAME"] for entry in live}  # its snapshot may have expired
+            return any(file.name in names for file in self.change.files)
+        except (SnapscopeError, OSError):
+            return True
 
 
 class _Names:

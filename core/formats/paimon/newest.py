@@ -5,10 +5,11 @@ Law: what was expired since a listing is passed over where it no longer matters,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from core.errors import NotFound, SnapscopeError, Unsupported
-from core.formats.paimon import documents, entries, heads, layout
+from core.errors import Invalid, NotFound, SnapscopeError, Unsupported
+from core.formats.paimon import binary_row, documents, entries, heads, layout
 from core.formats.paimon.entries import Record
 from core.formats.paimon.references import Head, snapshot_ids
 from core.model import Snapshot
@@ -68,6 +69,28 @@ def read_listed(store: Store, listed: Iterable[Record]) -> list[Record]:
         path = f"{layout.MANIFEST}/{layout.plain_name(each['_FILE_NAME'], layout.MANIFEST)}"
         found += entries.read_manifest(store.read(path), path)
     return found
+
+
+def matcher(head: Head, partitions: Sequence[Mapping[str, Any]]) -> Callable[[bytes], bool]:
+    """Whether a stored partition is one of those named; `Invalid` for a key that is none."""
+    keys = head.schema.partition_keys
+    for wanted in partitions:
+        if unknown := [key for key in wanted if key not in keys]:
+            raise Invalid(
+                f"'{unknown[0]}' is no partition key of this table; its keys are {', '.join(keys) or 'none'}."
+            )
+    types = head.partition_types
+    # values are compared as stored, so that 0.0 and -0.0, or null and "", stay different
+    stored = [{key: binary_row.encode((value,), (head.types[key],)) for key, value in p.items()} for p in partitions]
+
+    def matches(partition: bytes) -> bool:
+        values = dict(zip(keys, binary_row.decode(partition, types), strict=True))
+        return any(
+            all(binary_row.encode((values[key],), (head.types[key],)) == value for key, value in wanted.items())
+            for wanted in stored
+        )
+
+    return matches
 
 
 def rows(records: Iterable[Record]) -> int:
