@@ -7,6 +7,7 @@ it, the tag can be taken away again; after it, there is a new snapshot, and the 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 import uuid
 from base64 import b64decode, b64encode
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core import journal as journals
-from core.apply import NewTag
+from core.apply import NewTag, verify
 from core.changes import CreateTag
 from core.errors import Conflict, Corrupt, Invalid
 from core.formats import Unknown
@@ -23,7 +24,7 @@ from core.formats.paimon import commit, documents, heads, layout
 from core.formats.paimon.commit import Stamp
 from core.formats.paimon.references import Head
 from core.journal import Journal, Run
-from core.model import Snapshot
+from core.model import MAIN, Snapshot
 from core.planned import Plan
 from core.store import Store
 from core.sweep import Receipt, read_if_there
@@ -51,7 +52,9 @@ class Restoration:
         tag = None
         if len(plan.leaves) > 1:
             name = plan.leaves[0].rpartition(f"/{layout.TAG}-")[2]
-            tag = NewTag(CreateTag.__name__, plan.leaves[0], expected, source, expected, b"", f"tag:{name}", False)
+            content, path = documents.untagged(expected), plan.leaves[0]
+            prefix = "" if plan.change.branch == MAIN else f"branch:{plan.change.branch}/"
+            tag = NewTag(CreateTag.__name__, path, content, source, expected, b"", f"{prefix}tag:{name}", False)
         user = f"rollback-to-as-latest-{plan.fingerprint[:32]}"
         return cls(plan.change.branch, source, expected, newest, newest_bytes, user, tag)
 
@@ -79,7 +82,8 @@ class Restoration:
                 raise Conflict(f"{self.tag.path} is another's by now.", path=self.tag.path, remedy="Undo this run.")
             self.tag.publish(table.store)
         target = heads.snapshot_of(None, documents.untagged(self.expected), self.source)
-        change = commit.Change("OVERWRITE", None, (), self._stands, refuse=lambda _: None, restores=target)
+        stands = functools.partial(self._stands, table)
+        change = commit.Change("OVERWRITE", None, (), stands, refuse=lambda _: None, restores=target)
         made = commit.run(table.store, change, self._stamp())
         snapshot = layout.reference(self.branch, layout.SNAPSHOT, made.id)
         return [*([] if self.tag is None else [self.tag.path]), snapshot]
@@ -96,7 +100,9 @@ class Restoration:
         table.store.delete(self.tag.path)
         return [self.tag.path]
 
-    def _stands(self, head: Head, _: object) -> list[Any]:
+    def _stands(self, table: Table, head: Head, _: object) -> list[Any]:
+        if self.tag is None and read_if_there(table, self.source) != self.expected:
+            raise Conflict(f"{self.source} was changed by another hand.", path=self.source, remedy="Plan again.")
         if head.snapshot is None or head.snapshot.content != self.newest_bytes:
             raise Conflict(
                 "Others have committed since the rollback was planned, and it would undo that too; nothing was "
@@ -131,7 +137,11 @@ def apply(table: Table, plan: Plan, document: dict[str, Any], journal: Journal) 
 
 def resume(table: Table, run: Run, journal: Journal) -> Receipt:
     """Finish a run that was cut off; `Conflict` where others have committed since: it can be undone."""
-    made = Restoration.from_json(run.plan["restoration"]).carry_out(table)
+    restoration = Restoration.from_json(run.plan["restoration"])
+    tag = restoration.tag
+    if tag is not None and read_if_there(table, tag.path) == tag.content and restoration.landed(table.store) is None:
+        verify(table, tag)  # its source may have gone just before it came
+    made = restoration.carry_out(table)
     return _finished(table, run.id, run.fingerprint, made, journal)
 
 

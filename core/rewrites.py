@@ -45,10 +45,12 @@ class Rewrite:
 
     def carry_out(self, store: Store, *, is_first: bool) -> list[str]:
         """From the first step to the last; the references that are new."""
-        self._guard(store, take_back=False)
+        is_guarded = is_first or not self._is_built_on(store)
+        if is_guarded:
+            self._guard(store, take_back=False)
         for step in self.steps:
             if step.is_hint:
-                _set(store, step.path, step.after)
+                _set(store, step.path, step.after) if is_guarded else _repair(store, step.path)
                 continue
             now = _read(store, step.path)
             if now == step.after or (now != step.before and step.after is None and not is_first):
@@ -56,7 +58,8 @@ class Rewrite:
             if now != step.before:
                 raise _anothers(step.path, "Undo this run.")
             _set(store, step.path, step.after, is_new=now is None)
-        self._guard(store, take_back=is_first)
+        if is_guarded:
+            self._guard(store, take_back=is_first)
         if late := self._late(store):
             raise Conflict(
                 f"{late} was committed meanwhile, on top of what was removed.",
@@ -70,8 +73,13 @@ class Rewrite:
         return [step.path for step in self.steps if step.before is None and not step.is_hint]
 
     def take_back(self, store: Store) -> list[str]:
-        """Everything as it was; what changed. `Conflict` before anything is done where another hand was there since."""
-        steps = [step for step in self.steps if not step.is_hint]
+        """Everything as it was; what changed. `Conflict` before anything is done where another hand was there since.
+
+        A snapshot that was committed on top of one that went stays, and what it stands on comes back, no more: its own
+        id and those after it are others' by now.
+        """
+        late = self._late(store)
+        steps = [step for step in self.steps if not step.is_hint and not (late and _is_beyond(step.path, late))]
         found = {step.path: _read(store, step.path) for step in steps}
         for step in steps:
             if found[step.path] not in (step.before, step.after):
@@ -90,17 +98,29 @@ class Rewrite:
         return [step.path for step in changed]
 
     def _late(self, store: Store) -> str | None:
-        """A snapshot newer than any that went: who committed it stood on one of those."""
+        """A snapshot of others that stands on one that went, or goes: others' do not lead up to it from the newest that
+        stays. Where that one is gone, too, it has expired since, and nobody knows."""
+        own = {step.path: (step.before, step.after) for step in self.steps}
         for step in self.steps:
             directory, _, name = step.path.rpartition("/")
             if step.is_hint and name == layout.LATEST and directory.endswith(layout.SNAPSHOT) and step.after:
-                known = {each.path for each in self.steps}
-                listed = sorted(entry.name for entry in store.ls_if_there(directory))
-                for each in (f"{directory}/{name}" for name in listed if name.startswith(f"{layout.SNAPSHOT}-")):
-                    number = each.rpartition("-")[2]
-                    if number.isdecimal() and int(number) > int(step.after) and each not in known:
-                        return each
+                names = (entry.name.removeprefix(f"{layout.SNAPSHOT}-") for entry in store.ls_if_there(directory))
+                there, newest = sorted(int(each) for each in names if each.isdecimal()), int(step.after)
+                expected = newest + 1
+                for number in (each for each in there if each > newest and newest in there):
+                    path = f"{directory}/{layout.SNAPSHOT}-{number}"
+                    if path in own and _read(store, path) in own[path]:
+                        continue
+                    if number != expected:
+                        return path
+                    expected += 1
         return None
+
+    def _is_built_on(self, store: Store) -> bool:
+        """Is all done, and have others committed since? Then it is theirs, and what it came from may go."""
+        found = [(step, _read(store, step.path)) for step in self.steps if not step.is_hint]
+        is_done = all(now != step.before for step, now in found)
+        return is_done and any(now != step.after for step, now in found)
 
     def _guard(self, store: Store, *, take_back: bool) -> None:
         for path, content in self.guards:
@@ -108,6 +128,12 @@ class Rewrite:
                 if take_back:
                     self.take_back(store)
                 raise _anothers(path, "Plan again.")
+
+
+def _is_beyond(path: str, late: str) -> bool:
+    """Is it the reference of this snapshot, or of a later one of its branch?"""
+    (directory, _, number), (beside, _, least) = path.rpartition("-"), late.rpartition("-")
+    return directory == beside and int(number) >= int(least)
 
 
 def _anothers(path: str, remedy: str) -> Conflict:

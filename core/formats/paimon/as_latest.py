@@ -13,7 +13,7 @@ from core import plan as planning
 from core.asof import AsOf, resolve
 from core.changes import Rollback
 from core.errors import Invalid
-from core.formats.paimon import documents, layout
+from core.formats.paimon import autotag, documents, layout
 from core.history import History
 from core.model import MAIN, Line
 from core.planned import Plan
@@ -38,17 +38,19 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
     goes, comes = (pc.sum(pc.invert(pc.is_in(a, value_set=b))).as_py() or 0 for a, b in ((now, then), (then, now)))
     _, is_tag, name = found.point.rpartition("tag:")
     source = layout.reference(line.branch, layout.TAG if is_tag else layout.SNAPSHOT, name if is_tag else target.id)
-    kept = f"rollback-to-as-latest-{target.id}-{now_ms}"
+    lasting = {each.name for each in line.tags if each.retained is None}
+    is_kept = is_tag and name in lasting and line.options.get(autotag.MODE, "none").lower() == "none"  # no tag ends
+    kept = name if is_kept else f"rollback-to-as-latest-{target.id}-{now_ms}"
     new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
     warnings = [
         f"Snapshot {latest.id + 1} will have the content of {found.point}: {several(goes, 'data file')} of now "
         f"{'is' if goes == 1 else 'are'} not in it, {several(comes, 'file')} of then {'is' if comes == 1 else 'are'}. "
         f"Every snapshot stays.",
-        f"Tag {name if is_tag else kept} keeps those files. Paimon's own expiry and tag deletion know of one life of a "
+        f"Tag {kept} keeps those files. Paimon's own expiry and tag deletion know of one life of a "
         "file only: while that tag is there they take none of them.",
     ]
     warnings += elsewhere(line, change.point, found)
-    leaves = [new] if is_tag else [layout.reference(line.branch, layout.TAG, kept), new]
+    leaves = [new] if is_kept else [layout.reference(line.branch, layout.TAG, kept), new]
     plan = planning.drafted(history, change, RULES, now_ms, history.existing.copy(), {}, leaves, warnings)
     newest = layout.reference(line.branch, layout.SNAPSHOT, latest.id)
     guards = tuple((path, heads.references[path]) for path in (source, newest))

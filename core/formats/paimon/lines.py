@@ -180,7 +180,9 @@ def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> 
             f"The id {target.id} is another snapshot's by now than the one that {found.point} keeps.",
             remedy="Roll back to another point, or without --destructive.",
         )
-    if there is None:
+    if there is not None:
+        draft.guards.append(path)  # an expiry may take it
+    else:
         draft.sets(path, content)
         draft.guards.append(layout.reference(line.branch, layout.TAG, found.point.rpartition("tag:")[2]))
         draft.hint(layout.hint(line.branch, layout.EARLIEST), target.id)
@@ -316,7 +318,9 @@ def _forward(heads: Heads, line: Line, change: FastForward, draft: _Draft) -> No
         if int(path.rpartition("-")[2]) >= first.schema_id and path not in new[layout.SCHEMA]:
             draft.removes(path, why)
     draft.hint(layout.hint(MAIN, layout.LATEST), last.id)
-    if line.earliest is not None and line.earliest.id < first.id:
+    if line.earliest is None or line.earliest.id > first.id:
+        draft.hint(layout.hint(MAIN, layout.EARLIEST), first.id)
+    elif line.earliest.id < first.id:
         draft.warnings.append(
             f"Main keeps its snapshots before {first.id}. Paimon's own fast-forward hides them behind the branch's "
             "EARLIEST, and they are never expired."
