@@ -30,7 +30,7 @@ from core.formats.paimon.types import Source, parse
 from core.model import Schema, Snapshot
 from core.spark import aggregates, key_files, write
 from core.spark.merge import KIND, LEVEL, SEQUENCE, codes, merge
-from core.spark.merge_rule import AGGREGATION, FIRST_ROW, PARTIAL_UPDATE, MergeRule, merge_rule
+from core.spark.merge_rule import AGGREGATION, DEDUPLICATE, FIRST_ROW, PARTIAL_UPDATE, MergeRule, merge_rule
 from core.spark.read import KINDS
 from core.spark.told import heard, telling
 from core.store import Store
@@ -79,14 +79,33 @@ def upsert(location: str | Store, rows: DataFrame, at: Stamp, *, kinds: str | No
 
 
 def delete(location: str | Store, rows: DataFrame, at: Stamp) -> Snapshot:
-    """Delete rows by their keys; columns that the frame has not are null."""
+    """Delete rows by their keys; columns that the frame has not are null.
+
+    `Unsupported` where the table's options would leave the rows there; retractions of another kind are an `upsert`'s.
+    """
     schema = references.read_head(write._store(location), at.branch).schema
+    documents.refuse_unwritable_keyed(schema)
     missing = [field for field in schema.fields if field.name not in rows.columns]
+    ordering = _ordering_deletes(merge_rule(schema))
     for field in missing:
+        if field.name in ordering:
+            raise Invalid(f"Rows to be deleted need the column '{field.name}', which orders them: null is the oldest.")
         if not parse(field.type).nullable:
             raise Invalid(f"Rows to be deleted need the column '{field.name}', which may not be null.")
     nothing = {field.name: F.lit(None).cast(types.spark(parse(field.type))) for field in missing}
     return _written(location, rows.withColumns({**nothing, _KIND: F.lit("-D")}), at, _KIND, "DELETE")
+
+
+def _ordering_deletes(rule: MergeRule) -> set[str]:
+    """The columns that say whether a deleted row is newer than the one there; `Unsupported` if it removes none."""
+    removing = [group for group in rule.groups if group.removes]
+    if rule.ignore_delete or not (rule.engine == DEDUPLICATE or rule.remove_on_delete or removing):
+        raise Unsupported(
+            f"Deleted rows would stay there: of a table of the merge engine '{rule.engine}' with these options a delete"
+            " removes no row.",
+            remedy="Set the engine's option that removes rows on delete.",
+        )
+    return {*rule.sequence, *(name for group in removing for name in group.sequence)}
 
 
 def overwrite(

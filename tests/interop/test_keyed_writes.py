@@ -211,3 +211,19 @@ def test_rows_that_could_not_be_merged_again_are_refused(spark: SparkSession, tm
     write_keyed.upsert(store, small(spark, [[1, "+I", "a"], [2, "+I", "a"], [1, "-D", "a"]]), write.stamp(T0))
     files = commit.live_entries(store, references.read_head(store).snapshot)
     assert [(entry["_FILE"]["_ROW_COUNT"], entry["_FILE"]["_DELETE_ROW_COUNT"]) for entry in files] == [(2, 1)]
+    keys = spark.createDataFrame([(1, "a")], "id int, p string")
+    for number, (engine, why) in enumerate(
+        (
+            ({"ignore-delete": "true"}, "removes no row"),
+            ({"merge-engine": "aggregation"}, "removes no row"),
+            ({"merge-engine": "partial-update", "fields.v.sequence-group": "v"}, "removes no row"),
+            ({"sequence.field": "v"}, "'v', which orders them"),
+        )
+    ):
+        store = made(tmp_path / f"delete-{number}", engine)
+        with pytest.raises((Unsupported, Invalid), match=why):
+            write_keyed.delete(store, keys, write.stamp(T0))
+    write_keyed.upsert(store, small(spark, [[1, "5", "a"]]), write.stamp(T0))
+    write_keyed.delete(store, small(spark, [[1, "5", "a"]]), write.stamp(T0))
+    compact_keyed.compact(store, write.stamp(T0), spark=spark)
+    assert commit.live_entries(store, references.read_head(store).snapshot) == []
