@@ -21,7 +21,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from core.errors import Corrupt, Invalid, Unsupported
+from core.errors import Conflict, Corrupt, Invalid, Unsupported
 from core.formats.paimon import commit, documents, layout, packing, partitions, references, types
 from core.formats.paimon.commit import Stamp
 from core.formats.paimon.entries import NewFile, Record
@@ -149,6 +149,8 @@ def compact(
     rows = reduce(DataFrame.unionAll, frames)
     with stage(store, rows, at, source=SOURCE_COMPACT) as groups:
         staged = groups.get(None, ())
+        if any(each.file.schema_id != head.schema.id for each in staged):  # same names may be other columns now
+            raise Conflict("The schema changed while rows were read.", path=store.location, remedy="Try again.")
         before, after = sum(e["_FILE"]["_ROW_COUNT"] for e in gone), sum(each.file.rows for each in staged)
         if before != after:
             raise Corrupt(f"{before} rows were to be compacted and {after} were read.", path=store.location)

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, Unsupported
-from core.formats.paimon import binary_row, commit, documents, references
+from core.formats.paimon import alter, binary_row, commit, documents, packing, references
 from core.spark import read, write
 from core.store import Store
 
@@ -209,6 +209,25 @@ def test_a_compaction_that_lost_rows_is_not_committed(
     with pytest.raises(Corrupt, match="20 rows were to be compacted and 19"):
         write.compact(store, at(), spark=spark)
     assert files(store) == before
+
+
+def test_a_column_of_the_same_name_made_meanwhile_does_not_get_the_old_values(
+    spark: SparkSession, store: Store, at: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write.create_table(store, COLUMNS, time_ms=T0)
+    for first in (0, 10):
+        write.append(store, rows(spark, first, first + 10), at())
+    tasks = packing.tasks
+
+    def late(*arguments: Any) -> Any:
+        references.alter(store, [alter.Drop("note"), alter.Add("note", "STRING")], time_ms=T0)
+        return tasks(*arguments)
+
+    monkeypatch.setattr(packing, "tasks", late)
+    with pytest.raises(Conflict, match="schema"):
+        write.compact(store, at(), spark=spark)
+    assert [name for name in files(store) if name.startswith(".")] == []
+    assert frame(spark, store).select("note").distinct().collect() == [(None,)]
 
 
 def test_one_job_can_feed_several_commits(spark: SparkSession, store: Store, at: Any) -> None:
