@@ -75,11 +75,12 @@ class Rewrite:
     def take_back(self, store: Store) -> list[str]:
         """Everything as it was; what changed. `Conflict` before anything is done where another hand was there since.
 
-        A snapshot that was committed on top of one that went stays, and what it stands on comes back, no more: its own
-        id and those after it are others' by now.
+        A snapshot that was committed on top of one that went stays, and what it stands on comes back. Where it has the
+        id of one that went, that one and those after it do not: the id is others' by now.
         """
-        late = self._late(store)
-        steps = [step for step in self.steps if not step.is_hint and not (late and _is_beyond(step.path, late))]
+        late, steps = self._late(store), [step for step in self.steps if not step.is_hint]
+        if late is not None and late in {step.path for step in steps}:
+            steps = [step for step in steps if not _is_beyond(step.path, late)]
         found = {step.path: _read(store, step.path) for step in steps}
         for step in steps:
             if found[step.path] not in (step.before, step.after):

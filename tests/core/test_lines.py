@@ -112,6 +112,14 @@ def test_an_id_that_was_used_again_is_no_way_back(tmp_path: Path) -> None:
     with pytest.raises(SnapscopeError, match="another snapshot's by now"):
         opened.preview(Rollback("tag:packed", destructive=True), NOW)
     assert opened.preview(Rollback("tag:packed"), NOW).leaves == ("snapshot/snapshot-10",)
+    snapshot = root / "snapshot/snapshot-8"
+    whole = snapshot.read_bytes()
+    snapshot.write_bytes(whole[:50])
+    with pytest.raises(SnapscopeError, match="Snapshot 8 cannot be read"):
+        opened.preview(FastForward("b"), NOW)
+    snapshot.write_bytes(whole)
     tag.write_bytes(tag.read_bytes()[:50])
+    with pytest.raises(SnapscopeError, match="Tag packed cannot be read"):
+        opened.preview(FastForward("b"), NOW)
     with pytest.raises(SnapscopeError, match="Tag packed cannot be read"):
         opened.preview(Rollback("5", destructive=True), NOW)

@@ -166,13 +166,7 @@ def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> 
     target = draft.source = found.snapshot
     history.require(found.point)
     draft.warnings += as_latest.elsewhere(line, change.point, found)
-    for bad in line.unreadable:
-        if bad.kind not in (layout.SCHEMA, layout.CONSUMER):
-            raise Corrupt(
-                f"{bad.kind.capitalize()} {bad.name} cannot be read, so nobody knows whether it goes. "
-                f"{bad.problem.sentence()}",
-                path=bad.problem.path,
-            )
+    _refuse_unreadable(line)
     path, content = layout.reference(line.branch, layout.SNAPSHOT, target.id), documents.untagged(target.content)
     there = draft.after.get(path)
     if there is not None and document(there, path) != document(content, path):
@@ -208,6 +202,16 @@ def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> 
             )
     if draft.why:
         draft.warnings.append("Ids that go are used again: who remembers one by its number will find another snapshot.")
+
+
+def _refuse_unreadable(line: Line) -> None:
+    for bad in line.unreadable:
+        if bad.kind not in (layout.SCHEMA, layout.CONSUMER):
+            raise Corrupt(
+                f"{bad.kind.capitalize()} {bad.name} cannot be read, so nobody knows whether it goes. "
+                f"{bad.problem.sentence()}",
+                path=bad.problem.path,
+            )
 
 
 # branches ------------------------------------------------------------------------------------------------------------
@@ -282,6 +286,7 @@ def _forward(heads: Heads, line: Line, change: FastForward, draft: _Draft) -> No
     own = _own(heads, change.name)
     if line.branch != MAIN:
         raise Invalid("Paimon forwards main only.")
+    _refuse_unreadable(line)
     if own.unreadable:
         raise Corrupt(own.unreadable[0].problem.sentence(), path=own.unreadable[0].problem.path)
     if own.earliest is None or own.latest is None:
