@@ -46,6 +46,7 @@ def test_all_changes_are_one_schema_and_no_id_comes_twice() -> None:
         (Drop("p"), Invalid, "'p' is a key"),
         (Widen("p", "BYTES"), Invalid, "'p' is a key"),
         (Drop("d"), Unsupported, "'sequence.field' = 'd' names it"),
+        (Widen("d", "STRING"), Unsupported, "given another order: the option 'sequence.field' = 'd' names it"),
         (Widen("v", "SMALLINT"), Unsupported, "INT cannot become SMALLINT"),
         (Widen("v", "STRING"), Unsupported, "explicit cast alone"),
         (Widen("r", "ROW<x BIGINT>"), Unsupported, "cannot become"),

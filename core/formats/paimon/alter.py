@@ -128,6 +128,8 @@ def _widened(previous: Document, field: Document, of: Source) -> Any:
             "every value of the old one are set.",
             remedy="Add a column of the new type, and fill it.",
         )
+    if wanted.root == "VARCHAR" and have.root not in ("CHAR", "VARCHAR"):  # 10 stands before 9 then, and has no sum
+        _refuse_named(previous, field["name"], "given another order")
     is_explicit = have.root in _EXPLICIT and wanted.root in ("VARCHAR", "TIMESTAMP")
     if is_explicit and is_true(previous.get("options", {}).get("disable-explicit-type-casting")):
         raise Unsupported(
