@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from core.errors import Invalid, NotFound, Unsupported
 from core.history import History
 from core.later import later
 from core.planned import Plan
-from core.procedures import ICEBERG, PAIMON
+from core.procedures import ICEBERG, PAIMON, REF
 from core.requests import AutoTag, BackToWatermark, Compact, ExpireTags, Request, TagFrom
 from core.table import Table
 from core.warehouse import TableRef, list_tables
@@ -82,6 +83,12 @@ def planned(table: Table, history: History, request: Request, now_ms: int) -> Ca
             return Called(due.plans, (*due.notes, *none))
         case BackToWatermark():
             change = Rollback(str(_last_before(history, request)), destructive=True, branch=request.branch)
+        case Rollback() if request.point.startswith(REF):
+            name = request.point.removeprefix(REF)
+            kinds = {ref.name: "branch" if ref.is_branch else "tag" for ref in history.heads.refs}
+            if name not in kinds:
+                raise NotFound(f"There is no tag or branch {name!r}.", path=table.location)
+            change = dataclasses.replace(request, point=f"{kinds[name]}:{name}")
         case Compact():
             raise Unsupported(
                 "A compaction is a commit that takes no row away, and has no plan.",

@@ -43,12 +43,14 @@ from core.requests import (
     moment,
     names,
     number,
+    silent,
     text,
 )
 from core.retention import LEAST, UNBOUNDED
 
 DAY_MS = 86_400_000
 FOREVER_MS = 10**15
+REF = "ref:"  # before the name of a tag or branch, whichever there is
 PAIMON, ICEBERG = "sys", "system"  # the namespaces procedures are called in
 
 
@@ -177,9 +179,11 @@ def _orphans(given: Given, branch: str, now_ms: int) -> CleanOrphans:
 
 
 def _current(given: Given, branch: str, _: int) -> Rollback:
-    if (given["snapshot_id"] is None) == (given["ref"] is None):
+    number, ref = given["snapshot_id"], given["ref"]
+    if (number is None) == (ref is None):
         raise Invalid("set_current_snapshot names a snapshot_id or a ref.")
-    return Rollback(str(given["snapshot_id"] or given["ref"]), any_line=True, branch=branch)
+    point = str(number) if ref is None else ref if ":" in ref else f"{REF}{ref}"
+    return Rollback(point, any_line=True, branch=branch)
 
 
 def _of(*procedures: Procedure) -> Mapping[str, Procedure]:
@@ -333,7 +337,14 @@ _ID = Parameter("snapshot_id", number, True)
 _ICEBERG = _of(
     Procedure(
         "expire_snapshots",
-        (_TABLE, _OLDER, Parameter("retain_last", number), Parameter("snapshot_ids", ids)),
+        (
+            _TABLE,
+            _OLDER,
+            Parameter("retain_last", number),
+            Parameter("max_concurrent_deletes", silent),
+            Parameter("stream_results", silent),
+            Parameter("snapshot_ids", ids),
+        ),
         lambda given, branch, _: Expire(
             branch,
             older_than_ms=given["older_than"],

@@ -101,6 +101,11 @@ def flag(name: str, value: Any) -> bool:
     return str(value).lower() == "true"
 
 
+def silent(name: str, value: Any) -> Any:
+    """Of an argument that is there for the place it takes."""
+    raise Invalid(f"The argument {name} has no say here.", remedy="Leave it out, or give null.")
+
+
 def names(name: str, value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.strip() for each in text(name, value).split(",") if each.strip()))
 

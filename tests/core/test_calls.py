@@ -76,6 +76,7 @@ def of(sql: str) -> Any:
          Expire(retain_min=2, snapshots=(1, 2))),
         ("CALL cat.system.rollback_to_snapshot('d.t', 12)", Rollback("12")),
         ("CALL cat.system.set_current_snapshot(table => 'd.t', ref => 'tag:v')", Rollback("tag:v", any_line=True)),
+        ("CALL system.set_current_snapshot('d.t', ref => 'earliest')", Rollback("ref:earliest", any_line=True)),
         ("CALL cat.system.fast_forward('d.t', 'main', 'dev')", FastForward("dev", "main")),
     ],
 )  # fmt: skip
@@ -97,6 +98,7 @@ def test_a_call_is_read_by_position_and_by_name(sql: str, request_: Any) -> None
         ("CALL sys.create_tag('d.t', 'a', time_retained => 'soon')", Invalid, "no duration"),
         ("CALL sys.create_tag('d.t', concat('a', 'b'))", Invalid, "is no constant"),
         ("CALL sys.create_tag('d.t', 'a', colour => 'red')", Invalid, "knows no argument 'colour'"),
+        ("CALL system.expire_snapshots('d.t', '2026-01-01', 5, 4)", Invalid, "max_concurrent_deletes has no say"),
         ("CALL sys.expire_snapshots('d.t', options => 'a=b')", Invalid, "'options', or it has no say here"),
         ("CALL sys.rollback('d.t')", Invalid, "exactly one of"),
         ("CALL sys.rollback('d.t', snapshot => 1, tag => 'v')", Invalid, "exactly one of"),
@@ -244,5 +246,8 @@ def test_icebergs_procedures_are_called_on_icebergs_tables(tmp_path: Path, capsy
     done = ask(capsys, "call", lake, sql, "--yes", "--settle", "0 s")
     assert done["receipts"][0]["outcome"] == "done"
     assert len(ask(capsys, "snapshots", lake / "db.db" / "t12_v1")) < len(before)
+    for ref, kind in (("earliest", "NotFound"), ("main", "Invalid")):  # a ref's name, and no point of ours
+        sql = f"CALL system.set_current_snapshot(table => 'db.t12_v1', ref => '{ref}')"
+        assert ask(capsys, "call", lake, sql, status=1)["error"]["kind"] == kind
     told = ask(capsys, "call", lake, "CALL sys.create_tag('db.t12_v1', 'x')", status=1)["error"]["message"]
     assert told == "db.t12_v1 is a table of iceberg: its procedures are system.NAME."
