@@ -1,9 +1,11 @@
-"""Hashes of many keys at once are those of each key's stored bytes."""
+"""Hashes of many keys at once are those of each key's stored bytes; files meet where their ranges of keys do."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 import random
+import struct
 from decimal import Decimal
 from typing import Any
 
@@ -11,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 from core.errors import Invalid
-from core.formats.paimon import binary_row, key_rows, types
+from core.formats.paimon import binary_row, documents, heads, key_rows, types
 from core.formats.paimon.types import parse
+from core.spark import compact_keyed
 
 TYPES = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "DECIMAL(10, 2)", "DECIMAL(30, 4)",
@@ -63,3 +66,18 @@ def test_hashes_are_those_of_the_stored_rows(seed: int) -> None:
 def test_a_null_has_no_bucket() -> None:
     with pytest.raises(Invalid, match="null"):
         key_rows.hashes([pa.array([1, None])], [parse("BIGINT")])
+
+
+def test_files_whose_keys_meet_in_what_is_no_number_are_merged_together() -> None:
+    """NaN is one key, the greatest; and the zeros are two."""
+    document = documents.first_schema([("k", "DOUBLE"), ("f", "FLOAT")], [], {"bucket": "1"}, 1, None, ["k", "f"])
+    schema = heads.schema_of("0", json.dumps(document).encode(), "schema/schema-0")
+    nan = struct.unpack("<d", struct.pack("<Q", 0xFFF8_0000_0000_0000))[0]
+
+    def file(least: tuple[float, float], greatest: tuple[float, float]) -> dict[str, Any]:
+        return {"_FILE": {f"_{which}_KEY": binary_row.encode(key, ("DOUBLE", "FLOAT")) for which, key in
+                          (("MIN", least), ("MAX", greatest))}}  # fmt: skip
+
+    one, two, three = file((1.0, 1.0), (float("nan"), 1.0)), file((nan, 1.0), (nan, nan)), file((-0.0, 9.0), (0.0, 2.0))
+    low = file((-1.0, 0.0), (-0.0, 8.0))
+    assert compact_keyed.sections(schema, [two, one, three, low]) == [[low], [three], [one, two]]

@@ -317,7 +317,7 @@ def _bounds(values: Iterable[Any], of: Type) -> tuple[Any, Any]:
 def ordered(value: Any) -> Any:
     """What to sort a value by. Java's order: NaN above all, -0.0 below 0.0; texts by their UTF-8 bytes."""
     if isinstance(value, float):
-        return (math.isnan(value), value, math.copysign(1.0, value))
+        return (True, 0.0, 1.0) if math.isnan(value) else (False, value, math.copysign(1.0, value))
     return value.encode() if isinstance(value, str) else value
 
 
