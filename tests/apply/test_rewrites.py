@@ -146,6 +146,24 @@ def test_a_forwarded_main_begins_where_its_branch_begins(tmp_path: Path) -> None
     assert (root / "snapshot/EARLIEST").read_text() == "4"
 
 
+def test_no_hint_names_changelogs_that_are_all_gone(tmp_path: Path) -> None:
+    """Neither after the rollback, nor missing where it is taken back."""
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    (root / "changelog").mkdir()
+    (root / "snapshot/snapshot-3").rename(root / "changelog/changelog-3")
+    for path in _numbered(1, 3):
+        (root / path).unlink()
+    hints = [root / "changelog" / name for name in ("EARLIEST", "LATEST")]
+    for hint in hints:
+        hint.write_text("3")
+    change = Rollback("tag:early", destructive=True)
+    run = dies(builder, change, f"journal: entry {REMOVED}")
+    assert not any(hint.exists() for hint in hints)
+    recover.undo(run, open_table=open_table)
+    assert [hint.read_text() for hint in hints] == ["3", "3"]
+
+
 def test_no_new_snapshot_has_the_content_of_a_tag_that_went_before_the_resume(tmp_path: Path) -> None:
     """A tag that goes takes its files along."""
     root = ground.warehouse(tmp_path / "w")

@@ -190,7 +190,8 @@ def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> 
         for each in reversed(lost):
             draft.removes(layout.reference(line.branch, layout.CHANGELOG, each.id), why)
         left = max((each.id for each in line.changelogs if each.id <= target.id), default=None)
-        draft.hint(layout.hint(line.branch, layout.LATEST, layout.CHANGELOG), left)
+        for hint in (layout.LATEST, *([layout.EARLIEST] if left is None else [])):
+            draft.hint(layout.hint(line.branch, hint, layout.CHANGELOG), left)
     for tag in line.tags:
         if tag.snapshot.id > target.id:
             draft.removes(layout.reference(line.branch, layout.TAG, tag.name), f"it names a snapshot {why}")
