@@ -1,4 +1,4 @@
-"""Random histories of the newest engine, and some of older ones: our plan beside what the engine deletes."""
+"""26 random histories of the newest engine, and some of older ones: our plan beside what the engine deletes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from tests.engines.paimon_java import PaimonJudge
 from tests.interop import differential, engine_deleted
 from tests.interop.random_history import absent, make
 
-# Few that have every kind of thing between them; `make proof` tries the others. In 72 the engine loses rows of a point.
-SEEDS = (0, 1, 2, 4, 5, 6, 7, 9, 12, 14, 16, 24, 72)
+SEEDS = (*range(25), 72)  # in 72 the engine itself loses the rows of a point
 SEEDS_OF_OLD = range(4)
 
 Counts = tuple[Counter[str], Counter[str]]
@@ -53,9 +52,9 @@ def test_every_kind_of_history_occurred(java_judge: PaimonJudge, ask: Ask) -> No
     occurred, counts = (sum((each[part] for each in answers), Counter()) for part in (0, 1))
     print(dict(sorted(occurred.items())), dict(counts))
     assert not absent(occurred, java_judge.version), "a kind of history never occurred"
-    assert counts["same"] > 50
-    assert counts["points read after our apply"] > 1000
-    assert counts["engine committed on"] > 50
+    assert counts["same"] > 100
+    assert counts["points read after our apply"] > 2000
+    assert counts["engine committed on"] > 100
     assert counts["native predicted"] > 0.95 * (counts["native predicted"] + counts["native not predicted"])
 
 
