@@ -135,7 +135,7 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
             engine=engine,
         )
 
-    job = jobs.submit(id, KIND, opened.ref.title, work)
+    job = jobs.submit(id, KIND, opened.ref.location, work)
     st.session_state[_job_key(opened)] = id
     job.wait(waiting.QUICK_S)
 

@@ -207,7 +207,7 @@ def _submit(opened: Opened, plan: Plan, clears: str | None) -> None:
 def progress(opened: Opened) -> None:
     """The newest change of this table, as it goes on and how it ended. Every reader of the table sees it."""
     unfinished.draw(opened)
-    job = jobs.latest(unfinished.KIND, opened.ref.title)
+    job = jobs.latest(unfinished.KIND, opened.ref.location)
     if job is not None:
         st.fragment(_progress, run_every=POLL_S if job.running else None)(opened, job.id)
 

@@ -49,7 +49,7 @@ def _submit(opened: Opened, history: History, a: AsOf, b: AsOf, key: str) -> Non
         told = waiting.progress(job)
         return rowdiff.row_diff(table, history, a, b, limit=SHOWN, timeout_s=TIMEOUT_S, query_id=id, on_progress=told)
 
-    job = jobs.submit(id, KIND, opened.ref.title, work)
+    job = jobs.submit(id, KIND, opened.ref.location, work)
     st.session_state[key] = id
     job.wait(waiting.QUICK_S)
 

@@ -31,7 +31,7 @@ def submit(opened: Opened, id: str, work: Callable[[jobs.Job], Any]) -> bool:
     if not access.is_on(opened.listing):
         return False  # switched off since the button was drawn
     try:
-        jobs.submit(id, KIND, opened.ref.title, work, exclusive=True)
+        jobs.submit(id, KIND, opened.ref.location, work, exclusive=True)
     except Conflict as error:  # another page was faster
         st.session_state[_REFUSED] = error
         return False
@@ -42,7 +42,7 @@ def draw(opened: Opened) -> None:
     """The banner, where the journal knows an unfinished run and no job of this process is at it."""
     if refused := st.session_state.pop(_REFUSED, None):
         errors.show(refused)
-    job = jobs.latest(KIND, opened.ref.title)
+    job = jobs.latest(KIND, opened.ref.location)
     if job is not None and job.running:
         return
     found = Journal().open_run(open_table(opened.ref.location).location)

@@ -24,11 +24,19 @@ PAGES = ("overview", "timeline", "asof", "diff", "retention", "tags", "query")
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is remembered from another test, and no page starts Spark."""
     monkeypatch.setattr(jobs, "warms_up", False)
+    monkeypatch.setattr(jobs, "_jobs", {})
     monkeypatch.delenv("SNAPSCOPE_WAREHOUSE", raising=False)
     st.cache_resource.clear()
     loading.forget_listings()
     yield
     st.cache_resource.clear()
+
+
+def newest_job(kind: str) -> jobs.Job | None:
+    """The newest job of a kind that this test started."""
+    return max(
+        (each for each in jobs._jobs.values() if each.kind == kind), key=lambda each: each.started_s, default=None
+    )
 
 
 @pytest.fixture(scope="session")
@@ -108,4 +116,4 @@ def open_page() -> Open:
     return opened
 
 
-__all__ = ["PAGES", "Open", "Page", "State"]
+__all__ = ["PAGES", "Open", "Page", "State", "newest_job"]

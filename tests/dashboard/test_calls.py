@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.warehouse import DEMO_MARKER
-from dashboard import jobs
 from tests.builders import DAY_MS, START_MS, TableBuilder
-from tests.dashboard.conftest import Page
+from tests.dashboard.conftest import Page, newest_job
 
 Open = Callable[..., Page]
 
@@ -38,7 +37,7 @@ def press(page: Page, label: str) -> Page:
 
 
 def done() -> None:
-    job = jobs.latest("change", "shop.orders")
+    job = newest_job("change")
     assert job is not None
     assert job.wait(120)
     assert job.error is None, job.error

@@ -26,7 +26,7 @@ from dashboard import jobs, loading
 from dashboard.present import commands, pointing, words
 from dashboard.widgets import lanes
 from tests.builders import DAY_MS, START_MS, TableBuilder
-from tests.dashboard.conftest import Page
+from tests.dashboard.conftest import Page, newest_job
 
 TITLE = "shop.orders"
 
@@ -56,8 +56,8 @@ def press(page: Page, label: str) -> Page:
     return page.run()
 
 
-def finish(subject: str) -> jobs.Job:
-    job = jobs.latest("change", subject)
+def finish() -> jobs.Job:
+    job = newest_job("change")
     assert job is not None
     assert job.wait(60)
     return job
@@ -336,7 +336,7 @@ def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo:
     assert button.disabled
     page.test.text_input(key=f"confirm.{plan.fingerprint[:12]}").set_value(danger(plan, "orders").phrase)
     page = press(page.run(), words.CARRY_OUT)
-    job = finish(TITLE)
+    job = finish()
     assert job.error is None
     assert job.result.is_exact
     assert job.result.freed_bytes == plan.freed_bytes
@@ -366,9 +366,10 @@ def test_a_change_that_another_page_was_faster_with_is_told(open_page: Callable[
     page.test.text_input(key="tags.name").set_value("late")
     page.run()
     gate = threading.Event()
-    job = jobs.submit("faster", "change", TITLE, lambda job: gate.wait(60), exclusive=True)
+    place = str(demo / "shop.db" / "orders")
+    job = jobs.submit("faster", "change", place, lambda job: gate.wait(60), exclusive=True)
     page = press(page, words.CREATE)  # no traceback
-    assert words.job_busy(TITLE) in page.text
+    assert words.job_busy(place) in page.text
     gate.set()
     assert job.wait(60)
     jobs.dismiss("faster")
@@ -388,18 +389,21 @@ def test_nothing_is_carried_on_once_changes_are_off(
     page = open_page("tags", demo, table=TITLE)
     next(each for each in page.test.toggle if each.label == words.WRITABLE).set_value(False)
     press(page, label)
-    assert jobs.latest("change", TITLE) is None
+    assert newest_job("change") is None
     assert Journal().open_run(table.location) is not None
 
 
-def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path) -> None:
+def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path, tmp_path: Path) -> None:
     page = open_page("tags", demo, table=TITLE)
     page.test.text_input(key="tags.name").set_value("keep-me")
     page = press(page.run(), words.CREATE)
-    job = finish(TITLE)
+    job = finish()
     assert job.error is None
     assert (demo / "shop.db" / "orders" / "tag" / "tag-keep-me").read_bytes()
     assert "Created tag/tag-keep-me." in page.run().text
+    TableBuilder(tmp_path / "elsewhere" / "shop.db" / "orders").commit([])
+    other = open_page("tags", tmp_path / "elsewhere", table=TITLE)
+    assert "Created tag/tag-keep-me." not in other.text, "a table elsewhere may have the same name"
     jobs.dismiss(job.id)
 
 
@@ -521,7 +525,7 @@ def test_a_paimon_branch_and_the_way_back_by_the_page(open_page: Callable[..., P
     page.run()
     page.test.button(key="carry_out.Rollback.go").click()
     page.run()
-    finish(TITLE)
+    finish()
     assert not (root / "snapshot/snapshot-5").exists()
     assert (root / "snapshot/LATEST").read_text() == "4"
     assert Journal().runs()[0].state == "done"

@@ -11,9 +11,9 @@ from core.changes import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.journal import Journal
 from core.table import open_table
 from core.warehouse import DEMO_MARKER
-from dashboard import jobs
 from dashboard.present import commands, rows, words
 from tests.apply import iceberg_ground as ground
+from tests.dashboard.conftest import newest_job
 from tests.iceberg_tables import JAVA_RANDOM, PYICEBERG, moved
 
 TABLES = [JAVA_RANDOM / "t12_v1", JAVA_RANDOM / "t05_v3", PYICEBERG / "tags_branches", PYICEBERG / "rollback"]
@@ -123,7 +123,7 @@ def test_branches_and_the_way_back_by_the_page(open_page: Callable, tmp_path: Pa
     page.run()
     page.test.button(key="carry_out.Rollback.go").click()
     page.run()
-    job = jobs.latest("change", "db.t")
+    job = newest_job("change")
     assert job is not None
     assert job.wait(60)
     page.run()

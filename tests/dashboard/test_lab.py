@@ -16,10 +16,10 @@ from core.recover import resume
 from core.store import Store
 from core.table import open_table
 from core.warehouse import DEMO_MARKER
-from dashboard import jobs
 from dashboard.present import lab, words
 from dashboard.present.palette import LIGHT
 from tests.builders import DAY_MS, STATES, TableBuilder
+from tests.dashboard.conftest import newest_job
 
 NOW_MS = 4_000_000_000_000
 
@@ -116,7 +116,7 @@ def test_an_unfinished_change_is_offered(
     assert "the store went away" in page.text
     next(each for each in page.test.button if each.label == button).click()
     page.run()
-    job = jobs.latest("change", "shop.orders")
+    job = newest_job("change")
     assert job is not None
     assert job.wait(60)
     assert job.error is None

@@ -15,10 +15,9 @@ from core.errors import Unsupported
 from core.model import Snapshot
 from core.spark.compare import Change
 from core.spark.rowdiff import RowDiff
-from dashboard import jobs
 from dashboard.present import differences, words
 from tests.builders import TableBuilder
-from tests.dashboard.conftest import Page
+from tests.dashboard.conftest import Page, newest_job
 from tests.spark.stored import Stored
 
 TITLE = "shop.orders"
@@ -38,7 +37,7 @@ def press(page: Page, label: str) -> Page:
 
 
 def finished(page: Page) -> Page:
-    job = jobs.latest("rows", TITLE)
+    job = newest_job("rows")
     assert job is not None
     assert job.wait(300)
     return page.run()
@@ -135,7 +134,7 @@ def test_a_comparison_can_be_cancelled(
     monkeypatch.setattr("core.spark.sql.cancel", cancelled.append)
     page = press(open_page("diff", warehouse, table=TITLE, a="1", b="3"), words.COMPARE_ROWS)
     page = press(page, words.CANCEL)
-    job = jobs.latest("rows", TITLE)
+    job = newest_job("rows")
     assert job is not None
     assert cancelled == [job.id]
     go_on.set()
