@@ -5,12 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import state
-from dashboard.present import words
+from dashboard.present import language, words
 from dashboard.widgets import errors, frame
 
 
 def main() -> None:
     """One run: find the page, take its address, draw the frame, draw the page, show what went wrong."""
+    language.otherwise(state.language)
+    language.choose(state.language())
     st.set_page_config(page_title=words.PRODUCT, page_icon=str(frame.MARK), layout="wide")
     frame.dress()
     home = "overview"  # served at "/"; its name as an address leads there
@@ -21,6 +23,8 @@ def main() -> None:
     pages.append(st.Page(_to_home, title=words.PAGES[home][0], url_path=home, visibility="hidden"))
     page = st.navigation(pages, position="top")
     place = state.enter(page.url_path or home)
+    if state.language() != language.chosen():  # back to an address without one: the titles above are not in it
+        st.rerun()
     frame.sidebar(place)
     with errors.boundary():
         page.run()

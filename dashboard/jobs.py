@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import Conflict, SnapscopeError
-from dashboard.present import words
+from dashboard.present import language, words
 
 log = logging.getLogger("snapscope.jobs")
 warms_up = True  # tests that need no Spark switch it off
@@ -33,7 +33,8 @@ class Job:
     started_s: float
     done: int = 0
     total: int = 0
-    stage: str = words.JOB_STARTING
+    stage: str = field(default_factory=lambda: words.JOB_STARTING)
+    language: str = field(default_factory=language.chosen)  # its thread speaks that of who asked for it
     result: Any = None
     error: Exception | None = None
     ended_s: float | None = None
@@ -102,6 +103,7 @@ def dismiss(id: str) -> None:
 
 
 def _run(job: Job, work: Callable[[Job], Any]) -> None:
+    language.choose(job.language)
     try:
         job.result = work(job)
     except SnapscopeError as error:

@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.present import units
+from dashboard.present.language import CHINESE, ENGLISH, LANGUAGES
 
 WAREHOUSE_VARIABLE = "SNAPSCOPE_WAREHOUSE"
-EVERYWHERE = ("warehouse", "table", "tz")
+EVERYWHERE = ("warehouse", "table", "tz", "lang")
 OF_PAGE: Mapping[str, tuple[str, ...]] = {
     "overview": (),
     "timeline": ("point", "window"),
@@ -134,6 +136,16 @@ def zone() -> str:
     """The zone every time is shown in; UTC where the address names none that this machine knows."""
     named = get("tz")
     return named if named and units.knows_zone(named) else units.UTC
+
+
+def language() -> str:
+    """The language of the address; where it names none, Chinese for a browser that speaks it, else English."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return ENGLISH  # nobody reads: a thread of our own
+    named = st.query_params.get("lang") or get("lang")
+    if named in LANGUAGES:
+        return named
+    return CHINESE if (st.context.locale or "").lower().startswith("zh") else ENGLISH
 
 
 def now_ms() -> int:

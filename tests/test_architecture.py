@@ -125,6 +125,19 @@ def streamlit(tree: ast.AST) -> Iterator[str]:
     yield from (f"imports {name}" for name in imported(tree) if name.split(".")[0] == "streamlit")
 
 
+def words_at_import(tree: ast.AST) -> Iterator[str]:
+    """Words said while a module is imported, in a default or a decorator too: whose language would that be?"""
+    if isinstance(tree, ast.Attribute) and last_name(tree.value) == "words":
+        yield f"line {tree.lineno} says words.{tree.attr} at import"
+    if isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        early = [*tree.args.defaults, *filter(None, tree.args.kw_defaults), *getattr(tree, "decorator_list", [])]
+    elif isinstance(tree, ast.AnnAssign):  # annotations are read by nobody
+        early = [tree.value] if tree.value else []
+    else:
+        early = list(ast.iter_child_nodes(tree))
+    yield from (said for each in early for said in words_at_import(each))
+
+
 Rule = Callable[[ast.AST], Iterator[str]]
 BREAKS: list[tuple[Rule, str]] = [
     (impure, "import os"),
@@ -145,6 +158,10 @@ BREAKS: list[tuple[Rule, str]] = [
     (vague_names, "class TagManager: ..."),
     (vague_names, "class PathUtils: ..."),
     (streamlit, "def f():\n    import streamlit.components.v1"),
+    (words_at_import, "MODES = {'a': words.MODE}"),
+    (words_at_import, "class Job:\n    stage: str = words.STARTING"),
+    (words_at_import, "def f(otherwise=words.NONE): ..."),
+    (words_at_import, "@named(words.PAGE)\ndef f(): ..."),
 ]
 
 
@@ -195,6 +212,10 @@ def test_only_apply_and_commit_write() -> None:
 def test_words_and_charts_are_drawn_by_nobody() -> None:
     """dashboard.present makes values out of values, so that it can be tested and read without a browser."""
     assert complaints(streamlit, [path for path in SOURCES if "dashboard/present" in relative(path)]) == []
+
+
+def test_words_are_said_in_the_language_of_a_reader() -> None:
+    assert complaints(words_at_import, [path for path in SOURCES if "present/words/" not in relative(path)]) == []
 
 
 def test_names_say_what_a_thing_does() -> None:

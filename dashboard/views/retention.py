@@ -14,7 +14,6 @@ from dashboard.widgets import errors, frame, inputs, lab, plans
 from dashboard.widgets.frame import Opened
 
 EXPIRE, TAGS, CHANGELOGS = "expire", "tags", "changelogs"
-MODES = {EXPIRE: words.MODE_EXPIRE, TAGS: words.MODE_TAGS}
 
 
 def draw() -> None:
@@ -24,7 +23,8 @@ def draw() -> None:
     frame.note_all(opened, history)
     plans.progress(opened)
     has_changelogs = any(line.changelogs for line in opened.heads.lines)
-    modes = MODES | {CHANGELOGS: words.MODE_CHANGELOGS} if has_changelogs else MODES
+    modes = {EXPIRE: words.MODE_EXPIRE, TAGS: words.MODE_TAGS}
+    modes |= {CHANGELOGS: words.MODE_CHANGELOGS} if has_changelogs else {}
     mode = inputs.one_of(words.MODE, "mode", modes, EXPIRE)
     with errors.boundary():
         change = {EXPIRE: _expire, TAGS: _tags, CHANGELOGS: _changelogs}[mode](opened)

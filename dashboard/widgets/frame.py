@@ -13,7 +13,7 @@ from core.history import History
 from core.model import Heads
 from core.warehouse import TableRef, Warehouse
 from dashboard import access, loading, state
-from dashboard.present import markup, notices, units, words
+from dashboard.present import language, markup, notices, units, words
 from dashboard.present.palette import Palette, palette
 from dashboard.state import Place
 from dashboard.widgets import errors, tree
@@ -74,7 +74,9 @@ def sidebar(place: Place) -> None:
         _warehouse_box(place)
         tree.draw(_choose(place))
         st.space("stretch")
-        _zone_box(place)
+        with st.container(horizontal=True, gap="small"):
+            _zone_box(place)
+            _language_box()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(words.now_line(place.now_ms, place.zone), width="stretch")
             st.button(
@@ -132,6 +134,19 @@ def _zone_box(place: Place) -> None:
         on_change=lambda: state.put(
             tz=None if st.session_state["frame.zone"] == units.UTC else st.session_state["frame.zone"]
         ),
+    )
+
+
+def _language_box() -> None:
+    st.session_state["frame.language"] = language.chosen()
+    st.segmented_control(
+        words.LANGUAGE,
+        list(language.LANGUAGES),
+        format_func=lambda name: words.LANGUAGES[name],
+        key="frame.language",
+        required=True,
+        on_change=lambda: state.put(lang=st.session_state["frame.language"]),
+        width="content",
     )
 
 

@@ -27,7 +27,7 @@ def choices(heads: Heads, zone: str) -> dict[str, str]:
     return found
 
 
-def pick(label: str, name: str, heads: Heads, zone: str, *, otherwise: str = words.POINT_PLACEHOLDER) -> str | None:
+def pick(label: str, name: str, heads: Heads, zone: str, *, otherwise: str | None = None) -> str | None:
     """A point bound to a name of the place. Anything of the grammar of points can be written in."""
     shown = choices(heads, zone)
     key = f"pick.{name}"
@@ -41,7 +41,7 @@ def pick(label: str, name: str, heads: Heads, zone: str, *, otherwise: str = wor
         key=key,
         format_func=lambda point: shown.get(point, point),
         accept_new_options=True,
-        placeholder=otherwise,
+        placeholder=otherwise or words.POINT_PLACEHOLDER,
         help=words.POINT_HELP,
         on_change=lambda: state.put(**{name: st.session_state[key]}),
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from dashboard.present import words
+from dashboard.present import language, words
 from tests.places import ROOT
 
 WORDS = sorted((ROOT / "dashboard" / "present" / "words").glob("*.py"))
@@ -65,6 +67,22 @@ def test_no_word_stands_twice() -> None:
     found = [name for path in WORDS for name in names(ast.parse(path.read_text())) if not name.startswith("_")]
     assert sorted(found) == sorted(set(found))
     assert set(found) <= set(dir(words)), "a module that the room does not open"
+
+
+def test_readers_on_threads_do_not_mix_their_languages() -> None:
+    """Each run says its own words, whatever another thread has chosen meanwhile."""
+    turn = threading.Barrier(4, timeout=60)
+
+    def read(chosen: str) -> set[str]:
+        language.choose(chosen)
+        said = set()
+        for _ in range(50):
+            turn.wait()
+            said.add(words.REFRESH)
+        return said
+
+    with ThreadPoolExecutor(4) as readers:
+        assert list(readers.map(read, ("en", "zh", "en", "zh"))) == [{"Refresh"}, {"刷新"}] * 2
 
 
 def test_the_styles_know_every_hue() -> None:

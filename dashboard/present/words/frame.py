@@ -31,6 +31,8 @@ REFRESH = "Refresh"
 REFRESH_HELP = "Read the clock again. Relative times and age rules are counted from the moment shown here."
 ZONE = "Time zone"
 ZONE_HELP = "Every time on every page is shown in this zone. The command line always takes and prints UTC."
+LANGUAGE = "Language"
+LANGUAGES: Mapping[str, str] = {"en": "EN", "zh": "中文"}
 READ_ONLY = "Read-only"
 READ_ONLY_HELP = (
     "This server was started for reading: each page shows the plan and the exact command. "

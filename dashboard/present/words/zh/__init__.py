@@ -1,0 +1,10 @@
+"""Every word of the dashboard in Chinese: the names of `words`, module by module, of the same kinds.
+
+快照 snapshot, 标签 tag, 分支 branch, 消费者 consumer, 清单 manifest, 分区 partition, 桶 bucket, 合并 compaction,
+过期 expire, 回滚 rollback, 保留 retain, 时间旅行 time travel. Ids, commands, options and fields stay as they are.
+"""
+
+# ruff: noqa: F403
+
+from dashboard.present.words.zh.frame import *
+from dashboard.present.words.zh.how import *
