@@ -167,6 +167,11 @@ def note(level: str, text: Piece) -> str:
     return f'<div class="snap-note {level}"><span class="snap-sign">{sign}</span><span>{body}</span></div>'
 
 
+def rule(parts: Sequence[str], names: Sequence[str]) -> str:
+    """How a figure is computed: its name, then each part of the rule under the name of that part."""
+    return f'<div class="snap-rule"><b>{escape(parts[0])}</b>{facts(zip(names, parts[1:], strict=True))}</div>'
+
+
 def empty(title: str, text: str) -> str:
     """A place with nothing to show: what that means and what to do next."""
     return f'<div class="snap-empty"><div class="snap-title">{escape(title)}</div><div>{_code(text)}</div></div>'

@@ -9,7 +9,7 @@ from core.model import Snapshot
 from dashboard import state
 from dashboard.present import charts, commands, markup, pointing, units, words
 from dashboard.present.axis import axis
-from dashboard.widgets import details, errors, frame, lanes, plans
+from dashboard.widgets import details, errors, frame, how, lanes, plans
 from dashboard.widgets.frame import Opened
 
 BOX = "asof.point"
@@ -73,7 +73,7 @@ def _answer(opened: Opened, found: AsOf) -> None:
         markup.card(words.ASOF_THIS, _card(opened, found.snapshot), "", strong=True),
         markup.card(words.ASOF_AFTER, _card(opened, found.after), words.ASOF_NOTHING_AFTER),
     ]
-    st.html(markup.cards(cards))
+    how.beside(markup.cards(cards), words.HOW_ASOF, wide=True)
     lines: list[tuple[str, markup.Piece]] = [(words.ASOF_RULE, found.rule)]
     if found.gap_ms is not None:
         lines.append((words.ASOF_GAP, words.asof_gap(found.gap_ms)))

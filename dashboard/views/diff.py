@@ -11,7 +11,7 @@ from core.history import History
 from dashboard import state
 from dashboard.present import charts, commands, differences, markup, pointing, units, words
 from dashboard.present.axis import axis
-from dashboard.widgets import details, errors, frame, grids, lanes, plans, points, rowchanges
+from dashboard.widgets import details, errors, frame, grids, how, lanes, plans, points, rowchanges
 from dashboard.widgets.frame import Opened
 
 CHART = "diff.chart"
@@ -76,7 +76,7 @@ def _swap() -> None:
 
 
 def _show(opened: Opened, history: History, found: Diff) -> None:
-    st.html(differences.stat_line(found))
+    how.beside(differences.stat_line(found), words.HOW_DIFF, words.HOW_DIFF_PARTITIONS)
     carried = differences.carried_rows(found)
     hide = differences.compacted_files(found) > 0 and st.toggle(
         words.HIDE_COMPACTION,

@@ -10,14 +10,15 @@ from core.warehouse import TableRef
 from dashboard import loading, state
 from dashboard.present import markup, rows, words
 from dashboard.state import Place
-from dashboard.widgets import frame
+from dashboard.widgets import frame, how
 
 PAGE_SIZE = 50
 
 
 def draw(place: Place) -> None:
     listing = frame.open_warehouse(place)
-    st.html(markup.head("", words.PRODUCT, words.TAGLINE))
+    rules = words.HOW_OVERVIEW_NAMES, words.HOW_ROWS, words.HOW_LIVE, words.HOW_ONLY_HISTORY
+    how.beside(markup.head("", words.PRODUCT, words.TAGLINE), *rules)
     totals = st.empty()
     totals.html(rows.overview_tiles(len(listing.tables), []))
     tables = _filtered(listing.tables)

@@ -12,7 +12,7 @@ from core.model import MAIN, Line
 from core.units import parse_duration_ms
 from dashboard import loading, state
 from dashboard.present import markup, rows, units, words
-from dashboard.widgets import branches, details, errors, frame, grids, inputs, plans, schedule
+from dashboard.widgets import branches, details, errors, frame, grids, how, inputs, plans, schedule
 from dashboard.widgets.frame import Opened
 
 GRID = "tags.grid"
@@ -52,6 +52,7 @@ def draw() -> None:
 
 def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
     """Draw the list; the name of the row that is chosen."""
+    how.caption(words.TAG_CHOOSE, words.HOW_TAG_COST, words.HOW_TAG_LATER, words.HOW_ROWS)
     event = grids.choose(
         frame_,
         GRID,

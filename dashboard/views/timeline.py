@@ -9,7 +9,7 @@ from core.history import History
 from dashboard import loading, state
 from dashboard.present import charts, markup, rows, words
 from dashboard.present.axis import MAX_POINTS, Axis, axis
-from dashboard.widgets import details, errors, frame, lanes
+from dashboard.widgets import details, errors, frame, how, lanes
 from dashboard.widgets.frame import Opened
 
 CHART = "timeline.chart"
@@ -51,7 +51,8 @@ def _chart(opened: Opened, history: History | None, shown: Axis, window: tuple[i
     trend = rows.trend(opened.heads, history).within(window).thinned()
     due = _due(opened)
     figure = charts.timeline(shown, frame.hues(), opened.zone, trend=trend, chosen=_ring(opened), due=due)
-    lanes.draw(figure, charts.legend(shown, due, words.LEGEND_DUE[opened.heads.format]), CHART, _clicked)
+    legend = charts.legend(shown, due, words.LEGEND_DUE[opened.heads.format])
+    lanes.draw(figure, legend, CHART, _clicked, words.HOW_TREND, words.HOW_DUE)
 
 
 def _due(opened: Opened) -> frozenset[str]:
@@ -94,7 +95,7 @@ def _detail(opened: Opened, history: History | None) -> None:
             return
         point = str(latest.id)
     found = details.resolve(opened, point)
-    st.html(markup.panel_title(words.point_title(found)))
+    how.beside(markup.panel_title(words.point_title(found)), words.HOW_TREND, words.HOW_DUE)
     details.draw(opened, history, found)
 
 

@@ -13,7 +13,7 @@ from core.planned import Plan
 from dashboard import loading
 from dashboard.present import lab, markup, words
 from dashboard.present.charts import CONFIG
-from dashboard.widgets import errors, grids
+from dashboard.widgets import errors, grids, how
 from dashboard.widgets.frame import Opened, hues
 
 
@@ -41,7 +41,7 @@ def _curve(opened: Opened, history: History, branch: str, chosen: int | None) ->
     if figure is None:
         st.html(markup.note("info", words.LAB_NO_CURVE))
         return
-    st.caption(words.LAB_CURVE_HELP)
+    how.caption(words.LAB_CURVE_HELP, words.HOW_CURVE)
     st.plotly_chart(figure, key="lab.curve", theme=None, config=CONFIG)
     table = st.expander(words.LAB_AS_TABLE, key="lab.as_table", on_change="rerun")
     if table.open:
@@ -56,7 +56,7 @@ def _curve(opened: Opened, history: History, branch: str, chosen: int | None) ->
 
 
 def _holders(opened: Opened, history: History) -> None:
-    st.caption(words.LAB_HOLDERS_HELP)
+    how.caption(words.LAB_HOLDERS_HELP, words.HOW_HOLDERS)
     columns = {
         "holders": grids.text(words.LAB_HELD_BY, width="large"),
         "files": grids.number(words.LAB_FILES),
@@ -68,6 +68,7 @@ def _holders(opened: Opened, history: History) -> None:
 
 def _own(opened: Opened, history: History, branch: str) -> None:
     next_commit(opened, history, branch)
+    how.caption(words.LAB_ENDS_HELP, words.HOW_DUE)
     grids.draw(
         lab.ends(history, opened.now_ms, branch),
         "lab.ends",
@@ -91,7 +92,7 @@ def _drops(opened: Opened, history: History, branch: str) -> None:
         has_tags = is_later and opened.heads.main.tags
         st.html(markup.note("info", words.TAGS_KEEP_NOTHING if has_tags else words.NO_TAGS_TO_DELETE))
         return
-    st.caption(words.LAB_DROPS_LATER if is_later else words.LAB_DROPS_HELP)
+    how.caption(words.LAB_DROPS_LATER if is_later else words.LAB_DROPS_HELP, words.HOW_DROPS)
     columns = {
         "count": grids.number(words.LAB_COUNT),
         "tags": grids.text(words.LAB_DROP_TAGS, width="large"),

@@ -10,10 +10,13 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.present import charts, markup, words
+from dashboard.widgets import how
 
 
-def draw(figure: go.Figure, legend: list[charts.Legend], key: str, clicked: Callable[[str], None]) -> None:
-    """Draw a figure under its legend.
+def draw(
+    figure: go.Figure, legend: list[charts.Legend], key: str, clicked: Callable[[str], None], *rules: words.Rule
+) -> None:
+    """Draw a figure under its legend; `rules` are how what it shows beside the points is computed.
 
     `clicked` gets what the clicked mark carries: a point, or `from..to` in milliseconds.
     """
@@ -23,7 +26,7 @@ def draw(figure: go.Figure, legend: list[charts.Legend], key: str, clicked: Call
         if chosen:
             clicked(chosen)
 
-    st.html(markup.legend(legend))
+    how.beside(markup.legend(legend), words.HOW_TIMELINE, *rules)
     st.plotly_chart(
         figure,
         key=key,

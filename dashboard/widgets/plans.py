@@ -16,7 +16,7 @@ from core.planned import Plan
 from core.sweep import Receipt
 from dashboard import access, jobs, loading, state
 from dashboard.present import branches, commands, markup, rows, units, words
-from dashboard.widgets import errors, grids, lab, unfinished
+from dashboard.widgets import errors, grids, how, lab, unfinished
 from dashboard.widgets.frame import Opened
 
 POLL_S = 0.5
@@ -56,7 +56,8 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
     ]
     if opened.heads.pointer is not None:
         del tiles[2]  # Iceberg's tags keep snapshots, never files
-    st.html(markup.tiles(tiles))
+    rules = words.HOW_FREED, words.HOW_KEPT, words.HOW_TAGS_KEEP, words.HOW_VERDICTS
+    how.beside(markup.tiles(tiles), *rules, at=_kind(plan), wide=True)
     for warning in plan.warnings:
         st.html(markup.note("warning", warning))
     if len(plan.orphans):
@@ -69,7 +70,7 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
     names = [words.VERDICTS, words.freed_files(len(plan.frees)), words.HOW]
     if opened.heads.pointer is None:
         names.insert(2, words.NATIVE)
-    verdicts, files, *beside, how = st.tabs(names)
+    verdicts, files, *beside, computed = st.tabs(names)
     with verdicts:
         _verdicts(opened, plan)
         _protect(opened, plan, history)
@@ -80,7 +81,7 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
     for tab in beside:
         with tab:
             lab.beside(history, plan)
-    with how:
+    with computed:
         st.html(
             markup.facts(
                 [

@@ -11,7 +11,7 @@ from core.history import History
 from core.tagging import Tagging
 from dashboard import loading
 from dashboard.present import commands, markup, words
-from dashboard.widgets import plans, several
+from dashboard.widgets import how, plans, several
 from dashboard.widgets.frame import Opened
 
 
@@ -36,7 +36,7 @@ def draw(opened: Opened, history: History, branch: str) -> None:
 
 
 def _rules(opened: Opened, found: Tagging, of: Rules, branch: str) -> None:
-    st.html(markup.panel_title(words.AUTO_TAGS))
+    how.beside(markup.panel_title(words.AUTO_TAGS), words.HOW_AUTO_TAGS)
     st.html(markup.note("info", words.auto_rules(of)))
     for note in found.notes:
         st.html(markup.note("info", note))

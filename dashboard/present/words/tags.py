@@ -33,6 +33,7 @@ TAG_KEPT_HELP = (
 )
 TAG_RETAINED_HINT = "blank: for ever, or 90d"
 TAG_CREATE = "Create a tag"
+TAG_CHOOSE = "Choose a row to open a tag, let it name another snapshot, rename or delete it."
 TAG_COST = "Frees now"
 TAG_LATER = "After the policy"
 TAG_LATER_HELP = (
