@@ -15,7 +15,7 @@ from core import refs, retention
 from core.asof import in_words
 from core.errors import Invalid
 from core.history import History
-from core.model import Heads, HolderKind, Line, Tag
+from core.model import Heads, Holder, HolderKind, Line, Tag
 from core.retention import UNBOUNDED
 from core.units import is_true, several
 
@@ -117,24 +117,24 @@ def life(history: History, path: str, now_ms: int) -> Life | None:
     kind, size = history.objects["kind"][row].as_py(), history.objects["bytes"][row].as_py()
     dates = expiries(history.heads, now_ms)
     holders = history.holders_of(path)
-    last, ends = None, -1.0
+    last, longest, ends = None, (-1, 0.0, 0), None
     words = "nothing holds it: it is an orphan"
-    for holder in holders:
+    for place, holder in enumerate(holders):
         expiry = dates.get(holder.point)
-        ends_here = float("inf") if expiry is None or expiry.not_before_ms is None else float(expiry.not_before_ms)
-        if ends_here > ends or last is None:
-            last, ends = holder.point, ends_here
+        if (lasts := lasting(holder, expiry, place)) > longest:
+            last, longest, ends = holder.point, lasts, expiry.not_before_ms if expiry else None
             what = "an unreadable point" if holder.snapshot is None else holder.point
             tells = expiry.words if expiry else "no rule takes it away by itself"
             if holder.kind is HolderKind.CHANGELOG:
                 tells = "with the expiry of its long-lived changelog"
             words = f"kept longest by {what}: {tells}"
-    return Life(
-        path,
-        kind,
-        size,
-        tuple(holder.point for holder in holders),
-        last,
-        None if ends in (-1.0, float("inf")) else int(ends),
-        words,
-    )
+    return Life(path, kind, size, tuple(holder.point for holder in holders), last, ends, words)
+
+
+def lasting(holder: Holder, expiry: Expiry | None, place: int) -> tuple[int, float, int]:
+    """What orders holders by how long they last: what never goes, then what hangs on commits yet to come (the newer the
+    longer), then dates."""
+    if expiry is not None and expiry.not_before_ms is not None:
+        return 0, float(expiry.not_before_ms), -place
+    hangs = holder.kind is HolderKind.CHANGELOG or (expiry is not None and expiry.words.startswith("after "))
+    return (1, 0.0, place) if hangs else (2, 0.0, -place)

@@ -78,7 +78,7 @@ class _Builder:
         entries = self.manifests.load(self.place, names, ENTRY, sizes, self.progress)
         self._check_counts(entries, names, rows)
         self._blame(entries.errors, position, [names[number] for number in manifest], "a readable manifest")
-        entries = _inherited(entries, rows)
+        entries = inherited(entries, rows)
         runs = from_pairs(manifest, position, len(names), self.positions)
         files, live = self._files(entries, runs, len(names))
         told = pa.array([sizes.get(name) for name in names], pa.int64())
@@ -121,7 +121,7 @@ class _Builder:
             for member in self.found.snapshots.values()
             for path in member.manifests
         ]
-        rows = pa.concat_tables([loaded.rows.drop_columns(["key"]), _inline(inline)]).combine_chunks()
+        rows = pa.concat_tables([loaded.rows.drop_columns(["key"]), inline_rows(inline)]).combine_chunks()
         paths = self.place.paths(rows["path"].combine_chunks()) if len(rows) else rows["path"].combine_chunks()
         encoded = paths.dictionary_encode()
         manifest_of = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -205,7 +205,7 @@ class _Builder:
                 "path": path,
                 "bytes": pc.coalesce(own["size"], own["bytes"]),
                 "rows": pc.if_else(is_data, own["rows"], 0),
-                "partition": self._partitions(own["partition"]),
+                "partition": partitions(self.found, own["partition"]),
                 "bucket": nothing,
                 "level": nothing,
                 "schema_id": pa.nulls(len(own), pa.int64()),
@@ -228,20 +228,6 @@ class _Builder:
         encoded = _flat(snapshots).dictionary_encode()
         words = pa.array([told.get(number) for number in encoded.dictionary.to_pylist()], pa.string())
         return words.take(encoded.indices) if len(words) else pa.nulls(len(encoded), pa.string())
-
-    def _partitions(self, spelled: pa.ChunkedArray) -> pa.Array:
-        """Partitions as `name=value/…`, by the ids of the specs' fields."""
-        fields = {each["field-id"]: each for spec in self.found.specs.values() for each in spec}
-        encoded = _flat(spelled).dictionary_encode()
-        texts = []
-        for text in encoded.dictionary.to_pylist():
-            parts = []
-            for part in text.split(JOINT) if text else ():
-                number, _, value = part.partition("=")
-                spec = fields.get(int(number), {"name": f"field-{number}", "transform": "identity"})
-                parts.append(f"{spec['name']}={_shown(value, spec['transform'])}")
-            texts.append("/".join(parts))
-        return pa.array(texts, pa.string()).take(encoded.indices) if texts else pa.array([], pa.string())
 
     def _hold_statistics(self) -> None:
         wanted: dict[str, tuple[int, list[int]]] = {}
@@ -297,7 +283,22 @@ class _Builder:
         )
 
 
-def _inherited(entries: Loaded, rows: pa.Table) -> Loaded:
+def partitions(found: Metadata, spelled: pa.ChunkedArray) -> pa.Array:
+    """Partitions as `name=value/…`, by the ids of the specs' fields."""
+    fields = {each["field-id"]: each for spec in found.specs.values() for each in spec}
+    encoded = _flat(spelled).dictionary_encode()
+    texts = []
+    for text in encoded.dictionary.to_pylist():
+        parts = []
+        for part in text.split(JOINT) if text else ():
+            number, _, value = part.partition("=")
+            spec = fields.get(int(number), {"name": f"field-{number}", "transform": "identity"})
+            parts.append(f"{spec['name']}={_shown(value, spec['transform'])}")
+        texts.append("/".join(parts))
+    return pa.array(texts, pa.string()).take(encoded.indices) if texts else pa.array([], pa.string())
+
+
+def inherited(entries: Loaded, rows: pa.Table) -> Loaded:
     """Entries with what ADDED ones take from their manifest's row in the list: snapshot id, sequence number.
 
     Version 1 knows no sequence numbers: all its entries have 0."""
@@ -318,7 +319,7 @@ def _inherited(entries: Loaded, rows: pa.Table) -> Loaded:
     return Loaded(table, entries.start, entries.errors)
 
 
-def _inline(inline: Sequence[tuple[int, str, int]]) -> pa.Table:
+def inline_rows(inline: Sequence[tuple[int, str, int]]) -> pa.Table:
     """Rows as of a list for the manifests that a version 1 snapshot names itself."""
     schema = pa.schema([(column.name, column.type) for column in LIST if column.name != "key"])
     rows = [{"path": path, "spec_id": 0, "content": 0, "sequence": 0, "snapshot_id": own} for _, path, own in inline]

@@ -55,6 +55,13 @@ INDEX = (
     Column("bytes", ("_FILE_SIZE",), pa.int64()),
     Column("external_path", ("_EXTERNAL_PATH",), pa.string(), required=False),
 )
+# Read on demand: what only somebody who looks at single files asks.
+DETAIL = (
+    *ENTRY,
+    Column("min_sequence", ("_FILE", "_MIN_SEQUENCE_NUMBER"), pa.int64(), required=False),
+    Column("max_sequence", ("_FILE", "_MAX_SEQUENCE_NUMBER"), pa.int64(), required=False),
+    Column("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
+)
 # Read on demand, for the files of one point: what only a reader of rows asks.
 KEYED = (
     Column("version", ("_VERSION",), pa.int32()),
@@ -85,7 +92,7 @@ _RANGES = pa.list_(
 VECTORS = (*INDEX, Column("ranges", ("_DELETIONS_VECTORS_RANGES",), _RANGES, required=False))
 LISTED = (*LIST, Column("schema_id", ("_SCHEMA_ID",), pa.int64()))
 _VERSIONS: Mapping[tuple[Column, ...], int] = {
-    LIST: 2, LISTED: 2, ENTRY: 2, KEYED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
+    LIST: 2, LISTED: 2, ENTRY: 2, DETAIL: 2, KEYED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
 }  # fmt: skip
 
 
