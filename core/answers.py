@@ -215,28 +215,12 @@ def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
     """Of one table: every tag's two costs, bytes by set of holders; of a branch the retention curve and the best tags
     to drop."""
     kept = history.existing
-    files, sizes = exclusive(history, kept)
-    settled = kept & ~going(history, now_ms)
-    _, later = exclusive(history, settled)
     dates = expiries(history.heads, now_ms)
     curve_files, curve_bytes = retention_curve(history, branch)
     best, untold = _best_drops(history, now_ms, branch)
     return {
         "held_bytes": history.bytes_of(history.held.over(kept)),
-        "tags": _ref_costs(history, now_ms)
-        if history.heads.format == "iceberg"
-        else [
-            {
-                "point": holder.point,
-                "snapshot": holder.snapshot.id if holder.snapshot else None,
-                "exclusive_now_files": int(files[position]),
-                "exclusive_now_bytes": int(sizes[position]),
-                "exclusive_after_policy_bytes": int(later[position]),
-                "expires": dates[holder.point].words if holder.point in dates else None,
-            }
-            for position, holder in enumerate(history.holders)
-            if holder.kind is HolderKind.TAG
-        ],
+        "tags": tag_costs(history, now_ms),
         "snapshots": [
             {
                 "point": holder.point,
@@ -254,6 +238,28 @@ def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
         "best_drops": [{"tags": list(drop.tags), "files": drop.files, "bytes": drop.bytes} for drop in best],
         "best_drops_untold": untold,
     }
+
+
+def tag_costs(history: History, now_ms: int) -> list[Json]:
+    """One object a tag: what it alone keeps, now and once every branch's own policy has run, and when it goes."""
+    if history.heads.format == "iceberg":
+        return _ref_costs(history, now_ms)
+    kept = history.existing
+    files, sizes = exclusive(history, kept)
+    _, later = exclusive(history, kept & ~going(history, now_ms))
+    dates = expiries(history.heads, now_ms)
+    return [
+        {
+            "point": holder.point,
+            "snapshot": holder.snapshot.id if holder.snapshot else None,
+            "exclusive_now_files": int(files[position]),
+            "exclusive_now_bytes": int(sizes[position]),
+            "exclusive_after_policy_bytes": int(later[position]),
+            "expires": dates[holder.point].words if holder.point in dates else None,
+        }
+        for position, holder in enumerate(history.holders)
+        if holder.kind is HolderKind.TAG
+    ]
 
 
 def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[Drop, ...], str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import unicodedata
 
 from core.errors import Invalid
 
@@ -91,3 +92,25 @@ def size(count: int) -> str:
 def several(count: int, noun: str, plural: str | None = None) -> str:
     """`1 file`, `1,204 files`."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def iso(ms: int) -> str:
+    """`2026-01-03T00:00:00Z`, with milliseconds where there are any: how a POINT or a TIME is written. A number that no
+    calendar holds stays one."""
+    try:
+        at = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=ms)
+    except OverflowError:
+        return str(ms)
+    return at.replace(tzinfo=None).isoformat("T", "milliseconds" if ms % 1_000 else "seconds") + "Z"
+
+
+def printable(text: str) -> str:
+    """The text with everything that is neither printed nor a line's end written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char
+        if char.isprintable() or char == "\n" or unicodedata.category(char) == "Zs"
+        else char.encode("unicode_escape").decode()
+        for char in text
+    )

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core import answers
-from core.cli import calling, changes, programs, questions, tagging, writing
+from core.cli import bisecting, calling, changes, programs, questions, reports, tagging, writing
 from core.cli.text import say
 from core.errors import Invalid, SnapscopeError
 from core.model import MAIN
@@ -128,6 +128,14 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--limit", type=int, default=1000, help="differing rows shown at the most (1000)")
     sub.add_argument("--timeout", default="5 min", metavar="DURATION")
 
+    sub = command("report", reports.report, "Write one HTML file of a table's state, or of a difference.")
+    which = sub.add_mutually_exclusive_group()
+    which.add_argument("--at", default=None, metavar="POINT", help="the state at this point (default: latest)")
+    which.add_argument("--diff", nargs=2, default=None, metavar=("FROM", "TO"), help="the difference of two points")
+    sub.add_argument("--zone", default="UTC", metavar="ZONE", help="of the times in it, such as Asia/Shanghai (UTC)")
+    sub.add_argument("--now", metavar="TIME")
+    sub.add_argument("-o", "--out", required=True, metavar="FILE")
+
     plan = commands.add_parser("plan", help="Show what a change would free, changing nothing.")
     kinds = plan.add_subparsers(dest="change", required=True, parser_class=_Parser)
     for name, add in (
@@ -146,11 +154,13 @@ def _parser() -> argparse.ArgumentParser:
         else:
             _common(sub, True)
         add(sub)
+        _report_option(sub)
     for name, add, _ in _OF_BRANCHES:
         sub = kinds.add_parser(name)
         sub.set_defaults(run=changes.plan, all=None)
         _common(sub, True)
         add(sub)
+        _report_option(sub)
 
     for name, add, help_ in (
         ("expire", _expire_options, "Expire snapshots."),
@@ -226,6 +236,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--timeout", default="60 s", metavar="DURATION")
     sub.add_argument("--engine", default="plain", help="who reads the rows: plain Spark, or the engine's own connector")
     _connector(sub)
+    bisecting.options(command("bisect", bisecting.bisect, "Find the first snapshot where a condition turned true."))
     sub = command("compact", writing.compact, "Make few large files of many small ones; rows stay as they are.")
     sub.add_argument("--min-files", type=int, help="small files that become one (default: the table's option)")
     sub = command("analyze", writing.analyze, "Count rows and columns for planners, and commit the statistics.")
@@ -253,6 +264,12 @@ def _common(sub: argparse.ArgumentParser, table: bool) -> None:
 def _connector(sub: argparse.ArgumentParser) -> None:
     help_ = "a jar or Maven coordinates of an engine's own Spark connector, in place of $SNAPSCOPE_CONNECTORS"
     sub.add_argument("--connector", action="append", default=[], metavar="JAR|COORDINATES", help=help_)
+
+
+def _report_option(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--report", default=None, metavar="FILE", help="also write the plan as one HTML file, for approval"
+    )
 
 
 def _confirmation(sub: argparse.ArgumentParser) -> None:

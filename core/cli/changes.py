@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from core import answers
+from core import answers, report
 from core.apply import retention_before
 from core.asof import in_words, parse_time_ms, resolve
 from core.changes import (
@@ -25,7 +25,7 @@ from core.changes import (
     ResetConsumer,
     Rollback,
 )
-from core.cli import running
+from core.cli import reports, running
 from core.cli import text as texts
 from core.cli.text import UNREAD
 from core.errors import Invalid, SnapscopeError
@@ -144,6 +144,8 @@ def plan(args: Args) -> Answer:
     if args.all is not None:
         if args.table is not None:
             raise Invalid("A table and --all were named.", remedy="Name a table, or a warehouse with --all.")
+        if args.report is not None:
+            raise Invalid("A report is of one table's plan.", remedy="Name the table in place of --all.")
         return _plan_all(args)
     if args.table is None:
         raise Invalid("No table was named.", remedy="Name a table, or a warehouse with --all.")
@@ -152,7 +154,13 @@ def plan(args: Args) -> Answer:
     rounded = _rounded(args, history)
     shown = table.preview(_asked(args), running.now_ms(args), history)
     native, coming = table.native(shown, history), _coming(table, history, shown)
-    return {**answers.plan(shown, native, coming), **rounded}, texts.of_plan(shown, native, coming)
+    document, text = {**answers.plan(shown, native, coming), **rounded}, texts.of_plan(shown, native, coming)
+    if args.report is not None:
+        path = reports.written(
+            args.report, report.of_plan(shown, history.heads, table.name, native=native, coming=coming)
+        )
+        return {**document, "report": path}, f"{text}\nWritten to {path}."
+    return document, text
 
 
 def _coming(table: Table, history: History, shown: Plan) -> Forecast | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import unicodedata
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -12,7 +11,7 @@ from core.asof import in_words
 from core.forecast import Forecast
 from core.planned import Plan, Verdict
 from core.sweep import Receipt
-from core.units import several, size
+from core.units import printable, several, size
 
 SHOWN = 20
 ALIKE = 4  # so many neighbours with one verdict and one reason share a line
@@ -68,20 +67,8 @@ def say(text: str, stream: TextIO | None = None, *, is_json: bool = False) -> No
     """Print what any terminal can show: names out of a table steer no terminal, and none is refused."""
     stream = stream or sys.stdout
     encoding = stream.encoding or "utf-8"
-    shown = text if is_json else plain(text)
+    shown = text if is_json else printable(text)
     print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream)
-
-
-def plain(text: str) -> str:
-    """The text with everything that is neither printed nor a line's end written as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(
-        char
-        if char.isprintable() or char == "\n" or unicodedata.category(char) == "Zs"
-        else char.encode("unicode_escape").decode()
-        for char in text
-    )
 
 
 def number(value: int | None) -> str:
@@ -93,7 +80,7 @@ def signed_size(count: int) -> str:
 
 
 def grid(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    rows = [tuple(plain(cell).replace("\n", "\\n") for cell in row) for row in rows]
+    rows = [tuple(printable(cell).replace("\n", "\\n") for cell in row) for row in rows]
     widths = [max(len(row[index]) for row in (header, *rows)) for index in range(len(header))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from core import procedures
+from core import spoken as speaking
 from core.changes import (
     Change,
     CleanOrphans,
@@ -31,13 +32,9 @@ from dashboard.present import units
 PLAIN = "plain"  # who reads the rows of a query where nobody else is asked
 
 
-def of(change: Change, location: str) -> str | None:
-    """`snapscope expire /path --retain-max 10`: what carries the change out; it prints the plan and asks first.
-
-    None for a change that the command line has no word for.
-    """
-    spoken = _words(change, location)
-    return _line(["snapscope", *spoken]) if spoken else None
+def of(change: Change, location: str) -> str:
+    """`snapscope expire /path --retain-max 10`: what carries the change out; it prints the plan and asks first."""
+    return speaking.command(change, location)
 
 
 def call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) -> str | None:
@@ -146,77 +143,3 @@ def diff(location: str, a: str, b: str, *, rows: bool = False) -> str:
 
 def _line(spoken: list[str]) -> str:
     return " ".join(shlex.quote(word) for word in spoken)
-
-
-def _words(change: Change, location: str) -> list[str]:
-    spoken: list[str] = []
-    match change:
-        case Expire():
-            spoken = ["expire", location]
-            for name, value in (("--retain-max", change.retain_max), ("--retain-min", change.retain_min)):
-                spoken += [name, str(value)] if value is not None else []
-            spoken += ["--older-than", units.iso(change.older_than_ms)] if change.older_than_ms is not None else []
-            if change.time_retained_ms is not None:
-                spoken += ["--time-retained", f"{change.time_retained_ms} ms"]
-            spoken += ["--max-deletes", str(change.max_deletes)] if change.max_deletes is not None else []
-            spoken += ["--rules", change.rules] if change.rules != "newest" else []
-            for name in change.drop_tags:
-                spoken += ["--drop-tag", name]
-            for number in change.snapshots:
-                spoken += ["--snapshot", str(number)]
-            spoken += ["--expired-tags"] if change.expired_tags else []
-            if change.tags_older_than_ms is not None:
-                spoken += ["--tags-older-than", units.iso(change.tags_older_than_ms)]
-            spoken += ["--changelog"] if change.changelogs_only else []
-            for name, value in (
-                ("--changelog-retain-max", change.changelog_retain_max),
-                ("--changelog-retain-min", change.changelog_retain_min),
-            ):
-                spoken += [name, str(value)] if value is not None else []
-            if change.changelog_time_retained_ms is not None:
-                spoken += ["--changelog-time-retained", f"{change.changelog_time_retained_ms} ms"]
-        case DeleteTags():
-            spoken = ["delete-tag", location]
-            for name in change.names:
-                spoken += ["--name", name]
-        case CreateTag():
-            spoken = ["create-tag", location, "--name", change.name]
-            spoken += ["--snapshot", str(change.snapshot_id)] if change.snapshot_id is not None else []
-            spoken += ["--time-retained", f"{change.retained_ms} ms"] if change.retained_ms is not None else []
-            spoken += ["--verify"] if change.verified else []
-        case ReplaceTag():
-            spoken = ["replace-tag", location, "--name", change.name]
-            spoken += ["--snapshot", str(change.snapshot_id)] if change.snapshot_id is not None else []
-            spoken += ["--time-retained", f"{change.retained_ms} ms"] if change.retained_ms is not None else []
-        case RenameTag():
-            spoken = ["rename-tag", location, "--name", change.name, "--to", change.to]
-        case CreateBranch() | ReplaceBranch():
-            kind = "create-branch" if isinstance(change, CreateBranch) else "replace-branch"
-            spoken = [kind, location, change.name, *([] if change.point is None else [change.point])]
-            spoken += ["--min-snapshots-to-keep", str(change.min_snapshots)] if change.min_snapshots is not None else []
-            for name, age in (
-                ("--max-snapshot-age", change.max_snapshot_age_ms),
-                ("--max-ref-age", change.max_ref_age_ms),
-            ):
-                spoken += [name, f"{age} ms"] if age is not None else []
-        case DeleteBranches():
-            spoken = ["delete-branch", location, *change.names]
-        case RenameBranch():
-            spoken = ["rename-branch", location, change.name, change.to]
-        case FastForward():
-            spoken = ["fast-forward", location, change.name]
-        case Rollback():
-            spoken = ["rollback", location, change.point]
-            spoken += ["--destructive"] if change.destructive else ["--set"] if change.any_line else []
-        case ResetConsumer():
-            at = change.next_snapshot
-            spoken = ["reset-consumer", location, change.name, *([] if at is None else [str(at)])]
-        case ClearConsumers():
-            spoken = ["clear-consumers", location]
-            spoken += ["--including", change.including] if change.including is not None else []
-            spoken += ["--excluding", change.excluding] if change.excluding is not None else []
-        case CleanOrphans():
-            spoken = ["orphans", location, "--older-than", units.iso(change.older_than_ms), "--delete"]
-        case _:
-            assert_never(change)
-    return spoken + (["--branch", change.branch] if change.branch != MAIN else [])

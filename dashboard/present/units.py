@@ -1,7 +1,8 @@
 """Numbers, sizes and times as text.
 
 Law: a number keeps its unit, a time keeps its zone, and whatever is rounded can be had exactly (`exact_bytes`).
-Sizes are decimal: 1 kB is 1,000 bytes. Times are epoch milliseconds, UTC unless a zone is given.
+Sizes are decimal: 1 kB is 1,000 bytes. Times are epoch milliseconds, UTC unless a zone is given. Nouns and lengths of
+time are told in the language of the reader.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from collections.abc import Mapping
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from core import units as core_units
+from dashboard.present import language
 
 UTC = "UTC"
 MINUS = "\N{MINUS SIGN}"
@@ -25,6 +28,29 @@ _SPANS = (
 )
 
 
+IN_CHINESE: Mapping[str, str] = {  # a noun with its measure word: `3 个文件`
+    "file": "个文件",
+    "row": "行",
+    "byte": "字节",
+    "snapshot": "个快照",
+    "tag": "个标签",
+    "branch": "个分支",
+    "point": "个时间点",
+    "column": "列",
+    "commit": "次提交",
+    "year": "年",
+    "month": "个月",
+    "day": "天",
+    "hour": "小时",
+    "minute": "分钟",
+    "d": "天",
+    "h": "小时",
+    "min": "分钟",
+    "s": "秒",
+    "ms": "毫秒",
+}
+
+
 def size(value: int | None) -> str:
     """`71.3 GB`; `—` where the size is not known."""
     if value is None:
@@ -34,7 +60,9 @@ def size(value: int | None) -> str:
 
 def exact_bytes(value: int | None) -> str:
     """`71,312,345,678 bytes`."""
-    return "size not known" if value is None else f"{count(value)} byte{'' if abs(value) == 1 else 's'}"
+    if value is None:
+        return "大小未知" if _chinese() else "size not known"
+    return plural(value, "byte")
 
 
 def count(value: int | None) -> str:
@@ -43,7 +71,9 @@ def count(value: int | None) -> str:
 
 
 def plural(value: int, noun: str, nouns: str | None = None) -> str:
-    """`1 file`, `1,204 files`."""
+    """`1 file`, `1,204 files`, `1,204 个文件`."""
+    if _chinese():
+        return f"{count(value)} {IN_CHINESE.get(noun, noun)}"
     return f"{count(value)} {noun if abs(value) == 1 else nouns or noun + 's'}"
 
 
@@ -103,8 +133,10 @@ def ago(ms: int | None, now_ms: int) -> str:
         return "—"
     distance = now_ms - ms
     if abs(distance) < 60_000:
-        return "just now"
+        return "刚刚" if _chinese() else "just now"
     text = span(abs(distance))
+    if _chinese():
+        return text + ("前" if distance > 0 else "后")
     return f"{text} ago" if distance > 0 else f"in {text}"
 
 
@@ -113,14 +145,14 @@ def span(ms: int) -> str:
     for name, length in _SPANS:
         if ms >= length:
             return plural(math.floor(ms / length), name)
-    return f"{ms // 1_000} s" if ms >= 1_000 else f"{ms} ms"
+    return _told(f"{ms // 1_000} s" if ms >= 1_000 else f"{ms} ms")
 
 
 def duration(ms: int | None) -> str:
     """A length of time in its two largest units: `1 d 12 h`."""
     if ms is None:
         return "—"
-    return (MINUS if ms < 0 else "") + core_units.duration(abs(ms))
+    return (MINUS if ms < 0 else "") + _told(core_units.duration(abs(ms)))
 
 
 def whole(ms: int) -> str:
@@ -144,10 +176,16 @@ def parse_time(text: str, zone: str = UTC) -> int | None:
 
 def iso(ms: int) -> str:
     """`2026-01-03T00:00:00Z`, with milliseconds where there are any: how a POINT or a TIME is written."""
-    at = when(ms)
-    if at is None:
-        return str(ms)
-    return at.replace(tzinfo=None).isoformat("T", "milliseconds" if ms % 1_000 else "seconds") + "Z"
+    return core_units.iso(ms)
+
+
+def _chinese() -> bool:
+    return language.chosen() == language.CHINESE
+
+
+def _told(length: str) -> str:
+    """A length of time, its units in the language of the reader."""
+    return " ".join(IN_CHINESE.get(part, part) for part in length.split()) if _chinese() else length
 
 
 def short_name(path: str, keep: int = 44) -> str:

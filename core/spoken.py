@@ -1,0 +1,121 @@
+"""The command line of a change, as text: what carries it out; it prints the plan and asks first. Pure.
+
+Law: read back by the command line, the text is the very change, so at the same `--now` it is the same plan.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import assert_never
+
+from core.changes import (
+    Change,
+    CleanOrphans,
+    ClearConsumers,
+    CreateBranch,
+    CreateTag,
+    DeleteBranches,
+    DeleteTags,
+    Expire,
+    FastForward,
+    RenameBranch,
+    RenameTag,
+    ReplaceBranch,
+    ReplaceTag,
+    ResetConsumer,
+    Rollback,
+)
+from core.model import MAIN
+from core.planned import Plan
+from core.units import iso
+
+
+def command(change: Change, location: str) -> str:
+    """`snapscope expire /path --retain-max 10`."""
+    return line(*words(change, location))
+
+
+def exactly(plan: Plan, location: str) -> str:
+    """The command that carries out this very plan or refuses: judged at the plan's moment, under its fingerprint."""
+    now = ["--now", iso(plan.now_ms), "--plan", plan.fingerprint]
+    return line(*words(plan.change, location), *now)
+
+
+def line(*spoken: str) -> str:
+    """A command line that a shell reads back word for word."""
+    return shlex.join(["snapscope", *spoken])
+
+
+def words(change: Change, location: str) -> list[str]:
+    """What stands after `snapscope`."""
+    spoken: list[str] = []
+    match change:
+        case Expire():
+            spoken = ["expire", location]
+            for name, value in (("--retain-max", change.retain_max), ("--retain-min", change.retain_min)):
+                spoken += [name, str(value)] if value is not None else []
+            spoken += ["--older-than", iso(change.older_than_ms)] if change.older_than_ms is not None else []
+            if change.time_retained_ms is not None:
+                spoken += ["--time-retained", f"{change.time_retained_ms} ms"]
+            spoken += ["--max-deletes", str(change.max_deletes)] if change.max_deletes is not None else []
+            spoken += ["--rules", change.rules] if change.rules != "newest" else []
+            for name in change.drop_tags:
+                spoken += ["--drop-tag", name]
+            for number in change.snapshots:
+                spoken += ["--snapshot", str(number)]
+            spoken += ["--expired-tags"] if change.expired_tags else []
+            if change.tags_older_than_ms is not None:
+                spoken += ["--tags-older-than", iso(change.tags_older_than_ms)]
+            spoken += ["--changelog"] if change.changelogs_only else []
+            for name, value in (
+                ("--changelog-retain-max", change.changelog_retain_max),
+                ("--changelog-retain-min", change.changelog_retain_min),
+            ):
+                spoken += [name, str(value)] if value is not None else []
+            if change.changelog_time_retained_ms is not None:
+                spoken += ["--changelog-time-retained", f"{change.changelog_time_retained_ms} ms"]
+        case DeleteTags():
+            spoken = ["delete-tag", location]
+            for name in change.names:
+                spoken += ["--name", name]
+        case CreateTag():
+            spoken = ["create-tag", location, "--name", change.name]
+            spoken += ["--snapshot", str(change.snapshot_id)] if change.snapshot_id is not None else []
+            spoken += ["--time-retained", f"{change.retained_ms} ms"] if change.retained_ms is not None else []
+            spoken += ["--verify"] if change.verified else []
+        case ReplaceTag():
+            spoken = ["replace-tag", location, "--name", change.name]
+            spoken += ["--snapshot", str(change.snapshot_id)] if change.snapshot_id is not None else []
+            spoken += ["--time-retained", f"{change.retained_ms} ms"] if change.retained_ms is not None else []
+        case RenameTag():
+            spoken = ["rename-tag", location, "--name", change.name, "--to", change.to]
+        case CreateBranch() | ReplaceBranch():
+            kind = "create-branch" if isinstance(change, CreateBranch) else "replace-branch"
+            spoken = [kind, location, change.name, *([] if change.point is None else [change.point])]
+            spoken += ["--min-snapshots-to-keep", str(change.min_snapshots)] if change.min_snapshots is not None else []
+            for name, age in (
+                ("--max-snapshot-age", change.max_snapshot_age_ms),
+                ("--max-ref-age", change.max_ref_age_ms),
+            ):
+                spoken += [name, f"{age} ms"] if age is not None else []
+        case DeleteBranches():
+            spoken = ["delete-branch", location, *change.names]
+        case RenameBranch():
+            spoken = ["rename-branch", location, change.name, change.to]
+        case FastForward():
+            spoken = ["fast-forward", location, change.name]
+        case Rollback():
+            spoken = ["rollback", location, change.point]
+            spoken += ["--destructive"] if change.destructive else ["--set"] if change.any_line else []
+        case ResetConsumer():
+            at = change.next_snapshot
+            spoken = ["reset-consumer", location, change.name, *([] if at is None else [str(at)])]
+        case ClearConsumers():
+            spoken = ["clear-consumers", location]
+            spoken += ["--including", change.including] if change.including is not None else []
+            spoken += ["--excluding", change.excluding] if change.excluding is not None else []
+        case CleanOrphans():
+            spoken = ["orphans", location, "--older-than", iso(change.older_than_ms), "--delete"]
+        case _:
+            assert_never(change)
+    return spoken + (["--branch", change.branch] if change.branch != MAIN else [])
