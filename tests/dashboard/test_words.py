@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import re
+import textwrap
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from dashboard.present import language, words
+import pytest
+
+from dashboard.present import language, units, words
 from tests.places import ROOT
 
 WORDS = sorted((ROOT / "dashboard" / "present" / "words").glob("*.py"))
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+LETTERS = re.compile(r"^(?!:material/).*[A-Za-z]{2,}")
+SAME = frozenset(  # names of products, hues and options, examples of what is typed, texts of others
+    "PRODUCT FORMATS SQL NULL RESULT_NAME ROW_CHANGES_NAME HUES DELETING RULE_SETS LANGUAGES TAG_NAME_HINT "
+    "TAG_TIME_HINT OLDER_THAN_HINT ASOF_PLACEHOLDER "
+    "plain capitalized window_text flag_label trend_template became row_count table_help".split()
+)
 DRAWING = sorted(path for part in ("views", "widgets") for path in (ROOT / "dashboard" / part).glob("*.py"))
 
 
@@ -67,6 +79,60 @@ def test_no_word_stands_twice() -> None:
     found = [name for path in WORDS for name in names(ast.parse(path.read_text())) if not name.startswith("_")]
     assert sorted(found) == sorted(set(found))
     assert set(found) <= set(dir(words)), "a module that the room does not open"
+
+
+def said(module: str) -> dict[str, object]:
+    """The public names that a module of words makes itself."""
+    found = vars(importlib.import_module(f"dashboard.present.words.{module}"))
+    tree = ast.parse((ROOT / "dashboard/present/words" / f"{module.replace('.', '/')}.py").read_text())
+    return {name: found[name] for name in names(tree) if not name.startswith("_")}
+
+
+def texts(word: object) -> list[str]:
+    """The sentences of a word that is no function, in order; keys, icons and hues are not among them."""
+    match word:
+        case str():
+            return [word]
+        case Mapping():
+            return [text for value in word.values() for text in texts(value)]
+        case tuple():
+            return [text for value in word for text in texts(value)]
+        case _:
+            return []
+
+
+def parts(text: str) -> list[str]:
+    """What must stand in both languages: bold, commands and options in backticks, tags, icons, placeholders."""
+    return sorted(re.findall(r"`[^`]*`|\*\*|<[/a-z]+>|:material/\w+:|%\{[^}]*\}", text))
+
+
+def constants(function: object) -> str:
+    """The texts in a function's body, without its docstring and the nouns that `units` tells in both languages."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    told = tree.body[0].body
+    told = told[1:] if isinstance(told[0], ast.Expr) else told
+    found = (node.value for each in told for node in ast.walk(each) if isinstance(node, ast.Constant))
+    return " ".join(value for value in found if isinstance(value, str) and value not in units.IN_CHINESE)
+
+
+@pytest.mark.parametrize("module", [path.stem for path in WORDS if path.stem != "__init__"])
+def test_every_word_stands_in_chinese(module: str) -> None:
+    """The same names of the same kinds, with the same keys, parameters and markup, and really in Chinese."""
+    english, chinese = said(module), said(f"zh.{module}")
+    assert sorted(english) == sorted(chinese)
+    for name, ours in english.items():
+        theirs = chinese[name]
+        assert type(theirs) is type(ours), name
+        if inspect.isfunction(ours):
+            assert str(inspect.signature(theirs)) == str(inspect.signature(ours)), name
+            speaks = re.search(r"[A-Za-z]{3,}", constants(ours))
+            assert name in SAME or not speaks or CHINESE.search(constants(theirs)), name
+        else:
+            assert not isinstance(ours, Mapping) or name == "HUES" or list(theirs) == list(ours), name
+            assert len(texts(theirs)) == len(texts(ours)), name
+            for here, there in zip(texts(ours), texts(theirs), strict=True):
+                assert parts(there) == parts(here), name
+                assert CHINESE.search(there) or name in SAME or (here == there and not LETTERS.search(here)), name
 
 
 def test_readers_on_threads_do_not_mix_their_languages() -> None:

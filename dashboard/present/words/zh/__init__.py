@@ -6,5 +6,17 @@
 
 # ruff: noqa: F403
 
+from dashboard.present.words.zh.asof import *
+from dashboard.present.words.zh.audit import *
+from dashboard.present.words.zh.diff import *
 from dashboard.present.words.zh.frame import *
 from dashboard.present.words.zh.how import *
+from dashboard.present.words.zh.lab import *
+from dashboard.present.words.zh.notices import *
+from dashboard.present.words.zh.overview import *
+from dashboard.present.words.zh.query import *
+from dashboard.present.words.zh.retention import *
+from dashboard.present.words.zh.schedule import *
+from dashboard.present.words.zh.tags import *
+from dashboard.present.words.zh.timeline import *
+from dashboard.present.words.zh.trouble import *

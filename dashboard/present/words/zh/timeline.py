@@ -1,0 +1,195 @@
+"""时间线、它的图，以及一个时间点的详情。"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from dashboard.present import units
+from dashboard.present.axis import Dot, Flag
+from dashboard.present.pointer import Reset
+from dashboard.present.words.zh.notices import listed
+
+if TYPE_CHECKING:
+    from core.asof import AsOf
+
+_KINDS = {
+    "APPEND": "追加",
+    "OVERWRITE": "覆盖",
+    "COMPACT": "合并",
+    "ANALYZE": "仅统计信息",
+    "append": "追加",
+    "overwrite": "覆盖",
+    "delete": "删除",
+    "replace": "重写",
+}
+
+
+def commit_kind(kind: str) -> str:
+    return _KINDS.get(kind, kind.capitalize())
+
+
+def lane(branch: str, held: bool) -> str:
+    return "由标签保留" if held else escape(branch if len(branch) <= 14 else branch[:13] + "…")
+
+
+LEGEND_HELD = "已过期，由标签保留"
+LEGEND_TAG = "标签"
+LEGEND_BRANCH = "分支"
+LEGEND_CONSUMER = "消费者从这里继续读取"
+LEGEND_SCHEMA = "表结构变更"
+LEGEND_DUE = {"paimon": "写入作业下一次提交时过期", "iceberg": "下一次过期时删除"}
+SCHEMA_LETTER = "S"
+LEGEND_PATH = "main 的指向"
+LEGEND_RESET = "main 被手动移动"
+PATH_HOVER = "main 的指向，按 snapshot-log"
+STATES: Mapping[str, tuple[str, str]] = {
+    "rolled-back": ("R", "已被回滚"),
+    "staged": ("W", "已暂存，未发布"),
+    "published": ("P", "先暂存，后发布"),
+    "picked": ("C", "被 cherry-pick"),
+    "orphaned": ("O", "不在任何引用上"),
+}
+
+
+TREND_ROWS = "行数"
+TREND_FILES = "文件"
+TREND_BYTES = "字节"
+
+
+def axis_time(zone: str) -> str:
+    return f"提交时间，{zone}"
+
+
+def plain(text: str) -> str:
+    """图表里他人写的文字。"""
+    return escape(text)
+
+
+def capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def pointed(spans_ms: Sequence[tuple[int, int | None]], zone: str) -> str:
+    """main 何时指向某个快照。"""
+    if not spans_ms:
+        return "按 snapshot-log 从未指向"
+    found = [f"{units.moment(start, zone)} 至 {'现在' if end is None else units.moment(end, zone)}"
+             for start, end in spans_ms[-3:]]  # fmt: skip
+    return "；".join(([f"{len(spans_ms)} 次，最近"] if len(spans_ms) > 3 else []) + found)
+
+
+def dot_hover(dot: Dot, zone: str, held: bool) -> str:
+    lines = [f"<b>{escape(dot.point)}</b> {commit_kind(dot.kind)}", units.moment(dot.time_ms, zone)]
+    if held:
+        lines[0] = f"<b>快照 {dot.id}</b> {commit_kind(dot.kind)}，已过期"
+    if dot.delta_rows is not None and dot.total_rows is not None:
+        lines.append(f"{units.signed(dot.delta_rows)} 行 → {units.count(dot.total_rows)}")
+    if dot.note:
+        lines.append(escape(capitalized(dot.note)).replace("; ", "<br>"))
+    if dot.tags:
+        lines.append("标签：" + escape(listed(dot.tags, 4)))
+    return "<br>".join(lines)
+
+
+def window_text(window_ms: tuple[int, int]) -> str:
+    """一段时间在地址中的写法。"""
+    return f"{window_ms[0]}..{window_ms[1]}"
+
+
+def bin_hover(kind: str, number: int, total: int, window_ms: tuple[int, int], zone: str) -> str:
+    return (
+        f"<b>{units.plural(total, 'commit')}</b>，其中{commit_kind(kind)} {units.count(number)} 次"
+        f"<br>{units.moment(window_ms[0], zone)}<br>至 {units.moment(window_ms[1], zone)}<br>点击展开查看"
+    )
+
+
+def cut_hover(branch: str) -> str:
+    return f"分支 {escape(branch)} 从这里开始"
+
+
+def mark_hover(before: int, after: int) -> str:
+    return f"表结构 {before} → {after}"
+
+
+def flag_label(flags: Sequence[Flag]) -> str:
+    return flags[0].name + (f" +{len(flags) - 1}" if len(flags) > 1 else "")
+
+
+def flag_hover(flags: Sequence[Flag], zone: str) -> str:
+    names = escape(listed([flag.name for flag in flags]))
+    return f"<b>标签 {names}</b><br>快照提交于 {units.moment(flags[0].time_ms, zone)}"
+
+
+def reset_hover(found: Reset, zone: str) -> str:
+    made = units.moment(found.made_ms, zone)
+    return f"<b>main 被移到 {found.id}</b><br>{units.moment(found.time_ms, zone)}<br>提交于 {made}"
+
+
+def pin_hover(name: str, next_snapshot: int, ahead: bool) -> str:
+    rest = "，它尚未到来" if ahead else "，并需要其后的所有快照"
+    return f"<b>消费者 {escape(name)}</b><br>下一个读取快照 {next_snapshot}{rest}"
+
+
+def trend_hover(point: str, name: str, value: str) -> str:
+    return f"{name} <b>{value}</b>，{escape(point)}"
+
+
+def trend_template(zone: str) -> str:
+    """图表本身的模板，它知道每个标记的时间：不必另传文字。"""
+    return f"%{{customdata[1]}}<br>%{{x|%Y-%m-%d %H:%M:%S}} {zone}"
+
+
+TIMELINE_ALT = "时间轴上的快照，以及标签、分支、消费者和表结构变更"
+CLICK_A_POINT = "点击一个点，查看那次提交的全部内容。拖动放大，双击缩小。"
+SHOW_ALL = "全部显示"
+DENSE = "每根柱子是一段时间内的提交次数。点击可展开查看。"
+
+
+def window(first_ms: int, last_ms: int, shown: int, zone: str) -> str:
+    return f"{units.plural(shown, 'snapshot')}，从 {units.moment(first_ms, zone)} 到 {units.moment(last_ms, zone)}"
+
+
+def point_title(found: AsOf) -> str:
+    own = found.point.rsplit("/", 1)[-1]
+    branch = "" if found.branch == "main" else f"（分支 {found.branch}）"
+    return f"快照 {own}{branch}" if own.isdigit() else f"标签 {own.removeprefix('tag:')}{branch}"
+
+
+# 时间点的详情 --------------------------------------------------------------------------------------------------------
+
+DETAIL_NONE = "未选择时间点"
+DIFF_PREVIOUS = "与前一个比较"
+DIFF_LATEST = "与最新的比较"
+QUERY_HERE = "查询"
+TAG_HERE = "打标签"
+SHOW_ON_TIMELINE = "在时间线上显示"
+ALL_FIELDS = "JSON 的全部字段"
+FIELD_NAMES: Mapping[str, str] = {
+    "snapshot": "快照",
+    "kind": "提交类型",
+    "committed": "提交时间",
+    "goes": "过期",
+    "branch": "分支",
+    "standing": "状态",
+    "main": "main 曾指向这里",
+    "schema": "表结构",
+    "rows": "行数",
+    "files": "有效文件",
+    "bytes": "有效字节",
+    "watermark": "Watermark 水位线",
+    "user": "提交用户",
+    "tags": "标签",
+    "operation": "操作",
+}
+
+
+def cannot_be_told(why: str) -> str:
+    return f"无法得知：{why}"
+
+
+RETAINED = "保留着的快照"
+EXPIRED_HELD = "已过期，可用标签读取"
+UNREADABLE = "无法读取"
+ROWS_HELP = "有效文件中的行数，未按主键合并（快照文件的 totalRecordCount）。"
