@@ -1,0 +1,139 @@
+"""`snapscope bisect`: since when a condition holds."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from typing import Any
+
+from core import bisecting
+from core.asof import in_words
+from core.bisect import Outcome, Place, Probe
+from core.bisecting import Found
+from core.cli.text import grid, say
+from core.table import open_table
+from core.units import parse_duration_ms, several
+
+Args = argparse.Namespace
+Answer = tuple[Any, str]
+
+ASSUMED = "Taken for granted: it turned true once and stayed so; points between those looked at were not asked."
+
+
+def options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("condition", help="true or false of the whole table t, such as 'count(*) > 1000'")
+    sub.add_argument("--from", dest="start", metavar="POINT", help="the first point (default: the oldest retained)")
+    sub.add_argument("--to", dest="end", metavar="POINT", help="the last point (default: the newest)")
+    help_ = f"ask every point instead of half and half again (at most {bisecting.EVERY_MOST})"
+    sub.add_argument("--every", action="store_true", help=help_)
+    sub.add_argument("--timeout", default="60 s", metavar="DURATION", help="for one probe")
+
+
+def bisect(args: Args) -> Answer:
+    def tell(place: Place, probe: Probe) -> None:
+        say(f"{place.point}: {_value(probe)} ({probe.seconds:.1f} s)", sys.stderr)
+
+    found = bisecting.search(
+        open_table(args.table),
+        args.condition,
+        start=args.start,
+        end=args.end,
+        branch=args.branch,
+        is_every=args.every,
+        timeout_s=parse_duration_ms(args.timeout) / 1000,
+        on_probe=None if args.json else tell,
+    )
+    return document(found), _text(args.table, found)
+
+
+def document(found: Found) -> dict[str, Any]:
+    """The answer as JSON: points as text, in the order of commits; probes in the order they were asked."""
+    said = found.answer
+    return {
+        "condition": found.asked.text,
+        "statement": found.asked.statement,
+        "branch": found.branch,
+        "outcome": str(said.outcome),
+        "first_true": _point(found, said.first_true),
+        "last_false": _point(found, said.last_false),
+        "previous": None if not said.first_true else _point(found, said.first_true - 1),
+        "after_gap": found.is_after_gap,
+        "unknown": [found.places[place].point for place in said.unknown],
+        "contradictions": [[found.places[a].point, found.places[b].point] for a, b in said.contradictions],
+        "every": found.is_every,
+        "points": len(found.places),
+        "seconds": round(found.seconds, 3),
+        "probes": [
+            {
+                "point": found.places[each.place].point,
+                "committed_at_ms": found.places[each.place].time_ms,
+                "value": each.value,
+                "seen": each.seen,
+                "seconds": round(each.seconds, 3),
+                "problem": each.problem,
+            }
+            for each in found.probes
+        ],
+    }
+
+
+def _point(found: Found, place: int | None) -> str | None:
+    return None if place is None else found.places[place].point
+
+
+def _text(table: str, found: Found) -> str:
+    rows = [
+        (found.places[each.place].point, _when(found.places[each.place]), _value(each), f"{each.seconds:.1f} s")
+        for each in sorted(found.probes, key=lambda each: each.place)
+    ]
+    many = several(len(found.places), "retained point")
+    lines = [grid(("point", "committed", found.asked.text.replace("\n", " "), "took"), rows), _sentence(found)]
+    said = found.answer
+    if said.outcome in (Outcome.TURNED, Outcome.ALREADY) and said.unknown:
+        lines.append(
+            f"Unknown between them: {several(len(said.unknown), 'point')}; it may have turned at any of those."
+        )
+    if found.is_after_gap:
+        lines.append("Snapshots just before it are not retained any more: it may have turned at one of those.")
+    lines += [
+        f"It did not turn once: true at {_point(found, a)}, false again at {_point(found, b)}."
+        for a, b in said.contradictions
+    ]
+    lines.append(f"{several(len(found.probes), 'probe')} of {many} on {found.branch} in {found.seconds:.1f} s.")
+    if not found.is_every and len(found.probes) < len(found.places):
+        lines.append(ASSUMED)
+    if said.first_true:
+        a, b = found.places[said.first_true - 1].point, found.places[said.first_true].point
+        gap = "between them" if found.places[said.first_true].after_gap else "by that commit"
+        lines.append(f"What changed {gap}: snapscope diff {' '.join(map(shlex.quote, (table, a, b)))}")
+    return "\n".join(lines)
+
+
+def _sentence(found: Found) -> str:
+    said = found.answer
+    first, last = found.place(said.first_true), found.place(said.last_false)
+    match said.outcome:
+        case Outcome.TURNED:
+            assert first is not None
+            assert last is not None
+            return f"First true at {first.point}, committed {_when(first)}; false at {last.point}, {_when(last)}."
+        case Outcome.ALREADY:
+            assert first is not None
+            return f"True already at {first.point}, the first point that could be read; what was before is unknown."
+        case Outcome.NEVER:
+            return "True at no point that was looked at."
+        case Outcome.BACK:
+            return "True at the first point and false at the last: it turned the other way. Ask for `not (…)`."
+        case Outcome.UNKNOWN:
+            return "No point that was looked at gave an answer."
+
+
+def _when(place: Place) -> str:
+    return "unknown" if place.time_ms is None else in_words(place.time_ms)
+
+
+def _value(probe: Probe) -> str:
+    value = "unknown" if probe.value is None else str(probe.value).lower()
+    told = [text for text in (probe.seen, probe.problem) if text]
+    return f"{value} ({'; '.join(told)})" if told else value
