@@ -94,6 +94,7 @@ def _warehouse_box(place: Place) -> None:
     st.session_state["frame.warehouse"] = place.warehouse or ""
     st.text_input(
         words.WAREHOUSE,
+        place.warehouse or "",
         key="frame.warehouse",
         placeholder=words.WAREHOUSE_HINT,
         help=words.WAREHOUSE_HELP,
@@ -117,18 +118,20 @@ def _choose(place: Place) -> Place:
 
 def _mode(listing: Warehouse) -> None:
     if access.server_allows(listing):
-        st.session_state.setdefault(access.key(listing), listing.is_demo)
-        st.toggle(words.WRITABLE, key=access.key(listing), help=words.WRITABLE_HELP)
+        key = access.key(listing)
+        st.toggle(words.WRITABLE, st.session_state.setdefault(key, listing.is_demo), key, words.WRITABLE_HELP)
     else:
         st.badge(words.READ_ONLY, icon=":material/lock:", color="gray", help=words.READ_ONLY_HELP)
 
 
 def _zone_box(place: Place) -> None:
-    known = list(dict.fromkeys([place.zone, *ZONES, st.context.timezone or units.UTC]))
+    known = {place.zone, *ZONES, st.context.timezone or units.UTC}
+    names = sorted(known, key=lambda name: (name != units.UTC, name))
     st.session_state["frame.zone"] = place.zone
     st.selectbox(
         words.ZONE,
-        sorted(known, key=lambda name: (name != units.UTC, name)),
+        names,
+        names.index(place.zone),
         key="frame.zone",
         help=words.ZONE_HELP,
         on_change=lambda: state.put(
@@ -142,6 +145,7 @@ def _language_box() -> None:
     st.segmented_control(
         words.LANGUAGE,
         list(language.LANGUAGES),
+        default=language.chosen(),
         format_func=lambda name: words.LANGUAGES[name],
         key="frame.language",
         required=True,

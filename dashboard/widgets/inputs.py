@@ -1,4 +1,8 @@
-"""Inputs bound to a name of the place: what they show is the address, what is typed goes there."""
+"""Inputs bound to a name of the place: what they show is the address, what is typed goes there.
+
+Law: what an input shows is given twice, as its state and as its default. A browser that is still loading the widget's
+own code misses the first, and would show an empty box beside a plan made from what the address says.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ def whole(label: str, name: str, help: str, *, least: int = 1) -> int | None:
     st.number_input(
         label,
         min_value=least,
-        value=None,
+        value=current,
         step=1,
         key=key,
         help=help,
@@ -44,7 +48,8 @@ def text(label: str, name: str, help: str, placeholder: str) -> str | None:
     def changed() -> None:
         state.put(**{name: st.session_state[key]})
 
-    st.text_input(label, key=key, help=help, placeholder=placeholder, on_change=changed, width=WIDE)
+    current = st.session_state[key]
+    st.text_input(label, current, key=key, help=help, placeholder=placeholder, on_change=changed, width=WIDE)
     return state.get(name)
 
 
@@ -57,7 +62,7 @@ def several(label: str, name: str, options: Sequence[str], placeholder: str) -> 
     def changed() -> None:
         state.put(**{name: ",".join(st.session_state[key])})
 
-    st.multiselect(label, options, key=key, placeholder=placeholder, on_change=changed, width=ROOMY)
+    st.multiselect(label, options, current, key=key, placeholder=placeholder, on_change=changed, width=ROOMY)
     return tuple(current)
 
 
@@ -73,6 +78,7 @@ def one_of(label: str, name: str, options: Mapping[str, str], default: str) -> s
     st.segmented_control(
         label,
         list(options),
+        default=current,
         format_func=lambda value: options[value],
         key=key,
         required=True,
@@ -87,7 +93,7 @@ def switch(label: str, name: str, help: str) -> bool:
     key, current = _key(name), state.get(name) == "1"
     st.session_state[key] = current
     st.checkbox(
-        label, key=key, help=help, on_change=lambda: state.put(**{name: "1" if st.session_state[key] else None})
+        label, current, key, help, on_change=lambda: state.put(**{name: "1" if st.session_state[key] else None})
     )
     return current
 
@@ -104,7 +110,7 @@ def branch(heads: Heads) -> str:
     def changed() -> None:
         state.put(branch=None if st.session_state[key] == MAIN else st.session_state[key])
 
-    st.selectbox(words.BRANCH, names, key=key, on_change=changed, width=180)
+    st.selectbox(words.BRANCH, names, names.index(current), key=key, on_change=changed, width=180)
     return str(current)
 
 
