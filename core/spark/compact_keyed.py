@@ -8,10 +8,9 @@ it holds deleted rows. These go, as nothing older is left. `Conflict` where othe
 from __future__ import annotations
 
 import base64
-import json
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +27,6 @@ from core.model import Schema, Snapshot
 from core.spark import key_files, keyed, write, write_keyed
 from core.spark.merge import KIND
 from core.spark.merge_rule import MergeRule, merge_rule
-from core.spark.told import telling
 from core.store import Store
 from core.units import parse_size_bytes
 
@@ -193,14 +191,9 @@ def _rewritten(
     ids = {entry["_FILE"]["_SCHEMA_ID"] for rewrite in rewrites for entry in rewrite.files}
     schemas = {number: references.read_schema(store, number, at.branch) for number in ids}
     largest = sorted(rewrites, key=lambda rewrite: -sum(entry["_FILE"]["_FILE_SIZE"] for entry in rewrite.files))
-    work = pa.table({"work": [json.dumps(_described(schema, rewrite)) for rewrite in largest]})
-    tasks = min(len(largest), 4 * spark.sparkContext.defaultParallelism)
-    done = (
-        spark.createDataFrame(work)
-        .repartition(tasks)
-        .mapInArrow(_task(store, schema, schemas, rule, folder), key_files.DESCRIBED_DDL)
-    )
-    return write_keyed.staged(schema, write_keyed.described(done), at, source=SOURCE_COMPACT)
+    work = [_described(schema, rewrite) for rewrite in largest]
+    done = write_keyed.spread(spark, work, _task(store, schema, schemas, rule, folder))
+    return write_keyed.staged(schema, done, at, source=SOURCE_COMPACT)
 
 
 def _described(schema: Schema, rewrite: Rewrite) -> dict[str, Any]:
@@ -227,21 +220,14 @@ def _described(schema: Schema, rewrite: Rewrite) -> dict[str, Any]:
 
 def _task(
     store: Store, schema: Schema, schemas: Mapping[int, Schema], rule: MergeRule, folder: str
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for text in batch.column(0).to_pylist():
-                work = json.loads(text)
-                partition = base64.b64decode(work["partition"])
-                with telling():
-                    place = f"{folder}/{uuid.uuid4()}"
-                    files = key_files.Files(
-                        schema, place, partition, work["bucket"], work["total_buckets"], level=work["top"]
-                    )
-                    for section in work["sections"]:
-                        merged = keyed.section(store, schema, schemas, rule, section, merges=True, stored=True)
-                        kept = merged.filter(pc.is_in(merged[KIND], _ADDS))
-                        files.add(key_files.by_key(schema, kept))
-                    yield from key_files.table(files.close()).to_batches()
+) -> Callable[[Any], list[key_files.Described]]:
+    def run(work: Any) -> list[key_files.Described]:
+        place, partition = f"{folder}/{uuid.uuid4()}", base64.b64decode(work["partition"])
+        files = key_files.Files(schema, place, partition, work["bucket"], work["total_buckets"], level=work["top"])
+        for section in work["sections"]:
+            merged = keyed.section(store, schema, schemas, rule, section, merges=True, stored=True)
+            kept = merged.filter(pc.is_in(merged[KIND], _ADDS))
+            files.add(key_files.by_key(schema, kept))
+        return files.close()
 
     return run

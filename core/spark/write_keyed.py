@@ -8,38 +8,36 @@ partitions, and in these as they come. What the engine could not merge again is 
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import json
+import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.errors import Conflict, Invalid, Unsupported
-from core.formats.paimon import binary_row, commit, documents, key_rows, layout, partitions, references, types
+from core.formats.paimon import commit, documents, layout, partitions, references, types
 from core.formats.paimon.commit import Change, Choose, Stamp
 from core.formats.paimon.entries import NewFile, Record
 from core.formats.paimon.manifest import SOURCE_APPEND
 from core.formats.paimon.types import Source, parse
 from core.model import Schema, Snapshot
-from core.spark import aggregates, key_files, write
-from core.spark.merge import KIND, LEVEL, SEQUENCE, codes, merge
-from core.spark.merge_rule import AGGREGATION, DEDUPLICATE, FIRST_ROW, PARTIAL_UPDATE, MergeRule, merge_rule
-from core.spark.read import KINDS
+from core.spark import key_files, split_keyed, write
+from core.spark.merge import LEVEL, SEQUENCE, merge
+from core.spark.merge_rule import DEDUPLICATE, MergeRule, merge_rule
+from core.spark.split_keyed import NAMED_KIND, Bucket
 from core.spark.told import heard, telling
 from core.store import Store
 
-Bucket: TypeAlias = tuple[bytes, int]
-
-_KIND, _ORDER, _PARTITION, _BUCKET = "__kind", "__order", "__partition", "__bucket"
 _TRIES = 5
-_RETRACTIONS = pa.array([1, 3], pa.int8())
 
 
 class _Overtaken(Conflict):
@@ -93,7 +91,7 @@ def delete(location: str | Store, rows: DataFrame, at: Stamp) -> Snapshot:
         if not parse(field.type).nullable:
             raise Invalid(f"Rows to be deleted need the column '{field.name}', which may not be null.")
     nothing = {field.name: F.lit(None).cast(types.spark(parse(field.type))) for field in missing}
-    return _written(location, rows.withColumns({**nothing, _KIND: F.lit("-D")}), at, _KIND, "DELETE")
+    return _written(location, rows.withColumns({**nothing, NAMED_KIND: F.lit("-D")}), at, NAMED_KIND, "DELETE")
 
 
 def _ordering_deletes(rule: MergeRule) -> set[str]:
@@ -205,25 +203,49 @@ def _stage(
     documents.refuse_unwritable_keyed(schema)
     rule = merge_rule(schema)
     folder = store.full(f"{layout.STAGING}{at.new_uuid()}")
+    os.makedirs(folder)
     try:
-        placed = _shaped(rows, schema, kinds).mapInArrow(_assign(schema, rule), _assigned_ddl(schema))
-        sorted_ = placed.groupBy(_PARTITION, _BUCKET).applyInArrow(
-            _sort(schema, rule, folder, numbers), key_files.DESCRIBED_DDL
-        )
-        yield schema, staged(schema, described(sorted_), at, source=SOURCE_APPEND)
+        split = split_keyed.split(schema, rule, folder)
+        pieces = split_keyed.shaped(rows, schema, kinds).mapInArrow(split, split_keyed.PIECES)
+        work = split_keyed.of_buckets(collected(pieces), numbers)
+        done = spread(rows.sparkSession, work, _sort(schema, rule, folder))
+        yield schema, staged(schema, done, at, source=SOURCE_APPEND)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def described(files: DataFrame) -> list[key_files.Described]:
-    """The files that tasks wrote; an error of ours in a task is raised as itself."""
+# tasks ------------------------------------------------------------------------------------------------------------
+
+
+def spread(
+    spark: SparkSession, work: Sequence[Mapping[str, Any]], run: Callable[[Any], Sequence[key_files.Described]]
+) -> list[key_files.Described]:
+    """The files that tasks write, each given one of `work`, as JSON keeps it."""
+    if not work:
+        return []
+
+    def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for text in batch.column(0).to_pylist():
+                with telling():
+                    done = run(json.loads(text))
+                yield from key_files.table(done).to_batches()
+
+    tasks = min(len(work), 4 * spark.sparkContext.defaultParallelism)
+    frame = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in work]}))
+    found = collected(frame.repartition(tasks).mapInArrow(task, key_files.DESCRIBED_DDL))
+    return sorted(found, key=lambda file: (file["partition"], file["bucket"], file["min_key"], file["staged_at"]))
+
+
+def collected(frame: DataFrame) -> list[dict[str, Any]]:
+    """Its rows; an error of ours in a task is raised as itself."""
     try:
-        found: list[key_files.Described] = files.toArrow().to_pylist()
+        found: list[dict[str, Any]] = frame.toArrow().to_pylist()
     except PySparkException as error:
         if ours := heard(str(error)):
             raise ours from error
         raise
-    return sorted(found, key=lambda file: (file["partition"], file["bucket"], file["min_key"], file["staged_at"]))
+    return found
 
 
 def staged(schema: Schema, files: Iterable[key_files.Described], at: Stamp, *, source: int) -> list[write.Staged]:
@@ -255,119 +277,19 @@ def directory(schema: Schema, partition: bytes, bucket: int) -> str:
     return f"{path}/{layout.bucket_dir(bucket)}" if path else layout.bucket_dir(bucket)
 
 
-def _shaped(rows: DataFrame, schema: Schema, kinds: str | None) -> DataFrame:
-    """The table's columns in their types, each row's kind and its place in the frame."""
-    from pyspark.sql.types import StructType
-
-    own = [name for name in rows.columns if name != kinds]
-    names = [field.name for field in schema.fields]
-    if sorted(own) != sorted(names):
-        raise Invalid(f"The rows have the columns {', '.join(own)}; the table has {', '.join(names)}.")
-    kind = kinds or schema.options.get("rowkind.field")
-    named = F.col(types.quoted(kind)).cast("string") if kind else F.lit("+I")
-    fields = [(field.name, parse(field.type), field.id) for field in schema.fields]
-    wanted = StructType([write._struct_field(name, of, number) for name, of, number in fields]).add(_KIND, "string")
-    chosen = rows.select(*(F.col(types.quoted(name)) for name in names), named.alias(_KIND)).to(wanted)
-    checked = [write._checked(name, of).alias(name) for name, of, _ in fields]
-    return chosen.select(*checked, _KIND, F.monotonically_increasing_id().alias(_ORDER))
-
-
-def _assigned_ddl(schema: Schema) -> str:
-    columns = [f"{types.quoted(field.name)} {types.spark(parse(field.type))}" for field in schema.fields]
-    return ", ".join([*columns, f"{KIND} tinyint", f"{_ORDER} bigint", f"{_PARTITION} binary", f"{_BUCKET} int"])
-
-
-def _assign(schema: Schema, rule: MergeRule) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Gives each row its partition and bucket; rows that are not stored go."""
-    of = {field.name: parse(field.type) for field in schema.fields}
-    by = documents.bucket_keys(schema)
-    buckets = int(schema.options["bucket"])
-    refused = _refused(schema, rule)
-    known = pa.array(KINDS)
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            with telling():
-                for name, type_ in of.items():
-                    if not type_.nullable and batch[name].null_count:
-                        raise Invalid(f"The column '{name}' may not be null, but some rows have no value.")
-                kind = pc.index_in(batch[_KIND], known)
-                if kind.null_count:
-                    wrong = batch[_KIND].filter(kind.is_null())[0].as_py()
-                    raise Invalid(f"{wrong!r} is no kind of a row: {', '.join(KINDS)} are.")
-                gone = pc.is_in(kind.cast(pa.int8()), _RETRACTIONS)
-                if rule.ignore_delete:
-                    kept = pc.invert(gone)
-                    batch, kind = batch.filter(kept), kind.filter(kept)
-                else:
-                    for number, why in refused.items():
-                        if pc.any(pc.equal(kind, number)).as_py():
-                            raise Unsupported(f"A row of kind {KINDS[number]} cannot be written: {why}")
-                if not len(batch):
-                    continue
-                bucket = key_rows.buckets([batch[name] for name in by], [of[name] for name in by], buckets)
-                columns = [batch[name] for name in of]
-                own = [kind.cast(pa.int8()), batch[_ORDER], _partition(batch, schema), pa.array(bucket)]
-            yield pa.RecordBatch.from_arrays([*columns, *own], names=[*of, KIND, _ORDER, _PARTITION, _BUCKET])
-
-    return run
-
-
-def _partition(batch: pa.RecordBatch, schema: Schema) -> pa.Array:
-    """Each row's partition as it is stored."""
-    names = schema.partition_keys
-    if not names:
-        return pa.array([binary_row.EMPTY] * len(batch), pa.binary())
-    of = {field.name: parse(field.type) for field in schema.fields}
-    columns = pa.table({name: batch[name].cast(types.arrow(of[name])) for name in names})
-    _, first, each = np.unique(codes(columns, names), return_index=True, return_inverse=True)
-    distinct = columns.take(pa.array(first)).to_pylist()
-    stored = [binary_row.encode([row[name] for name in names], [of[name] for name in names]) for row in distinct]
-    return pa.array(stored, pa.binary()).take(pa.array(each))
-
-
-def _sort(
-    schema: Schema, rule: MergeRule, folder: str, numbers: Mapping[Bucket, int]
-) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]:
+def _sort(schema: Schema, rule: MergeRule, folder: str) -> Callable[[Any], list[key_files.Described]]:
     """Merges and sorts the rows of one bucket and writes them."""
-    first = {bucket: number + 1 for bucket, number in numbers.items()}
-    columns = [field.name for field in schema.fields]
     buckets = int(schema.options["bucket"])
 
-    def run(key: tuple[pa.Scalar, ...], rows: pa.Table) -> pa.Table:
-        partition, bucket = (each.as_py() for each in key)
-        with telling():
-            rows = rows.take(pc.sort_indices(rows[_ORDER]))
-            start = first.get((partition, bucket), 0)
-            rows = rows.select([*columns, KIND])
-            rows = rows.append_column(SEQUENCE, pa.array(np.arange(start, start + len(rows), dtype=np.int64)))
-            rows = rows.append_column(LEVEL, pa.array(np.zeros(len(rows), dtype=np.int32)))
-            merged = merge(rule, rows, stored=True)
-            files = key_files.Files(schema, f"{folder}/{uuid.uuid4()}", partition, bucket, buckets)
-            files.add(key_files.by_key(schema, merged))
-            return key_files.table(files.close())
+    def run(work: Any) -> list[key_files.Described]:
+        rows = split_keyed.read(work["pieces"])
+        sequence = np.arange(work["first"], work["first"] + len(rows), dtype=np.int64)
+        rows = rows.append_column(SEQUENCE, pa.array(sequence))
+        rows = rows.append_column(LEVEL, pa.array(np.zeros(len(rows), dtype=np.int32)))
+        merged = merge(rule, rows, stored=True)
+        partition = base64.b64decode(work["partition"])
+        files = key_files.Files(schema, f"{folder}/{uuid.uuid4()}", partition, work["bucket"], buckets)
+        files.add(key_files.by_key(schema, merged))
+        return files.close()
 
     return run
-
-
-def _refused(schema: Schema, rule: MergeRule) -> dict[int, str]:
-    """Kinds of rows, by number, that the table cannot merge again, and why: the engine takes them, and then no reader
-    can read the table any more."""
-    if rule.engine == FIRST_ROW:
-        return dict.fromkeys((1, 3), "a first-row table takes those only with 'ignore-delete'.")
-    if rule.engine == PARTIAL_UPDATE and not rule.groups:
-        if rule.remove_on_delete:
-            return {}
-        why = (
-            "a partial-update table takes those only with 'ignore-delete', 'partial-update.remove-record-on-delete' "
-            "or sequence groups."
-        )
-        return dict.fromkeys((1, 3), why)
-    of = {field.name: parse(field.type) for field in schema.fields}
-    for name, function in rule.functions.items():
-        column = aggregates.column_of(function, pa.chunked_array([pa.array([], types.arrow(of[name], micros=True))]), 0)
-        if not function.ignores_retract and not hasattr(column, "retract"):
-            why = f"the function '{function.name}' of the column '{name}' cannot take a row back."
-            whole = rule.engine == AGGREGATION and rule.remove_on_delete
-            return dict.fromkeys((1,) if whole else (1, 3), why)
-    return {}
