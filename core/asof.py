@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from core.errors import Corrupt, Invalid, NotFound
 from core.model import MAIN, Heads, Line, Schema, Snapshot
+from core.told import both, told
 
 GRAMMAR = (
     "A point is a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/POINT, time:ISO-TIME-WITH-ZONE or "
@@ -94,14 +95,14 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     if text == "earliest":
         snapshots = _retained(line)
         _refuse_between(line, None, snapshots[0].id)
-        return _answer(line, 0, f"The earliest of the {len(snapshots)} retained snapshots.")
+        return _answer(line, 0, told("The earliest of the {count} retained snapshots.", count=len(snapshots)))
     raise Invalid(f"{point!r} is no point.", remedy=GRAMMAR)
 
 
 def _by_id(line: Line, wanted: int) -> AsOf:
     for index, snapshot in enumerate(line.snapshots):
         if snapshot.id == wanted:
-            return _answer(line, index, f"Snapshot {wanted} was named by its id.")
+            return _answer(line, index, told("Snapshot {id} was named by its id.", id=wanted))
     _refuse_unreadable(line, "snapshot", str(wanted))
     tags = [f"tag:{tag.name}" for tag in line.tags if tag.snapshot.id == wanted]
     nearest = min(line.snapshots, key=lambda each: abs(each.id - wanted), default=None)
@@ -120,7 +121,9 @@ def _by_tag(line: Line, name: str) -> AsOf:
         raise NotFound(f"There is no tag {name!r}{_on(line)}.", remedy=f"Tags: {known}.")
     own = tag.snapshot
     is_retained = any(each.id == own.id and each.content == own.content for each in line.snapshots)
-    rule = f"Tag {name} keeps snapshot {own.id}" + ("." if is_retained else ", which has expired: only tags hold it.")
+    kept = "Tag {name} keeps snapshot {id}."
+    expired = "Tag {name} keeps snapshot {id}, which has expired: only tags hold it."
+    rule = told(kept, name=name, id=own.id) if is_retained else told(expired, name=name, id=own.id)
     before = next((each for each in reversed(line.snapshots) if each.id < own.id), None)
     after = next((each for each in line.snapshots if each.id > own.id), None)
     return AsOf(
@@ -146,27 +149,31 @@ def _by_time(line: Line, time_ms: int) -> AsOf:
     found = snapshots[index]
     _refuse_between(line, found.id, snapshots[index + 1].id if index + 1 < len(snapshots) else None)
     ties = sum(each.time_ms == found.time_ms for each in snapshots)
-    rule = (
-        f"The greatest id among the {len(fitting)} retained snapshots committed at or before {in_words(time_ms)}: "
-        f"{found.id}, committed {in_words(found.time_ms)}."
+    rule = told(
+        "The greatest id among the {count} retained snapshots committed at or before {asked}: {id}, committed {at}.",
+        count=len(fitting),
+        asked=in_words(time_ms),
+        id=found.id,
+        at=in_words(found.time_ms),
     )
     if ties > 1:
-        rule += f" {ties} snapshots share that commit time; the last of them counts."
+        rule = both(rule, told("{ties} snapshots share that commit time; the last of them counts.", ties=ties))
     if any(each.time_ms > time_ms for each in snapshots[:index]):
-        rule += " Commit times do not rise with ids here (clocks differed), so an earlier id may be younger."
+        skew = "Commit times do not rise with ids here (clocks differed), so an earlier id may be younger."
+        rule = both(rule, told(skew))
     if engine != found.id and engine_note is None:
-        engine_note = (
-            f"Paimon's own search answers {'nothing' if engine is None else engine}: it stops at a tie or skew."
-        )
+        own = told("nothing") if engine is None else engine
+        engine_note = told("Paimon's own search answers {what}: it stops at a tie or skew.", what=own)
     return _answer(line, index, rule, time_ms - found.time_ms, (engine, engine_note))
 
 
 def _by_watermark(line: Line, watermark: int) -> AsOf:
     snapshots = _retained(line)
+    past = "The first retained snapshot whose watermark is at or past {watermark}."
     for index, each in enumerate(snapshots):
         if each.watermark is not None and each.watermark >= watermark:
             _refuse_between(line, snapshots[index - 1].id if index else None, each.id)
-            return _answer(line, index, f"The first retained snapshot whose watermark is at or past {watermark}.")
+            return _answer(line, index, told(past, watermark=watermark))
     _refuse_between(line, snapshots[-1].id, None)
     known = [each.watermark for each in snapshots if each.watermark is not None]
     what = f"The greatest watermark is {max(known)}." if known else "No retained snapshot has a watermark."
@@ -183,7 +190,8 @@ def _from_latest(line: Line, back: int) -> AsOf:
         )
     wanted = ids[-1 - back]
     _refuse_unreadable(line, "snapshot", str(wanted))
-    rule = "The newest snapshot." if not back else f"{back} retained snapshots before the newest, {ids[-1]}."
+    before = told("{back} retained snapshots before the newest, {id}.", back=back, id=ids[-1])
+    rule = before if back else told("The newest snapshot.")
     return _answer(line, next(index for index, each in enumerate(snapshots) if each.id == wanted), rule)
 
 
@@ -197,7 +205,7 @@ def _bisect(line: Line, time_ms: int) -> tuple[int | None, str | None]:
     while low <= high:
         middle = low + (high - low) // 2
         if middle not in by_id:
-            return None, f"Paimon's own search fails: it asks for snapshot {middle}, which is missing."
+            return None, told("Paimon's own search fails: it asks for snapshot {id}, which is missing.", id=middle)
         if by_id[middle].time_ms == time_ms:
             return middle, None
         if by_id[middle].time_ms > time_ms:

@@ -17,7 +17,8 @@ from core.errors import Invalid
 from core.history import History
 from core.model import Heads, Holder, HolderKind, Line, Tag
 from core.retention import UNBOUNDED
-from core.units import is_true, several
+from core.told import told
+from core.units import is_true
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +45,13 @@ def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expi
 def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
     options, count = line.options, len(line.snapshots)
     if is_true(options.get("write-only")):
-        return [Expiry(str(each.id), None, "never by a writer: the table is write-only") for each in line.snapshots]
+        never = told("never by a writer: the table is write-only")
+        return [Expiry(str(each.id), None, never) for each in line.snapshots]
     try:
         policy = retention.policy(options, now_ms, rules=rules)
     except Invalid as error:  # options that contradict themselves hide nothing else
-        return [Expiry(str(each.id), None, f"cannot be told: {error.message.rstrip('.')}") for each in line.snapshots]
+        unknown = told("cannot be told: {why}", why=error.message.rstrip("."))
+        return [Expiry(str(each.id), None, unknown) for each in line.snapshots]
     retained_ms = now_ms - policy.threshold_ms
     holds = retention.heeds_consumers(options, rules)
     found, not_before, seen = [], 0, first_seen(line)
@@ -63,21 +66,28 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
         if most > 1:
             not_before = max(not_before, judged_ms + retained_ms)
         blocking = next((other.name for other in line.consumers if holds and other.next_snapshot <= each.id), None)
-        limit = f", or after {several(most, 'more commit')} whatever its age" if policy.retain_max < UNBOUNDED else ""
+        limit = told(", or after {commits:,} more commit{s} whatever its age", commits=most, s=_s(most))
+        limit = limit if policy.retain_max < UNBOUNDED else told("")
         is_old, when = not_before <= now_ms, None if more > 1 or blocking is not None else not_before
         if each.id < seen:
-            when, words = None, f"never by a writer: Paimon does not see it, because snapshot/EARLIEST names {seen}"
+            unseen = "never by a writer: Paimon does not see it, because snapshot/EARLIEST names {id}"
+            when, words = None, told(unseen, id=seen)
         elif blocking is not None:
-            words = f"never while consumer {blocking} stands before it"
+            words = told("never while consumer {name} stands before it", name=blocking)
         elif more > 1:
             is_counted = is_old or most <= more
-            age = "" if is_counted else f", not before {in_words(not_before)}{limit}"
-            words = f"after {several(more, 'more commit')}{age}"
+            age = "" if is_counted else told(", not before {at}{limit}", at=in_words(not_before), limit=limit)
+            words = told("after {commits:,} more commit{s}{age}", commits=more, s=_s(more), age=age)
+        elif is_old:
+            words = told("with the next commit of a writer")
         else:
-            words = "with the next commit of a writer"
-            words = words if is_old else f"with the first commit after {in_words(not_before)}{limit}"
+            words = told("with the first commit after {at}{limit}", at=in_words(not_before), limit=limit)
         found.append(Expiry(str(each.id), when, words))
     return found
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
 
 
 def first_seen(line: Line) -> int:
@@ -89,10 +99,12 @@ def first_seen(line: Line) -> int:
 
 def _tag(tag: Tag) -> Expiry:
     if tag.expires is None:
-        return Expiry(f"tag:{tag.name}", None, "never by itself: it has no retention")
+        return Expiry(f"tag:{tag.name}", None, told("never by itself: it has no retention"))
     moment = int(tag.expires.replace(tzinfo=dt.UTC).timestamp() * 1000)
     return Expiry(
-        f"tag:{tag.name}", moment, f"after {tag.expires:%Y-%m-%d %H:%M:%S} by the writers' wall clock (no zone)"
+        f"tag:{tag.name}",
+        moment,
+        told("after {at} by the writers' wall clock (no zone)", at=f"{tag.expires:%Y-%m-%d %H:%M:%S}"),
     )
 
 
@@ -118,16 +130,16 @@ def life(history: History, path: str, now_ms: int) -> Life | None:
     dates = expiries(history.heads, now_ms)
     holders = history.holders_of(path)
     last, longest, ends = None, (-1, 0.0, 0), None
-    words = "nothing holds it: it is an orphan"
+    words = told("nothing holds it: it is an orphan")
     for place, holder in enumerate(holders):
         expiry = dates.get(holder.point)
         if (lasts := lasting(holder, expiry, place)) > longest:
             last, longest, ends = holder.point, lasts, expiry.not_before_ms if expiry else None
-            what = "an unreadable point" if holder.snapshot is None else holder.point
-            tells = expiry.words if expiry else "no rule takes it away by itself"
+            what = told("an unreadable point") if holder.snapshot is None else holder.point
+            tells = expiry.words if expiry else told("no rule takes it away by itself")
             if holder.kind is HolderKind.CHANGELOG:
-                tells = "with the expiry of its long-lived changelog"
-            words = f"kept longest by {what}: {tells}"
+                tells = told("with the expiry of its long-lived changelog")
+            words = told("kept longest by {what}: {tells}", what=what, tells=tells)
     return Life(path, kind, size, tuple(holder.point for holder in holders), last, ends, words)
 
 

@@ -35,6 +35,7 @@ from core.model import MAIN, Holder, HolderKind, Line, Snapshot
 from core.planned import FREES, Plan, Verdict, fingerprint, ordered
 from core.retention import Retained, Verdicts, keeps_changelogs
 from core.runs import Mask, freed
+from core.told import told
 from core.units import several
 
 DAY_MS = 86_400_000
@@ -84,7 +85,8 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
                     "retention (time-retained), it never does."
                 )
             source, source_tag = tag_source(history.heads, change)
-            _drop_tags(history, line, (change.name,), after, reasons, f"replaced by {_source_words(change)}")
+            why = told("replaced by {source}", source=_source_words(change))
+            _drop_tags(history, line, (change.name,), after, reasons, why)
             leaves.append(_tag_path(change.branch, change.name))
         case CleanOrphans():
             if change.older_than_ms > now_ms:
@@ -133,8 +135,11 @@ def drafted(
     ours = history.objects["ours"].to_numpy()
     if foreign := int((chosen & ~ours).sum()):
         warnings.append(
-            f"{several(foreign, 'file')} outside the table and its configured paths would be freed too; "
-            "they are not ours to delete, stay, and are not counted."
+            told(
+                "{files} outside the table and its configured paths would be freed too; they are not ours to delete, "
+                "stay, and are not counted.",
+                files=several(foreign, "file"),
+            )
         )
     points = tuple(
         Verdict(holder.point, bool(after[position]), reasons.get(position, (_stays(holder, change.branch),)))
@@ -179,7 +184,9 @@ def _frees(history: History, chosen: Mask, leaves: list[str]) -> pa.Table:
 
 def _stays(holder: Holder, branch: str) -> str:
     if holder.branch != branch:
-        return f"it belongs to {'the main branch' if holder.branch == MAIN else 'branch ' + holder.branch}"
+        if holder.branch == MAIN:
+            return "it belongs to the main branch"
+        return told("it belongs to branch {name}", name=holder.branch)
     return "nothing here asks for it to go"
 
 
@@ -240,7 +247,7 @@ def _expire(
     _judge(history, line, HolderKind.SNAPSHOT, judged, after, reasons)
     runs = retention.engine_runs(len(judged.goes), change.rules)
     if runs > 1 and change.max_deletes is None:
-        warnings.append(f"Paimon itself would need {runs} runs for this (snapshot.expire.limit).")
+        warnings.append(told("Paimon itself would need {runs} runs for this (snapshot.expire.limit).", runs=runs))
     warnings += retention.lost_jobs(line, judged.goes)
     if any(problem.path.endswith("snapshot/") for problem in line.warnings):
         warnings.append("Snapshot ids have a gap; Paimon's own expiry would free other files than these here.")
@@ -291,7 +298,7 @@ def _tag_path(branch: str, name: str) -> str:
 
 
 def _source_words(change: ReplaceTag) -> str:
-    return "the newest snapshot" if change.snapshot_id is None else f"snapshot {change.snapshot_id}"
+    return told("the newest snapshot") if change.snapshot_id is None else told("snapshot {id}", id=change.snapshot_id)
 
 
 def _drop_tags(

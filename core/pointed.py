@@ -14,6 +14,7 @@ from core.asof import AsOf, in_words, parse_time_ms
 from core.errors import Corrupt, Invalid, NotFound
 from core.model import MAIN, Heads, Line, Ref, Schema, Snapshot
 from core.refs import ancestors, members
+from core.told import Told, both, told
 
 GRAMMAR = (
     "A point is a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, time:ISO-TIME-WITH-ZONE or "
@@ -64,8 +65,8 @@ def _split(heads: Heads, text: str) -> tuple[str, str]:
 def _by_id(heads: Heads, wanted: int) -> AsOf:
     found = members(heads).get(wanted)
     if found is not None:
-        rule = f"Snapshot {wanted} was named by its id."
-        return _answer(heads, found, f"{rule} It is {found.note}." if found.note else rule)
+        rule = told("Snapshot {id} was named by its id.", id=wanted)
+        return _answer(heads, found, both(rule, told("It is {note}.", note=found.note)) if found.note else rule)
     logged = any(number == wanted for _, number in heads.pointer or ())
     gone = "it has expired: main pointed to it once" if logged else "the table's metadata does not name it"
     raise NotFound(f"There is no snapshot {wanted}: {gone}.", path=heads.location, remedy="Name another snapshot.")
@@ -75,7 +76,8 @@ def _by_tag(heads: Heads, name: str) -> AsOf:
     for line in heads.lines:
         for tag in line.tags:
             if tag.name == name:
-                return _answer(heads, tag.snapshot, f"Tag {name} names snapshot {tag.snapshot.id}.")
+                rule = told("Tag {name} names snapshot {id}.", name=name, id=tag.snapshot.id)
+                return _answer(heads, tag.snapshot, rule)
     _refuse_broken(heads, name, False)
     known = ", ".join([tag.name for line in heads.lines for tag in line.tags][:20]) or "none"
     raise NotFound(f"There is no tag {name!r}.", path=heads.location, remedy=f"Tags: {known}.")
@@ -115,13 +117,19 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
     engine = log[fitting[-1]][1]
     at = max(fitting, key=lambda place: (log[place][0], place))
     entry_ms, wanted = log[at]
-    rule = f"Main pointed to {wanted} from {in_words(entry_ms)} on (snapshot-log, entry {at + 1} of {len(log)})."
+    rule = told(
+        "Main pointed to {id} from {since} on (snapshot-log, entry {entry} of {entries}).",
+        id=wanted,
+        since=in_words(entry_ms),
+        entry=at + 1,
+        entries=len(log),
+    )
     if sum(each_ms == entry_ms for each_ms, _ in log) > 1:
-        rule += " Several entries share that time; the last listed counts, for it lasted."
+        rule = both(rule, told("Several entries share that time; the last listed counts, for it lasted."))
     if any(each_ms > time_ms for each_ms, _ in log[:at]) or any(
         log[place][0] > log[place + 1][0] for place in range(len(log) - 1)
     ):
-        rule += " The log is not in order of time (clocks differed)."
+        rule = both(rule, told("The log is not in order of time (clocks differed)."))
     if wanted not in snapshots:
         raise NotFound(
             f"At {in_words(time_ms)} main pointed to snapshot {wanted}, which has expired.",
@@ -130,12 +138,13 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
         )
     found = snapshots[wanted]
     if found.time_ms != entry_ms:
-        rule += f" The snapshot itself is of {in_words(found.time_ms)}: main was set to it later."
+        late = "The snapshot itself is of {at}: main was set to it later."
+        rule = both(rule, told(late, at=in_words(found.time_ms)))
     note = None
     if engine != wanted:
-        note = f"Java up to 1.11 answers {engine}: it takes the last listed entry that fits."
+        note = told("Java up to 1.11 answers {id}: it takes the last listed entry that fits.", id=engine)
     elif (first := next(number for each_ms, number in log if each_ms == entry_ms)) != wanted:
-        note = f"Java after 1.11 answers {first}: of entries that share a time it takes the first."
+        note = told("Java after 1.11 answers {id}: of entries that share a time it takes the first.", id=first)
     before = [snapshots[number] for _, number in log[:at] if number in snapshots]
     after = [snapshots[number] for _, number in log[at + 1 :] if number in snapshots]
     return _answer(
@@ -158,13 +167,15 @@ def _from_latest(heads: Heads, line: Line, back: int, is_named: bool) -> AsOf:
             remedy=f"The earliest is snapshot {chain[-1].id} (latest~{len(chain) - 1}).",
         )
     if back:
-        return _answer(heads, chain[back], f"{back} ancestors before {chain[0].id}, the head of {_head(line)}.")
-    rule = f"The head of {_head(line)}, read with the table's current schema."
+        ancestor = "{back} ancestors before {id}, the head of {branch}."
+        rule = told(ancestor, back=back, id=chain[0].id, branch=_head(line))
+        return _answer(heads, chain[back], rule)
+    rule = told("The head of {branch}, read with the table's current schema.", branch=_head(line))
     return _answer(heads, chain[0], rule, schema=line.schema if is_named or line.branch == MAIN else None)
 
 
-def _head(line: Line) -> str:
-    return "the main branch" if line.branch == MAIN else f"branch {line.branch}"
+def _head(line: Line) -> Told:
+    return told("the main branch") if line.branch == MAIN else told("branch {name}", name=line.branch)
 
 
 def _chain(heads: Heads, line: Line) -> list[Snapshot]:

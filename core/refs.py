@@ -14,7 +14,8 @@ from typing import Protocol, TypeVar
 from core.asof import in_words
 from core.errors import Corrupt, Invalid
 from core.model import MAIN, Heads, Ref, Snapshot
-from core.units import duration, several
+from core.told import told
+from core.units import duration
 
 MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, MAX_REF_AGE = (
     f"history.expire.{name}" for name in ("max-snapshot-age-ms", "min-snapshots-to-keep", "max-ref-age-ms")
@@ -115,7 +116,7 @@ def judge(
                 remedy="Drop the ref in the same plan, or leave the snapshot out.",
             )
         reasons[ref.snapshot_id].append(
-            f"branch {ref.name} points to it" if ref.is_branch else f"tag {ref.name} names it"
+            told("branch {name} points to it" if ref.is_branch else "tag {name} names it", name=ref.name)
         )
     on_branch: dict[int, list[str]] = {}
     tagged = {ref.snapshot_id for ref in live if not ref.is_branch}
@@ -125,13 +126,13 @@ def judge(
     found: dict[int, tuple[bool, tuple[str, ...]]] = {}
     for each in snapshots.values():
         if each.id not in on_branch and each.id not in tagged and each.time_ms >= cutoff:
-            reasons[each.id].append(f"on no ref, and not older than {in_words(cutoff)}")
+            reasons[each.id].append(told("on no ref, and not older than {at}", at=in_words(cutoff)))
         if each.id in asked.ids:
             found[each.id] = (False, ("named to expire",))
         elif reasons[each.id]:
             found[each.id] = (True, tuple(reasons[each.id]))
         else:
-            gone = on_branch.get(each.id) or [f"on no ref, and older than {in_words(cutoff)}"]
+            gone = on_branch.get(each.id) or [told("on no ref, and older than {at}", at=in_words(cutoff))]
             found[each.id] = (False, tuple(gone))
     return Verdicts(told_refs, found)
 
@@ -142,13 +143,14 @@ def _ref(ref: Ref, snapshots: Mapping[int, Snapshot], properties: Mapping[str, s
     if ref.name == MAIN:
         return True, "main always stays"
     if ref.snapshot_id not in snapshots:
-        return False, f"its snapshot {ref.snapshot_id} is not there"
+        return False, told("its snapshot {id} is not there", id=ref.snapshot_id)
     age_ms, own_ms = max_ref_age_ms(ref, properties), asked.now_ms - snapshots[ref.snapshot_id].time_ms
     if age_ms is None:
         return True, "it has no end"
     if own_ms > age_ms:
-        return False, f"its snapshot is {duration(own_ms)} old, past the ref's {duration(age_ms)}"
-    return True, f"its snapshot is not yet older than the ref's {duration(age_ms)}"
+        why = "its snapshot is {own} old, past the ref's {age}"
+        return False, told(why, own=duration(own_ms), age=duration(age_ms))
+    return True, told("its snapshot is not yet older than the ref's {age}", age=duration(age_ms))
 
 
 def _walk(
@@ -165,19 +167,20 @@ def _walk(
     cutoff = cutoff if ref.max_snapshot_age_ms is None else now_ms - ref.max_snapshot_age_ms
     kept, keeping = 0, True
     for each in ancestors(snapshots, ref.snapshot_id):
-        told = on_branch.setdefault(each.id, [])
+        gone = on_branch.setdefault(each.id, [])
         few, young = kept < least, each.time_ms >= cutoff
         keeping = keeping and (few or young)
         if not keeping:
-            behind = f"behind a snapshot of branch {ref.name} that goes"
-            aged = f"older than {in_words(cutoff)}, not among the newest {least} of branch {ref.name}"
-            told.append(behind if young else aged)
+            behind = told("behind a snapshot of branch {name} that goes", name=ref.name)
+            why = "older than {at}, not among the newest {least} of branch {name}"
+            aged = told(why, at=in_words(cutoff), least=least, name=ref.name)
+            gone.append(behind if young else aged)
             continue
         kept += 1
         if young:
-            reasons[each.id].append(f"not older than {in_words(cutoff)} (branch {ref.name})")
+            reasons[each.id].append(told("not older than {at} (branch {name})", at=in_words(cutoff), name=ref.name))
         elif each.id != ref.snapshot_id:
-            reasons[each.id].append(f"among the newest {least} of branch {ref.name}")
+            reasons[each.id].append(told("among the newest {least} of branch {name}", least=least, name=ref.name))
 
 
 def trimmed(log: Sequence[tuple[int, int]], left: Set[int]) -> tuple[tuple[int, int], ...]:
@@ -248,7 +251,7 @@ def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str]]:
     for tag in heads.main.tags:
         words = "never by itself: it has no end"
         if tag.ends_ms is not None:
-            words = f"with the first expiry after {in_words(tag.ends_ms)}, by the age of its snapshot"
+            words = told("with the first expiry after {at}, by the age of its snapshot", at=in_words(tag.ends_ms))
         found[f"tag:{tag.name}"] = tag.ends_ms, words
     return found
 
@@ -257,9 +260,11 @@ def _end(
     named: Sequence[str] | None, ahead: tuple[int, str] | None, until_ms: int, now_ms: int
 ) -> tuple[int | None, str]:
     if named:
-        return None, f"never while {', '.join(named)} {'names' if len(named) == 1 else 'name'} it"
+        return None, told("never while {names} name{s} it", names=", ".join(named), s="s" if len(named) == 1 else "")
     if ahead:
-        after = f"after {several(ahead[0], 'more commit')} on {ahead[1]}"
-        return None, f"{after}, not before {in_words(until_ms)}, and only if an expiry is run"
-    due = "with the next expiry" if until_ms < now_ms else f"with the first expiry after {in_words(until_ms)}"
-    return until_ms, f"{due}; Iceberg's writers expire nothing by themselves"
+        why = "after {commits:,} more commit{s} on {branch}, not before {at}, and only if an expiry is run"
+        commits, s = ahead[0], "" if ahead[0] == 1 else "s"
+        return None, told(why, commits=commits, s=s, branch=ahead[1], at=in_words(until_ms))
+    after = "with the first expiry after {at}"
+    due = told("with the next expiry") if until_ms < now_ms else told(after, at=in_words(until_ms))
+    return until_ms, told("{due}; Iceberg's writers expire nothing by themselves", due=due)

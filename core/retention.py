@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from core.asof import in_words
 from core.errors import Invalid
 from core.model import Line
+from core.told import told
 from core.units import is_true, parse_duration_ms, wall_clock
 
 UNBOUNDED = 2**31 - 1
@@ -70,7 +71,13 @@ def policy(
     greatest = retain_max if retain_max is not None else own_max if own_max is not None else UNBOUNDED
     least = retain_min if retain_min is not None else own_min if own_min is not None else LEAST
     if retain_min is None and own_min is None and retain_max is not None and 1 <= greatest < least:
-        notes.append(f"retain-min was lowered from the default {least} to {greatest}, because retain-max asks for it.")
+        notes.append(
+            told(
+                "retain-min was lowered from the default {least} to {greatest}, because retain-max asks for it.",
+                least=least,
+                greatest=greatest,
+            )
+        )
         least = greatest
     if least < 1:
         raise Invalid(f"retain-min must be at least 1, not {least}: the newest snapshot always stays.")
@@ -78,9 +85,9 @@ def policy(
         raise Invalid(f"retain-max must be at least 1, not {greatest}: the newest snapshot always stays.")
     if greatest < least:
         whose = f"from the table's option {prefix}.num-retained.min" if own_min is not None else "the engine's default"
-        told = "" if retain_min is not None else f", {whose}"
+        least_is = "" if retain_min is not None else f", {whose}"
         raise Invalid(
-            f"retain-max ({greatest}) is below retain-min ({least}{told}).", remedy="Give both, max at least min."
+            f"retain-max ({greatest}) is below retain-min ({least}{least_is}).", remedy="Give both, max at least min."
         )
     if max_deletes is not None and max_deletes < 1:
         raise Invalid(f"max-deletes must be at least 1, not {max_deletes}.")
@@ -144,37 +151,40 @@ def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> 
     """Judge the retained snapshots of a line, oldest first."""
     count = len(retained)
     beyond = max(count - rule.retain_max, 0)  # those before this index go whatever their age
-    stop, blocker = count - rule.retain_min, f"among the newest {rule.retain_min} (retain-min)"
+    stop, blocker = count - rule.retain_min, told("among the newest {least} (retain-min)", least=rule.retain_min)
     if rule.max_deletes is not None and rule.max_deletes < stop:
-        stop, blocker = rule.max_deletes, f"max-deletes {rule.max_deletes} was reached"
+        stop, blocker = rule.max_deletes, told("max-deletes {most} was reached", most=rule.max_deletes)
     for consumer in line.consumers if heeds_consumers(line.options, rule.rules) else ():
         first = next((i for i, each in enumerate(retained) if each.id >= consumer.next_snapshot), count)
         if first < stop:
-            stop, blocker = first, f"consumer {consumer.name} reads on from snapshot {consumer.next_snapshot}"
+            why = "consumer {name} reads on from snapshot {id}"
+            stop, blocker = first, told(why, name=consumer.name, id=consumer.next_snapshot)
     reasons: dict[int, tuple[str, ...]] = {}
     index = 0
     while index < stop:
         each = retained[index]
         if index < beyond:
-            reasons[each.id] = (f"not among the newest {rule.retain_max} (retain-max)",)
+            reasons[each.id] = (told("not among the newest {most} (retain-max)", most=rule.retain_max),)
         else:
             judged = retained[min(index + 1, count - 1)] if rule.rules == "newest" else each
             if judged.time_ms is None:
-                stop, blocker = index, f"the age of snapshot {judged.id} cannot be read"
+                stop, blocker = index, told("the age of snapshot {id} cannot be read", id=judged.id)
                 break
-            whose = f"its successor {judged.id} was" if judged is not each else "it was"
+            whose = told("its successor {id} was", id=judged.id) if judged is not each else told("it was")
             if judged.time_ms >= rule.threshold_ms:
-                stop, blocker = index, f"{whose} committed {in_words(judged.time_ms)}, too young (age protects)"
+                young = "{whose} committed {at}, too young (age protects)"
+                stop, blocker = index, told(young, whose=whose, at=in_words(judged.time_ms))
                 break
-            reasons[each.id] = (f"{whose} committed before {in_words(rule.threshold_ms)}",)
+            reasons[each.id] = (told("{whose} committed before {at}", whose=whose, at=in_words(rule.threshold_ms)),)
         index += 1
     for position in range(max(index, 0), count):
         each = retained[position]
         own = [blocker] if position == index or not blocker.startswith("among") else []
         if position >= count - rule.retain_min:
-            own = [f"among the newest {rule.retain_min} (retain-min)"]
+            own = [told("among the newest {least} (retain-min)", least=rule.retain_min)]
         elif position > index:
-            own = [f"only a prefix may go, and snapshot {retained[index].id} stays: {blocker}"]
+            prefix = "only a prefix may go, and snapshot {id} stays: {why}"
+            own = [told(prefix, id=retained[index].id, why=blocker)]
         reasons[each.id] = tuple(own)
     return Verdicts(tuple(each.id for each in retained[: max(index, 0)]), reasons)
 
@@ -197,7 +207,7 @@ def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> Verd
             "Only the oldest snapshots of a table may go; these would leave a hole, across which Paimon fails.",
             remedy=f"Name the older ones too ({shown}), or tag what must stay and expire up to {max(chosen)}.",
         )
-    kept = f"not named, and {max(chosen)} is the newest that goes"
+    kept = told("not named, and {id} is the newest that goes", id=max(chosen))
     reasons = {each: ("named to go",) if each in chosen else (kept,) for each in ids}
     return Verdicts(tuple(prefix), reasons)
 
@@ -209,26 +219,28 @@ def expire_changelogs(
     combined = [*changelogs, *snapshots]
     count, own = len(combined), len(changelogs)
     beyond = max(count - rule.retain_max, 0)
-    stop, blocker = own - 1, "the newest long-lived changelog always stays"
+    stop, blocker = own - 1, told("the newest long-lived changelog always stays")
     if count - rule.retain_min < stop:
-        stop, blocker = count - rule.retain_min, f"among the newest {rule.retain_min} (changelog retain-min)"
+        stop = count - rule.retain_min
+        blocker = told("among the newest {least} (changelog retain-min)", least=rule.retain_min)
     if rule.max_deletes is not None and rule.max_deletes < stop:
-        stop, blocker = rule.max_deletes, f"max-deletes {rule.max_deletes} was reached"
+        stop, blocker = rule.max_deletes, told("max-deletes {most} was reached", most=rule.max_deletes)
     for consumer in line.consumers:
         first = next((i for i, each in enumerate(combined) if each.id >= consumer.next_snapshot), count)
         if first < stop:
-            stop, blocker = first, f"consumer {consumer.name} reads on from {consumer.next_snapshot}"
+            why = "consumer {name} reads on from {id}"
+            stop, blocker = first, told(why, name=consumer.name, id=consumer.next_snapshot)
     reasons: dict[int, tuple[str, ...]] = {}
     index = 0
     while index < stop:
         each = changelogs[index]
         if index >= beyond:
             if each.time_ms is None or each.time_ms >= rule.threshold_ms:
-                blocker = "too young (age protects)" if each.time_ms is not None else "its age cannot be read"
+                blocker = told("too young (age protects)" if each.time_ms is not None else "its age cannot be read")
                 break
-            reasons[each.id] = (f"committed before {in_words(rule.threshold_ms)}",)
+            reasons[each.id] = (told("committed before {at}", at=in_words(rule.threshold_ms)),)
         else:
-            reasons[each.id] = (f"not among the newest {rule.retain_max} (changelog retain-max)",)
+            reasons[each.id] = (told("not among the newest {most} (changelog retain-max)", most=rule.retain_max),)
         index += 1
     for each in changelogs[max(index, 0) :]:
         reasons[each.id] = (blocker,)
@@ -244,11 +256,13 @@ def ended_tags(line: Line, now_ms: int | None, older_than_ms: int | None) -> tup
     for tag in line.tags:
         if now is not None and tag.expires is not None and now > tag.expires:
             ended = f"{tag.expires:%Y-%m-%d %H:%M:%S}"
-            goes[tag.name] = f"its retention ended {ended}; this machine's wall clock says {now:%Y-%m-%d %H:%M:%S}"
+            why = "its retention ended {ended}; this machine's wall clock says {now}"
+            goes[tag.name] = told(why, ended=ended, now=f"{now:%Y-%m-%d %H:%M:%S}")
         elif oldest is not None and tag.created is None:
-            untold[tag.name] = "it tells no creation time, so nobody knows its age"
+            untold[tag.name] = told("it tells no creation time, so nobody knows its age")
         elif oldest is not None and tag.created is not None and tag.created < oldest:
-            goes[tag.name] = f"created {tag.created:%Y-%m-%d %H:%M:%S} by the writer's wall clock, older than asked"
+            why = "created {at} by the writer's wall clock, older than asked"
+            goes[tag.name] = told(why, at=f"{tag.created:%Y-%m-%d %H:%M:%S}")
     return goes, untold
 
 
@@ -256,8 +270,12 @@ def lost_jobs(line: Line, goes: Sequence[int]) -> list[str]:
     """A restarted streaming job learns what it committed from its newest snapshot; without it, it may commit twice."""
     newest = {each.commit_user: each for each in line.snapshots if each.commit_identifier != BATCH_IDENTIFIER}
     return [
-        f"Snapshot {each.id} is the newest of job {user}: restarted from an older state, that job cannot see that its "
-        "last commit landed and may commit it twice."
+        told(
+            "Snapshot {id} is the newest of job {user}: restarted from an older state, that job cannot see that its "
+            "last commit landed and may commit it twice.",
+            id=each.id,
+            user=user,
+        )
         for user, each in newest.items()
         if each.id in goes
     ]

@@ -20,6 +20,7 @@ from core.formats.iceberg.places import same
 from core.model import MAIN, Heads, Line, Problem, Ref, Snapshot, Tag
 from core.refs import ancestors, max_ref_age_ms
 from core.store import Store
+from core.told import joined, told
 
 DIRECTORY = "metadata"
 HINT = "version-hint.text"
@@ -262,22 +263,22 @@ def _note(member: Member, left: set[int], on_refs: set[int], published: int | No
     notes, state = [], ""
     if (source := member.summary.get("source-snapshot-id")) is not None:
         state = "picked"
-        notes.append(f"cherry-picked from {source}")
+        notes.append(told("cherry-picked from {id}", id=source))
     if member.id in left:
         state = "rolled-back"
-        notes.append("rolled back: main stood there and was set to another line")
+        notes.append(told("rolled back: main stood there and was set to another line"))
     elif member.id not in on_refs:
         wap = member.summary.get("wap.id")
-        own = "on no ref" if wap is None else f"staged as {wap} (wap.id)"
+        own = told("on no ref") if wap is None else told("staged as {wap} (wap.id)", wap=wap)
         state = "orphaned" if wap is None else "staged"
         if published is not None:
             state = "published"
-            notes.append(f"{own}, published as {published}")
+            notes.append(told("{own}, published as {id}", own=own, id=published))
         elif wap is not None:
-            notes.append(f"{own}, not published")
+            notes.append(told("{own}, not published", own=own))
         else:
-            notes.append("orphaned or staged: on no ref, and main's log does not name it")
-    return "; ".join(notes), state
+            notes.append(told("orphaned or staged: on no ref, and main's log does not name it"))
+    return joined(notes), state
 
 
 def _snapshot(found: Metadata, member: Member, note: str = "", state: str = "") -> Snapshot:

@@ -1,0 +1,31 @@
+"""Sentences that know how they were made, so that they can be told in another language. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+
+class Told(str):
+    """A text like any other, with the template it was made from and the values that were put in. A value may be a
+    `Told` itself."""
+
+    template: str
+    values: Mapping[str, object]
+
+
+def told(template: str, **values: object) -> Told:
+    """`template` with its `{names}` filled in. The template is a literal: other languages know it by its text."""
+    made = Told(template.format(**values))
+    made.template, made.values = template, values
+    return made
+
+
+def joined(clauses: Sequence[str]) -> str:
+    """Clauses with `; ` between; "" of none."""
+    first, *rest = clauses or ("",)
+    return told("{first}; {rest}", first=first, rest=joined(rest)) if rest else first
+
+
+def both(first: str, second: str) -> Told:
+    """One sentence after another."""
+    return told("{first} {second}", first=first, second=second)
