@@ -7,8 +7,10 @@ the words say so. Tags expire by the writer's wall clock, which has no zone in t
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow.compute as pc
 
 from core import refs, retention
@@ -106,6 +108,48 @@ def _tag(tag: Tag) -> Expiry:
         moment,
         told("after {at} by the writers' wall clock (no zone)", at=f"{tag.expires:%Y-%m-%d %H:%M:%S}"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A date of the calendar: points that go not before it, files and bytes that are freed once these and all earlier
+    ones have gone, and not sooner."""
+
+    at_ms: int
+    points: tuple[str, ...]
+    files: int
+    bytes: int
+
+
+def calendar(history: History, told: Mapping[str, Expiry], now_ms: int) -> tuple[Due, ...]:
+    """What goes by itself and when (`told` by `expiries`), the soonest first; what is due already stands at `now_ms`.
+
+    Only what follows from dates: a point that waits for commits, for a consumer or for ever keeps its files.
+    """
+    never = np.iinfo(np.int64).max
+    ends = np.array([_ends(holder.point, told, now_ms, never) for holder in history.holders], dtype=np.int64)
+    ends[~history.existing] = -1  # what is not there holds nothing
+    dates: dict[int, list[str]] = {}
+    for expiry in told.values():
+        if expiry.not_before_ms is not None:
+            dates.setdefault(max(expiry.not_before_ms, now_ms), []).append(expiry.point)
+    # The last date among an object's holders is the date it is freed at.
+    alike = history.shapes
+    last = np.full(alike.runs.owners, -1, dtype=np.int64)
+    if len(alike.runs.owner):
+        bounds = np.stack((alike.runs.first, alike.runs.last + 1), axis=1).ravel()
+        longest = np.maximum.reduceat(np.append(ends, -1), bounds)[::2]
+        np.maximum.at(last, alike.runs.owner, longest)
+    found = []
+    for at_ms, points in sorted(dates.items()):
+        chosen = last == at_ms
+        found.append(Due(at_ms, tuple(points), int(alike.count[chosen].sum()), int(alike.weight[chosen].sum())))
+    return tuple(found)
+
+
+def _ends(point: str, told: Mapping[str, Expiry], now_ms: int, never: int) -> int:
+    expiry = told.get(point)
+    return never if expiry is None or expiry.not_before_ms is None else max(expiry.not_before_ms, now_ms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,23 @@ Law: every number comes from a question asked of the core; nothing is summed her
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from core import questions
-from core.expiry import expiries
+from core.expiry import Due, Expiry
 from core.history import History
 from core.journal import Run
 from core.questions import by_holders, retention_curve
 from dashboard.present import units, words
-from dashboard.present.canvas import FONT
+from dashboard.present.canvas import FONT, Canvas, Figure
 from dashboard.present.palette import Palette
 
 CURVE_PX = 260
+CALENDAR_PX = 230
 SHOWN_SETS = 12
 SHOWN_DROPS = 8
 
@@ -71,6 +73,56 @@ def curve(history: History, branch: str, palette: Palette, chosen: int | None = 
     return figure
 
 
+def calendar(days: Sequence[Due], now_ms: int, palette: Palette, zone: str) -> Figure:
+    """Bytes that have gone by themselves by each date: a step for each, tags told apart by shape and hue."""
+    total = list(itertools.accumulate(day.bytes for day in days))
+    art = Canvas(palette, zone)
+    art.line(
+        [now_ms, *(day.at_ms for day in days)], [0, *total], None, shape="hv", color=palette.freed, width=2,
+    )  # fmt: skip
+    art.data[0] |= {"fill": "tozeroy", "fillcolor": palette.soft("freed"), "showlegend": False}
+    for name, symbol, hue, has_tags in (
+        (words.CALENDAR_SNAPSHOTS, "circle", palette.freed, False),
+        (words.CALENDAR_TAGS, "triangle-up", palette.tag, True),
+    ):
+        chosen = [at for at, day in enumerate(days) if any("tag:" in point for point in day.points) is has_tags]
+        if chosen:
+            art.marks(
+                [days[at].at_ms for at in chosen], [total[at] for at in chosen], [""] * len(chosen),
+                [words.calendar_hover(days[at], total[at], zone) for at in chosen],
+                mode="markers", name=name, marker={"symbol": symbol, "color": hue, "size": 10},
+            )  # fmt: skip
+    top = max(total, default=0) or 1
+    art.layout.update(
+        height=CALENDAR_PX,
+        margin={"l": 74, "r": 14, "t": 34, "b": 34},
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": 13, "color": palette.ink},
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        showlegend=True,
+        hovermode="closest",
+        xaxis={"type": "date", "showgrid": False, "zeroline": False, "fixedrange": True},
+        yaxis={
+            "tickvals": [0, top / 2, top], "ticktext": [units.size(round(each)) for each in (0, top / 2, top)],
+            "gridcolor": palette.grid, "zeroline": False, "fixedrange": True, "rangemode": "tozero",
+        },
+    )  # fmt: skip
+    return art.finished()
+
+
+def calendar_table(days: Sequence[Due], zone: str) -> pd.DataFrame:
+    """The calendar as numbers: the date, what goes, and what that frees alone and in sum."""
+    return pd.DataFrame(
+        {
+            "date": [units.moment(day.at_ms, zone) for day in days],
+            "points": [", ".join(day.points) for day in days],
+            "files": [day.files for day in days],
+            "bytes": [day.bytes for day in days],
+            "total": list(itertools.accumulate(day.bytes for day in days)),
+        }
+    )
+
+
 def curve_table(history: History, branch: str) -> pd.DataFrame:
     """The curve as numbers: snapshots kept, files and bytes freed."""
     files, sizes = retention_curve(history, branch)
@@ -96,9 +148,8 @@ def drops(history: History, now_ms: int, branch: str) -> pd.DataFrame:
     )
 
 
-def ends(history: History, now_ms: int, branch: str) -> pd.DataFrame:
+def ends(history: History, told: Mapping[str, Expiry], branch: str) -> pd.DataFrame:
     """When each snapshot and tag of a branch goes by itself, in words, the oldest first."""
-    told = expiries(history.heads, now_ms)
     points = [each.point for each in history.holders if each.branch == branch and each.point in told]
     return pd.DataFrame({"point": points, "expires": [told[point].words for point in points]})
 

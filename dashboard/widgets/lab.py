@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
 from core.changes import Expire
 from core.errors import Invalid
+from core.expiry import Due, calendar
 from core.history import History
 from core.planned import Plan
 from dashboard import loading
@@ -68,9 +69,11 @@ def _holders(opened: Opened, history: History) -> None:
 
 def _own(opened: Opened, history: History, branch: str) -> None:
     next_commit(opened, history, branch)
+    told = loading.ends(opened.heads, opened.now_ms)
+    _calendar(opened, calendar(history, told, opened.now_ms))
     how.caption(words.LAB_ENDS_HELP, words.HOW_DUE)
     grids.draw(
-        lab.ends(history, opened.now_ms, branch),
+        lab.ends(history, told, branch),
         "lab.ends",
         columns={
             "point": grids.text(words.COLUMN["point"]),
@@ -79,6 +82,28 @@ def _own(opened: Opened, history: History, branch: str) -> None:
         what=words.POINTS_NOUN,
         name=f"ends-{opened.ref.name}",
     )
+
+
+def _calendar(opened: Opened, days: Sequence[Due]) -> None:
+    """What goes by dates, of every branch; nothing is drawn where all waits for commits, consumers or for ever."""
+    if not days:
+        st.html(markup.note("info", words.CALENDAR_NONE))
+        return
+    how.caption(words.CALENDAR_HELP, words.HOW_CALENDAR)
+    figure = lab.calendar(days, opened.now_ms, hues(), opened.zone)
+    st.plotly_chart(figure, key="lab.calendar", theme=None, config=CONFIG)
+    table = st.expander(words.LAB_AS_TABLE, key="lab.calendar_table", on_change="rerun")
+    if table.open:
+        columns = {
+            "date": grids.text(words.CALENDAR_DATE),
+            "points": grids.text(words.CALENDAR_POINTS, width="large"),
+            "files": grids.number(words.LAB_FILES),
+            "bytes": grids.number(words.LAB_FREES, words.BYTES_HELP),
+            "total": grids.number(words.CALENDAR_TOTAL, words.BYTES_HELP),
+        }
+        with table:
+            found, name = lab.calendar_table(days, opened.zone), f"calendar-{opened.ref.name}"
+            grids.draw(found, "lab.calendar_rows", columns=columns, what=words.CALENDAR_NOUN, name=name)
 
 
 def _drops(opened: Opened, history: History, branch: str) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import refplan
+from core.expiry import Expiry, calendar
 from core.history import History
 from core.model import MAIN, Heads, Holder, HolderKind, Line, Ref, Schema, Snapshot, Tag
 from core.questions import best_drops, by_holders, drops, exclusive, retention_curve
@@ -81,6 +82,28 @@ def check(history: History) -> None:
 @given(histories())
 def test_each_answer_is_freed_asked_of_one_set(history: History) -> None:
     check(history)
+
+
+@given(histories(), st.data())
+def test_the_calendar_adds_up_to_what_is_freed_when_all_until_then_have_gone(
+    history: History, data: st.DataObject
+) -> None:
+    dates = st.none() | st.integers(0, 9)
+    told = {each.point: Expiry(each.point, data.draw(dates), "") for each in history.holders}
+    now_ms = 4
+    files = size = 0
+    named: list[str] = []
+    for due in calendar(history, told, now_ms):
+        files, size, named = files + due.files, size + due.bytes, [*named, *due.points]
+        gone = {
+            position
+            for position, each in enumerate(history.holders)
+            if (moment := told[each.point].not_before_ms) is not None and max(moment, now_ms) <= due.at_ms
+        }
+        assert {history.position(point) for point in named} == gone
+        alone = freed(history, history.existing, gone)
+        assert (files, size) == (alone.sum(), history.bytes_of(alone))
+    assert len(named) == sum(each.not_before_ms is not None for each in told.values())
 
 
 @given(histories())

@@ -146,6 +146,14 @@ HOW_DROPS = Rule(
     "without them.",
     _BYTES,
 )
+HOW_CALENDAR = Rule(
+    "Calendar",
+    "Files whose last holder goes by a date; what waits for commits, consumers or for ever keeps its files.",
+    "Every manifest list and manifest that any point names, the table's options, each tag's own time.",
+    f"{_HELD} The last date among a file's holders is its date. A date is “not before”: the writer that commits next "
+    "after it deletes.",
+    _BYTES,
+)
 HOW_TAG_COST = Rule(
     "Frees now",
     "Files that nothing but this one tag holds.",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
+from core.expiry import Due
 from core.model import MAIN
 from dashboard.present import units
+from dashboard.present.words.notices import listed
 
 LAB = "What other choices would do"
 LAB_CURVE = "Every retention"
@@ -36,6 +39,16 @@ LAB_HELD_BY = "Held by exactly"
 LAB_ENDS = "Goes by itself"
 LAB_ENDS_HELP = "By this branch's own options, or the tag's own time, as the engine that commits next would judge it."
 LAB_KEEPS_ALL = "Writers of this table expire nothing by themselves."
+CALENDAR_HELP = (
+    "Bytes that have gone by themselves by each date, on every branch: by the table's options and tags' own times."
+)
+CALENDAR_NONE = "No snapshot and no tag goes by a date: what goes at all waits for commits or for a consumer."
+CALENDAR_SNAPSHOTS = "Snapshots go"
+CALENDAR_TAGS = "Tags go"
+CALENDAR_DATE = "Not before"
+CALENDAR_POINTS = "What goes"
+CALENDAR_TOTAL = "Freed in all by then"
+CALENDAR_NOUN = "dates"
 CURVE_X = "Snapshots kept (newest N)"
 NATIVE = "Beside Paimon"
 NATIVE_SAME = (
@@ -47,6 +60,14 @@ def lab_next(branch: str, headline: str, prevented_by: Sequence[str]) -> str:
     where = "" if branch == MAIN else f" to branch {branch}"
     told = f"By the table's own options, the next commit of a writer{where} does this by itself: {headline}"
     return " ".join([told, *prevented_by])
+
+
+def calendar_hover(day: Due, total: int, zone: str) -> str:
+    lines = [units.moment(day.at_ms, zone), html.escape(listed(day.points))]
+    lines.append(
+        f"frees {units.size(day.bytes)} in {units.plural(day.files, 'file')}; {units.size(total)} in all by then"
+    )
+    return "<br>".join(lines)
 
 
 def curve_hover(keep: int, size: int, files: int) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
+from core.expiry import Due
 from core.model import MAIN
 from dashboard.present import units
+from dashboard.present.words.zh.notices import listed
 
 LAB = "换一种选择会怎样"
 LAB_CURVE = "各种保留数量"
@@ -31,6 +34,14 @@ LAB_HELD_BY = "恰由这些占用"
 LAB_ENDS = "自动过期"
 LAB_ENDS_HELP = "按这个分支自己的选项，或标签自己的期限，由下一次提交的引擎判断。"
 LAB_KEEPS_ALL = "这张表的写入作业自己不会让任何东西过期。"
+CALENDAR_HELP = "到每个日期为止自动释放的字节数，包含所有分支：依据表的选项和标签自己的期限。"
+CALENDAR_NONE = "没有快照或标签按日期过期：会过期的都在等待新的提交或消费者。"
+CALENDAR_SNAPSHOTS = "快照过期"
+CALENDAR_TAGS = "标签过期"
+CALENDAR_DATE = "不早于"
+CALENDAR_POINTS = "过期的内容"
+CALENDAR_TOTAL = "届时累计释放"
+CALENDAR_NOUN = "个日期"
 CURVE_X = "保留的快照数（最新的 N 个）"
 NATIVE = "与 Paimon 对照"
 NATIVE_SAME = "按引擎的方式一步步推算，Paimon 自己的删除也恰好会删除这些文件。"
@@ -40,6 +51,12 @@ def lab_next(branch: str, headline: str, prevented_by: Sequence[str]) -> str:
     where = "" if branch == MAIN else f"向分支 {branch} "
     told = f"按表自己的选项，写入作业下一次{where}提交时会自动做到：{headline}"
     return " ".join([told, *prevented_by])
+
+
+def calendar_hover(day: Due, total: int, zone: str) -> str:
+    lines = [units.moment(day.at_ms, zone), html.escape(listed(day.points))]
+    lines.append(f"释放 {units.plural(day.files, 'file')}，{units.size(day.bytes)}；届时累计 {units.size(total)}")
+    return "<br>".join(lines)
 
 
 def curve_hover(keep: int, size: int, files: int) -> str:
