@@ -26,7 +26,7 @@ from core.planned import Plan
 from core.table import Table, open_table
 from core.warehouse import TableRef, Warehouse, list_tables
 from dashboard.present import words
-from dashboard.present.rows import TableFacts, table_facts
+from dashboard.present.home import TableFacts, table_facts
 
 Progress = Callable[[int, int], None]
 V = TypeVar("V")
@@ -41,6 +41,8 @@ KEPT_FACTS = 2_000
 @st.cache_resource(ttl=LISTING_TTL_S, max_entries=16, show_spinner=False)
 def warehouse(location: str) -> Warehouse:
     """The tables of a location; a listing a few seconds old is good enough for a list of names."""
+JUDGED_MS = 15 * 60_000  # what a policy frees is told again without reading, if it was judged so lately
+KEPT_LISTS = 6  # of what may be hundreds of thousands of files
     return list_tables(location)
 
 
@@ -156,15 +158,16 @@ def history(seen: Heads, progress: Progress | None = None) -> History:
     return _histories.get(key) or _histories.put(key, _table(seen.location).history(seen, progress))
 
 
-def kept_facts(seen: Heads) -> TableFacts | None:
-    """What the overview says of exactly these references, if it was read before."""
-    return _facts.get(fingerprint(seen))
+def kept_facts(seen: Heads, now_ms: int) -> TableFacts | None:
+    """What Home says of exactly these references, if it was read before and judged about now."""
+    found = _facts.get(fingerprint(seen))
+    return found if found and found.judged_ms is not None and abs(now_ms - found.judged_ms) <= JUDGED_MS else None
 
 
-def facts(seen: Heads) -> TableFacts:
-    """What the overview says of a table, its manifests read if need be."""
-    key = fingerprint(seen)
-    return _facts.get(key) or _facts.put(key, table_facts(seen, history(seen)))
+def facts(seen: Heads, now_ms: int, progress: Progress | None = None) -> TableFacts:
+    """What Home says of a table, its manifests read if need be."""
+    kept = kept_facts(seen, now_ms)
+    return kept or _facts.put(fingerprint(seen), table_facts(seen, history(seen, progress), now_ms))
 
 
 def plan(known: History, change: Change, now_ms: int) -> Plan:

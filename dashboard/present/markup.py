@@ -209,12 +209,17 @@ def column_name(text: str) -> str:
 
 
 def grid_head(columns: Sequence[tuple[str, str]]) -> str:
-    """Names of the overview's columns, each with what it means on hover."""
+    """Names of Home's columns, each with what it means on hover."""
     cells = "".join(f'<span title="{escape(help)}">{escape(name)}</span>' for name, help in columns)
     return f'<div class="snap-row snap-row-head">{cells}</div>'
 
 
 def grid_line(cells: Sequence[Piece], below: str) -> str:
-    """One line of the overview: cells in columns; under them `below`, finished HTML."""
+    """One line of Home: cells in columns; under them `below`, finished HTML."""
     inner = "".join(f"<span>{_of(cell)}</span>" for cell in cells)
     return f'<div class="snap-row">{inner}</div>{below}'
+def news(text: Piece) -> str:
+    """What is new in a table, under its line."""
+    return f'<div class="snap-news">{_of(text)}</div>'
+
+

@@ -6,8 +6,7 @@ Law: every cell is text or a plain number in its unit; ids are text, because bro
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -20,113 +19,9 @@ from core.plan import going
 from core.planned import Plan
 from core.runs import Ints
 from dashboard.present import markup, units, words
-from dashboard.present.markup import Html, Piece
-from dashboard.present.notices import INFO, Notice, notices
+from dashboard.present.markup import Piece
 from dashboard.present.pointer import stays
 from dashboard.present.trends import Trend
-
-
-@dataclass(frozen=True, slots=True)
-class TableFacts:
-    """One line of the overview. Bytes are None until manifests were read; `lower_bound` where not all could be."""
-
-    snapshots: int
-    tags: int
-    branches: int
-    rows: int | None
-    last_ms: int | None
-    live_bytes: int | None
-    history_bytes: int | None
-    lower_bound: bool
-    notes: tuple[Notice, ...]
-
-
-def table_facts(heads: Heads, history: History | None = None) -> TableFacts:
-    """What the overview says of a table, first from its references alone, then with its history."""
-    latest = heads.main.latest
-    live = only = None
-    if history is not None:
-        newest = history.live_now()
-        live = 0 if newest is None else int(history.totals.bytes[newest])
-        only = _only_history(history)
-    return TableFacts(
-        snapshots=sum(len(line.snapshots) for line in heads.lines),
-        tags=sum(len(line.tags) for line in heads.lines),
-        branches=len(heads.branches),
-        rows=latest.total_rows if latest else None,
-        last_ms=latest.time_ms if latest else None,
-        live_bytes=live,
-        history_bytes=only,
-        lower_bound=bool(history and history.incomplete),
-        notes=notices(heads, history),
-    )
-
-
-def _only_history(history: History) -> int:
-    """Known bytes that nothing but older snapshots, tags, changelogs and branches hold; what is not ours left out."""
-    keep = np.zeros(history.held.positions, dtype=np.bool_)
-    newest = history.live_now()
-    if newest is not None:
-        keep[newest] = True
-    chosen = history.held.over(history.existing) & ~history.held.over(keep) & history.objects["ours"].to_numpy()
-    return history.bytes_of(chosen)
-
-
-def overview_line(found: TableFacts | None, zone: str, now_ms: int) -> str:
-    """The cells of one table on the overview; dots where a number is still being read."""
-    if found is None:
-        cells: list[Piece] = [markup.muted("…")] * 6
-        return markup.grid_line(cells, "")
-
-    def size(value: int | None) -> Html:
-        return markup.muted("…") if value is None else markup.size(value, at_least=found.lower_bound)
-
-    names = [units.plural(found.tags, "tag")] if found.tags else []
-    names += [units.plural(found.branches, "branch", "branches")] if found.branches else []
-    age = units.ago(found.last_ms, now_ms)
-    cells = [
-        units.count(found.snapshots),
-        markup.muted(", ".join(names) or "—"),
-        units.count(found.rows),
-        size(found.live_bytes),
-        size(found.history_bytes),
-        markup.hint(age, units.moment(found.last_ms, zone)),
-    ]
-    worst = next(iter(found.notes), None)
-    more = len(found.notes) - 1
-    text = ""
-    if worst is not None:
-        others = markup.hint(markup.muted(words.more_notes(more)), "\n".join(each.text for each in found.notes[1:]))
-        text = markup.note(worst.level, markup.join([worst.text, others]) if more else worst.text)
-    return markup.grid_line(cells, text)
-
-
-def overview_tiles(tables: int, read: Sequence[TableFacts]) -> str:
-    """Sums over the tables read so far; `≥` while some are still missing or could not be read in full."""
-    some = len(read) < tables or any(each.lower_bound for each in read)
-    below: Piece = words.read_so_far(len(read), tables) if len(read) < tables else ""
-    noted = sum(any(note.level != INFO for note in each.notes) for each in read)
-    live = markup.size(sum(each.live_bytes or 0 for each in read), at_least=some)
-    history = markup.size(sum(each.history_bytes or 0 for each in read), at_least=some)
-    snapshots = sum(each.snapshots for each in read)
-    return markup.tiles(
-        [
-            (words.TILE_TABLES, units.count(tables), below or words.with_warnings(noted)),
-            (
-                words.TILE_SNAPSHOTS,
-                ("≥ " if len(read) < tables else "") + units.count(snapshots),
-                words.TILE_SNAPSHOTS_BELOW,
-            ),
-            (words.TILE_LIVE, live, words.TILE_LIVE_BELOW),
-            (words.TILE_HISTORY, history, words.TILE_HISTORY_BELOW),
-        ]
-    )
-
-
-def overview_head() -> str:
-    columns = words.OVERVIEW_COLUMNS
-    return markup.grid_head([(columns[name], words.OVERVIEW_HELP.get(name, "")) for name in columns])
-
 
 # one point -----------------------------------------------------------------------------------------------------------
 

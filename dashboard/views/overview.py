@@ -1,47 +1,94 @@
-"""Overview: which tables there are; names at once, numbers as they are read."""
+"""Home: which tables there are, what is new in them, what ends soon, what to mind; names at once, numbers as they are
+read."""
 
 from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import SnapscopeError
+from core.model import Heads, Tag
+from core.since import mark, since
 from core.warehouse import TableRef
-from dashboard import loading, state
-from dashboard.present import markup, rows, words
+from dashboard import loading, state, visits
+from dashboard.present import home, markup, units, words
+from dashboard.present.notices import Notice
 from dashboard.state import Place
-from dashboard.widgets import frame, how
+from dashboard.widgets import errors, frame, how
 
 PAGE_SIZE = 50
+FEW = 8  # so many tables are all watched
+SHOWN = 12  # lines of what ends soon and of what to mind
+REDRAW_S = 0.2
+
+
+@dataclass
+class Read:
+    """What this run has read of the tables on the page."""
+
+    facts: list[home.TableFacts] = field(default_factory=list)
+    notes: list[tuple[str, Notice]] = field(default_factory=list)
+    ends: list[tuple[int, str, Tag, str]] = field(default_factory=list)
+    marks: dict[str, visits.Json] = field(default_factory=dict)
+    known: int = 0  # tables that were seen before
+    changed: int = 0
 
 
 def draw(place: Place) -> None:
     listing = frame.open_warehouse(place)
-    rules = words.HOW_OVERVIEW_NAMES, words.HOW_ROWS, words.HOW_LIVE, words.HOW_ONLY_HISTORY
-    how.beside(markup.head("", words.PRODUCT, words.TAGLINE), *rules)
-    totals = st.empty()
-    totals.html(rows.overview_tiles(len(listing.tables), []))
+    rules = words.HOW_OVERVIEW_NAMES, words.HOW_ROWS, words.HOW_LIVE, words.HOW_ONLY_HISTORY, words.HOW_POLICY
+    how.beside(markup.head("", words.PRODUCT, words.TAGLINE), *rules, words.HOW_SINCE)
+    tiles = st.empty()
+    tiles.html(home.tiles(len(listing.tables), []))
+    told = st.empty()
+    told.html(markup.note("info", words.reading_tables(0, len(listing.tables), "…", 0, 0)))
+    visit, stars = _remembered()
     tables = _filtered(listing.tables)
-    shown = tables[:PAGE_SIZE]
+    starred = [ref for ref in tables if ref.location in stars]
+    others = [ref for ref in tables if ref.location not in stars]
+    shown = (starred + others)[:PAGE_SIZE]
     with st.container(key="overview_table", gap=None):
         left, right = st.columns([2, 7], vertical_alignment="bottom")
         left.html(markup.column_name(words.TABLE))
-        right.html(rows.overview_head())
-        slots = [_line(ref) for ref in shown]
+        right.html(home.head())
+        slots = [_line(ref, ref.location in stars) for ref in shown]
     if not tables:
         st.html(markup.note("info", words.NO_MATCH))
     if len(tables) > PAGE_SIZE:
         st.html(markup.note("info", words.capped_tables(PAGE_SIZE, len(tables))))
-    read: list[rows.TableFacts] = []
+    minding, ending = st.columns([3, 2], gap="large")
+    with minding:
+        st.html(markup.panel_title(words.TO_MIND))
+        notes = st.container(key="home.notes", gap=None)
+    with ending:
+        st.html(markup.panel_title(words.ENDS_SOON))
+        ends = st.container(key="home.ends", gap=None)
+    found = Read()
     for ref, slot in zip(shown, slots, strict=True):
-        found = _fill(ref, slot, place)
-        if found is not None:
-            read.append(found)
-            totals.html(rows.overview_tiles(len(listing.tables), read))
+        is_watched = ref.location in stars or len(tables) <= FEW
+        _fill(ref, slot, place, visit if is_watched else None, found, told, len(shown))
+        tiles.html(home.tiles(len(listing.tables), found.facts))
+    with notes:
+        _notes(found)
+    with ends:
+        _ends(found, place.zone)
+    _news(told, visit, found, place.now_ms, place.zone)
+
+
+def _remembered() -> tuple[visits.Visit | None, tuple[str, ...]]:
+    """The visit and the stars; where they cannot be read or kept, why, and the page goes on without."""
+    try:
+        return visits.begin(), visits.watched()
+    except SnapscopeError as error:
+        st.html(markup.note("warning", f"{words.NOTHING_KEPT} {error}"))
+        return None, ()
 
 
 def _filtered(tables: tuple[TableRef, ...]) -> list[TableRef]:
-    if len(tables) <= 8:
+    if len(tables) <= FEW:
         return list(tables)
     text = st.text_input(
         words.SEARCH, type="search", placeholder=words.SEARCH, label_visibility="collapsed", key="overview.search"
@@ -49,28 +96,116 @@ def _filtered(tables: tuple[TableRef, ...]) -> list[TableRef]:
     return [ref for ref in tables if (text or "").strip().lower() in ref.title.lower()]
 
 
-def _line(ref: TableRef) -> DeltaGenerator:
+def _line(ref: TableRef, is_starred: bool) -> DeltaGenerator:
     left, right = st.columns([2, 7], vertical_alignment="top")
-    with left:
+    with left, st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            words.UNWATCH if is_starred else words.WATCH,
+            icon=":material/star:" if is_starred else ":material/star_border:",
+            key=f"home.star.{ref.location}",
+            help=words.UNWATCH if is_starred else words.WATCH,
+            on_click=_star,
+            args=(ref.location, not is_starred),
+            type="tertiary",
+        )
         frame.link("timeline", ref.title, table=ref.title, point=None, window=None)
     slot = right.empty()
-    slot.html(rows.overview_line(None, state.zone(), 0))
+    slot.html(home.line(None, state.zone(), 0))
     return slot
 
 
-def _fill(ref: TableRef, slot: DeltaGenerator, place: Place) -> rows.TableFacts | None:
+def _star(location: str, is_on: bool) -> None:
+    with errors.boundary():
+        visits.watch(location, is_on)
+
+
+def _fill(
+    ref: TableRef,
+    slot: DeltaGenerator,
+    place: Place,
+    visit: visits.Visit | None,
+    found: Read,
+    told: DeltaGenerator,
+    tables: int,
+) -> None:
     """First what the references say, then what the manifests say; a table that fails keeps its line and says why."""
+    drawn = time.monotonic()
+
+    def progress(done: int, total: int) -> None:
+        nonlocal drawn
+        if time.monotonic() - drawn > REDRAW_S:
+            drawn = time.monotonic()
+            text = words.reading_tables(len(found.facts), tables, ref.title, done, total)
+            told.html(markup.note("info", text))
+
     try:
         heads = loading.heads(ref)
-        kept = loading.kept_facts(heads)
-        if kept is None:
-            slot.html(rows.overview_line(rows.table_facts(heads), place.zone, place.now_ms))
-            kept = loading.facts(heads)
-        slot.html(rows.overview_line(kept, place.zone, place.now_ms))
+        facts = loading.kept_facts(heads, place.now_ms)
+        if facts is None:
+            slot.html(home.line(home.table_facts(heads), place.zone, place.now_ms))
+            facts = loading.facts(heads, place.now_ms, progress)
     except SnapscopeError as error:
         slot.html(markup.note("problem", str(error)))
-        return None
-    return kept
+        return
+    news = "" if visit is None else _since(ref, heads, facts, visit, found, place)
+    slot.html(home.line(facts, place.zone, place.now_ms, news))
+    found.facts.append(facts)
+    found.notes += [(ref.title, note) for note in facts.notes]
+    found.ends += [(*each, ref.title) for each in home.ending(heads, place.now_ms)]
+    found.marks[ref.location] = mark(heads, facts.live_files, facts.live_bytes, time.time_ns() // 1_000_000)
+
+
+def _since(
+    ref: TableRef, heads: Heads, facts: home.TableFacts, visit: visits.Visit, found: Read, place: Place
+) -> markup.Piece:
+    """What is new in a watched table since the visit before this one."""
+    before = visit.marks.get(ref.location)
+    if not home.is_mark(before):
+        return "" if visit.before_ms is None else markup.muted(words.SINCE_NEW_TABLE)
+    new = since(before, heads, facts.live_files, facts.live_bytes, place.now_ms)
+    found.known += 1
+    found.changed += not new.is_quiet
+    return home.news(new, place.zone, place.now_ms)
+
+
+def _news(told: DeltaGenerator, visit: visits.Visit | None, found: Read, now_ms: int, zone: str) -> None:
+    """The one line over the tables; what they look like now is kept for the next visit."""
+    if visit is None:
+        told.empty()
+        return
+    with errors.boundary():
+        visits.remember(found.marks)
+    if visit.before_ms is None:
+        told.html(markup.note("info", words.FIRST_VISIT))
+        return
+    said = words.last_visit(units.ago(visit.before_ms, now_ms), found.changed, found.known)
+    told.html(markup.note("info", markup.hint(said, units.moment(visit.before_ms, zone))))
+
+
+def _notes(found: Read) -> None:
+    worst = home.worst_first(found.notes)
+    if not worst:
+        st.html(markup.note("info", words.NOTHING_TO_MIND))
+    for number, (table, note) in enumerate(worst):
+        with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+            if number < SHOWN:
+                frame.link("timeline", table, table=table, point=None, window=None)
+            st.html(markup.note(note.level, note.text))
+        if number == 2 * SHOWN:
+            st.html(markup.note("info", words.more_lines(len(worst) - number - 1)))
+            return
+
+
+def _ends(found: Read, zone: str) -> None:
+    soon = sorted(found.ends, key=lambda each: each[:2])
+    if not soon:
+        st.html(markup.note("info", words.ENDS_NONE))
+    for left, point, tag, table in soon[:SHOWN]:
+        with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+            frame.link("tags", table, table=table, point=None, branch=None)
+            st.html(home.ends(left, point, tag, zone))
+    if len(soon) > SHOWN:
+        st.html(markup.note("info", words.more_lines(len(soon) - SHOWN)))
 
 
 draw(state.here())

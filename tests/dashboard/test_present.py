@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from core import asof, diff
-from core.changes import DeleteTags
+from core.changes import DeleteTags, Expire
 from core.expiry import expiries
 from core.history import History
 from core.plan import preview
@@ -25,6 +25,8 @@ from dashboard.present import (
     exports,
     markup,
     notices,
+    flags,
+    home,
     palette,
     pointing,
     results,
@@ -278,13 +280,14 @@ def test_sql_names() -> None:
 
 def test_facts_of_the_overview(table: TableBuilder) -> None:
     known = history(table)
-    found = rows.table_facts(known.heads, known)
+    found = home.table_facts(known.heads, known, NOW_MS)
     assert (found.snapshots, found.tags, found.branches, found.rows) == (7, 3, 1, 62)
     assert found.live_bytes == 14_700
     everything = known.bytes_of(known.held.over(known.existing))
     newest = known.bytes_of(known.held.at(known.require("8")))
     assert found.history_bytes == everything - newest
-    assert rows.table_facts(known.heads).live_bytes is None
+    assert found.policy_bytes == preview(known, Expire(), NOW_MS).freed_bytes
+    assert home.table_facts(known.heads).live_bytes is None
 
 
 def test_the_cost_of_a_tag_is_its_plan(table: TableBuilder) -> None:

@@ -10,7 +10,7 @@ PRODUCT = "Snapscope"
 TAGLINE = "What did this table look like then, what changed, what do I lose if I clean up?"
 
 PAGES: Mapping[str, tuple[str, str]] = {
-    "overview": ("Overview", ":material/home:"),
+    "overview": ("Home", ":material/home:"),
     "timeline": ("Timeline", ":material/timeline:"),
     "asof": ("As of", ":material/history:"),
     "diff": ("Diff", ":material/compare_arrows:"),

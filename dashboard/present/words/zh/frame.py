@@ -10,7 +10,7 @@ PRODUCT = "Snapscope"
 TAGLINE = "这张表当时是什么样，改了什么，清理会失去什么？"
 
 PAGES: Mapping[str, tuple[str, str]] = {
-    "overview": ("概览", ":material/home:"),
+    "overview": ("首页", ":material/home:"),
     "timeline": ("时间线", ":material/timeline:"),
     "asof": ("时间旅行", ":material/history:"),
     "diff": ("差异", ":material/compare_arrows:"),

@@ -1,0 +1,80 @@
+"""What is remembered of a reader between visits: watched tables, and what each table looked like when it was last seen.
+
+Law: a visit begins after 30 minutes away, and what is new is counted from the marks of the visit before, until the next
+one begins: looking twice takes no news away. Marks are small, and only the newest ones are kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core import desk
+
+AWAY_MS = 30 * 60_000
+TOUCHED_MS = 60_000  # a look within a minute of the last one is not written down again
+MOST = 1_000
+_VISITS, _WATCHED = "visits", "watched"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """`before_ms`: when the reader last looked before this visit (None: never); `marks` of then by table."""
+
+    before_ms: int | None
+    marks: Mapping[str, Json]
+
+
+def begin(now_ms: int | None = None) -> Visit:
+    """The visit that goes on or begins now."""
+    now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    kept = desk.read(_VISITS, {})
+    if now_ms - int(kept.get("at_ms", 0)) > TOUCHED_MS:
+        kept = desk.change(_VISITS, lambda document: touched(document, now_ms), {})
+    return Visit(kept.get("before_ms"), kept.get("base", {}))
+
+
+def touched(document: Json, now_ms: int) -> Json:
+    """What is kept once somebody looks at that moment."""
+    last = document.get("at_ms")
+    if last is None or now_ms - int(last) > AWAY_MS:
+        document = {**document, "before_ms": last, "base": document.get("seen", {})}
+    return {**document, "at_ms": now_ms}
+
+
+def remember(marks: Mapping[str, Json]) -> None:
+    """Keep what tables look like now, for the next visit."""
+    seen = desk.read(_VISITS, {}).get("seen", {})
+    if any(_is_news(seen.get(location), mark) for location, mark in marks.items()):
+        desk.change(_VISITS, lambda document: with_marks(document, marks), {})
+
+
+def _is_news(before: Json | None, mark: Json) -> bool:
+    if before is None or mark["at_ms"] - before["at_ms"] > TOUCHED_MS:
+        return True
+    return {**before, "at_ms": None} != {**mark, "at_ms": None}
+
+
+def with_marks(document: Json, marks: Mapping[str, Json]) -> Json:
+    seen = {**document.get("seen", {}), **marks}
+    newest = sorted(seen, key=lambda location: seen[location]["at_ms"], reverse=True)[:MOST]
+    return {**document, "seen": {location: seen[location] for location in newest}}
+
+
+def watched() -> tuple[str, ...]:
+    """Locations of the tables with a star."""
+    return tuple(desk.read(_WATCHED, []))
+
+
+def watch(location: str, is_on: bool) -> None:
+    """Give a table a star, or take it."""
+
+    def changed(document: list[str]) -> list[str]:
+        rest = [each for each in document if each != location]
+        return [*rest, location][-MOST:] if is_on else rest
+
+    desk.change(_WATCHED, changed, [])

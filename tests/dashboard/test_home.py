@@ -1,0 +1,122 @@
+"""Home: stars, what is new since the last visit, tags that end soon, what to mind, and a state that cannot be kept."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core import desk
+from core.units import wall_clock
+from dashboard import visits
+from dashboard.present import words
+from tests.builders import DAY_MS, TableBuilder
+from tests.dashboard.conftest import Page
+
+HOUR_MS = 3_600_000
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> dict[str, TableBuilder]:
+    found = {}
+    for number in range(10):  # more than are all watched
+        name = f"t{number}"
+        table = TableBuilder(tmp_path / "w" / "shop.db" / name, start_ms=now_ms() - 9 * DAY_MS, step_ms=DAY_MS)
+        table.commit([table.file(1_000, rows=10)])
+        found[name] = table
+    return found
+
+
+def home(open_page: Callable[..., Page], tables: dict[str, TableBuilder]) -> Page:
+    return open_page("overview", tables["t0"].root.parents[1])
+
+
+def away(hours: float) -> None:
+    """As if the last look had been so long ago."""
+    ms = int(hours * HOUR_MS)
+
+    def earlier(document: visits.Json) -> visits.Json:
+        seen = {place: {**mark, "at_ms": mark["at_ms"] - ms} for place, mark in document["seen"].items()}
+        return {**document, "at_ms": document["at_ms"] - ms, "seen": seen}
+
+    desk.change("visits", earlier, {})
+
+
+def test_what_is_new_is_told_of_watched_tables_until_the_next_visit(
+    tables: dict[str, TableBuilder], open_page: Callable[..., Page]
+) -> None:
+    page = home(open_page, tables)
+    assert words.FIRST_VISIT in page.text
+    for name in ("t7", "t8"):
+        page.test.button(key=f"home.star.{tables[name].root}").click()
+        page.run()
+    assert visits.watched() == (str(tables["t7"].root), str(tables["t8"].root))
+    order = [each.label for each in page.test.button if each.label in (words.WATCH, words.UNWATCH)]
+    assert order == [words.UNWATCH] * 2 + [words.WATCH] * 8, "watched tables stand first"
+
+    away(2)
+    for name in ("t1", "t7"):
+        tables[name].commit([tables[name].file(500, rows=7)], user="nightly")
+        tables[name].tag("v<b>")
+    for _ in range(2):  # looking again takes no news away
+        page = home(open_page, tables)
+        text = page.text
+        assert words.last_visit("2 hours ago", 1, 2) in text
+        assert "Since 2 hours ago: 1 new commit: 1 APPEND by nightly · +7 rows , +1 file" in text
+        assert "tag v<b> made" in text, "a name is text"
+        assert text.count("nightly") == 1, "t1 is not watched"
+        assert f"Since 2 hours ago: {words.SINCE_QUIET}" in text, "t8"
+    away(0.6)
+    text = home(open_page, tables).text
+    assert words.last_visit("36 minutes ago", 0, 2) in text
+    assert "nightly" not in text
+
+
+def test_a_visit_begins_after_half_an_hour() -> None:
+    first = visits.with_marks(visits.touched({}, 0), {"/t": {"at_ms": 0}})
+    assert first["before_ms"] is None
+    still = visits.touched(first, visits.AWAY_MS)
+    assert (still["before_ms"], still["base"]) == (None, {})
+    later = visits.touched(visits.with_marks(still, {"/t": {"at_ms": 5}}), 2 * visits.AWAY_MS + 1)
+    assert (later["before_ms"], later["base"]) == (visits.AWAY_MS, {"/t": {"at_ms": 5}})
+    many = {f"/{number}": {"at_ms": number} for number in range(visits.MOST + 3)}
+    assert "/2" not in visits.with_marks({}, many)["seen"]
+
+
+def test_tags_that_end_soon_and_what_to_mind(tables: dict[str, TableBuilder], open_page: Callable[..., Page]) -> None:
+    now = wall_clock(now_ms())
+    for name, left_s in (("over", -7_200), ("soon", 2 * 86_400 + 600), ("late", 9 * 86_400)):
+        tables["t3"].tag(name, created=now - dt.timedelta(days=1), retained_s=86_400 + left_s)
+    tables["t5"].hints(latest=99)
+    (tables["t4"].root / "snapshot" / "snapshot-1").write_text("{")
+    page = home(open_page, tables)
+    text = page.text
+    assert "its time was over 2 hours ago" in text
+    assert "ends in 2 days" in text
+    assert "⚑ late" not in text
+    links = [each.label for each in page.test.get("page_link")]
+    assert links.count("shop.t3") == 3 + 1, "its line, two tags, and the note that they keep one snapshot"
+    worst = text.index("snapshot/snapshot-1"), text.index("snapshot/LATEST: expected")
+    assert worst == tuple(sorted(worst)), "a problem stands before a warning"
+    assert "Policies free" in text
+
+
+def test_home_does_without_what_cannot_be_kept(
+    tables: dict[str, TableBuilder], open_page: Callable[..., Page], state_dir: Path
+) -> None:
+    home(open_page, tables)
+    (state_dir / "desk" / "visits.json").write_text("{")
+    text = home(open_page, tables).text
+    assert words.NOTHING_KEPT in text
+    assert "visits.json" in text
+    assert "shop.t9" in [each.label for each in home(open_page, tables).test.get("page_link")]
+    desk_file = state_dir / "desk" / "visits.json"
+    desk_file.write_text('{"at_ms": 1, "base": {}, "before_ms": 1, "seen": {"x": {"at_ms": 1, "other": "form"}}}')
+    assert words.SINCE_NEW_TABLE not in home(open_page, tables).text, "nothing is watched"
