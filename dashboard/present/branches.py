@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.model import MAIN, Heads, Line, Snapshot
+from core.model import Heads, Snapshot
 from core.planned import Plan
 from dashboard.present import markup, units, words
 from dashboard.present.markup import Piece
@@ -26,24 +26,6 @@ def _row(name: str, head: Snapshot | None, zone: str, keeps: str) -> list[Piece]
     number = "—" if head is None else str(head.id)
     committed = "—" if head is None else units.moment(head.time_ms, zone)
     return [markup.mono(name), markup.mono(number), committed, keeps]
-
-
-def points_of(line: Line) -> list[str]:
-    """Of one Paimon branch: its tags, then its snapshots, newest first, without the newest."""
-    prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
-    snapshots = [str(each.id) for each in line.snapshots[-2::-1]]
-    return [prefix + each for each in (*(f"tag:{tag.name}" for tag in line.tags), *snapshots)]
-
-
-def points(heads: Heads) -> list[str]:
-    """Tags, branches, then snapshots, newest first."""
-    snapshots = sorted(
-        (each for line in heads.lines for each in line.snapshots),
-        key=lambda each: (each.time_ms, each.id),
-        reverse=True,
-    )
-    tags = [f"tag:{tag.name}" for line in heads.lines for tag in line.tags]
-    return [*tags, *(f"branch:{name}" for name in heads.branches), *(str(each.id) for each in snapshots)]
 
 
 def orphans(plan: Plan) -> list[list[Piece]]:

@@ -172,6 +172,11 @@ def rule(parts: Sequence[str], names: Sequence[str]) -> str:
     return f'<div class="snap-rule"><b>{escape(parts[0])}</b>{facts(zip(names, parts[1:], strict=True))}</div>'
 
 
+def picked(text: str, level: str = "") -> str:
+    """The quiet line under a box that names a point; `level` is problem where it names none."""
+    return f'<div class="snap-picked {level}" title="{escape(text)}">{_code(text)}</div>'
+
+
 def empty(title: str, text: str) -> str:
     """A place with nothing to show: what that means and what to do next."""
     return f'<div class="snap-empty"><div class="snap-title">{escape(title)}</div><div>{_code(text)}</div></div>'

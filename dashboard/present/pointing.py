@@ -1,28 +1,99 @@
-"""What a reader typed, as a POINT of the core's grammar."""
+"""What a reader typed, as a POINT of the core's grammar; the points there are to choose from; what one resolved to."""
 
 from __future__ import annotations
 
 import re
 
-from dashboard.present import units
+from core.asof import AsOf
+from core.errors import Invalid
+from core.model import MAIN, Heads, Line, Snapshot
+from dashboard.present import units, words
+from dashboard.present.palette import SIGNS
+
+LISTED = 300  # newest snapshots to choose from; tags and branches all are, and any other point can be typed
 
 _BARE = re.compile(r"\d{1,19}|latest(~\d+)?|earliest")
 _EPOCH_MS = re.compile(r"1\d{12}")  # 2001 to 2033: nobody has that many snapshots
 _KINDS = ("tag:", "branch:", "time:", "watermark:", "changelog:")
 
 
-def read(text: str, zone: str = units.UTC) -> str:
-    """A POINT. A bare time gets `time:` and its zone; everything else is left for the core to judge."""
+def read(text: str, zone: str = units.UTC, heads: Heads | None = None) -> str:
+    """A POINT. A bare time gets `time:` and its zone (of its own: `+08:00`, `Asia/Shanghai`; else `zone`); with
+    `heads`, a tag's or a branch's bare name gets its kind, and so does `BRANCH/POINT`. Everything else is left for the
+    core to judge. `Invalid` where a name is a tag's and a branch's."""
     text = text.strip()
     if _EPOCH_MS.fullmatch(text):
         return f"time:{text}"
     if _BARE.fullmatch(text) or text.startswith(_KINDS[:2]):
         return text
     if text.startswith("time:"):
-        ms = units.parse_time(text[len("time:") :], zone)
+        ms = _moment(text[len("time:") :], zone)
         return text if ms is None else f"time:{units.iso(ms)}"
-    ms = units.parse_time(text, zone)
-    return text if ms is None else f"time:{units.iso(ms)}"
+    ms = _moment(text, zone)
+    if ms is not None:
+        return f"time:{units.iso(ms)}"
+    return text if heads is None or text.startswith(_KINDS) else _named(text, heads)
+
+
+def _moment(text: str, zone: str) -> int | None:
+    before, _, named = text.strip().rpartition(" ")
+    if before and units.knows_zone(named):
+        text, zone = before, named
+    return units.parse_time(text, zone)
+
+
+def _named(text: str, heads: Heads) -> str:
+    """A bare name: of a tag on main, of a branch, of a point on a branch."""
+    branches = [line.branch for line in heads.lines]
+    is_tag = any(tag.name == text for tag in heads.main.tags)
+    if is_tag and text in branches:
+        raise Invalid(words.two_names(text), remedy=words.two_names_next(text))
+    if is_tag:
+        return f"tag:{text}"
+    on_branch = any(text == name or text.startswith(f"{name}/") for name in branches)
+    return f"branch:{text}" if on_branch else text
+
+
+def offered(heads: Heads, zone: str, now_ms: int, line: Line | None = None) -> dict[str, str]:
+    """Points to choose from, of all branches or of one line alone, and how each is shown: the ends, branches, tags,
+    then the newest snapshots of each branch."""
+    lines = heads.lines if line is None else (line,)
+
+    def shown(sign: str, name: str, of: Snapshot | None) -> str:
+        return f"{sign} {name}" if of is None else f"{sign} {name} · {told(of, zone, now_ms)}"
+
+    found = {}
+    if any(each.snapshots for each in lines):
+        found = {"latest": words.LATEST, "earliest": words.EARLIEST}
+    for each in lines:
+        if each.branch != MAIN and each.snapshots:
+            found[f"branch:{each.branch}"] = shown(SIGNS["branch"], each.branch, each.latest)
+    for each in lines:
+        for tag in reversed(each.tags):
+            name = f"{_before(heads, each)}tag:{tag.name}"
+            found[name] = shown(SIGNS["tag"], name.replace("tag:", "", 1), tag.snapshot)
+    for each in lines:
+        for snapshot in reversed(each.snapshots[-LISTED:]):
+            at = _before(heads, each)
+            found[f"{at}{snapshot.id}"] = f"{at}{told(snapshot, zone, now_ms)}"
+    return found
+
+
+def _before(heads: Heads, line: Line) -> str:
+    """Iceberg's ids and tags are of the table, Paimon's of a branch."""
+    return "" if line.branch == MAIN or heads.pointer is not None else f"branch:{line.branch}/"
+
+
+def told(of: Snapshot, zone: str, now_ms: int) -> str:
+    """`31 · Append · 2026-11-11 08:02:11 UTC · 10 days ago`."""
+    parts = str(of.id), words.commit_kind(of.kind), units.moment(of.time_ms, zone), units.ago(of.time_ms, now_ms)
+    return " · ".join(parts)
+
+
+def resolved(text: str, point: str, found: AsOf, zone: str, now_ms: int) -> str:
+    """One line on what a text resolved to, and how it was read where that is not how it was typed."""
+    line = words.picked(told(found.snapshot, zone, now_ms), found.branch if found.branch != MAIN else "")
+    return f"{point} → {line}" if was_read_as(text, point) else line
 
 
 def next_pair(a: str | None, b: str | None, clicked: str) -> tuple[str, str | None]:

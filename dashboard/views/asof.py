@@ -7,12 +7,10 @@ import streamlit as st
 from core.asof import AsOf
 from core.model import Snapshot
 from dashboard import state
-from dashboard.present import charts, commands, markup, pointing, units, words
+from dashboard.present import charts, commands, markup, units, words
 from dashboard.present.axis import axis
-from dashboard.widgets import details, errors, frame, how, lanes, plans
+from dashboard.widgets import details, errors, frame, how, lanes, picker, plans
 from dashboard.widgets.frame import Opened
-
-BOX = "asof.point"
 
 
 def draw() -> None:
@@ -20,32 +18,17 @@ def draw() -> None:
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
-    _box()
-    text = state.get("point")
-    if text is None:
+    picked = picker.pick(words.ASOF_INPUT, opened.heads, name="point", placeholder=words.ASOF_PLACEHOLDER)
+    if state.get("point") is None:
         _teach(opened)
+    if picked is None:
         return
     with errors.boundary():
-        point = pointing.read(text, opened.zone)
-        if pointing.was_read_as(text, point):
-            st.caption(words.read_as(point, opened.zone))
-        found = details.resolve(opened, text)
+        point, found = picked.point, picked.found
         _answer(opened, found)
         _strip(opened, found)
         details.draw(opened, history, found, here="asof")
         plans.command(commands.as_of(opened.ref.location, point, found.branch))
-
-
-def _box() -> None:
-    st.session_state[BOX] = state.get("point") or ""
-    st.text_input(
-        words.ASOF_INPUT,
-        key=BOX,
-        placeholder=words.ASOF_PLACEHOLDER,
-        help=words.POINT_HELP,
-        icon=":material/history:",
-        on_change=lambda: state.put(point=st.session_state[BOX]),
-    )
 
 
 def _teach(opened: Opened) -> None:

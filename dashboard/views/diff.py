@@ -11,8 +11,9 @@ from core.history import History
 from dashboard import state
 from dashboard.present import charts, commands, differences, markup, pointing, units, words
 from dashboard.present.axis import axis
-from dashboard.widgets import details, errors, frame, grids, how, lanes, plans, points, rowchanges
+from dashboard.widgets import details, errors, frame, grids, how, lanes, picker, plans, rowchanges
 from dashboard.widgets.frame import Opened
+from dashboard.widgets.picker import Picked
 
 CHART = "diff.chart"
 HIDE = "diff.hide"
@@ -23,16 +24,14 @@ def draw() -> None:
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
-    _pick(opened)
-    a, b = state.get("a"), state.get("b")
+    a, b = _pick(opened)
     if history is None or a is None or b is None:
         return
     with errors.boundary():
-        found = differing.diff(history, details.resolve(opened, a), details.resolve(opened, b))
-        _show(opened, history, found)
+        _show(opened, history, differing.diff(history, a.found, b.found))
 
 
-def _pick(opened: Opened) -> None:
+def _pick(opened: Opened) -> tuple[Picked | None, Picked | None]:
     """The strip to click on, and the same two points as boxes."""
     a, b = state.get("a"), state.get("b")
     st.caption(words.DIFF_PICK_A if a is None else words.DIFF_PICK_B if b is None else words.DIFF_TEACH)
@@ -45,22 +44,23 @@ def _pick(opened: Opened) -> None:
             try:
                 name = details.resolve(opened, point).point
             except SnapscopeError:
-                continue  # the boundary below says why
+                continue  # the line under its box says why
             chosen[name] = chosen.get(name, "") + letter
     figure = charts.timeline(shown, frame.hues(), opened.zone, chosen=chosen)
     lanes.draw(figure, charts.legend(shown), CHART, _clicked)
     if window is not None:
         lanes.window_line(window, len(shown.dots), opened.zone)
     with st.container(key="diff_points"):
-        first, swap, second = st.columns([10, 2, 10], vertical_alignment="bottom")
+        first, swap, second = st.columns([10, 2, 10])
         with first:
-            points.pick(words.POINT_A, "a", opened.heads, opened.zone)
+            one = picker.pick(words.POINT_A, opened.heads, name="a")
         swap.button(
             words.SWAP, help=words.SWAP_HELP, disabled=not (a or b), on_click=_swap,
             width="stretch",
         )  # fmt: skip
         with second:
-            points.pick(words.POINT_B, "b", opened.heads, opened.zone)
+            other = picker.pick(words.POINT_B, opened.heads, name="b")
+    return one, other
 
 
 def _clicked(carried: str) -> None:

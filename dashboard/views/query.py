@@ -17,8 +17,8 @@ from core.asof import resolve
 from core.calls import is_call
 from core.history import History
 from dashboard import access, jobs, loading, state
-from dashboard.present import commands, markup, pointing, results, words
-from dashboard.widgets import calling, frame, grids, plans, points, waiting
+from dashboard.present import commands, markup, results, words
+from dashboard.widgets import calling, frame, grids, picker, plans, waiting
 from dashboard.widgets.frame import Opened
 
 if TYPE_CHECKING:
@@ -41,13 +41,12 @@ def draw() -> None:
     with st.container(key="query_points"):
         left, right = st.columns(2)
         with left:
-            at = points.pick(words.QUERY_POINT, "point", opened.heads, opened.zone, otherwise=words.QUERY_LATEST)
+            at = picker.pick(words.QUERY_POINT, opened.heads, name="point", default="latest")
         with right:
-            before = points.pick(
-                words.QUERY_BEFORE, "before", opened.heads, opened.zone, otherwise=words.QUERY_OPTIONAL
-            )
-    at_point = pointing.read(at or "latest", opened.zone)
-    before_point = pointing.read(before, opened.zone) if before else None
+            before = picker.pick(words.QUERY_BEFORE, opened.heads, name="before", placeholder=words.QUERY_OPTIONAL)
+    # what names no point is left to the query, which refuses it
+    at_point = at.point if at else state.get("point") or "latest"
+    before_point = before.point if before else state.get("before")
     sql = _form(opened, history, at_point, before_point)
     if is_call(sql) and history is not None:
         calling.draw(opened, history, sql)

@@ -12,7 +12,7 @@ from core.model import MAIN, Line
 from core.units import parse_duration_ms
 from dashboard import loading, state
 from dashboard.present import markup, rows, units, words
-from dashboard.widgets import branches, details, errors, frame, grids, how, inputs, plans, schedule
+from dashboard.widgets import branches, details, errors, frame, grids, how, inputs, picker, plans, schedule
 from dashboard.widgets.frame import Opened
 
 GRID = "tags.grid"
@@ -81,12 +81,12 @@ def _one(opened: Opened, line: Line, name: str) -> None:
 
 def _replace(opened: Opened, line: Line, name: str) -> None:
     """Another snapshot for a tag that is there; what only its old view kept is freed, so it is a plan to confirm."""
-    ids = _named(opened, line)
     retained = next(tag.retained for tag in line.tags if tag.name == name)
     own = "" if retained is None else units.whole(round(retained.total_seconds() * 1_000))
     with st.expander(words.replace_tag(name), icon=":material/swap_horiz:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            picked = st.selectbox(words.TAG_REPLACE_POINT, ids, index=None, key=f"tags.replace.{name}")
+            label = words.TAG_REPLACE_POINT
+            picked = picker.pick(label, opened.heads, key=f"tags.replace.{name}", line=line, width=inputs.WIDE)
             kept = st.text_input(
                 words.TAG_RETAINED,
                 own,
@@ -97,7 +97,7 @@ def _replace(opened: Opened, line: Line, name: str) -> None:
             )
         if picked is not None:
             history = frame.read_history(opened.heads)
-            change = ReplaceTag(name, int(picked), _retained_ms(kept), line.branch)
+            change = ReplaceTag(name, picked.found.snapshot.id, _retained_ms(kept), line.branch)
             plan = loading.plan(history, change, opened.now_ms)
             plans.draw(opened, plan, history)
             plans.carry_out(opened, plan)
@@ -121,13 +121,9 @@ def _create(opened: Opened, line: Line) -> None:
     st.html(markup.panel_title(words.TAG_CREATE))
     with st.container(horizontal=True, vertical_alignment="bottom", key="tag_form"):
         name = st.text_input(words.TAG_NAME, key="tags.name", placeholder=words.TAG_NAME_HINT, width=260) or ""
-        ids = _named(opened, line)
-        wanted = (state.get("point") or "").rsplit("/", 1)[-1]
-        st.session_state["tags.snapshot"] = wanted if wanted in ids else ids[0]
-        st.selectbox(
-            words.TAG_POINT, ids, key="tags.snapshot", width=180 if opened.heads.pointer is None else 240,
-            on_change=lambda: state.put(point=st.session_state["tags.snapshot"]),
-        )  # fmt: skip
+        picked = picker.pick(
+            words.TAG_POINT, opened.heads, name="point", line=line, default="latest", width=inputs.WIDE
+        )
         kept = st.text_input(
             words.TAG_RETAINED,
             key="tags.kept",
@@ -144,7 +140,9 @@ def _create(opened: Opened, line: Line) -> None:
     if not name.strip():
         st.caption(words.TAG_CREATE_TEACH)
         return
-    point = int(st.session_state["tags.snapshot"])
+    if picked is None:
+        return
+    point = picked.found.snapshot.id
     if time and time.strip():
         found = later(opened.heads, time_ms=parse_time_ms(time), branch=line.branch)
         point = found.snapshot.id
@@ -155,13 +153,6 @@ def _create(opened: Opened, line: Line) -> None:
     st.html(markup.headline(plan.headline))
     plans.carry_out(opened, plan, clears="tags.name")
     plans.command_of(opened, plan)
-
-
-def _named(opened: Opened, line: Line) -> list[str]:
-    """The snapshots a tag can name, newest first: of its branch, in Iceberg of the table."""
-    lines = [line] if opened.heads.pointer is None else opened.heads.lines
-    found = sorted((each for own in lines for each in own.snapshots), key=lambda each: (each.time_ms, each.id))
-    return [str(each.id) for each in (found if len(lines) > 1 else line.snapshots)[::-1]]
 
 
 def _retained_ms(kept: str | None) -> int | None:

@@ -9,7 +9,7 @@ from core.history import History
 from dashboard import loading, state
 from dashboard.present import charts, markup, rows, words
 from dashboard.present.axis import MAX_POINTS, Axis, axis
-from dashboard.widgets import details, errors, frame, how, lanes
+from dashboard.widgets import details, errors, frame, how, lanes, picker
 from dashboard.widgets.frame import Opened
 
 CHART = "timeline.chart"
@@ -87,14 +87,11 @@ def _clicked(carried: str) -> None:
 
 
 def _detail(opened: Opened, history: History | None) -> None:
-    point = state.get("point")
-    if point is None:
-        latest = opened.heads.main.latest
-        if latest is None:
-            st.html(markup.empty(words.DETAIL_NONE, words.CLICK_A_POINT))
-            return
-        point = str(latest.id)
-    found = details.resolve(opened, point)
+    newest = "latest" if opened.heads.main.snapshots else None
+    picked = picker.pick(words.COLUMN["point"], opened.heads, name="point", default=newest, hidden=True)
+    if picked is None:
+        return
+    found = picked.found
     how.beside(markup.panel_title(words.point_title(found)), words.HOW_TREND, words.HOW_DUE)
     details.draw(opened, history, found)
 

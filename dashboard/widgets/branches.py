@@ -21,7 +21,7 @@ from core.units import parse_duration_ms
 from dashboard import loading
 from dashboard.present import branches as texts
 from dashboard.present import markup, words
-from dashboard.widgets import errors, frame, inputs, plans
+from dashboard.widgets import errors, frame, inputs, picker, plans
 from dashboard.widgets.frame import Opened
 
 Form = Callable[[Heads, Line], Change | None]
@@ -114,22 +114,19 @@ def _cut(heads: Heads, _: Line) -> Change | None:
 
 
 def _return(heads: Heads, line: Line) -> Change | None:
-    points = texts.points_of(line)
     label = words.rollback_point(line.branch)
-    point = st.selectbox(
-        label, points, index=None, key="branches.rollback.point", accept_new_options=True, width=inputs.WIDE
-    )
+    picked = picker.pick(label, heads, key="branches.rollback.point", line=line, width=inputs.WIDE)
     destructive = st.checkbox(
         words.ROLLBACK_DESTROYS, key="branches.rollback.destroys", help=words.ROLLBACK_DESTROYS_HELP
     )
-    return Rollback(point, destructive, branch=line.branch) if point else None
+    return Rollback(picked.found.point, destructive, branch=line.branch) if picked else None
 
 
-def _consumer(_: Heads, line: Line) -> Change | None:
+def _consumer(heads: Heads, line: Line) -> Change | None:
     name = st.selectbox(words.CONSUMER, [each.name for each in line.consumers], index=None, key="branches.consumer")
-    ids = [str(each.id) for each in reversed(line.snapshots)]
-    begin = st.selectbox(words.CONSUMER_NEXT, ids, index=None, key="branches.consumer.next", help=words.CONSUMER_HELP)
-    return ResetConsumer(name, None if begin is None else int(begin), line.branch) if name else None
+    key, said = "branches.consumer.next", words.CONSUMER_HELP
+    begin = picker.pick(words.CONSUMER_NEXT, heads, key=key, line=line, help=said, width=inputs.WIDE)
+    return ResetConsumer(name, begin.found.snapshot.id if begin else None, line.branch) if name else None
 
 
 # inputs --------------------------------------------------------------------------------------------------------------
@@ -140,16 +137,8 @@ def _branch(form: str, names: list[str] | tuple[str, ...]) -> str | None:
 
 
 def _point(heads: Heads, form: str, label: str) -> str | None:
-    """A tag, a branch or a snapshot, newest first; any other point may be typed."""
-    return st.selectbox(
-        label,
-        texts.points(heads),
-        index=None,
-        key=f"branches.{form}.point",
-        help=words.BRANCH_POINT_HELP,
-        accept_new_options=True,
-        width=inputs.WIDE,
-    )
+    picked = picker.pick(label, heads, key=f"branches.{form}.point", help=words.BRANCH_POINT_HELP, width=inputs.WIDE)
+    return picked.point if picked else None
 
 
 def _kept(form: str) -> tuple[int | None, int | None, int | None]:

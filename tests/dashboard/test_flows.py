@@ -178,9 +178,11 @@ def test_two_clicks_compare(open_page: Callable[..., Page], warehouse: Path) -> 
 
 def test_as_of_a_pasted_time(open_page: Callable[..., Page], warehouse: Path) -> None:
     page = open_page("asof", warehouse, table=TITLE)
-    page.test.text_input(key="asof.point").set_value("2026-01-03 12:00")
+    box = page.test.selectbox(key="pick.point")
+    box.options.append("2026-01-03 12:00")  # as one that is typed
+    box.set_value("2026-01-03 12:00")
     page.run()
-    assert "Read as time:2026-01-03T12:00:00Z" in page.text
+    assert "time:2026-01-03T12:00:00Z → Snapshot 3 · Append" in page.text
     assert "Committed 12 h before the time asked for." in page.text
     assert "The greatest id among the 3 retained snapshots committed at or before" in page.text
 

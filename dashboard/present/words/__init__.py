@@ -22,6 +22,7 @@ from dashboard.present.words.how import *
 from dashboard.present.words.lab import *
 from dashboard.present.words.notices import *
 from dashboard.present.words.overview import *
+from dashboard.present.words.pointing import *
 from dashboard.present.words.query import *
 from dashboard.present.words.retention import *
 from dashboard.present.words.schedule import *

@@ -35,9 +35,5 @@ def asof_engine(engine: int | None, note: str | None, ours: int) -> str:
     return f"Paimon's own search answers {what} here, not {ours}."
 
 
-def read_as(text: str, zone: str) -> str:
-    return f"Read as {text}; a time without a zone is taken as {zone}."
-
-
 ASOF_GAP = "Gap"
 ASKED = "asked"

@@ -59,17 +59,6 @@ def more_lines(number: int) -> str:
     return f"{number} more"
 
 
-# points
-
-LATEST = "latest: the newest snapshot"
-EARLIEST = "earliest: the oldest retained snapshot"
-POINT_PLACEHOLDER = "Choose a point, or type one"
-POINT_HELP = (
-    "A snapshot id, tag:NAME, branch:NAME, branch:NAME/12, time:2026-11-01T00:00:00Z, watermark:N, latest, earliest or "
-    "latest~3. A bare time such as 2026-11-01 08:00 is read in the zone shown on the left."
-)
-
-
 NO_WAREHOUSE = "No warehouse is open."
 NO_WAREHOUSE_NEXT = (
     "Type its path or URL on the left, or start with one: `snapscope serve WAREHOUSE`. "

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 SQL = "SQL"
 QUERY_POINT = "At"
-QUERY_LATEST = "latest"
 QUERY_BEFORE = "Compare with"
 QUERY_OPTIONAL = "optional: a second point"
 ROW_CAP = "Rows at most"

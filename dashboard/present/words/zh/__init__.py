@@ -14,6 +14,7 @@ from dashboard.present.words.zh.how import *
 from dashboard.present.words.zh.lab import *
 from dashboard.present.words.zh.notices import *
 from dashboard.present.words.zh.overview import *
+from dashboard.present.words.zh.pointing import *
 from dashboard.present.words.zh.query import *
 from dashboard.present.words.zh.retention import *
 from dashboard.present.words.zh.schedule import *

@@ -36,7 +36,3 @@ def asof_engine(engine: int | None, note: str | None, ours: int) -> str:
 
 ASOF_GAP = "间隔"
 ASKED = "所问时刻"
-
-
-def read_as(text: str, zone: str) -> str:
-    return f"按 {text} 理解；不带时区的时间视为 {zone}。"

@@ -57,17 +57,6 @@ def more_lines(number: int) -> str:
     return f"还有 {number} 条"
 
 
-# 时间点
-
-LATEST = "latest：最新的快照"
-EARLIEST = "earliest：保留着的最早快照"
-POINT_PLACEHOLDER = "选一个时间点，或直接输入"
-POINT_HELP = (
-    "快照 id、tag:NAME、branch:NAME、branch:NAME/12、time:2026-11-01T00:00:00Z、watermark:N、latest、earliest 或 "
-    "latest~3。不带时区的时间（如 2026-11-01 08:00）按左侧所选时区理解。"
-)
-
-
 NO_WAREHOUSE = "还没有打开仓库。"
 NO_WAREHOUSE_NEXT = (
     "在左侧输入它的路径或 URL，或在启动时指定：`snapscope serve WAREHOUSE`。"

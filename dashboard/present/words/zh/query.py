@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 SQL = "SQL"
 QUERY_POINT = "时间点"
-QUERY_LATEST = "latest（最新）"
 QUERY_BEFORE = "对比"
 QUERY_OPTIONAL = "可选：第二个时间点"
 ROW_CAP = "最多行数"

@@ -1,0 +1,94 @@
+"""The one way to name a point: choose it or write it, and read under it what it resolved to.
+
+Law: what is chosen stands in the address where it has a name there, else in the session alone. A text that names
+nothing says so under its box, and takes nothing else of the page with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core.asof import AsOf
+from core.errors import NotFound, SnapscopeError
+from core.model import MAIN, Heads, Line
+from core.spark import lost
+from dashboard import loading, state
+from dashboard.present import markup, pointing, words
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A point that was chosen and resolved. `text` as it was written, `point` in the core's grammar."""
+
+    text: str
+    point: str
+    found: AsOf
+
+
+def pick(
+    label: str,
+    heads: Heads,
+    *,
+    name: str | None = None,
+    key: str = "",
+    line: Line | None = None,
+    default: str | None = None,
+    placeholder: str | None = None,
+    help: str | None = None,
+    hidden: bool = False,
+    width: Any = "stretch",
+) -> Picked | None:
+    """A point, None where none is chosen or it cannot be resolved; then the line under the box says which and why.
+
+    It is bound to `name` in the address, or to `key` in the session. On `line` alone where one is given; bare ids are
+    of it then. `default` is what no choice means.
+    """
+    zone, now_ms = state.zone(), state.now_ms()
+    box = key or f"pick.{name}"
+    current = state.get(name) if name else st.session_state.get(box)
+    shown = pointing.offered(heads, zone, now_ms, line if heads.pointer is None else None)
+    options = list(shown) if current is None or current in shown else [current, *shown]
+    if name:
+        st.session_state[box] = current
+
+    def changed() -> None:
+        if name:
+            state.put(**{name: st.session_state[box]})
+
+    with st.container(key=f"picker.{box}", gap=None, width=width):
+        st.selectbox(
+            label,
+            options,
+            options.index(current) if current is not None else None,
+            key=box,
+            format_func=lambda point: shown.get(point, point),
+            accept_new_options=True,
+            placeholder=placeholder or (shown.get(default) if default else None) or words.POINT_PLACEHOLDER,
+            help=help or words.POINT_HELP,
+            on_change=changed,
+            label_visibility="collapsed" if hidden else "visible",
+        )
+        text = (current or "").strip() or default
+        if text is None:
+            st.html(markup.picked(words.DETAIL_NONE))
+            return None
+        try:
+            picked = resolve(heads, text, line)
+        except SnapscopeError as error:
+            st.html(markup.picked(" ".join(filter(None, [error.message, error.remedy])), "problem"))
+            return None
+        st.html(markup.picked(pointing.resolved(text, picked.point, picked.found, zone, now_ms)))
+        return picked
+
+
+def resolve(heads: Heads, text: str, line: Line | None = None) -> Picked:
+    """What a text names on this table. `SnapscopeError` where it names nothing, or nothing of `line`."""
+    branch = MAIN if line is None else line.branch
+    point = pointing.read(text, state.zone(), heads)
+    found = lost.resolved(loading.table(heads.location), heads, point, branch)
+    if line is not None and heads.pointer is None and found.branch != branch:
+        raise NotFound(words.elsewhere(found.branch, branch), remedy=words.elsewhere_next(branch))
+    return Picked(text, point, found)
