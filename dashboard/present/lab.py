@@ -5,6 +5,7 @@ Law: every number comes from a question asked of the core; nothing is summed her
 
 from __future__ import annotations
 
+import html
 import itertools
 from collections.abc import Mapping, Sequence
 
@@ -135,6 +136,49 @@ def holders(history: History) -> pd.DataFrame:
     return found
 
 
+def holders_bars(found: pd.DataFrame, palette: Palette) -> Figure:
+    """The greatest sets of holders as bars, in the hue of what they keep: tags, branches, history, or what is live."""
+    shown = found.head(SHOWN_SETS)
+    names = [units.short_name(name, 46) for name in shown["holders"]]
+    art = Canvas(palette, units.UTC)
+    art.data.append(
+        {
+            "type": "bar", "orientation": "h",
+            "x": [int(size) for size in shown["bytes"]], "y": list(range(len(shown))),
+            "marker": {"color": [getattr(palette, _hue(name)) for name in shown["holders"]]},
+            "text": [units.size(int(size)) for size in shown["bytes"]], "textposition": "outside", "cliponaxis": False,
+            "hovertext": [
+                words.holders_hover(name, int(size), int(files))
+                for name, size, files in zip(shown["holders"], shown["bytes"], shown["files"], strict=True)
+            ],
+            "hovertemplate": "%{hovertext}<extra></extra>",
+        }
+    )  # fmt: skip
+    art.layout.update(
+        height=44 + 27 * len(shown),
+        margin={"l": 10, "r": 60, "t": 6, "b": 26},
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": 13, "color": palette.ink},
+        bargap=0.3,
+        xaxis={"visible": False, "fixedrange": True},
+        yaxis={
+            "tickvals": list(range(len(shown))), "ticktext": [f"{html.escape(name)}  " for name in names],
+            "autorange": "reversed", "automargin": True, "fixedrange": True, "showgrid": False, "zeroline": False,
+        },
+    )  # fmt: skip
+    return art.finished()
+
+
+def _hue(holders: str) -> str:
+    """What a set is about: live data, whatever else holds it; else a branch, history, or tags alone."""
+    names = holders.split(" + ")
+    if "live" in names:
+        return "compaction"
+    if any(name.startswith("branch:") for name in names):
+        return "branch"
+    return "rows" if "history" in names or "changelogs" in names else "tag"
+
+
 def drops(history: History, now_ms: int, branch: str) -> pd.DataFrame:
     """For each number of tags the ones whose dropping frees most: see `core.questions.drops`."""
     found = questions.drops(history, now_ms, branch)[:SHOWN_DROPS]
@@ -151,7 +195,7 @@ def drops(history: History, now_ms: int, branch: str) -> pd.DataFrame:
 def ends(history: History, told: Mapping[str, Expiry], branch: str) -> pd.DataFrame:
     """When each snapshot and tag of a branch goes by itself, in words, the oldest first."""
     points = [each.point for each in history.holders if each.branch == branch and each.point in told]
-    return pd.DataFrame({"point": points, "expires": [told[point].words for point in points]})
+    return pd.DataFrame({"point": points, "expires": [words.spoken(told[point].words) for point in points]})
 
 
 def runs(found: Sequence[Run], zone: str) -> pd.DataFrame:

@@ -63,8 +63,10 @@ def _holders(opened: Opened, history: History) -> None:
         "files": grids.number(words.LAB_FILES),
         "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
     }
-    name = f"holders-{opened.ref.name}"
-    grids.draw(lab.holders(history), "lab.holders", columns=columns, what=words.LAB_SETS_NOUN, name=name)
+    name, found = f"holders-{opened.ref.name}", lab.holders(history)
+    if not found.empty:
+        st.plotly_chart(lab.holders_bars(found, hues()), key="lab.holders_bars", theme=None, config=CONFIG)
+    grids.draw(found, "lab.holders", columns=columns, what=words.LAB_SETS_NOUN, name=name)
 
 
 def _own(opened: Opened, history: History, branch: str) -> None:

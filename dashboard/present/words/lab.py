@@ -62,6 +62,10 @@ def lab_next(branch: str, headline: str, prevented_by: Sequence[str]) -> str:
     return " ".join([told, *prevented_by])
 
 
+def holders_hover(holders: str, size: int, files: int) -> str:
+    return f"{html.escape(holders)}<br>{units.exact_bytes(size)} in {units.plural(files, 'file')}"
+
+
 def calendar_hover(day: Due, total: int, zone: str) -> str:
     lines = [units.moment(day.at_ms, zone), html.escape(listed(day.points))]
     lines.append(

@@ -9,6 +9,7 @@ from core.expiry import Due
 from core.model import MAIN
 from dashboard.present import units
 from dashboard.present.words.zh.notices import listed
+from dashboard.present.words.zh.told import spoken
 
 LAB = "换一种选择会怎样"
 LAB_CURVE = "各种保留数量"
@@ -49,8 +50,12 @@ NATIVE_SAME = "按引擎的方式一步步推算，Paimon 自己的删除也恰�
 
 def lab_next(branch: str, headline: str, prevented_by: Sequence[str]) -> str:
     where = "" if branch == MAIN else f"向分支 {branch} "
-    told = f"按表自己的选项，写入作业下一次{where}提交时会自动做到：{headline}"
-    return " ".join([told, *prevented_by])
+    told = f"按表自己的选项，写入作业下一次{where}提交时会自动做到：{spoken(headline)}"
+    return "".join([told, *map(spoken, prevented_by)])
+
+
+def holders_hover(holders: str, size: int, files: int) -> str:
+    return f"{html.escape(holders)}<br>{units.plural(files, 'file')}，{units.exact_bytes(size)}"
 
 
 def calendar_hover(day: Due, total: int, zone: str) -> str:
