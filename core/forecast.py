@@ -20,6 +20,7 @@ from core.model import MAIN, HolderKind, Line, Tag
 from core.planned import Plan
 from core.retention import keeps_changelogs, policy
 from core.table import Table
+from core.told import told
 from core.units import is_true
 
 RUN_LIMIT = 50  # `snapshot.expire.limit` where nobody says otherwise
@@ -56,17 +57,17 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
         return None
     try:
         plans = tuple(planning.preview(history, asked, now_ms) for asked in _asked(line, now_ms))
-        told = [table.beside_paimon(plan, history, history.heads) for plan in plans]
+        besides = [table.beside_paimon(plan, history, history.heads) for plan in plans]
     except SnapscopeError as error:
-        return Forecast(branch, (), f"This cannot be told: {error}")
-    beside = dict.fromkeys(sentence for sentences, _ in told for sentence in sentences)
+        return Forecast(branch, (), told("This cannot be told: {why}", why=str(error)))
+    beside = dict.fromkeys(sentence for sentences, _ in besides for sentence in sentences)
     breaks = tuple(each for each in beside if "itself would strand" not in each)
     if why := _astray(line, beside):
-        return Forecast(branch, (), f"This cannot be told: {why}", breaks)
+        return Forecast(branch, (), told("This cannot be told: {why}", why=why), breaks)
     found = Forecast(branch, plans, " Of its long-lived changelogs: ".join(plan.headline for plan in plans), breaks)
     if not found.goes:
         return found
-    broken = {point: lost for _, by_point in told for point, lost in by_point.items()}
+    broken = {point: lost for _, by_point in besides for point, lost in by_point.items()}
     shown = ", ".join(found.goes[:_NAMED]) + (f" and {len(found.goes) - _NAMED} more" if found.goes[_NAMED:] else "")
     return dataclasses.replace(
         found,
@@ -80,7 +81,8 @@ def _astray(line: Line, beside: Iterable[str]) -> str | None:
     if fails := next((each for each in beside if each.startswith("Paimon itself would fail")), None):
         return fails
     if line.snapshots and (seen := first_seen(line)) > line.snapshots[0].id:
-        return f"snapshot/EARLIEST names {seen}, so Paimon does not see the snapshots before it and never expires them."
+        unseen = "snapshot/EARLIEST names {id}, so Paimon does not see the snapshots before it and never expires them."
+        return told(unseen, id=seen)
     return None
 
 
@@ -115,21 +117,24 @@ def _asked(line: Line, now_ms: int) -> list[Expire]:
 
 def _keeping(line: Line, goes: Sequence[str]) -> list[str]:
     """What keeps the points that go."""
-    told = []
+    found: list[str] = []
     own = [point.rsplit("/", 1)[-1] for point in goes]
     count = len(line.snapshots) + 1
     if ids := [int(point) for point in own if point.isdecimal()]:
-        told.append(f"Tag snapshot {max(ids)} to keep it.")
-        told.append(
-            f"The table option {_retaining(line, 'snapshot', count)} keeps all of them for one more commit; "
-            "write-only = true keeps writers from expiring anything."
+        found.append(told("Tag snapshot {id} to keep it.", id=max(ids)))
+        found.append(
+            told(
+                "The table option {option} keeps all of them for one more commit; write-only = true keeps writers from "
+                "expiring anything.",
+                option=_retaining(line, "snapshot", count),
+            )
         )
     if any(point.startswith("changelog:") for point in own):
         option = _retaining(line, "changelog", count + len(line.changelogs))
-        told.append(f"The table option {option} keeps its changelogs for one more commit.")
+        found.append(told("The table option {option} keeps its changelogs for one more commit.", option=option))
     if any(point.startswith("tag:") for point in own):
-        told.append("The table option tag.time-expire-enabled = false keeps tags whose time has passed.")
-    return told
+        found.append(told("The table option tag.time-expire-enabled = false keeps tags whose time has passed."))
+    return found
 
 
 def _retaining(line: Line, prefix: str, count: int) -> str:
@@ -153,8 +158,9 @@ def _mending(table: Table, history: History, line: Line, plan: Plan, broken: Map
     if table.beside_paimon(plan, history, dataclasses.replace(history.heads, lines=lines))[1]:
         return []
     names = " and ".join(str(each.id) for each in snapshots)
-    what = f"a tag of snapshot {names}" if len(snapshots) == 1 else f"tags of snapshots {names}"
-    return [f"{', '.join(broken)}: {what} would keep {'it' if len(broken) == 1 else 'them'} whole."]
+    which = told("a tag of snapshot {ids}" if len(snapshots) == 1 else "tags of snapshots {ids}", ids=names)
+    them = "it" if len(broken) == 1 else "them"
+    return [told("{points}: {tags} would keep {them} whole.", points=", ".join(broken), tags=which, them=them)]
 
 
 def _holding(history: History, line: Line, paths: Sequence[str]) -> int | None:

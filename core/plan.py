@@ -81,8 +81,12 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
             old = find_tag(line, change.name)
             if old.expires is not None and change.retained_ms is None:
                 warnings.append(
-                    f"Tag {change.name} would have ended by itself {old.expires:%Y-%m-%d %H:%M:%S}; replaced without a "
-                    "retention (time-retained), it never does."
+                    told(
+                        "Tag {name} would have ended by itself {at}; replaced without a retention (time-retained), it "
+                        "never does.",
+                        name=change.name,
+                        at=f"{old.expires:%Y-%m-%d %H:%M:%S}",
+                    )
                 )
             source, source_tag = tag_source(history.heads, change)
             why = told("replaced by {source}", source=_source_words(change))
@@ -93,8 +97,10 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
                 raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
             if now_ms - change.older_than_ms < DAY_MS:
                 warnings.append(
-                    "Files less than a day old are taken, too: what a writer has written and not yet committed looks "
-                    "just like an orphan."
+                    told(
+                        "Files less than a day old are taken, too: what a writer has written and not yet committed "
+                        "looks just like an orphan."
+                    )
                 )
         case _:
             raise Invalid(f"{type(change).__name__} rewrites references, so its plan is its format's.")
@@ -154,8 +160,12 @@ def drafted(
     ]
     for position in np.flatnonzero(going):
         warnings += [
-            f"Lower bound: {history.holders[position].point} goes but could not be read in full, so some of its "
-            f"files stay behind as orphans ({problem.sentence()})"
+            told(
+                "Lower bound: {point} goes but could not be read in full, so some of its files stay behind as orphans "
+                "({problem})",
+                point=history.holders[position].point,
+                problem=problem.sentence(),
+            )
             for problem in history.incomplete.get(int(position), ())
         ]
     tags = np.array([holder.kind is HolderKind.TAG for holder in history.holders], dtype=np.bool_)
@@ -185,9 +195,9 @@ def _frees(history: History, chosen: Mask, leaves: list[str]) -> pa.Table:
 def _stays(holder: Holder, branch: str) -> str:
     if holder.branch != branch:
         if holder.branch == MAIN:
-            return "it belongs to the main branch"
+            return told("it belongs to the main branch")
         return told("it belongs to branch {name}", name=holder.branch)
-    return "nothing here asks for it to go"
+    return told("nothing here asks for it to go")
 
 
 # what goes -----------------------------------------------------------------------------------------------------------
@@ -250,7 +260,8 @@ def _expire(
         warnings.append(told("Paimon itself would need {runs} runs for this (snapshot.expire.limit).", runs=runs))
     warnings += retention.lost_jobs(line, judged.goes)
     if any(problem.path.endswith("snapshot/") for problem in line.warnings):
-        warnings.append("Snapshot ids have a gap; Paimon's own expiry would free other files than these here.")
+        gap = "Snapshot ids have a gap; Paimon's own expiry would free other files than these here."
+        warnings.append(told(gap))
     if keeps_changelogs(line.options) or asks_changelogs(change):
         going = set(judged.goes)
         for position, holder in enumerate(history.holders):
@@ -260,11 +271,13 @@ def _expire(
                 leaves.append(holder.path)
         if leaves:
             warnings.append(
-                "Paimon's own CALL expire_snapshots would delete the changelogs that this plan leaves behind: "
-                "the procedure does not heed the table's changelog options."
+                told(
+                    "Paimon's own CALL expire_snapshots would delete the changelogs that this plan leaves behind: the "
+                    "procedure does not heed the table's changelog options."
+                )
             )
     elif line.changelogs or line.options.get("changelog-producer", "none") != "none":
-        warnings.append("The changelogs of the snapshots that go are freed with them.")
+        warnings.append(told("The changelogs of the snapshots that go are freed with them."))
 
 
 def _retained(history: History, line: Line, kind: HolderKind) -> list[Retained]:
@@ -307,7 +320,7 @@ def _drop_tags(
     names: tuple[str, ...],
     after: Mask,
     reasons: dict[int, tuple[str, ...]],
-    why: str = "named to be deleted",
+    why: str = told("named to be deleted"),
 ) -> None:
     there = {
         holder.name: position

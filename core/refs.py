@@ -128,7 +128,7 @@ def judge(
         if each.id not in on_branch and each.id not in tagged and each.time_ms >= cutoff:
             reasons[each.id].append(told("on no ref, and not older than {at}", at=in_words(cutoff)))
         if each.id in asked.ids:
-            found[each.id] = (False, ("named to expire",))
+            found[each.id] = (False, (told("named to expire"),))
         elif reasons[each.id]:
             found[each.id] = (True, tuple(reasons[each.id]))
         else:
@@ -141,12 +141,12 @@ def _ref(ref: Ref, snapshots: Mapping[int, Snapshot], properties: Mapping[str, s
     if ref.name in (asked.dropped or {}):
         return False, (asked.dropped or {})[ref.name]
     if ref.name == MAIN:
-        return True, "main always stays"
+        return True, told("main always stays")
     if ref.snapshot_id not in snapshots:
         return False, told("its snapshot {id} is not there", id=ref.snapshot_id)
     age_ms, own_ms = max_ref_age_ms(ref, properties), asked.now_ms - snapshots[ref.snapshot_id].time_ms
     if age_ms is None:
-        return True, "it has no end"
+        return True, told("it has no end")
     if own_ms > age_ms:
         why = "its snapshot is {own} old, past the ref's {age}"
         return False, told(why, own=duration(own_ms), age=duration(age_ms))
@@ -249,7 +249,7 @@ def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str]]:
                 until_ms = max(until_ms, each.time_ms + age_ms)
             found[f"{prefix}{each.id}"] = _end(heads_of.get(each.id), ahead.get(each.id), until_ms, now_ms)
     for tag in heads.main.tags:
-        words = "never by itself: it has no end"
+        words = told("never by itself: it has no end")
         if tag.ends_ms is not None:
             words = told("with the first expiry after {at}, by the age of its snapshot", at=in_words(tag.ends_ms))
         found[f"tag:{tag.name}"] = tag.ends_ms, words

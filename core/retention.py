@@ -19,9 +19,9 @@ UNBOUNDED = 2**31 - 1
 LEAST = 10  # retain-min where nobody says otherwise
 BATCH_IDENTIFIER = 2**63 - 1  # of commits that belong to no streaming job
 RULES: Mapping[str, str] = {
-    "newest": "Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run",
-    "1.x": "Paimon 1.x: a snapshot's age is its own; 50 snapshots a run",
-    "0.9": "Paimon 0.9: a snapshot's age is its own; 10 snapshots a run",
+    "newest": told("Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run"),
+    "1.x": told("Paimon 1.x: a snapshot's age is its own; 50 snapshots a run"),
+    "0.9": told("Paimon 0.9: a snapshot's age is its own; 10 snapshots a run"),
 }
 _RUN_LIMIT = {"newest": 50, "1.x": 50, "0.9": 10}
 
@@ -208,7 +208,7 @@ def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> Verd
             remedy=f"Name the older ones too ({shown}), or tag what must stay and expire up to {max(chosen)}.",
         )
     kept = told("not named, and {id} is the newest that goes", id=max(chosen))
-    reasons = {each: ("named to go",) if each in chosen else (kept,) for each in ids}
+    reasons = {each: (told("named to go"),) if each in chosen else (kept,) for each in ids}
     return Verdicts(tuple(prefix), reasons)
 
 

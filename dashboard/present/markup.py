@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape as escaped
 
-from dashboard.present import units
+from dashboard.present import units, words
 from dashboard.present.palette import SIGNS
 
 
@@ -24,6 +24,11 @@ class Html:
 
 
 Piece = str | Html
+
+
+def escape(text: str) -> str:
+    """Text as HTML; what the core says, in the language of the reader."""
+    return escaped(words.spoken(text))
 
 
 def _of(piece: Piece) -> str:

@@ -142,7 +142,7 @@ def verdicts(plan: Plan, heads: Heads, zone: str) -> pd.DataFrame:
             "point": verdict.point,
             "verdict": words.STAYS if verdict.keep else words.GOES,
             "committed": units.moment(at.time_ms, zone) if (at := by_point.get(verdict.point)) else "—",
-            "reasons": "; ".join(verdict.reasons),
+            "reasons": words.listing(verdict.reasons),
             "keep": verdict.keep,
         }
         for verdict in reversed(plan.points)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from core.told import told
 from dashboard.present import language, units, words
 from tests.places import ROOT
 
@@ -133,6 +134,48 @@ def test_every_word_stands_in_chinese(module: str) -> None:
             for here, there in zip(texts(ours), texts(theirs), strict=True):
                 assert parts(there) == parts(here), name
                 assert CHINESE.search(there) or name in SAME or (here == there and not LETTERS.search(here)), name
+
+
+def templates(tree: ast.AST) -> Iterator[str]:
+    """The literals that `told` is called with: at once, by a choice of two, or by a name of the same function."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.Module):
+            continue
+        own = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+        called = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        for asked in [node.args[0] for node in called if getattr(node.func, "id", "") == "told"]:
+            given = [asked.body, asked.orelse] if isinstance(asked, ast.IfExp) else [asked]
+            if isinstance(asked, ast.Name):
+                given = [node.value for node in own if getattr(node.targets[0], "id", "") == asked.id]
+            yield from (each.value for each in given if isinstance(each, ast.Constant))
+
+
+def test_what_the_core_says_is_said_in_chinese() -> None:
+    """Each template that a sentence of the core is made from, with the same values, and none that is no more."""
+    known = importlib.import_module("dashboard.present.words.zh.told")._TOLD
+    made = {text for path in (ROOT / "core").rglob("*.py") for text in templates(ast.parse(path.read_text()))}
+    assert made == known.keys()
+    for english, chinese in known.items():
+        ours, theirs = (set(re.findall(r"{[^}]*}", text)) - {"{s}", "{them}"} for text in (english, chinese))
+        assert ours == theirs, english
+        assert CHINESE.search(chinese) or not re.search(r"[A-Za-z]{3,}", re.sub(r"{[^}]*}", "", english)), english
+
+
+def test_a_reason_is_told_with_its_values_and_names_of_others_are_left_alone() -> None:
+    own = told("consumer {name} reads on from snapshot {id}", name="it was", id=7)
+    why = told("only a prefix may go, and snapshot {id} stays: {why}", id=3, why=own)
+
+    def read(chosen: str) -> list[str]:
+        language.choose(chosen)
+        return [words.spoken(why), words.spoken("it was"), words.listing([own, "it was"])]
+
+    with ThreadPoolExecutor(1) as reader:
+        assert reader.submit(read, "en").result()[:2] == [str(why), "it was"]
+        assert reader.submit(read, "zh").result() == [
+            "只能从最早的开始连续删除，而快照 3 留下：消费者 it was 将从快照 7 继续读取",
+            "it was",
+            "消费者 it was 将从快照 7 继续读取；it was",
+        ]
 
 
 def test_readers_on_threads_do_not_mix_their_languages() -> None:

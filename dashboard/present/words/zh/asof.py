@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dashboard.present import units
+from dashboard.present.words.zh.told import spoken
 
 ASOF_INPUT = "时间或时间点"
 ASOF_PLACEHOLDER = (
@@ -29,7 +30,7 @@ def asof_gap(gap_ms: int) -> str:
 
 def asof_engine(engine: int | None, note: str | None, ours: int) -> str:
     if note:
-        return note
+        return spoken(note)
     what = "没有答案" if engine is None else f"快照 {engine}"
     return f"Paimon 自己查找的结果是{what}，而不是 {ours}。"
 

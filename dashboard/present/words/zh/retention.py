@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dashboard.present import units
+from dashboard.present.words.zh.told import listing
 
 RETENTION_TEACH = "说明什么可以删除。这里不会改动任何东西：先让你看清会释放哪些文件，以及其余的为什么留下。"
 MODE_EXPIRE = "让快照过期"
@@ -99,7 +100,7 @@ CANCELLING = "正在取消：进行中的一步结束后停止"
 
 
 def grave(why: Sequence[str]) -> str:
-    return f"{'；'.join(why)}。"
+    return f"{listing(why)}。"
 
 
 def type_to_confirm(word: str) -> str:

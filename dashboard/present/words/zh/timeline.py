@@ -10,6 +10,7 @@ from dashboard.present import units
 from dashboard.present.axis import Dot, Flag
 from dashboard.present.pointer import Reset
 from dashboard.present.words.zh.notices import listed
+from dashboard.present.words.zh.told import spoken
 
 if TYPE_CHECKING:
     from core.asof import AsOf
@@ -68,7 +69,7 @@ def plain(text: str) -> str:
 
 
 def capitalized(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return spoken(text)
 
 
 def pointed(spans_ms: Sequence[tuple[int, int | None]], zone: str) -> str:
@@ -87,7 +88,7 @@ def dot_hover(dot: Dot, zone: str, held: bool) -> str:
     if dot.delta_rows is not None and dot.total_rows is not None:
         lines.append(f"{units.signed(dot.delta_rows)} 行 → {units.count(dot.total_rows)}")
     if dot.note:
-        lines.append(escape(capitalized(dot.note)).replace("; ", "<br>"))
+        lines.append(escape(spoken(dot.note)).replace("；", "<br>"))
     if dot.tags:
         lines.append("标签：" + escape(listed(dot.tags, 4)))
     return "<br>".join(lines)
@@ -186,7 +187,7 @@ FIELD_NAMES: Mapping[str, str] = {
 
 
 def cannot_be_told(why: str) -> str:
-    return f"无法得知：{why}"
+    return f"无法得知：{spoken(why)}"
 
 
 RETAINED = "保留着的快照"

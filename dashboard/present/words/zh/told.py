@@ -1,0 +1,213 @@
+"""core 所说的话：每句都带着自己的模板和填入的值，在这里用中文说出来。"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from core.told import Told
+
+
+def spoken(text: str) -> str:
+    """一段文字；如果是 core 说的句子，就用中文说。"""
+    if not isinstance(text, Told) or text.template not in _TOLD:
+        return text
+    values = {name: spoken(value) if isinstance(value, str) else value for name, value in text.values.items()}
+    return _TOLD[text.template].format(**values)
+
+
+def listing(reasons: Sequence[str]) -> str:
+    return "；".join(map(spoken, reasons))
+
+
+_TOLD: Mapping[str, str] = {
+    "{first} {second}": "{first}{second}",
+    "{first}; {rest}": "{first}；{rest}",
+    "": "",
+    # 保留规则
+    "retain-min was lowered from the default {least} to {greatest}, because retain-max asks for it.": (
+        "retain-min 从默认的 {least} 降到了 {greatest}，因为 retain-max 如此要求。"
+    ),
+    "among the newest {least} (retain-min)": "属于最新的 {least} 个（retain-min）",
+    "max-deletes {most} was reached": "已达到 max-deletes {most}",
+    "consumer {name} reads on from snapshot {id}": "消费者 {name} 将从快照 {id} 继续读取",
+    "not among the newest {most} (retain-max)": "不属于最新的 {most} 个（retain-max）",
+    "the age of snapshot {id} cannot be read": "快照 {id} 的时间无法读取",
+    "its successor {id} was": "其后继快照 {id} ",
+    "it was": "它",
+    "{whose} committed {at}, too young (age protects)": "{whose}提交于 {at}，还太新（受时限保护）",
+    "{whose} committed before {at}": "{whose}提交于 {at} 之前",
+    "only a prefix may go, and snapshot {id} stays: {why}": "只能从最早的开始连续删除，而快照 {id} 留下：{why}",
+    "not named, and {id} is the newest that goes": "没有点名，而 {id} 是将删除的最新一个",
+    "named to go": "被点名删除",
+    "the newest long-lived changelog always stays": "最新的长期 changelog 总是保留",
+    "among the newest {least} (changelog retain-min)": "属于最新的 {least} 个（changelog retain-min）",
+    "consumer {name} reads on from {id}": "消费者 {name} 将从 {id} 继续读取",
+    "too young (age protects)": "还太新（受时限保护）",
+    "its age cannot be read": "它的时间无法读取",
+    "committed before {at}": "提交于 {at} 之前",
+    "not among the newest {most} (changelog retain-max)": "不属于最新的 {most} 个（changelog retain-max）",
+    "its retention ended {ended}; this machine's wall clock says {now}": "保留期限止于 {ended}；本机时钟为 {now}",
+    "it tells no creation time, so nobody knows its age": "没有记录创建时间，因此无从得知它的年龄",
+    "created {at} by the writer's wall clock, older than asked": "按写入者的时钟创建于 {at}，早于所要求的时间",
+    "Snapshot {id} is the newest of job {user}: restarted from an older state, that job cannot see that its "
+    "last commit landed and may commit it twice.": (
+        "快照 {id} 是作业 {user} 的最新快照：该作业若从更早的状态重启，就看不到自己最后一次提交已成功，可能重复提交。"
+    ),
+    "Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run": (
+        "Paimon 2.x：快照的年龄按其后继快照计算；每次最多 50 个快照"
+    ),
+    "Paimon 1.x: a snapshot's age is its own; 50 snapshots a run": (
+        "Paimon 1.x：快照的年龄按它自己计算；每次最多 50 个快照"
+    ),
+    "Paimon 0.9: a snapshot's age is its own; 10 snapshots a run": (
+        "Paimon 0.9：快照的年龄按它自己计算；每次最多 10 个快照"
+    ),
+    # 计划
+    "it belongs to the main branch": "它属于 main 分支",
+    "it belongs to branch {name}": "它属于分支 {name}",
+    "nothing here asks for it to go": "这里没有要求删除它",
+    "named to be deleted": "被点名删除",
+    "replaced by {source}": "被{source}取代",
+    "the newest snapshot": "最新的快照",
+    "snapshot {id}": "快照 {id}",
+    "Paimon itself would need {runs} runs for this (snapshot.expire.limit).": (
+        "Paimon 自己需要执行 {runs} 次才能做完（snapshot.expire.limit）。"
+    ),
+    "{files} outside the table and its configured paths would be freed too; they are not ours to delete, stay, and are "
+    "not counted.": "还有 {files} 在表及其配置的路径之外也会被释放；它们不归我们删除，会留下，也不计入。",
+    "Snapshot ids have a gap; Paimon's own expiry would free other files than these here.": (
+        "快照 id 有缺口；Paimon 自己的过期会释放与这里不同的文件。"
+    ),
+    "Paimon's own CALL expire_snapshots would delete the changelogs that this plan leaves behind: the procedure does "
+    "not heed the table's changelog options.": (
+        "Paimon 自己的 CALL expire_snapshots 会删除这个计划留下的 changelog：该存储过程不理会表的 changelog 选项。"
+    ),
+    "The changelogs of the snapshots that go are freed with them.": "将删除的快照的 changelog 会随之释放。",
+    "Tag {name} would have ended by itself {at}; replaced without a retention (time-retained), it never does.": (
+        "标签 {name} 本会在 {at} 自动到期；改指时不带保留期限（time-retained），就永不到期。"
+    ),
+    "Files less than a day old are taken, too: what a writer has written and not yet committed looks just like an "
+    "orphan.": "不到一天的文件也会被删除：写入作业已写而尚未提交的文件看上去与孤儿文件一样。",
+    "Lower bound: {point} goes but could not be read in full, so some of its files stay behind as orphans "
+    "({problem})": ("下界：{point} 将删除但无法完整读取，因此它的一些文件会留作孤儿文件（{problem}）"),
+    # Iceberg 的引用
+    "branch {name} points to it": "分支 {name} 指向它",
+    "tag {name} names it": "标签 {name} 指向它",
+    "on no ref, and not older than {at}": "不在任何引用上，且不早于 {at}",
+    "on no ref, and older than {at}": "不在任何引用上，且早于 {at}",
+    "named to expire": "被点名过期",
+    "main always stays": "main 总是保留",
+    "its snapshot {id} is not there": "它的快照 {id} 不存在",
+    "it has no end": "它没有期限",
+    "its snapshot is {own} old, past the ref's {age}": "它的快照已有 {own}，超过该引用的 {age}",
+    "its snapshot is not yet older than the ref's {age}": "它的快照还没有超过该引用的 {age}",
+    "behind a snapshot of branch {name} that goes": "排在分支 {name} 上将删除的快照之后",
+    "older than {at}, not among the newest {least} of branch {name}": (
+        "早于 {at}，且不属于分支 {name} 最新的 {least} 个"
+    ),
+    "not older than {at} (branch {name})": "不早于 {at}（分支 {name}）",
+    "among the newest {least} of branch {name}": "属于分支 {name} 最新的 {least} 个",
+    # 何时自动过期
+    "with the first expiry after {at}, by the age of its snapshot": "在 {at} 之后的第一次过期时，按其快照的年龄",
+    "never by itself: it has no end": "不会自动到期：它没有期限",
+    "never while {names} name{s} it": "只要 {names} 还指向它就不会",
+    "after {commits:,} more commit{s} on {branch}, not before {at}, and only if an expiry is run": (
+        "在 {branch} 上再提交 {commits:,} 次之后，不早于 {at}，且要执行过期"
+    ),
+    "with the first expiry after {at}": "在 {at} 之后的第一次过期时",
+    "with the next expiry": "在下一次过期时",
+    "{due}; Iceberg's writers expire nothing by themselves": "{due}；Iceberg 的写入作业自己不会过期任何东西",
+    "never by a writer: the table is write-only": "写入作业不会让它过期：表是 write-only",
+    "cannot be told: {why}": "无法得知：{why}",
+    ", or after {commits:,} more commit{s} whatever its age": "，或再提交 {commits:,} 次之后（无论年龄）",
+    "never by a writer: Paimon does not see it, because snapshot/EARLIEST names {id}": (
+        "写入作业不会让它过期：snapshot/EARLIEST 指向 {id}，Paimon 看不到它"
+    ),
+    "never while consumer {name} stands before it": "只要消费者 {name} 还在它之前就不会",
+    ", not before {at}{limit}": "，不早于 {at}{limit}",
+    "after {commits:,} more commit{s}{age}": "再提交 {commits:,} 次之后{age}",
+    "with the next commit of a writer": "在写入作业下一次提交时",
+    "with the first commit after {at}{limit}": "在 {at} 之后的第一次提交时{limit}",
+    "never by itself: it has no retention": "不会自动到期：它没有保留期限",
+    "after {at} by the writers' wall clock (no zone)": "在 {at} 之后，按写入者的时钟（无时区）",
+    "nothing holds it: it is an orphan": "没有谁占用它：它是孤儿文件",
+    "an unreadable point": "一个无法读取的时间点",
+    "no rule takes it away by itself": "没有规则会自动删除它",
+    "with the expiry of its long-lived changelog": "随其长期 changelog 过期",
+    "kept longest by {what}: {tells}": "保留它最久的是 {what}：{tells}",
+    # 下一次提交
+    "This cannot be told: {why}": "无法得知：{why}",
+    "snapshot/EARLIEST names {id}, so Paimon does not see the snapshots before it and never expires them.": (
+        "snapshot/EARLIEST 指向 {id}，因此 Paimon 看不到它之前的快照，也从不让它们过期。"
+    ),
+    "Tag snapshot {id} to keep it.": "给快照 {id} 打标签即可留住它。",
+    "The table option {option} keeps all of them for one more commit; write-only = true keeps writers from expiring "
+    "anything.": "表选项 {option} 可让它们全部再保留一次提交；write-only = true 则让写入作业不再使任何东西过期。",
+    "The table option {option} keeps its changelogs for one more commit.": (
+        "表选项 {option} 可让它的 changelog 再保留一次提交。"
+    ),
+    "The table option tag.time-expire-enabled = false keeps tags whose time has passed.": (
+        "表选项 tag.time-expire-enabled = false 可留住期限已过的标签。"
+    ),
+    "a tag of snapshot {ids}": "快照 {ids} 的一个标签",
+    "tags of snapshots {ids}": "快照 {ids} 的标签",
+    "{points}: {tags} would keep {them} whole.": "{points}：{tags}可使其保持完整。",
+    # 时间旅行的规则
+    "The earliest of the {count} retained snapshots.": "{count} 个保留着的快照中最早的一个。",
+    "Snapshot {id} was named by its id.": "按 id 指定了快照 {id}。",
+    "Tag {name} keeps snapshot {id}.": "标签 {name} 保留着快照 {id}。",
+    "Tag {name} keeps snapshot {id}, which has expired: only tags hold it.": (
+        "标签 {name} 保留着快照 {id}，它已过期：只有标签还占用它。"
+    ),
+    "The greatest id among the {count} retained snapshots committed at or before {asked}: {id}, committed {at}.": (
+        "在 {asked} 或之前提交的 {count} 个保留着的快照中 id 最大的：{id}，提交于 {at}。"
+    ),
+    "{ties} snapshots share that commit time; the last of them counts.": (
+        "有 {ties} 个快照的提交时间相同；以最后一个为准。"
+    ),
+    "Commit times do not rise with ids here (clocks differed), so an earlier id may be younger.": (
+        "这里的提交时间不随 id 递增（时钟有偏差），因此 id 较小的可能更新。"
+    ),
+    "nothing": "没有答案",
+    "Paimon's own search answers {what}: it stops at a tie or skew.": (
+        "Paimon 自己的查找结果是 {what}：遇到时间相同或偏差就会停下。"
+    ),
+    "Paimon's own search fails: it asks for snapshot {id}, which is missing.": (
+        "Paimon 自己的查找会失败：它要找的快照 {id} 不存在。"
+    ),
+    "The first retained snapshot whose watermark is at or past {watermark}.": (
+        "watermark 达到或超过 {watermark} 的第一个保留着的快照。"
+    ),
+    "{back} retained snapshots before the newest, {id}.": "最新快照 {id} 之前的第 {back} 个保留着的快照。",
+    "The newest snapshot.": "最新的快照。",
+    "It is {note}.": "它的状态：{note}。",
+    "Tag {name} names snapshot {id}.": "标签 {name} 指向快照 {id}。",
+    "Main pointed to {id} from {since} on (snapshot-log, entry {entry} of {entries}).": (
+        "main 从 {since} 起指向 {id}（snapshot-log 共 {entries} 条中的第 {entry} 条）。"
+    ),
+    "Several entries share that time; the last listed counts, for it lasted.": (
+        "有几条记录的时间相同；以列在最后的为准，因为它留了下来。"
+    ),
+    "The log is not in order of time (clocks differed).": "日志没有按时间排列（时钟有偏差）。",
+    "The snapshot itself is of {at}: main was set to it later.": "快照本身提交于 {at}：main 是后来才移到它的。",
+    "Java up to 1.11 answers {id}: it takes the last listed entry that fits.": (
+        "Java 1.11 及以前的答案是 {id}：取最后列出的符合条件的记录。"
+    ),
+    "Java after 1.11 answers {id}: of entries that share a time it takes the first.": (
+        "Java 1.11 之后的答案是 {id}：时间相同的记录取第一条。"
+    ),
+    "{back} ancestors before {id}, the head of {branch}.": "{branch}的头 {id} 往前第 {back} 个祖先。",
+    "The head of {branch}, read with the table's current schema.": "{branch}的头，按表当前的表结构读取。",
+    "the main branch": "main 分支",
+    "branch {name}": "分支 {name} ",
+    # Iceberg 快照的状态
+    "cherry-picked from {id}": "cherry-pick 自 {id}",
+    "rolled back: main stood there and was set to another line": "已被回滚：main 曾在这里，后来移到了另一条线上",
+    "on no ref": "不在任何引用上",
+    "staged as {wap} (wap.id)": "以 {wap} 暂存（wap.id）",
+    "{own}, published as {id}": "{own}，已发布为 {id}",
+    "{own}, not published": "{own}，尚未发布",
+    "orphaned or staged: on no ref, and main's log does not name it": (
+        "孤立或暂存：不在任何引用上，main 的日志也没有提到它"
+    ),
+}
