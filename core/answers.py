@@ -162,9 +162,11 @@ def plan(value: Plan, native: tuple[str, ...] = (), coming: Forecast | None = No
         "frees": value.frees.to_pylist(),
         "orphans": value.orphans.to_pylist(),
         "freed_bytes": value.freed_bytes,
+        "leaving": value.leaving.to_pylist(),
         "kept_bytes": value.kept_bytes,
         "warnings": list(value.warnings),
         "native": list(native),
+        "notes": list(value.notes),
         "next_commit": forecast(coming),
     }
 

@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core import commits
+from core import commits, committing
 from core import journal as journals
 from core.asof import AsOf
-from core.changes import Change, CreateTag, Expire, RenameTag, ReplaceTag, check_tag_name
+from core.changes import Change, CreateTag, Expire, OfCommits, RenameTag, ReplaceTag, check_tag_name
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
 from core.formats.paimon import crosscheck, documents, layout, references
 from core.journal import Journal
@@ -62,6 +62,8 @@ def apply(
         if table.own:
             how = commits.Manner(settle_s, progress, waits, cancelled)
             return commits.apply(table, plan, confirm, _document(plan, None), journal, how)
+        if isinstance(plan.change, OfCommits):
+            return committing.apply(table, plan, _document(plan, None), journal)
         if plan.guards and not plan.steps:
             from core import restoring  # it makes tags too
 
@@ -143,7 +145,7 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
                 f"{verdict.point} may no longer go: {'; '.join(verdict.reasons)}. Nothing was changed.",
                 remedy="Plan again.",
             )
-    if again.steps != plan.steps or again.guards != plan.guards:
+    if again.steps != plan.steps or again.guards != plan.guards or not again.leaving.equals(plan.leaving):
         raise Conflict(
             "The table has changed since the plan was made, and other references would have to be rewritten now; "
             "nothing was changed.",

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from core import calls, tagging
 from core.calls import Asked
 from core.changes import Change, CreateTag, Rollback
-from core.errors import Invalid, NotFound, Unsupported
+from core.errors import Invalid, NotFound
 from core.history import History
 from core.later import later
 from core.planned import Plan
 from core.procedures import ICEBERG, PAIMON, REF
-from core.requests import AutoTag, BackToWatermark, Compact, ExpireTags, Request, TagFrom
+from core.requests import AutoTag, BackToWatermark, ExpireTags, Request, TagFrom
 from core.table import Table
 from core.warehouse import TableRef, list_tables
 
@@ -89,12 +89,6 @@ def planned(table: Table, history: History, request: Request, now_ms: int) -> Ca
             if name not in kinds:
                 raise NotFound(f"There is no tag or branch {name!r}.", path=table.location)
             change = dataclasses.replace(request, point=f"{kinds[name]}:{name}")
-        case Compact():
-            raise Unsupported(
-                "A compaction is a commit that takes no row away, and has no plan.",
-                path=table.location,
-                remedy=f"Run snapscope compact {table.location}, or this CALL by snapscope call.",
-            )
         case _:
             change = request
     return Called((table.preview(change, now_ms, history),))

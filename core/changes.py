@@ -172,9 +172,48 @@ class CleanOrphans:
     branch: str = MAIN
 
 
+@dataclass(frozen=True, slots=True)
+class DropPartitions:
+    """Take all rows of these partitions out of a branch, by a commit. Paimon's.
+
+    Each is named by some or all of its keys: `dt=2026-11-01,region=EU`.
+    """
+
+    partitions: tuple[str, ...]
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Truncate:
+    """Take all rows out of a branch, by a commit. Paimon's."""
+
+    branch: str = MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Make few large files of many small ones, by a commit; rows stay as they are. Paimon's.
+
+    Of an append table `min_files` small ones become one (None: the table's option).
+    """
+
+    branch: str = MAIN
+    partitions: tuple[str, ...] = ()
+    min_files: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Analyze:
+    """Count rows, and of these columns (None: of all) what planners ask for, and commit it. Paimon's."""
+
+    branch: str = MAIN
+    columns: tuple[str, ...] | None = ()
+
+
+OfCommits = DropPartitions | Truncate | Compact | Analyze
 OfBranches = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback
 OfConsumers = ResetConsumer | ClearConsumers
-Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | OfBranches | OfConsumers | CleanOrphans
+Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | OfBranches | OfConsumers | CleanOrphans | OfCommits
 KINDS: Mapping[str, Callable[..., Change]] = {kind.__name__: kind for kind in get_args(Change)}
 NAMING = (CreateTag, RenameTag, CreateBranch, ReplaceBranch, RenameBranch, FastForward, Rollback)
 """Changes that let names point elsewhere and free no file: nobody has to be waited for."""

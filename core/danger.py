@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.changes import CreateBranch, CreateTag, RenameBranch, RenameTag
+from core.changes import Analyze, Compact, CreateBranch, CreateTag, RenameBranch, RenameTag
 from core.planned import Plan
 from core.units import several
 
@@ -23,7 +23,7 @@ def danger(plan: Plan, name: str) -> Danger:
     A grave one (a tag goes, half of all bytes or more, a warning) needs the number of files as well: it can be typed
     only by somebody who has read the plan.
     """
-    if isinstance(plan.change, CreateTag | RenameTag | CreateBranch | RenameBranch):
+    if isinstance(plan.change, CreateTag | RenameTag | CreateBranch | RenameBranch | Compact | Analyze):
         return Danger("")
     why = []
     tags = sum("tag:" in verdict.point for verdict in plan.goes)
@@ -38,4 +38,4 @@ def danger(plan: Plan, name: str) -> Danger:
         why.append("half of the table's bytes or more go")
     if plan.warnings:
         why.append(several(len(plan.warnings), "warning"))
-    return Danger(f"{name} {len(plan.frees) + len(plan.orphans)}" if why else name, tuple(why))
+    return Danger(f"{name} {len(plan.frees) + len(plan.orphans) + len(plan.leaving)}" if why else name, tuple(why))

@@ -12,11 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.changes import (
+    Analyze,
     Change,
     CleanOrphans,
     ClearConsumers,
+    Compact,
     CreateBranch,
     CreateTag,
+    DropPartitions,
     FastForward,
     RenameBranch,
     RenameTag,
@@ -24,10 +27,12 @@ from core.changes import (
     ReplaceTag,
     ResetConsumer,
     Rollback,
+    Truncate,
 )
 from core.model import Heads, ObjectKind, Snapshot
 from core.units import several, size
 
+LEAVING = pa.schema([("path", pa.string()), ("partition", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
 FREES = pa.schema([("path", pa.string()), ("kind", pa.string()), ("bytes", pa.int64())])
 _KIND_ORDER = {kind.value: number for number, kind in enumerate(ObjectKind)}
 
@@ -58,7 +63,7 @@ class Plan:
     `removes` are the references that go with their exact bytes, in the order they go; `leaves` are the reference files
     the change creates. Where references are rewritten, `steps` are all of it in order; what they are copied from
     (`guards`) is as it was before and after; of the directories `clears` nothing is left. `orphans` is what nothing
-    holds then, and what such a change leaves.
+    holds then, and what such a change leaves. A commit ends live files (`leaving`), which stay where they are.
     """
 
     table: str
@@ -80,6 +85,8 @@ class Plan:
     guards: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
     clears: tuple[str, ...] = ()
     orphans: pa.Table = field(default_factory=FREES.empty_table, repr=False)
+    leaving: pa.Table = field(default_factory=LEAVING.empty_table, repr=False)  # live files that a commit ends
+    notes: tuple[str, ...] = ()
 
     @property
     def freed_bytes(self) -> int:
@@ -100,6 +107,8 @@ class Plan:
             return f"{moved}; {self._left}frees nothing."
         if isinstance(self.change, CleanOrphans):
             return f"Frees {size(self.freed_bytes)} in {several(len(self.frees), 'orphaned file')}."
+        if isinstance(self.change, Compact):
+            return "Nothing is worth compacting."
         if not self.goes:
             return "Nothing goes, so nothing is freed."
         names = f"{several(len(self.goes), 'point')} {'goes' if len(self.goes) == 1 else 'go'}"
@@ -142,8 +151,19 @@ class Plan:
                 return f"Forgets consumer {change.name}" if at is None else f"Sets consumer {change.name} to {at}"
             case ClearConsumers():
                 return f"Forgets {several(len(self.removes), 'consumer')}"
+            case DropPartitions() | Truncate():
+                rows = f"{pc.sum(self.leaving['rows']).as_py() or 0:,} rows"
+                return f"Takes {rows} in {self._ended} out of {change.branch} by a commit"
+            case Compact() if len(self.leaving):
+                return f"Rewrites {self._ended} of {change.branch} by a commit"
+            case Analyze():
+                return f"Counts the rows of {change.branch} and commits the statistics"
             case _:
                 return ""
+
+    @property
+    def _ended(self) -> str:
+        return f"{several(len(self.leaving), 'file')} ({size(pc.sum(self.leaving['bytes']).as_py() or 0)})"
 
     def by_kind(self) -> tuple[tuple[str, int, int], ...]:
         """(kind, files, bytes) of what is freed, in the kinds' own order."""

@@ -13,6 +13,7 @@ from core.changes import (
     Change,
     CleanOrphans,
     ClearConsumers,
+    Compact,
     CreateBranch,
     CreateTag,
     DeleteBranches,
@@ -30,7 +31,6 @@ from core.model import MAIN
 from core.requests import (
     AutoTag,
     BackToWatermark,
-    Compact,
     ExpireTags,
     Given,
     Parameter,
@@ -43,6 +43,7 @@ from core.requests import (
     moment,
     names,
     number,
+    parts,
     silent,
     text,
 )
@@ -323,7 +324,16 @@ _PAIMON = _of(
             else None
         ),
     ),
-    Procedure("compact", (_TABLE,), lambda _, branch, __: Compact(branch)),
+    Procedure(
+        "compact",
+        (_TABLE, Parameter("partitions", parts)),
+        lambda given, branch, _: Compact(branch, given["partitions"] or ()),
+        lambda change, *_: (
+            {"partitions": ";".join(change.partitions) or None}
+            if isinstance(change, Compact) and change.min_files is None
+            else None
+        ),
+    ),
     Procedure(
         "remove_orphan_files",
         (_TABLE, _OLDER, Parameter("dry_run", flag)),
@@ -372,6 +382,7 @@ TABLES: Mapping[str, Mapping[str, Procedure]] = {PAIMON: _PAIMON, ICEBERG: _ICEB
 _ENGINE = "run it in the table's own engine"
 MISSING: Mapping[tuple[str, str], str] = {
     (PAIMON, "compact_database"): "tables are compacted one by one; call compact on each.",
+    (PAIMON, "drop_partition"): "Paimon 2.0 has no such procedure; `snapscope drop-partition` takes partitions out.",
     (PAIMON, "compact_manifest"): f"manifests are merged by commits alone; {_ENGINE}.",
     (PAIMON, "merge_branch"): f"no commit here gives one file two owners; {_ENGINE}.",
     (PAIMON, "expire_partitions"): f"partitions are not expired here; {_ENGINE}.",

@@ -10,10 +10,10 @@ import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 
-from core import commits, restoring
+from core import commits, committing, restoring
 from core import journal as journals
 from core.apply import NewTag, finished, repairs, verify
-from core.changes import KINDS, Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.changes import KINDS, Change, CreateTag, DeleteTags, Expire, OfCommits, RenameTag, ReplaceTag
 from core.errors import Conflict, Invalid
 from core.formats.paimon import layout
 from core.journal import Journal, Run
@@ -55,6 +55,8 @@ def resume(
         table = open_table(found.table)
         if "restoration" in found.plan:
             return restoring.resume(table, found, journal)
+        if isinstance(of := _change(found), OfCommits):
+            return committing.resume(table, found, of, journal)
         removes = journal.removed(run_id)
         is_removed = any(event["what"] == journals.REMOVED for event in journal.events(run_id))
         change = _change(found)
@@ -97,6 +99,8 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
             restored = commits.take_back(table, found, journal)
         elif "restoration" in found.plan:
             restored = restoring.take_back(table, found)
+        elif isinstance(of := _change(found), OfCommits):
+            restored = committing.take_back(table, found, of)
         elif "rewrite" in found.plan:
             commits.refuse_swept(table, found, journal)
             restored = Rewrite.from_json(found.plan["rewrite"]).take_back(table.store)

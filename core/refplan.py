@@ -16,18 +16,22 @@ from core import refs as retention
 from core.asof import in_words
 from core.changes import (
     NAMING,
+    Analyze,
     Change,
     CleanOrphans,
     ClearConsumers,
+    Compact,
     CreateBranch,
     CreateTag,
     DeleteBranches,
     DeleteTags,
+    DropPartitions,
     Expire,
     OfBranches,
     RenameBranch,
     RenameTag,
     ResetConsumer,
+    Truncate,
 )
 from core.errors import Corrupt, Invalid, Unsupported
 from core.history import History
@@ -56,6 +60,12 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
                 "Orphaned files of Iceberg tables are not looked for yet.",
                 path=heads.location,
                 remedy="Use the engine's own remove_orphan_files.",
+            )
+        case DropPartitions() | Truncate() | Compact() | Analyze():
+            raise Unsupported(
+                "Nothing is written to Iceberg tables but references and expiries.",
+                path=heads.location,
+                remedy="Use the table's own engine.",
             )
         case ResetConsumer() | ClearConsumers():
             raise Unsupported("Iceberg keeps no streaming readers' places.", path=heads.location)

@@ -21,7 +21,7 @@ from core.expiry import expiries
 from core.forecast import Forecast
 from core.history import History
 from core.model import Heads, Line, Snapshot
-from core.planned import Plan, Verdict
+from core.planned import LEAVING, Plan, Verdict
 from core.questions import by_holders
 from core.sheet import (
     UTC,
@@ -105,6 +105,8 @@ def of_plan(
             "Held by nothing afterwards",
             table(("Path", "Kind", "#Bytes"), [_file(each) for each in left], of=len(plan.orphans), what="files"),
         ),
+        section("Live files that the commit ends", *(sentence(each) for each in plan.notes)),
+        _listed(plan.leaving, LEAVING.names) if len(plan.leaving) else Html(""),
         section("References that are written", _references(plan)),
         section("The engine's own deletion, beside it", *(sentence(each) for each in native)),
         section("What the next commit does by itself", *next_commit),

@@ -48,14 +48,7 @@ class BackToWatermark:
     branch: str = MAIN
 
 
-@dataclass(frozen=True, slots=True)
-class Compact:
-    """A commit that makes few large files of many small ones. It takes no row away and has no plan."""
-
-    branch: str = MAIN
-
-
-Request = Change | TagFrom | ExpireTags | AutoTag | BackToWatermark | Compact
+Request = Change | TagFrom | ExpireTags | AutoTag | BackToWatermark
 Given = Mapping[str, Any]  # arguments by Spark's names, read; what was not given is None
 Told = Mapping[str, str | int | None]
 
@@ -108,6 +101,11 @@ def silent(name: str, value: Any) -> Any:
 
 def names(name: str, value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.strip() for each in text(name, value).split(",") if each.strip()))
+
+
+def parts(name: str, value: Any) -> tuple[str, ...]:
+    """Partitions: `dt=2026-11-01,region=EU;dt=2026-11-02`."""
+    return tuple(each.strip() for each in text(name, value).split(";") if each.strip())
 
 
 def duration(name: str, value: Any) -> int:

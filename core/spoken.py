@@ -9,13 +9,16 @@ import shlex
 from typing import assert_never
 
 from core.changes import (
+    Analyze,
     Change,
     CleanOrphans,
     ClearConsumers,
+    Compact,
     CreateBranch,
     CreateTag,
     DeleteBranches,
     DeleteTags,
+    DropPartitions,
     Expire,
     FastForward,
     RenameBranch,
@@ -24,6 +27,7 @@ from core.changes import (
     ReplaceTag,
     ResetConsumer,
     Rollback,
+    Truncate,
 )
 from core.model import MAIN
 from core.planned import Plan
@@ -116,6 +120,20 @@ def words(change: Change, location: str) -> list[str]:
             spoken += ["--excluding", change.excluding] if change.excluding is not None else []
         case CleanOrphans():
             spoken = ["orphans", location, "--older-than", iso(change.older_than_ms), "--delete"]
+        case DropPartitions():
+            spoken = ["drop-partition", location, *_flagged("--partition", change.partitions)]
+        case Truncate():
+            spoken = ["truncate", location]
+        case Compact():
+            spoken = ["compact", location, *_flagged("--partition", change.partitions)]
+            spoken += ["--min-files", str(change.min_files)] if change.min_files is not None else []
+        case Analyze():
+            spoken = ["analyze", location, *_flagged("--column", change.columns or ())]
+            spoken += ["--all-columns"] if change.columns is None else []
         case _:
             assert_never(change)
     return spoken + (["--branch", change.branch] if change.branch != MAIN else [])
+
+
+def _flagged(flag: str, values: tuple[str, ...]) -> list[str]:
+    return [word for value in values for word in (flag, value)]

@@ -20,6 +20,7 @@ from core.changes import (
     DeleteTags,
     Expire,
     OfBranches,
+    OfCommits,
     OfConsumers,
     RenameTag,
     ReplaceTag,
@@ -32,7 +33,7 @@ from core.formats.iceberg import heads as iceberg_heads
 from core.formats.iceberg.metadata import parse
 from core.formats.iceberg.places import normal
 from core.formats.iceberg.table import IcebergTable
-from core.formats.paimon import autotag, beside, lines, native, orphans
+from core.formats.paimon import autotag, beside, ends, lines, native, orphans
 from core.formats.paimon import heads as paimon_heads
 from core.formats.paimon import history as paimon_history
 from core.formats.paimon.axis import has_changelogs
@@ -103,6 +104,8 @@ class Table:
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
         if self.own is None and isinstance(change, OfBranches | OfConsumers):
             plan = lines.preview(history, change, now_ms)
+        elif self.own is None and isinstance(change, OfCommits):
+            plan = ends.preview(self.store, history, change, now_ms)
         else:
             plan = planning.preview(history, change, now_ms)
         if self.own:

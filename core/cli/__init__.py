@@ -155,7 +155,7 @@ def _parser() -> argparse.ArgumentParser:
             _common(sub, True)
         add(sub)
         _report_option(sub)
-    for name, add, _ in _OF_BRANCHES:
+    for name, add, _ in (*_OF_BRANCHES, *writing.COMMANDS):
         sub = kinds.add_parser(name)
         sub.set_defaults(run=changes.plan, all=None)
         _common(sub, True)
@@ -167,6 +167,7 @@ def _parser() -> argparse.ArgumentParser:
         ("delete-tag", _delete_tag_options, "Delete tags and what only they keep."),
         ("create-tag", _create_tag_options, "Name a snapshot so that it stays."),
         *_OF_BRANCHES,
+        *writing.COMMANDS,
     ):
         sub = command(name, changes.change, help_)
         add(sub)
@@ -237,12 +238,6 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--engine", default="plain", help="who reads the rows: plain Spark, or the engine's own connector")
     _connector(sub)
     bisecting.options(command("bisect", bisecting.bisect, "Find the first snapshot where a condition turned true."))
-    sub = command("compact", writing.compact, "Make few large files of many small ones; rows stay as they are.")
-    sub.add_argument("--min-files", type=int, help="small files that become one (default: the table's option)")
-    sub = command("analyze", writing.analyze, "Count rows and columns for planners, and commit the statistics.")
-    which = sub.add_mutually_exclusive_group()
-    which.add_argument("--column", action="append", default=[], metavar="NAME", help="this column's, too")
-    which.add_argument("--all-columns", action="store_true")
     sub = command("demo", programs.demo, "Make the demo warehouse with our own Spark pipeline.", table=False)
     sub.add_argument("directory")
     sub = command("serve", programs.serve, "Open the dashboard on warehouses, tables and catalogs.", table=False)

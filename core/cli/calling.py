@@ -9,12 +9,11 @@ from typing import Any
 
 from core import answers, calling, calls
 from core.calls import Asked, Call
-from core.cli import running, writing
+from core.cli import running
 from core.cli import text as texts
-from core.danger import Danger
 from core.errors import Invalid
 from core.procedures import PAIMON, TABLES
-from core.requests import Compact, Parameter
+from core.requests import Parameter
 from core.table import open_table
 
 Args = argparse.Namespace
@@ -63,8 +62,6 @@ def action(args: Args) -> Answer:
 
 
 def _carry_out(args: Args, location: str, asked: Asked, now_ms: int) -> Answer:
-    if isinstance(asked.request, Compact):
-        return _compacted(args, location, asked.request)
     table = open_table(location)
     history = table.history()
     found = calling.planned(table, history, asked.request, now_ms)
@@ -84,17 +81,6 @@ def _carry_out(args: Args, location: str, asked: Asked, now_ms: int) -> Answer:
         texts.say(shown)
     receipts, text = running.carry_out(args, table, found.plans, found.fingerprint)
     return {**document, "receipts": receipts}, text
-
-
-def _compacted(args: Args, location: str, request: Compact) -> Answer:
-    """A commit that has no plan is said, asked for and made."""
-    if args.plan is not None:
-        raise Invalid("--plan: a compaction has no plan.")
-    if not args.json:
-        texts.say("Makes few large files of many small ones, by a commit; rows stay as they are.")
-    if not args.yes:
-        running.confirm(args, Danger(""))
-    return writing.compact(argparse.Namespace(table=location, branch=request.branch, min_files=None))
 
 
 def add_actions(commands: Any, confirmation: Callable[[argparse.ArgumentParser], None]) -> None:

@@ -25,7 +25,7 @@ from core.changes import (
     ResetConsumer,
     Rollback,
 )
-from core.cli import reports, running
+from core.cli import reports, running, writing
 from core.cli import text as texts
 from core.cli.text import UNREAD
 from core.errors import Invalid, SnapscopeError
@@ -78,8 +78,8 @@ def _asked(args: Args) -> Change:
         if older_ms > running.clock_ms():  # --now may be later than it is: a writer's own files would look old
             raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
         return CleanOrphans(older_ms, args.branch)
-    if (of_branches := _of_branches(kind, args)) is not None:
-        return of_branches
+    if (found := _of_branches(kind, args) or writing.asked(kind, args)) is not None:
+        return found
     snapshot = None if args.snapshot is None else _id(args.snapshot)
     if kind == "replace-tag":
         return ReplaceTag(args.name, snapshot, _duration(args.time_retained), args.branch)

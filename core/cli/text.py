@@ -33,7 +33,13 @@ def of_plan(plan: Plan, native: Sequence[str] = (), coming: Forecast | None = No
         lines.append(f"{several(len(plan.orphans), 'file')} will be held by nothing; `snapscope orphans` finds them:")
         lines += [f"  {path}" for path in plan.orphans["path"].to_pylist()[:SHOWN]]
         lines += [f"  … and {len(plan.orphans) - SHOWN:,} more (--json lists all)"] if len(plan.orphans) > SHOWN else []
+    if len(plan.leaving):
+        shown = plan.leaving.slice(0, SHOWN).to_pylist()
+        rows = [(each["path"], number(each["rows"]), size(each["bytes"])) for each in shown]
+        lines += ["", grid(("file that the newest snapshot has no more", "rows", "bytes"), rows)]
+        lines += [f"… and {len(plan.leaving) - SHOWN:,} more (--json lists all)"] if len(plan.leaving) > SHOWN else []
     lines += [f"Warning: {warning}" for warning in plan.warnings]
+    lines += plan.notes
     lines += [f"Beside it: {sentence}" for sentence in native]
     lines += of_forecast(coming) if coming is not None else []
     lines.append(f"Plan {plan.fingerprint[:16]}")

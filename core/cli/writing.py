@@ -1,65 +1,59 @@
-"""Commits that change no row: compaction and statistics. What takes rows away is no command: pipelines do that, by
-core.spark.write."""
+"""Commits that end live files or count rows: drop-partition, truncate, compact, analyze. Planned and asked for like any
+other change. Rows to put in place of others need a frame: overwrites are made by core.spark.write."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from core.cli.running import clock_ms
-from core.errors import Unsupported
-from core.formats.paimon import newest, references
-from core.formats.paimon.manifest import DELETE
-from core.model import Snapshot
-from core.store import Store
-from core.table import open_table
-from core.units import several, size
+from core.changes import Analyze, Change, Compact, DropPartitions, Truncate
 
 Args = argparse.Namespace
-Answer = tuple[Any, str]
 
 
-def compact(args: Args) -> Answer:
-    from core.spark import compact_keyed, session, write
+def asked(kind: str, args: Args) -> Change | None:
+    match kind:
+        case "drop-partition":
+            return DropPartitions(tuple(args.partition), args.branch)
+        case "truncate":
+            return Truncate(args.branch)
+        case "compact":
+            return Compact(args.branch, tuple(args.partition), args.min_files)
+        case "analyze":
+            return Analyze(args.branch, None if args.all_columns else tuple(args.column))
+        case _:
+            return None
 
-    store = _store(args)
-    at = write.stamp(clock_ms(), branch=args.branch)
-    if references.read_head(store, args.branch).schema.primary_keys:
-        done = compact_keyed.compact(store, at, spark=session.get())
-    else:
-        done = write.compact(store, at, spark=session.get(), min_files=args.min_files)
-    if done is None:
-        return _document(None), "Nothing is worth compacting."
-    entries = newest.delta_entries(store, done)
-    gone = [entry["_FILE"]["_FILE_SIZE"] for entry in entries if entry["_KIND"] == DELETE]
-    new = [entry["_FILE"]["_FILE_SIZE"] for entry in entries if entry["_KIND"] != DELETE]
-    text = (
-        f"Snapshot {done.id}: {several(len(gone), 'file')} ({size(sum(gone))}) became "
-        f"{several(len(new), 'file')} ({size(sum(new))})."
+
+def _drop_options(sub: argparse.ArgumentParser) -> None:
+    _partitions(sub, "take this one's rows away: some or all of its keys", required=True)
+
+
+def _truncate_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--now", metavar="TIME")
+
+
+def _compact_options(sub: argparse.ArgumentParser) -> None:
+    _partitions(sub, "only this one's files", required=False)
+    sub.add_argument("--min-files", type=int, help="small files that become one (default: the table's option)")
+
+
+def _partitions(sub: argparse.ArgumentParser, help_: str, *, required: bool) -> None:
+    sub.add_argument(
+        "--partition", action="append", default=[], required=required, metavar="KEY=VALUE[,KEY=VALUE…]", help=help_
     )
-    return _document(done) | {"files_before": len(gone), "files_after": len(new)}, text
+    sub.add_argument("--now", metavar="TIME")
 
 
-def analyze(args: Args) -> Answer:
-    from core.spark import session
-    from core.spark.analyze import analyze as run
-    from core.spark.write import stamp
-
-    columns = None if args.all_columns else args.column
-    done = run(_store(args), stamp(clock_ms(), branch=args.branch), spark=session.get(), columns=columns)
-    if done is None:
-        return _document(None), "The table has no snapshot to count."
-    return _document(done), f"Snapshot {done.id} has the statistics {done.fields['statistics']}."
+def _analyze_options(sub: argparse.ArgumentParser) -> None:
+    which = sub.add_mutually_exclusive_group()
+    which.add_argument("--column", action="append", default=[], metavar="NAME", help="this column's, too")
+    which.add_argument("--all-columns", action="store_true")
+    sub.add_argument("--now", metavar="TIME")
 
 
-def _store(args: Args) -> Store:
-    table = open_table(args.table)
-    if table.own is not None:
-        raise Unsupported(
-            "Only Paimon tables are compacted and analyzed here.", path=table.location, remedy="Use the table's engine."
-        )
-    return table.store
-
-
-def _document(done: Snapshot | None) -> dict[str, Any]:
-    return {"snapshot": None if done is None else done.id, "kind": None if done is None else done.kind}
+COMMANDS = (
+    ("drop-partition", _drop_options, "Take the rows of partitions out of the newest point, by a commit."),
+    ("truncate", _truncate_options, "Take all rows out of the newest point, by a commit."),
+    ("compact", _compact_options, "Make few large files of many small ones; rows stay as they are."),
+    ("analyze", _analyze_options, "Count rows and columns for planners, and commit the statistics."),
+)

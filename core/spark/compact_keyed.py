@@ -11,7 +11,6 @@ import base64
 import shutil
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -19,52 +18,47 @@ import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
 from core.errors import Conflict, Unsupported
-from core.formats.paimon import binary_row, commit, documents, entries, layout, references
+from core.formats.paimon import commit, documents, layout, packing_keyed, references
 from core.formats.paimon.commit import Change, Stamp
 from core.formats.paimon.entries import NewFile, Record
 from core.formats.paimon.manifest import SOURCE_COMPACT
+from core.formats.paimon.packing_keyed import Rewrite
 from core.model import Schema, Snapshot
 from core.spark import key_files, keyed, write, write_keyed
 from core.spark.merge import KIND
 from core.spark.merge_rule import MergeRule, merge_rule
+from core.spark.write import refuse_others
 from core.store import Store
-from core.units import parse_size_bytes
 
 _ADDS = pa.array([0, 2], pa.int8())
 _TRIES = 3
-_SMALL = 0.7  # of the target size: `compaction.small-file-ratio`
-_RUNS = 5  # `num-sorted-run.compaction-trigger`
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """Files of one bucket that become others: sections in the order of their keys, no two of which share any."""
-
-    sections: Sequence[Sequence[Record]]
-    top: int  # the level they get to
-
-    @property
-    def files(self) -> list[Record]:
-        return [entry for section in self.sections for entry in section]
 
 
 def compact(
-    location: str | Store, at: Stamp, *, spark: SparkSession, partitions: Sequence[Mapping[str, Any]] = ({},)
+    location: str | Store,
+    at: Stamp,
+    *,
+    spark: SparkSession,
+    partitions: Sequence[Mapping[str, Any]] = ({},),
+    only: frozenset[str] | None = None,
 ) -> Snapshot | None:
     """Compact every bucket of the named partitions; None if there is nothing to do.
 
-    A change of others to the same files is met by another try, then by `Conflict`."""
+    A change of others to the same files is met by another try, then by `Conflict`; so is, where `only` names the files
+    that were to be replaced, any other choice."""
     store = write._store(location)
     for attempt in range(_TRIES):
         try:
-            return _compact(store, at, spark, partitions)
+            return _compact(store, at, spark, partitions, only)
         except Conflict:
             if attempt + 1 == _TRIES:
                 raise
     raise AssertionError("the last try raises")
 
 
-def _compact(store: Store, at: Stamp, spark: SparkSession, partitions: Sequence[Mapping[str, Any]]) -> Snapshot | None:
+def _compact(
+    store: Store, at: Stamp, spark: SparkSession, partitions: Sequence[Mapping[str, Any]], only: frozenset[str] | None
+) -> Snapshot | None:
     head = references.read_head(store, at.branch)
     schema = head.schema
     documents.refuse_unwritable_keyed(schema)
@@ -72,22 +66,17 @@ def _compact(store: Store, at: Stamp, spark: SparkSession, partitions: Sequence[
         raise Unsupported("Spark can only write to the local disk here.", path=store.location)
     rule = merge_rule(schema)
     matches = commit.matcher(head, partitions)
-    buckets: dict[tuple[bytes, int], list[Record]] = {}
-    for entry in commit.live_entries(store, head.snapshot):
-        if matches(entry["_PARTITION"]):
-            buckets.setdefault((entry["_PARTITION"], entry["_BUCKET"]), []).append(entry)
-    levels = _levels(schema)
+    live = [entry for entry in commit.live_entries(store, head.snapshot) if matches(entry["_PARTITION"])]
     rewrites: list[Rewrite] = []
     gone: list[Record] = []
     new: list[NewFile] = []
-    for files in buckets.values():
-        top = max(levels - 1, *(entry["_FILE"]["_LEVEL"] for entry in files))
-        upgraded, merged = planned(schema, files, top)
+    for top, upgraded, merged in packing_keyed.of_table(schema, live):
         gone += [*upgraded, *(entry for rewrite in merged for entry in rewrite.files)]
         new += [_moved(schema, entry, top) for entry in upgraded]
         rewrites += merged
     if not gone:
         return None
+    refuse_others(store, gone, only)
     folder = store.full(f"{layout.STAGING}{at.new_uuid()}")
     try:
         new += write._placed(store, _rewritten(store, spark, schema, rule, rewrites, folder, at), at)
@@ -95,67 +84,6 @@ def _compact(store: Store, at: Stamp, spark: SparkSession, partitions: Sequence[
         return commit.run(store, change, at)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _levels(schema: Schema) -> int:
-    said = schema.options
-    return int(said.get("num-levels") or int(said.get("num-sorted-run.compaction-trigger", _RUNS)) + 1)
-
-
-def planned(schema: Schema, files: Sequence[Record], top: int) -> tuple[list[Record], list[Rewrite]]:
-    """(files of one bucket that move to the top level as they are, those that are rewritten)."""
-    if all(entry["_FILE"]["_LEVEL"] == top for entry in files):
-        return [], []
-    target = parse_size_bytes(schema.options.get("target-file-size", key_files.TARGET))
-    small = int(target * float(schema.options.get("compaction.small-file-ratio", _SMALL)))
-    moved: list[Record] = []
-    rewrites: list[Rewrite] = []
-    waiting: list[list[Record]] = []
-
-    def upgrade(entry: Record) -> None:
-        if entry["_FILE"]["_DELETE_ROW_COUNT"] != 0:  # unknown too
-            rewrites.append(Rewrite([[entry]], top))
-        elif entry["_FILE"]["_LEVEL"] != top:
-            moved.append(entry)
-
-    def flush() -> None:
-        if len(waiting) == 1 and len(waiting[0]) == 1:
-            upgrade(waiting[0][0])
-        elif waiting:
-            rewrites.append(Rewrite(list(waiting), top))
-        waiting.clear()
-
-    for section in sections(schema, files):
-        if len(section) > 1 or section[0]["_FILE"]["_FILE_SIZE"] < small:
-            waiting.append(section)
-        else:
-            flush()
-            upgrade(section[0])
-    flush()
-    return moved, rewrites
-
-
-def sections(schema: Schema, files: Sequence[Record]) -> list[list[Record]]:
-    """Files in the order of their keys, together where their ranges of keys meet."""
-    of = [type_ for _, type_ in key_files.keys(schema)]
-
-    def key(stored: bytes) -> list[Any]:
-        return [entries.ordered(value) for value in binary_row.decode(stored, of)]
-
-    ranged = sorted(
-        ((key(entry["_FILE"]["_MIN_KEY"]), key(entry["_FILE"]["_MAX_KEY"]), entry) for entry in files),
-        key=lambda each: each[:2],
-    )
-    found: list[list[Record]] = []
-    reach: Any = None
-    for low, high, entry in ranged:
-        if found and low <= reach:
-            found[-1].append(entry)
-            reach = max(reach, high)
-        else:
-            found.append([entry])
-            reach = high
-    return found
 
 
 def _moved(schema: Schema, entry: Record, top: int) -> NewFile:

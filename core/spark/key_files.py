@@ -18,6 +18,7 @@ import pyarrow.parquet as parquet
 from core.errors import Invalid
 from core.formats.paimon import binary_row, entries, types
 from core.formats.paimon.entries import STATS_LENGTH, Record
+from core.formats.paimon.packing_keyed import TARGET, keys
 from core.formats.paimon.types import Type, parse
 from core.model import Schema
 from core.spark import footers
@@ -42,13 +43,6 @@ _GROUP_BYTES = 64 << 20  # of a row group in memory
 _KEY_STATS_LENGTH = 128  # characters or bytes of a key kept in statistics, whatever `metadata.stats-mode` says
 _LEAST_ROWS = 1_000  # that a row group has: as often the engine looks at a file's size
 _RETRACTIONS = pa.array([UPDATE_BEFORE, DELETE], pa.int8())
-TARGET = "128 mb"
-
-
-def keys(schema: Schema) -> list[tuple[str, Type]]:
-    """The primary key without partition keys: what a bucket is sorted by."""
-    of = {field.name: parse(field.type) for field in schema.fields}
-    return [(name, of[name]) for name in schema.primary_keys if name not in schema.partition_keys]
 
 
 def stored_schema(schema: Schema) -> pa.Schema:

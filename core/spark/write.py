@@ -125,11 +125,13 @@ def compact(
     spark: SparkSession,
     partitions: Sequence[Mapping[str, Any]] = ({},),
     min_files: int | None = 2,
+    only: frozenset[str] | None = None,
 ) -> Snapshot | None:
     """Rewrite small files of each named partition into large ones; None if there is nothing to do.
 
     What is small, and how large files become, say the table's options; `min_files` small ones become one even where
-    they do not fill it (None: the table's option). `Conflict` if another commit replaces one of them meanwhile.
+    they do not fill it (None: the table's option). `Conflict` if another commit replaces one of them meanwhile, or
+    where `only` names the files that were to be replaced and it would be others.
     """
     store = _store(location)
     head = references.read_head(store, at.branch)
@@ -142,6 +144,7 @@ def compact(
     if not bins:
         return None
     gone = [entry for small in bins for entry in small]
+    refuse_others(store, gone, only)
     ids = {entry["_FILE"]["_SCHEMA_ID"] for entry in gone}
     schemas = {number: references.read_schema(store, number, at.branch) for number in ids}
     tasks = (file_table(head.schema, files) for files in packing.tasks(bins, rules))
@@ -155,6 +158,12 @@ def compact(
         if before != after:
             raise Corrupt(f"{before} rows were to be compacted and {after} were read.", path=store.location)
         return commit.compact(store, gone, _placed(store, staged, at), at)
+
+
+def refuse_others(store: Store, gone: Sequence[Record], only: frozenset[str] | None) -> None:
+    """`Conflict` where the files to be replaced are not those that were named."""
+    if only is not None and {entry["_FILE"]["_FILE_NAME"] for entry in gone} != only:
+        raise Conflict("Other files would be rewritten now.", path=store.location, remedy="Plan again.")
 
 
 # several commits from one Spark job -----------------------------------------------------------------------------

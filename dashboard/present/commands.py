@@ -9,13 +9,16 @@ from typing import assert_never
 from core import procedures
 from core import spoken as speaking
 from core.changes import (
+    Analyze,
     Change,
     CleanOrphans,
     ClearConsumers,
+    Compact,
     CreateBranch,
     CreateTag,
     DeleteBranches,
     DeleteTags,
+    DropPartitions,
     Expire,
     FastForward,
     RenameBranch,
@@ -24,6 +27,7 @@ from core.changes import (
     ReplaceTag,
     ResetConsumer,
     Rollback,
+    Truncate,
 )
 from core.model import MAIN
 from core.procedures import literal, procedure_time
@@ -83,6 +87,8 @@ def iceberg(change: Change, title: str, now_ms: int) -> str | None:
             return _branch_statement(change, title)
         case RenameTag() | RenameBranch() | ResetConsumer() | ClearConsumers() | CleanOrphans():
             return None
+        case DropPartitions() | Truncate() | Compact() | Analyze():
+            return None  # of Paimon's tables alone
         case _:
             assert_never(change)
 

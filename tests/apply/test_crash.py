@@ -21,12 +21,14 @@ from core.changes import (
     CreateTag,
     DeleteBranches,
     DeleteTags,
+    DropPartitions,
     Expire,
     FastForward,
     RenameBranch,
     RenameTag,
     ReplaceTag,
     Rollback,
+    Truncate,
 )
 from core.errors import Conflict, Invalid
 from core.formats.paimon.manifest import Manifests
@@ -37,6 +39,7 @@ from core.table import Table, open_table
 from tests.apply import ground
 from tests.apply.dying import Life
 from tests.apply.stages import Check, Stage, open_run
+from tests.builders import TableBuilder
 from tests.core import set_model
 
 NOW = ground.LATE_MS
@@ -67,7 +70,10 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
     good = ground.warehouse(tmp_path / "good")
     name = request.getfixturevalue("name")
     options = {"snapshot.clean-empty-directories": "true"} if name == "expire-empty-directories" else {}
-    ground.small_table(good, **options)
+    if name in ("drop-partition", "truncate"):
+        plain_table(good)
+    else:
+        ground.small_table(good, **options)
     if name in ("delete-tag", "replace-tag"):  # so that the tags alone keep something
         table = open_table(str(good))
         apply(table, table.preview(Expire(retain_max=2, retain_min=1), NOW), settle_s=0)
@@ -80,6 +86,15 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
     root = ground.warehouse(tmp_path / "stage")
     manifests = Manifests(Store(str(root)))
     return Stage(good, root, tmp_path, NOW, ground.copied, lambda store: Table(store, manifests))
+
+
+def plain_table(root: Path) -> TableBuilder:
+    """Three commits of two days without index files, and a tag."""
+    table = TableBuilder(root, partition_keys=["dt"])
+    for number in range(3):
+        table.commit([table.file(1_000 + number, rows=10, partition=(f"2026-01-0{1 + number % 2}",))])
+    table.tag("early", 2)
+    return table
 
 
 def deaths(stage: Stage, change: Change, *, is_fault: bool = False) -> Iterator[tuple[Life, Journal, Table]]:
@@ -116,6 +131,11 @@ def without_litter(paths: frozenset[str]) -> frozenset[str]:
 
 
 REWRITES = {"rollback", "rename-branch", "fast-forward", "delete-branch"}
+COMMITS: dict[str, Change] = {
+    "as-latest": Rollback("5"),
+    "drop-partition": DropPartitions(("dt=2026-01-01",)),
+    "truncate": Truncate(),
+}
 QUICK = {"rename-tag", "create-tag"}
 CASES = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in CHANGES]
 
@@ -191,17 +211,22 @@ def test_one_refused_effect_loses_nothing_and_is_told(name: str, stage: Stage) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["as-latest"])
-def test_a_rollback_by_a_new_snapshot_lands_once_or_is_taken_back(name: str, stage: Stage) -> None:
-    """Cut off before the snapshot, its tag can be taken away; after it, the run ends with what is there."""
-    change = Rollback("5")
-    wanted = set_model.read(stage.good).holders["5"].live
+@pytest.mark.parametrize("name", ["as-latest", "drop-partition", "truncate"])
+def test_what_ends_in_a_commit_lands_once_or_is_taken_back(name: str, stage: Stage) -> None:
+    """Cut off before the snapshot, a tag made first can be taken away; after it, the run ends with what is there."""
+    change = COMMITS[name]
+    now = set_model.read(stage.good).holders
+    kept = {"as-latest": "", "drop-partition": "dt=2026-01-02/", "truncate": "nothing"}[name]
+    newest = max(int(point) for point in now if point.isdecimal())
+    before = now["5" if name == "as-latest" else str(newest)].live
+    wanted = tuple(each for each in before if kept in str(each))
+    new = f"snapshot/snapshot-{newest + 1}"
     ends = set()
     for number, (life, journal, table) in enumerate(deaths(stage, change)):
         run = open_run(journal)
         if run is None:
             continue
-        landed = (stage.root / "snapshot/snapshot-10").exists()
+        landed = (stage.root / new).exists()
         if number % 2 and not landed:
             recover.undo(run, open_table=lambda _, table=table: table, journal=journal)
             assert ground.references(stage.root) == ground.references(stage.good), life.log
@@ -211,9 +236,9 @@ def test_a_rollback_by_a_new_snapshot_lands_once_or_is_taken_back(name: str, sta
             with pytest.raises(Invalid, match="was committed"):
                 recover.undo(run, open_table=lambda _, table=table: table, journal=journal)
         receipt = recover.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
-        assert receipt.created[-1] == "snapshot/snapshot-10", life.log
-        assert not (stage.root / "snapshot/snapshot-11").exists(), life.log
-        assert set_model.read(stage.root).holders["10"].live == wanted, life.log
+        assert receipt.created[-1] == new, life.log
+        assert not (stage.root / f"snapshot/snapshot-{newest + 2}").exists(), life.log
+        assert set_model.read(stage.root).holders[str(newest + 1)].live == wanted, life.log
         assert ground.broken(stage.root) == []
         ends.add("landed before" if landed else "resumed")
     assert ends == {"undone", "resumed", "landed before"}

@@ -14,6 +14,7 @@ from core.changes import (
     Change,
     CleanOrphans,
     ClearConsumers,
+    Compact,
     CreateBranch,
     CreateTag,
     DeleteBranches,
@@ -29,7 +30,7 @@ from core.changes import (
 from core.cli import main
 from core.errors import Invalid, Unsupported
 from core.journal import Journal
-from core.requests import AutoTag, BackToWatermark, Compact, ExpireTags, TagFrom
+from core.requests import AutoTag, BackToWatermark, ExpireTags, TagFrom
 from tests.builders import HOUR_MS, START_MS, TableBuilder
 from tests.iceberg_tables import JAVA_RANDOM, moved
 
@@ -70,7 +71,7 @@ def of(sql: str) -> Any:
         ("CALL sys.fast_forward('d.t', 'b')", FastForward("b")),
         ("CALL sys.reset_consumer('d.t', 'c', 5)", ResetConsumer("c", 5)),
         ("CALL sys.clear_consumers(table => 'd.t', excluding_consumers => 'a.*')", ClearConsumers(None, "a.*")),
-        ("CALL sys.compact('d.t$branch_x')", Compact("x")),
+        ("CALL sys.compact('d.t$branch_x', 'p=1,q=2;p=2')", Compact("x", ("p=1,q=2", "p=2"))),
         ("CALL sys.remove_orphan_files('d.t')", CleanOrphans(NOW - 24 * HOUR_MS)),
         ("CALL system.expire_snapshots(table => 'd.t', retain_last => 2, snapshot_ids => ARRAY(1, 2))",
          Expire(retain_min=2, snapshots=(1, 2))),
@@ -103,7 +104,8 @@ def test_a_call_is_read_by_position_and_by_name(sql: str, request_: Any) -> None
         ("CALL sys.rollback('d.t')", Invalid, "exactly one of"),
         ("CALL sys.rollback('d.t', snapshot => 1, tag => 'v')", Invalid, "exactly one of"),
         ("CALL sys.create_branch('d.t', 'b', ignoreIfExists => true)", Unsupported, "ignoreIfExists"),
-        ("CALL sys.compact('d.t', partitions => 'p=1')", Invalid, "'partitions', or it has no say here"),
+        ("CALL sys.compact('d.t', order_by => 'a')", Invalid, "'order_by', or it has no say here"),
+        ("CALL sys.drop_partition('d.t', 'p=1')", Unsupported, "snapscope drop-partition"),
         ("CALL sys.merge_branch('d.t', 'b')", Unsupported, "CALL sys.merge_branch has no action here: no commit"),
         ("CALL system.rewrite_data_files('d.t')", Unsupported, "rewrites data of Iceberg tables"),
         ("CALL sys.no_such('d.t')", Invalid, "There is no procedure sys.no_such"),
@@ -214,8 +216,8 @@ def test_a_call_names_the_table_that_is_there(table: TableBuilder, capsys: pytes
     assert ask(capsys, "call", table.root, "CALL system.fast_forward('d.t', 'main', 'b')", "--yes", status=1)["error"]
     assert ask(capsys, "query", table.root, "CALL sys.expire_tags('t')", "--at", "2", "--yes", status=1)["error"]
     assert ask(capsys, "query", table.root, "select 1", "--yes", status=1)["error"]["kind"] == "Invalid"
-    told = ask(capsys, "call", table.root, "CALL sys.compact('t')", status=1)["error"]
-    assert "Nobody was there to confirm" in told["message"]  # a commit without a plan is asked for, too
+    idle = ask(capsys, "call", table.root, "CALL sys.compact('t')")
+    assert ([plan["headline"] for plan in idle["plans"]], idle["receipts"]) == (["Nothing is worth compacting."], [])
     dry = ask(capsys, "call", table.root, "CALL sys.remove_orphan_files('d.t', dry_run => true)")
     assert dry["receipts"] == []
 

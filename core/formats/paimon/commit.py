@@ -242,12 +242,8 @@ class _Draft:
         target = change.restores
         if target is not None:
             gone, added = newest.difference(self.store, live, target)
-        elif gone and previous is not None and previous.fields.get("indexManifest"):
-            raise Unsupported(
-                "The table has index files that may speak of the files to be replaced.",
-                path=self.store.location,
-                remedy="Make this change with the table's own engine.",
-            )
+        elif gone and previous is not None:
+            newest.refuse_indexed(self.store, previous)
         changes = [*map(entries.deleted, gone), *added]
         names = _Names(self.stamp.new_uuid())
         by = merging.rules(head.schema.options)

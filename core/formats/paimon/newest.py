@@ -106,6 +106,16 @@ def total_rows(store: Store, previous: Snapshot | None) -> int:
     return rows(live_entries(store, previous))  # Paimon 0.3 and before
 
 
+def refuse_indexed(store: Store, previous: Snapshot) -> None:
+    """`Unsupported` where files must not be ended without a look at what speaks of them."""
+    if previous.fields.get("indexManifest"):
+        raise Unsupported(
+            "The table has index files that may speak of the files to be replaced.",
+            path=store.location,
+            remedy="Make this change with the table's own engine.",
+        )
+
+
 def refuse_unlocked(store: Store, head: Head) -> None:
     """`Unsupported` where another engine's writers have been at work on an object store: they look whether an id is
     free and then write it, under their catalog's lock, which is not known here; either could replace the other's."""

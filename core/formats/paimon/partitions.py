@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import Unsupported
+from core.errors import Invalid, Unsupported
 from core.formats.paimon import binary_row
 from core.formats.paimon.binary_row import Single
 from core.formats.paimon.layout import escape
@@ -41,6 +41,29 @@ def directory(schema: Schema, partition: bytes) -> str:
         unnamed=options.get("partition.default-name", UNNAMED),
         is_legacy=options.get("partition.legacy-name", "true").lower() != "false",
     )
+
+
+def value(source: Source, written: str) -> Any:
+    """A partition's value as somebody writes it, dates and times in ISO form. `Invalid` where it is none of them."""
+    of = parse(source)
+    try:
+        match of.root:
+            case "CHAR" | "VARCHAR":
+                return written
+            case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
+                return int(written)
+            case "BOOLEAN":
+                return {"true": True, "false": False}[written.lower()]
+            case "DECIMAL":
+                return decimal.Decimal(written)
+            case "DATE":
+                return dt.date.fromisoformat(written)
+            case "TIMESTAMP":
+                return dt.datetime.fromisoformat(written)
+            case _:
+                raise Unsupported(f"A partition by {text(of)} is not named by its value here.")
+    except (ValueError, KeyError, ArithmeticError) as error:
+        raise Invalid(f"{written!r} is no value of {text(of)}.") from error
 
 
 def path(

@@ -1,0 +1,169 @@
+"""Plans of commits that end live files: partitions that are dropped, all rows, small files that become large ones; and
+of statistics, which end none.
+
+Law: a plan names exactly the files that the commit ends, on top of exactly the snapshot that was looked at. No file is
+deleted by it: that is an expiry's, once no point holds the file any more.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from core import plan as planning
+from core.changes import Analyze, Compact, DropPartitions, OfCommits, Truncate
+from core.errors import Invalid, NotFound, Unsupported
+from core.formats.paimon import documents, layout, newest, packing, packing_keyed, partitions
+from core.formats.paimon.entries import Record
+from core.formats.paimon.references import Head
+from core.history import History
+from core.model import MAIN, Line, Schema
+from core.planned import LEAVING, Plan
+from core.store import Store
+from core.units import parse_size_bytes, several, size
+
+RULES = "Apache Paimon 2.0: a commit ends files, and an expiry deletes them once no point holds them"
+_POINTS = 5  # named at the most
+
+
+def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> Plan:
+    """The plan of `change`. `Invalid` where there is nothing to do, `Unsupported`, by name, for what is not written."""
+    heads = history.heads
+    line = heads.line(change.branch)
+    if line is None or line.schema is None:
+        raise NotFound(f"There is no branch {change.branch!r}.", path=heads.location)
+    latest, schema = line.latest, line.schema
+    if latest is None:
+        raise Invalid(f"There is no snapshot on {change.branch}, so there is nothing to do.", path=heads.location)
+    if not isinstance(change, Analyze):
+        refuse(schema)
+    head = Head(line.branch, schema, latest)
+    live = newest.live_entries(store, latest)
+    ended = _chosen(head, live, change)
+    if isinstance(change, DropPartitions | Truncate) and not ended:
+        raise Invalid("No live file lies there, so there is nothing to do.", path=heads.location)
+    if ended:
+        newest.refuse_indexed(store, latest)
+    new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
+    is_idle = isinstance(change, Compact) and not ended
+    plan = planning.drafted(history, change, RULES, now_ms, history.existing.copy(), {}, [] if is_idle else [new], [])
+    guard = layout.reference(line.branch, layout.SNAPSHOT, latest.id)
+    return dataclasses.replace(
+        plan,
+        guards=() if is_idle else ((guard, heads.references[guard]),),
+        leaving=_table(schema, ended),
+        notes=tuple(_notes(history, line, change, _paths(schema, ended))),
+        source=latest,
+    )
+
+
+def refuse(schema: Schema) -> None:
+    """`Unsupported`, by name, for tables that are not written here."""
+    (documents.refuse_unwritable_keyed if schema.primary_keys else documents.refuse_unwritable)(schema)
+
+
+def named(schema: Schema, texts: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+    """Partitions by their keys' values, of `dt=2026-11-01,region=EU`; all of the table where none is named."""
+    of = {field.name: field.type for field in schema.fields}
+    found = []
+    for text in texts:
+        pairs = [each.partition("=") for each in text.split(",")]
+        for key, equals, _ in pairs:
+            if not equals or key.strip() not in schema.partition_keys:
+                raise Invalid(
+                    f"{text!r} names no partition; the keys are {', '.join(schema.partition_keys) or 'none'}.",
+                    remedy="Name it as key=value,key=value.",
+                )
+        unnamed = schema.options.get("partition.default-name", partitions.UNNAMED)
+        found.append(
+            {
+                key.strip(): None if value == unnamed else partitions.value(of[key.strip()], value)
+                for key, _, value in pairs
+            }
+        )
+    return found or [{}]
+
+
+def _chosen(head: Head, live: list[Record], change: OfCommits) -> list[Record]:
+    match change:
+        case Truncate():
+            return live
+        case DropPartitions():
+            if not change.partitions:
+                raise Invalid("No partition was named.", remedy="Name one, or truncate the table.")
+            matches = newest.matcher(head, named(head.schema, change.partitions))
+            return [entry for entry in live if matches(entry["_PARTITION"])]
+        case Compact():
+            matches = newest.matcher(head, named(head.schema, change.partitions))
+            return compacted(head.schema, [each for each in live if matches(each["_PARTITION"])], change.min_files)
+        case Analyze():
+            known = [field.name for field in head.schema.fields]
+            for name in change.columns or ():
+                if name not in known:
+                    raise NotFound(f"There is no column '{name}'; the table has {', '.join(known)}.")
+            return []
+
+
+def compacted(schema: Schema, live: Sequence[Record], min_files: int | None) -> list[Record]:
+    """The files that a compaction rewrites, or lets move."""
+    if not schema.primary_keys:
+        rules = packing.rules(schema.options)
+        rules = rules if min_files is None else dataclasses.replace(rules, least=min_files)
+        return [entry for small in packing.bins(live, rules) for entry in small]
+    if min_files is not None:
+        raise Unsupported("Of a table with a primary key whole buckets are compacted, however many files they have.")
+    found: list[Record] = []
+    for _, moved, merged in packing_keyed.of_table(schema, live):
+        found += [*moved, *(entry for rewrite in merged for entry in rewrite.files)]
+    return found
+
+
+def path_of(schema: Schema, entry: Record) -> str:
+    """A file's path in the table, or its external one."""
+    directory = partitions.directory(schema, entry["_PARTITION"])
+    inside = "/".join([*([directory] if directory else []), layout.bucket_dir(entry["_BUCKET"])])
+    return entry["_FILE"]["_EXTERNAL_PATH"] or f"{inside}/{entry['_FILE']['_FILE_NAME']}"
+
+
+def _paths(schema: Schema, ended: Sequence[Record]) -> list[str]:
+    return [path_of(schema, entry) for entry in ended]
+
+
+def _table(schema: Schema, ended: Sequence[Record]) -> pa.Table:
+    rows = [
+        {
+            "path": path_of(schema, entry),
+            "partition": partitions.directory(schema, entry["_PARTITION"]),
+            "rows": entry["_FILE"]["_ROW_COUNT"],
+            "bytes": entry["_FILE"]["_FILE_SIZE"],
+        }
+        for entry in ended
+    ]
+    return pa.Table.from_pylist(rows, schema=LEAVING).sort_by("path")
+
+
+def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]) -> list[str]:
+    assert line.latest is not None
+    if not paths:
+        return []
+    notes = ["No file is deleted from the disk: that is an expiry's, once no point holds it any more."]
+    by_point: dict[str, int] = {}
+    for path in paths:
+        for holder in history.holders_of(path):
+            by_point[holder.point] = by_point.get(holder.point, 0) + 1
+    told = [f"{point} ({'all' if count == len(paths) else f'{count:,}'})" for point, count in by_point.items()]
+    more = f" and {several(len(told) - _POINTS, 'more point')}" if len(told) > _POINTS else ""
+    if told:
+        notes.append(f"Of the {several(len(paths), 'file')} these still have: {', '.join(told[-_POINTS:])}{more}.")
+    if isinstance(change, Compact):
+        options = {} if line.schema is None else line.schema.options
+        usual = packing_keyed.TARGET if line.schema and line.schema.primary_keys else str(packing.Rules().target)
+        target = parse_size_bytes(options.get("target-file-size", usual))
+        return [*notes, f"The same rows will stand in files of about {size(target)} (target-file-size)."]
+    prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
+    if not any(point.startswith(f"{prefix}tag:") for point, count in by_point.items() if count == len(paths)):
+        notes.append(f"No tag has all of them: snapshot {line.latest.id} does, until it expires (create-tag keeps it).")
+    return notes
