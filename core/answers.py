@@ -9,16 +9,17 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Any
 
-from core import refplan
+from core import lives, refplan
 from core.asof import AsOf
 from core.changes import CreateTag, ReplaceTag
 from core.diff import Diff
 from core.errors import Invalid, SnapscopeError
-from core.expiry import Life, expiries
+from core.expiry import expiries
 from core.forecast import Forecast
 from core.history import History
 from core.journal import Run
 from core.later import Later
+from core.lives import Course
 from core.model import MAIN, HolderKind, Line, Problem, Snapshot
 from core.plan import going
 from core.planned import Plan
@@ -289,8 +290,21 @@ def _ref_costs(history: History, now_ms: int) -> list[Json]:
     ]
 
 
-def life(value: Life) -> Json:
-    return dataclasses.asdict(value)
+def course(value: Course) -> Json:
+    """What keeps a file and until when, and who brought it and took it away."""
+
+    def told(found: Snapshot | None) -> Json | None:
+        return None if found is None else {"snapshot": found.id, "kind": found.kind, "committed_ms": found.time_ms}
+
+    return {
+        **dataclasses.asdict(value.life),
+        "branch": value.branch,
+        "born": told(value.born),
+        "born_is_exact": value.is_exact,
+        "removed": told(value.removed),
+        "is_live": value.is_live,
+        "stretches": lives.table(value).to_pylist(),
+    }
 
 
 def run(value: Run) -> Json:

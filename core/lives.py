@@ -6,7 +6,7 @@ before the first holder is gone, the file is born at or before it, and that is s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -58,23 +58,24 @@ class Course:
     stretches: tuple[Stretch, ...]
 
 
-def find(history: History, text: str) -> str:
-    """The path that a pasted path, URL or bare name means. `NotFound` where there is none, or several."""
+def find(history: History, text: str, relative: Callable[[str], str] = str) -> str:
+    """The path that a pasted path, URL or bare name means. `NotFound` where there is none, or several;
+    `Invalid` for a path outside of the table.
+
+    `relative` makes a path of the table's store out of one that another program told. A path is never taken for one
+    elsewhere that ends alike.
+    """
     text = text.strip()
     paths = history.objects["path"]
-    if pc.index(paths, text).as_py() >= 0:
-        return text
-    location = history.heads.location.rstrip("/") + "/"
-    for start in (location, f"file://{location}", f"file:{location}"):
-        if text.startswith(start) and pc.index(paths, text.removeprefix(start)).as_py() >= 0:
-            return text.removeprefix(start)
-    name = text.rstrip("/").rsplit("/", 1)[-1]
-    ending = paths.filter(pc.or_(pc.equal(paths, name), pc.ends_with(paths, f"/{name}"))) if name else paths.slice(0, 0)
+    for known in (lambda: text, lambda: relative(text)):
+        if pc.index(paths, known()).as_py() >= 0:
+            return known()
+    ending = paths.filter(pc.ends_with(paths, f"/{text}")) if text and "/" not in text else paths.slice(0, 0)
     if len(ending) == 1:
         return str(ending[0])
     if len(ending):
         raise NotFound(
-            f"{len(ending):,} files of this table are called {name!r}.",
+            f"{len(ending):,} files of this table are called {text!r}.",
             path=history.heads.location,
             remedy=f"Name one by its path, such as {ending[0]}.",
         )
@@ -90,7 +91,7 @@ def course(history: History, path: str, now_ms: int) -> Course:
     """The life of a file that the history knows; `NotFound` otherwise."""
     found = life(history, path, now_ms)
     if found is None:
-        return course(history, find(history, path), now_ms)  # raises, or finds it under another spelling
+        raise NotFound(f"No point of this table that can be read names {path!r}.", path=history.heads.location)
     row = pc.index(history.objects["path"], path).as_py()
     held = history.held.positions_of(row) & history.existing
     live = _live(history, row, held)

@@ -12,14 +12,19 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
+import pyarrow as pa
 import streamlit as st
 
+from core import contents
 from core import forecast as forecasting
 from core import warehouse as warehouses
+from core.asof import AsOf
+from core.bounds import Bounds
 from core.changes import Change
 from core.errors import NotFound, SnapscopeError
 from core.expiry import Expiry, expiries
 from core.forecast import Forecast
+from core.health import Health
 from core.history import History
 from core.model import Heads
 from core.planned import Plan
@@ -36,13 +41,13 @@ OTHERS_TTL_S = 60  # of places that are not the open one: a catalog may be slow,
 KEPT_HISTORIES = 8
 KEPT_PLANS = 64
 KEPT_FACTS = 2_000
+JUDGED_MS = 15 * 60_000  # what a policy frees is told again without reading, if it was judged so lately
+KEPT_LISTS = 6  # of what may be hundreds of thousands of files
 
 
 @st.cache_resource(ttl=LISTING_TTL_S, max_entries=16, show_spinner=False)
 def warehouse(location: str) -> Warehouse:
     """The tables of a location; a listing a few seconds old is good enough for a list of names."""
-JUDGED_MS = 15 * 60_000  # what a policy frees is told again without reading, if it was judged so lately
-KEPT_LISTS = 6  # of what may be hundreds of thousands of files
     return list_tables(location)
 
 
@@ -144,6 +149,10 @@ _plans: Shelf[Plan] = Shelf(KEPT_PLANS)
 _forecasts: Shelf[tuple[Forecast | None]] = Shelf(KEPT_HISTORIES)
 _ends: Shelf[Mapping[str, Expiry]] = Shelf(KEPT_HISTORIES)
 _natives: Shelf[tuple[str, ...]] = Shelf(KEPT_PLANS)
+_files: Shelf[pa.Table] = Shelf(KEPT_LISTS)
+_entries: Shelf[pa.Table] = Shelf(KEPT_LISTS)
+_bounds: Shelf[tuple[Bounds, ...]] = Shelf(KEPT_PLANS)
+_healths: Shelf[Health] = Shelf(KEPT_PLANS)
 _facts: Shelf[TableFacts] = Shelf(KEPT_FACTS)
 
 
@@ -197,3 +206,48 @@ def native(known: History, shown: Plan) -> tuple[str, ...]:
     if found is None:
         found = _natives.put(shown.fingerprint, _table(known.heads.location).native(shown, known))
     return found
+
+
+def files(known: History, point: AsOf) -> pa.Table:
+    """The live files of a point, largest first; `Corrupt` where it cannot be read in full."""
+    key = (fingerprint(known.heads), point.point)
+    found = _files.get(key)
+    if found is None:
+        order = [("bytes", "descending"), ("path", "ascending")]
+        found = _files.put(key, known.files_at(known.require(point.point)).sort_by(order))
+    return found
+
+
+def manifests(known: History, point: AsOf) -> pa.Table:
+    """A point's manifests, by list."""
+    return _inside(known, point, None)
+
+
+def entries(known: History, point: AsOf, manifest: str) -> pa.Table:
+    """The entries of one of a point's manifests."""
+    return _inside(known, point, manifest)
+
+
+def _inside(known: History, point: AsOf, manifest: str | None) -> pa.Table:
+    key = (fingerprint(known.heads), point.point, manifest)
+    found = _entries.get(key)
+    if found is None:
+        at = _table(known.heads.location)
+        is_all = manifest is None
+        asked = contents.manifests(at, known, point) if is_all else contents.entries(at, known, point, str(manifest))
+        found = _entries.put(key, asked)
+    return found
+
+
+def statistics(known: History, point: AsOf, chosen: pa.Table, what: str) -> tuple[Bounds, ...]:
+    """What manifests say of columns in some files of a point; `what` tells these files apart from others of it."""
+    key = (fingerprint(known.heads), point.point, what)
+    at = _table(known.heads.location)
+    return _bounds.get(key) or _bounds.put(key, contents.statistics(at, known, point, chosen))
+
+
+def health(known: History, point: AsOf) -> Health:
+    """Figures of a point's files."""
+    key = (fingerprint(known.heads), point.point)
+    at = _table(known.heads.location)
+    return _healths.get(key) or _healths.put(key, contents.health(at, known, point))

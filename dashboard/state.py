@@ -25,6 +25,7 @@ OF_PAGE: Mapping[str, tuple[str, ...]] = {
     "timeline": ("point", "window"),
     "asof": ("point",),
     "diff": ("a", "b"),
+    "files": ("point", "pane", "folder", "find", "order", "manifest", "file"),
     "retention": (
         *("branch", "mode", "keep_max", "keep_min", "older", "max_deletes", "rules"),
         *("tags", "drop", "ended", "tags_older"),
@@ -43,6 +44,10 @@ OF_TABLE = (
     "drop",
     "before",
     "sql",
+    "folder",
+    "find",
+    "manifest",
+    "file",
 )  # these mean nothing on another table
 
 _VALUES = "snapscope.place"

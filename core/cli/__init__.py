@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core import answers
-from core.cli import bisecting, calling, changes, programs, questions, reports, tagging, writing
+from core.cli import bisecting, calling, changes, inside, programs, questions, reports, tagging, writing
 from core.cli.text import say
 from core.errors import Invalid, SnapscopeError
 from core.model import MAIN
@@ -198,6 +198,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--delete", action="store_true")
     sub.add_argument("--now", metavar="TIME")
     _confirmation(sub)
+    inside.add(command)
     sub = command("holders", questions.holders, "Say who keeps a file and when it may go.")
     sub.add_argument("path", help="relative to the table, absolute, or a URL")
     sub.add_argument("--now", metavar="TIME")

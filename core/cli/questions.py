@@ -11,9 +11,9 @@ from core.asof import AsOf, in_words, parse_time_ms, resolve
 from core.cli.text import SHOWN, UNREAD, grid, number, of_forecast, signed_size
 from core.diff import diff as compare
 from core.errors import Invalid, NotFound, SnapscopeError
-from core.expiry import life
 from core.forecast import forecast
 from core.history import History
+from core.lives import course, find
 from core.model import MAIN, Heads, Line
 from core.spark.lost import resolved
 from core.table import Table, open_table
@@ -229,17 +229,18 @@ def _rows(args: Args, table: Table, history: History, a: AsOf, b: AsOf) -> Answe
 def holders(args: Args) -> Answer:
     table = open_table(args.table)
     history, now_ms = table.history(), _now_ms(args)
-    found = life(history, args.path, now_ms) or life(history, table.store.relative(args.path), now_ms)
-    if found is None:
-        raise NotFound(
-            f"No point of this table that can be read names {args.path!r}.",
-            path=table.location,
-            remedy="Name a path as `snapscope files TABLE` does, or where it lies; `snapscope orphans TABLE` lists "
-            "files nothing names.",
-        )
-    lines = [f"{found.path}: {found.kind}, {'unknown size' if found.bytes is None else size(found.bytes)}."]
-    lines.append(f"Held by {', '.join(found.holders) or 'nothing'}.")
-    return answers.life(found), "\n".join([*lines, f"{found.words[:1].upper()}{found.words[1:]}."])
+    found = course(history, find(history, args.path, table.store.relative), now_ms)
+    life = found.life
+    lines = [f"{life.path}: {life.kind}, {'unknown size' if life.bytes is None else size(life.bytes)}."]
+    if found.born is not None:
+        where = "by" if found.is_exact else "in or before"
+        lines.append(f"Born {where} snapshot {found.born.id}, committed {in_words(found.born.time_ms)}.")
+        if found.removed is not None:
+            lines.append(f"Removed by snapshot {found.removed.id}, committed {in_words(found.removed.time_ms)}.")
+        else:
+            lines.append("Still live." if found.is_live else "Removed by a commit that is no longer retained.")
+    lines.append(f"Held by {', '.join(life.holders) or 'nothing'}.")
+    return answers.course(found), "\n".join([*lines, f"{life.words[:1].upper()}{life.words[1:]}."])
 
 
 def cost(args: Args) -> Answer:

@@ -149,3 +149,22 @@ def diff(location: str, a: str, b: str, *, rows: bool = False) -> str:
 
 def _line(spoken: list[str]) -> str:
     return " ".join(shlex.quote(word) for word in spoken)
+
+
+def files(location: str, point: str) -> str:
+    return _line(["snapscope", "files", location, "--at", point])
+
+
+def holders(location: str, path: str) -> str:
+    return _line(["snapscope", "holders", location, path])
+
+
+def inside(command: str, location: str, point: str, **given: str | None) -> str:
+    """`snapscope health`, `columns` or `manifests` of a point, with what is asked of it."""
+    flags = [word for name, value in given.items() if value for word in (f"--{name}", value)]
+    return _line(["snapscope", command, location, "--at", point, *flags])
+
+
+def rewrite(title: str) -> str:
+    """Iceberg's own procedure that makes few large files of many small ones."""
+    return f"CALL system.rewrite_data_files(table => {literal(title)})"

@@ -87,7 +87,7 @@ def _formats(frame: pd.DataFrame) -> dict[str, Any]:
     """Sizes are shown rounded, counts with their thousands set apart; both sort and copy as exact numbers."""
     formats: dict[str, Any] = {}
     for name in frame.columns:
-        if name in ("bytes", "cost", "later"):
+        if name in ("bytes", "small_bytes", "cost", "later"):
             formats[name] = lambda value: units.size(int(value))
         elif pd.api.types.is_integer_dtype(frame[name]) or name == "rows":
             formats[name] = lambda value: units.count(int(value))

@@ -41,7 +41,7 @@ def plain(value: Any) -> Any:
 
 
 def check_entries(table: Table, history: History, at: AsOf) -> None:
-    """Added and not removed, over all manifests of the point, is what is live there; lists count what manifests hold."""
+    """Added and not removed over all manifests of a point is what is live there; lists count what manifests hold."""
     live: Counter[tuple[Any, ...]] = Counter()
     gone = set()
     for row in contents.manifests(table, history, at).to_pylist():

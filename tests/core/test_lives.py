@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.errors import NotFound
+from core.errors import Invalid, NotFound
 from core.lives import course, find, table
 from core.table import open_table
 from tests.builders import DAY_MS, START_MS, TableBuilder
@@ -70,12 +70,12 @@ def test_how_a_file_is_named(made: TableBuilder) -> None:
     history = open_table(str(made.root)).history()
     path = history.files["path"][0].as_py()
     name = path.rsplit("/", 1)[-1]
-    for text in (path, name, f" {path} ", f"{made.root}/{path}", f"file://{made.root}/{path}", f"/elsewhere/{name}"):
-        assert find(history, text) == path
-        assert course(history, text, NOW_MS).life.path == path
-    for nothing in ("", "/", "nobody.parquet", name[1:]):
-        with pytest.raises(NotFound):
-            find(history, nothing)
+    relative = open_table(str(made.root)).store.relative
+    for text in (path, name, f" {path} ", f"{made.root}/{path}", f"file://{made.root}/{path}"):
+        assert find(history, text, relative) == path
+    for nothing in ("", "/", "nobody.parquet", name[1:], f"/elsewhere/{path}"):  # no path of another table is ours
+        with pytest.raises((NotFound, Invalid)):
+            find(history, nothing, relative)
 
 
 @pytest.mark.slow

@@ -5,13 +5,13 @@ Law: nothing is read that was decoded before; a file that cannot be read is an e
 
 from __future__ import annotations
 
+import datetime as dt
 import struct
 import uuid
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-import datetime as dt
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc

@@ -127,7 +127,7 @@ def retractions(decoded: Manifests, heads: Heads, snapshot: Snapshot, files: pa.
 def statistics(
     decoded: Manifests, snapshot: Snapshot, files: pa.Table, schema: Schema, schemas: Mapping[int, Schema]
 ) -> tuple[Bounds, ...]:
-    """What manifests say of the columns of `schema` in these live files, decoded by the schema each was written with."""
+    """What manifests say of the columns of `schema` in these live files, decoded by the schema each was written by."""
     rows = _naming(decoded, snapshot, files, STATS, Manifests(decoded.store))
     wanted = set(details.keys_of(files))
     found = {(row["partition"], row["bucket"], row["name"]): row for row in rows.to_pylist()}

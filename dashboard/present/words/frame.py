@@ -14,6 +14,7 @@ PAGES: Mapping[str, tuple[str, str]] = {
     "timeline": ("Timeline", ":material/timeline:"),
     "asof": ("As of", ":material/history:"),
     "diff": ("Diff", ":material/compare_arrows:"),
+    "files": ("Files", ":material/folder_open:"),
     "retention": ("Retention", ":material/auto_delete:"),
     "tags": ("Tags", ":material/bookmark:"),
     "query": ("Query", ":material/terminal:"),

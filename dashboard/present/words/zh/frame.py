@@ -14,6 +14,7 @@ PAGES: Mapping[str, tuple[str, str]] = {
     "timeline": ("时间线", ":material/timeline:"),
     "asof": ("时间旅行", ":material/history:"),
     "diff": ("差异", ":material/compare_arrows:"),
+    "files": ("文件", ":material/folder_open:"),
     "retention": ("保留", ":material/auto_delete:"),
     "tags": ("标签", ":material/bookmark:"),
     "query": ("查询", ":material/terminal:"),

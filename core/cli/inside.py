@@ -1,0 +1,172 @@
+"""Questions about single files: manifests, what they say of columns, health. They read and never write."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core import contents
+from core.asof import AsOf, resolve
+from core.bounds import Bounds
+from core.cli.text import grid, number
+from core.errors import Invalid, NotFound
+from core.folders import below
+from core.health import Bucket, Health
+from core.history import History
+from core.lives import find
+from core.table import Table, open_table
+from core.units import several, size
+
+Args = argparse.Namespace
+Answer = tuple[Any, str]
+SHOWN = 20
+
+
+def add(command: Callable[..., argparse.ArgumentParser]) -> None:
+    """The commands of this module."""
+    for name, run, help_ in (
+        ("manifests", manifests, "List a point's manifests, or the entries of one."),
+        ("columns", columns, "Say each column's least and greatest value and nulls, as the manifests tell them."),
+        ("health", health, "Say how small, skewed and deleted the files of a point are."),
+    ):
+        sub = command(name, run, help_)
+        sub.add_argument("point", nargs="?", default=None)
+        sub.add_argument("--at", default=None, metavar="POINT", help="the point (default: latest)")
+        if name == "manifests":
+            sub.add_argument("--manifest", metavar="PATH", help="its entries")
+        if name == "columns":
+            which = sub.add_mutually_exclusive_group()
+            which.add_argument("--file", metavar="PATH", help="of this file alone")
+            which.add_argument("--folder", metavar="PARTITION", help="of this partition, or bucket of one")
+
+
+def _opened(args: Args) -> tuple[Table, History, AsOf]:
+    if args.at is not None and args.point is not None:
+        raise Invalid(f"Two points were named, {args.point} and {args.at}.", remedy="Name one.")
+    table = open_table(args.table)
+    heads = table.heads()
+    point = resolve(heads, args.at or args.point or "latest", args.branch)
+    history = table.history(heads)
+    history.require(point.point)
+    return table, history, point
+
+
+def manifests(args: Args) -> Answer:
+    table, history, point = _opened(args)
+    if args.manifest is not None:
+        rows = contents.entries(table, history, point, args.manifest)
+        names = ["change", "kind", "path", "bytes", "rows", "partition", "bucket", "level"]
+    else:
+        rows = contents.manifests(table, history, point)
+        names = ["list", "path", "bytes", "added", "deleted", "existing"]
+    return rows.to_pylist(), grid(tuple(names), _texts(rows.select(names)))
+
+
+def _texts(rows: pa.Table) -> list[tuple[str, ...]]:
+    return [
+        tuple(size(value) if name == "bytes" and value is not None else "" if value is None else str(value)
+              for name, value in row.items())
+        for row in rows.to_pylist()
+    ]  # fmt: skip
+
+
+def columns(args: Args) -> Answer:
+    table, history, point = _opened(args)
+    files = history.files_at(history.require(point.point))
+    if args.file is not None:
+        path = find(history, args.file, table.store.relative)
+        files = files.filter(pc.equal(files["path"], path))
+        if not len(files):
+            raise NotFound(f"{path} is no data file that is live at {point.point}.", path=path)
+    elif args.folder is not None:
+        files = below(files, args.folder.strip("/"))
+        if not len(files):
+            raise NotFound(f"No file of {point.point} lies in {args.folder!r}.", path=table.location)
+    found = contents.statistics(table, history, point, files)
+    document = [_document(each) for each in found]
+    lines = [
+        (each.column.name, each.column.type, _bound(each, each.low, cut=each.low_cut),
+         _bound(each, each.high, cut=each.high_cut), _nulls(each), f"{each.told} of {each.files}")
+        for each in found
+    ]  # fmt: skip
+    text = grid(("column", "type", "least", "greatest", "nulls", "files that tell"), lines)
+    return document, f"{text}\n(possibly truncated: marked ~)"
+
+
+def _document(of: Bounds) -> dict[str, Any]:
+    return {
+        "id": of.column.id, "column": of.column.name, "type": of.column.type, "low": _plain(of.low),
+        "high": _plain(of.high), "low_possibly_truncated": of.low_cut, "high_possibly_truncated": of.high_cut,
+        "nulls": of.nulls, "files": of.files, "files_that_tell": of.told, "files_that_count_nulls": of.counted,
+        "rows": of.rows,
+    }  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def _bound(of: Bounds, value: Any, *, cut: bool) -> str:
+    if value is None:
+        return "all null" if of.files and of.told == of.files else "not written"
+    return f"{_plain(value)}{'~' if cut else ''}"
+
+
+def _nulls(of: Bounds) -> str:
+    if of.nulls is None:
+        return "not written"
+    return f"{'' if of.counted == of.files else '>= '}{of.nulls:,}"
+
+
+def health(args: Args) -> Answer:
+    table, history, point = _opened(args)
+    found = contents.health(table, history, point)
+    lines = [
+        ("small files", f"{found.small_files:,} of {found.files:,}", f"below {size(found.small.below_bytes)}: "
+         f"{found.small.ratio:g} of the target size, {size(found.small.target_bytes)}"),
+        ("files per place", "" if found.median_files is None else f"{found.median_files:g} median",
+         f"most in {_place(found.fullest)}"),
+        ("skew", "" if found.skew is None else f"{found.skew:.2f}", f"largest: {_place(found.largest, is_size=True)}"),
+        ("sorted runs", "" if found.runs is None else str(found.runs.amount),
+         "" if found.runs is None else f"most in {_place(found.runs)}; a compaction is due at {found.trigger}"),
+        ("deleted rows", _deletes(found), f"of {found.rows:,} rows in files"),
+    ]  # fmt: skip
+    rows = found.partitions.slice(0, SHOWN).to_pylist()
+    worst = [
+        (each["partition"], number(each["small_files"]), number(each["files"]), size(each["bytes"])) for each in rows
+    ]
+    text = grid(("figure", "", "rule"), lines)
+    text += "\n\n" + grid(("partition", "small files", "files", "bytes"), worst)
+    if len(found.partitions) > SHOWN:
+        text += f"\n… and {several(len(found.partitions) - SHOWN, 'more partition')}"
+    return _figures(found), text
+
+
+def _figures(of: Health) -> dict[str, Any]:
+    def place(found: Bucket | None, name: str) -> dict[str, Any] | None:
+        return None if found is None else {"partition": found.partition, "bucket": found.bucket, name: found.amount}
+
+    return {
+        "files": of.files, "bytes": of.bytes, "rows": of.rows, "target_bytes": of.small.target_bytes,
+        "small_below_bytes": of.small.below_bytes, "small_files": of.small_files, "small_bytes": of.small_bytes,
+        "places": of.places, "median_files": of.median_files, "fullest": place(of.fullest, "files"),
+        "median_bytes": of.median_bytes, "largest": place(of.largest, "bytes"), "skew": of.skew,
+        "level0_files": of.level0, "sorted_runs": place(of.runs, "runs"), "compaction_trigger": of.trigger,
+        "delete_rows": of.delete_rows, "delete_ratio": of.delete_ratio, "equality_deletes": of.equality_deletes,
+        "partitions": of.partitions.to_pylist(),
+    }  # fmt: skip
+
+
+def _place(of: Bucket | None, *, is_size: bool = False) -> str:
+    if of is None:
+        return "nothing"
+    where = " ".join(part for part in (of.partition, "" if of.bucket is None else f"bucket {of.bucket}") if part)
+    return f"{where or 'the whole table'} ({size(of.amount) if is_size else format(of.amount, ',')})"
+
+
+def _deletes(of: Health) -> str:
+    return "not every file tells" if of.delete_rows is None else f"{of.delete_rows:,}"

@@ -1,0 +1,286 @@
+"""Files: what a point consists of, who keeps a file and until when, and how healthy the files are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import streamlit as st
+
+from core import contents, folders
+from core.asof import AsOf
+from core.health import Health
+from core.history import History
+from dashboard import loading, state
+from dashboard.present import charts, commands, markup, places, treemap, words
+from dashboard.widgets import errors, frame, grids, how, inputs, lanes, life, paged, picker, plans
+from dashboard.widgets.frame import Opened
+
+BOX = "files.file"
+
+
+def draw() -> None:
+    opened = frame.open_table(state.here())
+    frame.need_snapshots(opened)
+    history = frame.history_or_none(opened)
+    frame.note_all(opened, history)
+    with st.container(key="files_head"):
+        left, right = st.columns([2, 3], gap="medium", vertical_alignment="top")
+        with left:
+            picked = picker.pick(words.FILES_POINT, opened.heads, name="point", default="latest")
+        with right:
+            _file_box()
+    if history is None:
+        return
+    point = None if picked is None else picked.found
+    file = state.get("file")
+    if file is not None:
+        with errors.boundary():
+            life.draw(opened, history, file, _live(history, point))
+    if point is not None:
+        with errors.boundary():
+            _panes(opened, history, point)
+
+
+def _file_box() -> None:
+    st.session_state[BOX] = state.get("file") or ""
+    st.text_input(
+        words.FILE_BOX,
+        key=BOX,
+        placeholder=words.FILE_BOX_PLACEHOLDER,
+        help=words.FILE_BOX_HELP,
+        icon=":material/description:",
+        on_change=lambda: state.put(file=st.session_state[BOX]),
+    )
+
+
+def _live(history: History, point: AsOf | None) -> pa.Table | None:
+    """The point's files where it can be read; the panes below say why where it cannot."""
+    if point is None or history.incomplete.get(history.position(point.point)):
+        return None
+    return loading.files(history, point)
+
+
+def _panes(opened: Opened, history: History, point: AsOf) -> None:
+    drawn: Mapping[str, Callable[[Opened, History, AsOf], None]] = {
+        "map": _map, "list": _list, "manifests": _manifests, "columns": _columns, "health": _health,
+    }  # fmt: skip
+    chosen = inputs.one_of(words.PANE, "pane", words.PANES, "map")
+    with st.container(key=f"files_pane_{chosen}"):
+        drawn[chosen](opened, history, point)
+
+
+# by folder ------------------------------------------------------------------------------------------------------------
+
+
+def _in_folder(opened: Opened, history: History, point: AsOf) -> pa.Table | None:
+    """The files of the address' folder, under the way down to it; None where there are none, which is said."""
+    files = loading.files(history, point)
+    folder = state.get("folder") or ""
+    inside = folders.below(files, folder)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="files_way"):
+        way = [(opened.ref.name, ""), *folders.steps(folder)]
+        for name, to in way[:-1]:
+            st.button(name, key=f"files.way.{to}", type="tertiary", on_click=_go, args=(to,))
+            st.caption("/", width="content")
+        st.html(markup.mono(way[-1][0]).text, width="content")
+        sums = (int(pc.sum(inside[name]).as_py() or 0) for name in ("bytes", "rows"))
+        st.caption(words.folder_line(len(inside), *sums), width="content")
+    if not len(files):
+        st.html(markup.empty(words.NO_FILES_HERE, words.NO_FILES_NEXT))
+        return None
+    if not len(inside):
+        st.html(markup.note("info", words.NO_SUCH_FOLDER))
+        return None
+    return inside
+
+
+def _go(folder: str) -> None:
+    state.put(folder=folder)
+
+
+def _map(opened: Opened, history: History, point: AsOf) -> None:
+    inside = _in_folder(opened, history, point)
+    if inside is None:
+        return
+    folder = state.get("folder") or ""
+    level = folders.level(inside, folder)
+    key = f"files.map.{point.point}.{folder}"
+
+    def clicked() -> None:
+        to = lanes.carried(st.session_state.get(key)) or ""
+        if to.startswith(treemap.FILE):
+            state.put(file=to.removeprefix(treemap.FILE))
+        elif to:
+            _go(to.removeprefix(treemap.FOLDER))
+
+    how.caption(words.MAP_HELP, words.HOW_MAP)
+    figure = treemap.figure(level, frame.hues(), state.get("file"))
+    st.plotly_chart(
+        lanes.Drawn(figure), key=key, theme=None, config=charts.CONFIG, on_select=clicked, selection_mode="points",
+        alt=words.MAP_ALT,
+    )  # fmt: skip
+    columns = {
+        "name": grids.text(words.FILE_COLUMN["name"], width="large"),
+        "files": grids.number(words.FILE_COLUMN["files"]),
+        "bytes": grids.number(words.FILE_COLUMN["bytes"], words.BYTES_HELP),
+        "rows": grids.number(words.FILE_COLUMN["rows"]),
+    }
+    name = f"files-{opened.ref.name}-{point.snapshot.id}"
+    chosen = paged.draw(level, "files.level", places.level, columns=columns, name=name, of=f"{point.point}.{folder}")
+    if chosen is not None:
+        row = level.slice(chosen, 1).to_pylist()[0]
+        to = {"file": row["folder"]} if row["is_file"] else {"folder": row["folder"]}
+        _jump(**to)
+    plans.command(commands.files(opened.ref.location, point.point))
+
+
+def _jump(**to: str) -> None:
+    """Go where a chosen row leads. A file that is shown already stays."""
+    if any(state.get(name) != value for name, value in to.items()):
+        state.put(**to)
+        st.rerun()
+
+
+def _list(opened: Opened, history: History, point: AsOf) -> None:
+    inside = _in_folder(opened, history, point)
+    if inside is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = inputs.text(words.FIND, "find", words.FIND_HELP, words.FIND_PLACEHOLDER)
+        order = inputs.one_of(words.ORDER, "order", words.ORDERS, "large")
+    files = places.found(inside, text)
+    files = files if order == "large" else places.ordered(files, order)
+    if not len(files):
+        st.html(markup.note("info", words.NOTHING_FOUND))
+        return
+    of = f"{point.point}.{state.get('folder')}.{text}.{order}"
+    name = f"files-{opened.ref.name}-{point.snapshot.id}"
+    chosen = paged.draw(files, "files.list", places.frame, columns=_file_columns(), name=name, of=of)
+    if chosen is not None:
+        _jump(file=files["path"][chosen].as_py())
+    plans.command(commands.files(opened.ref.location, point.point))
+
+
+def _file_columns() -> dict[str, object]:
+    texts = ("change", "kind", "path", "content", "partition", "source", "format", "sequences")
+    numbers = ("bytes", "rows", "bucket", "level", "schema_id", "deletes", "delete_rows", "sequence")
+    found = {name: grids.text(words.FILE_COLUMN[name], width="large" if name == "path" else None) for name in texts}
+    found |= {name: grids.number(words.FILE_COLUMN[name]) for name in numbers}
+    found["bytes"] = grids.number(words.FILE_COLUMN["bytes"], words.BYTES_HELP)
+    return found
+
+
+# manifests ------------------------------------------------------------------------------------------------------------
+
+
+def _manifests(opened: Opened, history: History, point: AsOf) -> None:
+    manifest = state.get("manifest")
+    rows = loading.manifests(history, point)
+    if not len(rows):
+        st.html(markup.note("info", words.NO_MANIFESTS))
+        return
+    if manifest is not None:
+        _entries(opened, history, point, manifest)
+        return
+    st.html(markup.table(words.LIST_HEADS, places.lists(rows), numbers=(2, 3, 4, 5)))
+    st.caption(words.CHOOSE_MANIFEST)
+    texts = {name: grids.text(words.FILE_COLUMN[name]) for name in ("list", "path")}
+    numbers = ("bytes", "added", "deleted", "existing", "schema_id")
+    columns = texts | {name: grids.number(words.FILE_COLUMN[name]) for name in numbers}
+    name = f"manifests-{opened.ref.name}-{point.snapshot.id}"
+    chosen = paged.draw(rows, "files.manifests", places.manifests, columns=columns, name=name, of=point.point)
+    if chosen is not None:
+        _jump(manifest=rows["path"][chosen].as_py())
+    plans.command(commands.inside("manifests", opened.ref.location, point.point))
+
+
+def _entries(opened: Opened, history: History, point: AsOf, manifest: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            words.ALL_MANIFESTS, key="files.manifests.up", type="tertiary", on_click=lambda: state.put(manifest=None)
+        )
+        st.caption("/", width="content")
+        st.html(markup.mono(manifest.rsplit("/", 1)[-1]).text, width="content")
+    rows = loading.entries(history, point, manifest)
+    name = f"entries-{manifest.rsplit('/', 1)[-1]}"
+    chosen = paged.draw(rows, "files.entries", places.entries, columns=_file_columns(), name=name, of=manifest)
+    if chosen is not None:
+        _jump(file=rows["path"][chosen].as_py())
+    frame.link("files", words.ITS_LIFE, ":material/timeline:", file=manifest)
+    plans.command(commands.inside("manifests", opened.ref.location, point.point, manifest=manifest))
+
+
+# columns and health ---------------------------------------------------------------------------------------------------
+
+
+def _columns(opened: Opened, history: History, point: AsOf) -> None:
+    file, folder = state.get("file"), state.get("folder")
+    files = loading.files(history, point)
+    one = (
+        files.slice(0, 0) if file is None else files.filter(pc.equal(files["path"], life.named(opened, history, file)))
+    )
+    if len(one):
+        how.caption(words.COLUMNS_OF_FILE, words.HOW_COLUMNS)
+        chosen, what, given = one, f"file:{one['path'][0]}", {"file": one["path"][0].as_py()}
+    else:
+        inside = _in_folder(opened, history, point)
+        if inside is None:
+            return
+        chosen, what, given = inside, f"folder:{folder}", {"folder": folder} if folder else {}
+        if len(inside) > contents.MOST_FILES:
+            st.html(markup.note("info", words.columns_too_many(len(inside), contents.MOST_FILES)))
+            return
+        how.caption(words.COLUMNS_HELP, words.HOW_COLUMNS)
+    bounds = loading.statistics(history, point, chosen, what)
+    if any(0 < each.told < each.files for each in bounds):
+        st.html(markup.note("info", words.SOME_NOT_TOLD))
+    labels = ("column", "type", "low", "high", "nulls", "told")
+    grids.draw(
+        places.columns(bounds),
+        "files.columns",
+        columns={name: grids.text(words.FILE_COLUMN[name]) for name in labels},
+        what=words.COLUMNS_NOUN,
+        name=f"columns-{opened.ref.name}-{point.snapshot.id}",
+        tall=True,
+    )
+    plans.command(commands.inside("columns", opened.ref.location, point.point, **given))
+
+
+def _health(opened: Opened, history: History, point: AsOf) -> None:
+    found = loading.health(history, point)
+    how.beside(markup.tiles(places.health_tiles(found)), words.HOW_HEALTH, wide=True)
+    st.caption(words.HEALTH_PARTITIONS)
+    names = ("partition", "small_files", "files", "small_bytes", "bytes")
+    columns = {name: grids.number(words.FILE_COLUMN[name]) for name in names}
+    columns["partition"] = grids.text(words.FILE_COLUMN["partition"], width="large")
+    grids.draw(
+        places.partitions(found),
+        "files.health",
+        columns=columns,
+        what=words.PARTITIONS_NOUN,
+        name=f"partitions-{opened.ref.name}-{point.snapshot.id}",
+    )
+    plans.command(commands.inside("health", opened.ref.location, point.point))
+    _what_helps(opened, found, point)
+
+
+def _what_helps(opened: Opened, found: Health, point: AsOf) -> None:
+    """The command that would help, where a figure asks for one."""
+    asks = found.small_files > found.places or (found.runs is not None and found.runs.amount >= (found.trigger or 0))
+    if not asks and not found.delete_rows:
+        st.html(markup.note("info", words.HEALTH_HELPS_NOT))
+        return
+    of = opened.heads.format
+    st.caption(words.HEALTH_COMPACT[of])
+    if of == "paimon":
+        st.code(commands.of_table("compact", opened.ref.location, point.branch), language="bash", wrap_lines=True)
+    else:
+        st.code(commands.rewrite(opened.ref.title), language="sql", wrap_lines=True)
+    latest = opened.heads.main.latest
+    if latest is None or latest.id != point.snapshot.id:
+        st.html(markup.note("info", words.HEALTH_NOT_LATEST))
+
+
+draw()
