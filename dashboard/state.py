@@ -33,6 +33,7 @@ OF_PAGE: Mapping[str, tuple[str, ...]] = {
     "tags": ("branch", "point"),
     "query": ("point", "before", "sql"),
     "audit": (),
+    "doctor": (),
 }
 OF_TABLE = (
     "point",

@@ -246,7 +246,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--port", type=int, default=8501)
     sub.add_argument("--write", action="store_true", help="let readers switch changes on")
     _connector(sub)
-    command("doctor", programs.doctor, "Check Java, Spark and the libraries.", table=False)
+    sub = command("doctor", programs.doctor, "Check Java, Spark, libraries, stores and catalogs.", table=False)
+    sub.add_argument("places", nargs="*", metavar="PLACE", help="a warehouse, table or catalog that must be reached")
+    sub.add_argument("--spark", action="store_true", help="also start Spark, and load the connectors configured")
     return parser
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import sys
 import time
@@ -12,7 +13,6 @@ from typing import Any
 from core.apply import hold
 from core.asof import resolve
 from core.cli.text import grid
-from core.errors import NotFound
 from core.table import open_table
 from core.units import parse_duration_ms, several
 from core.warehouse import list_tables
@@ -106,15 +106,15 @@ def serve(args: Args) -> Answer:
 
 
 def doctor(args: Args) -> Answer:
-    from core.doctor import examine
+    from core import doctor as looking
 
-    found = examine()
+    found = [*looking.examine(args.places), *(looking.spark() if args.spark else ())]
     lines = [
-        f"{'ok ' if each.ok else 'BAD'}  {each.name:<12} {each.found}" + (f"  → {each.remedy}" if each.remedy else "")
+        f"{each.level.upper() if each.level != looking.OK else 'ok':<8} {each.name:<20} {each.found}"
+        + (f"  → {each.remedy}" if each.remedy else "")
         for each in found
     ]
-    document = [{"name": each.name, "ok": each.ok, "found": each.found, "remedy": each.remedy} for each in found]
+    document = [{**dataclasses.asdict(each), "ok": each.ok} for each in found]
     if not all(each.ok for each in found):
-        print("\n".join(lines), file=sys.stderr)
-        raise NotFound("Something Snapscope needs is missing; see above.")
+        args.partly = "Something Snapscope needs is missing, or does not answer: see above."
     return document, "\n".join(lines)

@@ -19,6 +19,7 @@ PAGES: Mapping[str, tuple[str, str]] = {
     "tags": ("Tags", ":material/bookmark:"),
     "query": ("Query", ":material/terminal:"),
     "audit": ("Audit", ":material/fact_check:"),
+    "doctor": ("Doctor", ":material/stethoscope:"),
 }
 
 WAREHOUSE = "Warehouse"

@@ -19,6 +19,7 @@ PAGES: Mapping[str, tuple[str, str]] = {
     "tags": ("标签", ":material/bookmark:"),
     "query": ("查询", ":material/terminal:"),
     "audit": ("审计", ":material/fact_check:"),
+    "doctor": ("体检", ":material/stethoscope:"),
 }
 
 WAREHOUSE = "仓库"

@@ -1,0 +1,85 @@
+"""Doctor: Java, Spark, packages, stores, catalogs, directories and versions, each with what to do where it is not well.
+
+The quick looks are drawn one by one; Spark is started only on a click.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core import doctor
+from core.doctor import Finding
+from core.spoken import line
+from dashboard import jobs, state
+from dashboard.present import markup, words
+from dashboard.widgets import plans, waiting
+
+LOOKED_TTL_S = 60
+_JOB = "doctor.job"
+_SIGNS = {doctor.OK: "kept", doctor.WARNING: "consumer", doctor.PROBLEM: "freed"}
+
+
+@st.cache_resource(ttl=LOOKED_TTL_S, max_entries=64, show_spinner=False)
+def _looked(group: str, places: tuple[str, ...]) -> tuple[Finding, ...]:
+    return doctor.of_group(group, places)
+
+
+def draw() -> None:
+    st.html(markup.head("", words.PAGES["doctor"][0], ""))
+    verdict = st.empty()
+    verdict.html(markup.headline(words.DOCTOR_LOOKING))
+    places = tuple(state.known())
+    with st.container(horizontal=True):
+        st.button(words.DOCTOR_AGAIN, icon=":material/refresh:", on_click=_looked.clear, type="tertiary")
+        st.button(
+            words.DOCTOR_SPARK,
+            icon=":material/play_arrow:",
+            help=words.DOCTOR_SPARK_HELP,
+            on_click=_start,
+            key="doctor.spark",
+        )
+    waiting.follow(st.session_state.get(_JOB), "doctor", words.DOCTOR_STOPPED, _table)
+    slots = {}
+    with st.container(key="doctor"):
+        for group in doctor.GROUPS:
+            st.html(markup.panel_title(words.DOCTOR_GROUPS[group]))
+            slots[group] = st.empty()
+            slots[group].html(markup.note("info", words.DOCTOR_LOOKING))
+    found: list[Finding] = []
+    for group, slot in slots.items():
+        own = _looked(group, places)
+        found += own
+        slot.html(_lines(own) if own else markup.note("info", words.DOCTOR_NO_PLACES))
+    problems, warnings = (sum(each.level == level for each in found) for level in (doctor.PROBLEM, doctor.WARNING))
+    verdict.html(markup.headline(words.doctor_verdict(problems, warnings)))
+    plans.command(line("doctor", *places, "--json"))
+
+
+def _start() -> None:
+    id = f"doctor-{time.monotonic_ns()}"
+    jobs.submit(id, "doctor", "spark", lambda _: doctor.spark())
+    st.session_state[_JOB] = id
+
+
+def _table(found: Sequence[Finding]) -> None:
+    st.html(_lines(found))
+
+
+def _lines(found: Sequence[Finding]) -> str:
+    """The findings of a group, the worst first."""
+    ordered = sorted(found, key=lambda each: doctor.LEVELS.index(each.level))
+    rows = [
+        (
+            markup.chip(_SIGNS[each.level], words.DOCTOR_LEVELS[each.level]),
+            each.name,
+            markup.join([each.found, markup.muted(f"→ {each.remedy}")] if each.remedy else [each.found]),
+        )
+        for each in ordered
+    ]
+    return markup.table(words.DOCTOR_HEADS, rows)
+
+
+draw()

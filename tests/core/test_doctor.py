@@ -1,0 +1,85 @@
+"""The doctor: what is missing has a remedy, what is not needed is no problem, and nothing is waited for long."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from core import doctor
+from core.cli import main
+from core.doctor import OK, PROBLEM, WARNING, Finding
+from core.journal import Journal
+from core.warehouse import Warehouse
+from tests.builders import TableBuilder
+
+
+def by_name(found: tuple[Finding, ...]) -> dict[str, Finding]:
+    assert len({each.name for each in found}) == len(found)
+    return {each.name: each for each in found}
+
+
+def test_a_machine_that_has_all_it_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    TableBuilder(tmp_path / "w" / "shop.db" / "orders").commit([])
+    place = str(tmp_path / "w")
+    assert main(["doctor", place, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert {each["group"] for each in document} == set(doctor.GROUPS)
+    assert all(each["ok"] == (each["level"] != PROBLEM) for each in document)
+    told = {each["name"]: each["found"] for each in document}
+    assert "Scala 2.13" in told["spark"]
+    assert told[place].startswith("1 table, listed in")
+    assert told["journal"] == "empty"
+    assert main(["doctor"]) == 0
+    assert "local disk" in capsys.readouterr().out
+
+
+def test_what_is_missing_has_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], state_dir: Path
+) -> None:
+    monkeypatch.setenv("SNAPSCOPE_JAVA_HOME", str(tmp_path))
+    monkeypatch.setenv("SNAPSCOPE_CONNECTORS", "no/such.jar")
+    monkeypatch.setenv("PYICEBERG_CATALOG__GONE__URI", "http://127.0.0.1:1")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SNAPSCOPE_CACHE", str(tmp_path / "file" / "cache"))
+    Journal().start("/t", "Expire", {"fingerprint": "f", "change": {}}, [], [])
+    (state_dir / "journal.sqlite-wal").unlink(missing_ok=True)
+    (state_dir / "journal.sqlite").write_bytes(b"no database at all")
+    monkeypatch.setattr(doctor, "PACKAGES", ("streamlit", "no_such_package"))
+    found = by_name(doctor.examine([str(tmp_path / "nowhere")]))
+    bad = {name for name, each in found.items() if each.level == PROBLEM}
+    assert bad == {
+        "no_such_package", "java", "connectors", "cache", "journal", "iceberg://gone", str(tmp_path / "nowhere"),
+    }  # fmt: skip
+    for name in bad:
+        assert found[name].remedy, name
+        assert not found[name].ok
+    assert main(["doctor", str(tmp_path / "nowhere")]) == 1
+    said = capsys.readouterr()
+    assert "PROBLEM  java" in said.out
+    assert "see above" in said.err
+
+
+def test_what_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, over = threading.Event(), threading.Event()
+
+    def silent(_: str) -> Warehouse:
+        asked.set()
+        over.wait(60)
+        return Warehouse("", (), False, ())
+
+    monkeypatch.setattr(doctor, "list_tables", silent)
+    monkeypatch.setattr(doctor, "PATIENCE_S", 0.05)
+    (found,) = doctor.of_group("places", ["s3://somewhere"])
+    over.set()
+    assert asked.is_set()
+    assert (found.level, found.found) == (PROBLEM, "no answer within 0.05 s")
+
+
+def test_little_room_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "LEAST_FREE", 10**18)
+    found = by_name(doctor.of_group("state"))
+    assert [found[name].level for name in ("state", "cache", "journal")] == [WARNING, WARNING, OK]
+    assert found["state"].ok
