@@ -1,10 +1,13 @@
 """Pages of a table of 2,000 snapshots, 40 tags and 200,000 files: milliseconds from a click to the drawn page.
 
-    python benchmarks/pages.py [--snapshots 2000] [--files 200000] [--rounds 5] [--table DIRECTORY]
+    python benchmarks/pages.py [--snapshots 2000] [--files 200000] [--rounds 5] [--table DIRECTORY] [--pages A,B]
 
 A real server and Chromium. Each page is opened by its link at the top, `rounds` times in turn; the first round
 reads the table and is told apart. A page is drawn when its script has ended and nothing on it changes any more for
-100 ms, which are not counted. Beside it, as the measure of this machine: an empty page's round trip.
+100 ms, which are not counted.
+
+Wall time hangs on what else the machine does. What does not, so much: the CPU time that the server's process spent
+(user and system), the bytes that its socket sent to the browser, and the time the page's main thread was busy.
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ import time
 import urllib.request
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from core.formats.paimon import binary_row, commit, entries, references
 from core.formats.paimon.commit import Stamp
@@ -31,7 +36,7 @@ from core.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
 HOUR_MS = 3_600_000
-PAGES = ("Timeline", "As of", "Diff", "Retention", "Tags", "Audit")
+PAGES = ("Overview", "Timeline", "As of", "Diff", "Retention", "Tags", "Query", "Audit")
 COMPACT_EVERY, TAG_EVERY = 20, 50
 # Resolves with the page's own time at which it was last seen to change, once its script rests.
 DRAWN = """title => new Promise(resolve => {
@@ -58,32 +63,81 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--table", type=Path, help="where the warehouse is kept for another run")
+    parser.add_argument("--pages", default=",".join(PAGES), help="titles, in the order they are opened")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     args = parser.parse_args()
     with contextlib.ExitStack() as stack:
         folder = args.table or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="snapscope-bench-")))
         if not (folder / "bench.db").exists():
             build(folder / "bench.db" / "large", args.snapshots, args.files)
-        address = stack.enter_context(serving(folder))
+        address, server = stack.enter_context(serving(folder))
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=args.chromium, args=["--no-sandbox", "--disable-gpu"])
         stack.callback(browser.close)
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        meter = Meter(page, server)
         page.goto(f"{address}?table=bench.large")
         page.wait_for_selector("[data-testid=stTopNavLink]", timeout=120_000)
-        taken: dict[str, list[float]] = {title: [] for title in PAGES}
+        titles = args.pages.split(",")
+        taken: dict[str, list[Taken]] = {title: [] for title in titles}
         for _ in range(args.rounds + 1):
-            for title in PAGES:
-                taken[title].append(page.evaluate(DRAWN, title))
+            for title in titles:
+                taken[title].append(meter.open(title))
     print(f"{args.snapshots:,} snapshots, {args.files:,} files; ms from click to drawn; load {os.getloadavg()[0]:.1f}")
-    print(f"{'page':10} {'first':>8} {'median':>8}  {'least..most':>15}")
+    titles_of = f"{'page':10} {'first':>8} {'median':>8}  {'least..most':>15} {'server':>8} {'browser':>8}"
+    print(f"{titles_of} {'kB first':>9} {'kB':>6}")
     for title, (first, *rest) in taken.items():
-        spread = f"{min(rest):.0f}..{max(rest):.0f}"
-        print(f"{title:10} {first:>8.0f} {statistics.median(rest):>8.0f}  {spread:>15}")
+        walls = [each.wall_ms for each in rest]
+        server_ms, browser_ms, sent = (
+            statistics.median(getattr(each, name) for each in rest) for name in ("server_ms", "browser_ms", "sent")
+        )
+        print(
+            f"{title:10} {first.wall_ms:>8.0f} {statistics.median(walls):>8.0f} "
+            f" {f'{min(walls):.0f}..{max(walls):.0f}':>15} {server_ms:>8.0f} {browser_ms:>8.0f}"
+            f" {first.sent / 1000:>9.0f} {sent / 1000:>6.0f}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One opening of a page: until it was drawn, CPU time of the server, busy main thread, bytes to the browser."""
+
+    wall_ms: float
+    server_ms: float
+    browser_ms: float
+    sent: int
+
+
+class Meter:
+    """Opens pages by their links and reads what that cost."""
+
+    def __init__(self, page: Page, server: int) -> None:
+        self._page, self._server, self._sent = page, server, 0
+        self._devtools = page.context.new_cdp_session(page)
+        self._devtools.send("Performance.enable")
+        self._devtools.send("Network.enable")
+        self._devtools.on("Network.webSocketFrameReceived", self._received)
+
+    def open(self, title: str) -> Taken:
+        before = self._sent, self._server_ms(), self._browser_ms()
+        wall_ms = self._page.evaluate(DRAWN, title)
+        return Taken(wall_ms, self._server_ms() - before[1], self._browser_ms() - before[2], self._sent - before[0])
+
+    def _received(self, event: dict[str, Any]) -> None:
+        self._sent += len(event["response"]["payloadData"]) * 3 // 4  # base64, as every binary frame
+
+    def _server_ms(self) -> float:
+        fields = Path(f"/proc/{self._server}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+    def _browser_ms(self) -> float:
+        metrics = self._devtools.send("Performance.getMetrics")["metrics"]
+        return next(float(each["value"]) for each in metrics if each["name"] == "TaskDuration") * 1000
 
 
 @contextlib.contextmanager
-def serving(warehouse: Path) -> Iterator[str]:
+def serving(warehouse: Path) -> Iterator[tuple[str, int]]:
+    """The address of a server of its own, and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -96,7 +150,7 @@ def serving(warehouse: Path) -> Iterator[str]:
                 with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health"):
                     break
                 time.sleep(0.2)
-            yield f"http://127.0.0.1:{port}/"
+            yield f"http://127.0.0.1:{port}/", server.pid
         finally:
             server.terminate()
 

@@ -21,10 +21,11 @@ BINS = 120
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One row of dots. `held` lanes carry expired snapshots that tags keep."""
+    """One row of dots. `held` lanes carry expired snapshots that tags keep; on an `empty` one there is nothing yet."""
 
     branch: str
     held: bool
+    empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ def axis(heads: Heads) -> Axis:
     first_dot: dict[str, Dot] = {}
     for line in heads.lines:
         own = len(lanes)
-        lanes.append(Lane(line.branch, held=False))
+        lanes.append(Lane(line.branch, held=False, empty=not (line.snapshots or line.tags)))
         retained = heads.retained(line)
         tags = _tags_by_id(line if heads.pointer is None else heads.main)
         shown = [_dot(line, snapshot, own, tags) for snapshot in line.snapshots]

@@ -1,43 +1,60 @@
-"""A figure being drawn: marks and lines at moments, in the hues of a theme and by the clock of a zone."""
+"""A chart being drawn, as the JSON a browser gets: marks and lines at moments, in a theme's hues, by a zone's clock.
+
+Law: plain values alone. Graph objects check each value of each trace, which on 2,000 points takes longer than all
+else a page does; that the result is a figure is checked once, in the tests.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-import plotly.graph_objects as go
 
 from dashboard.present import units
 from dashboard.present.palette import Palette
 
+Figure = dict[str, Any]  # `data` and `layout`
 HOVER = "%{customdata[1]}<extra></extra>"
 FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
-def times(times_ms: Sequence[int | None], zone: str) -> list[str]:
-    """Axis positions: Plotly knows no zones, so it gets what a clock in that zone shows."""
-    found = [None if ms is None else units.when(ms, zone) for ms in times_ms]
-    return ["" if at is None else at.replace(tzinfo=None).isoformat(" ", "milliseconds") for at in found]
+def times(times_ms: Sequence[int | None], zone: str) -> list[int | None]:
+    """Axis positions. Plotly knows no zones: it gets, in milliseconds, what a clock in that zone shows."""
+    if zone == units.UTC:
+        return list(times_ms)
+    return [None if ms is None else _shown(ms, zone) for ms in times_ms]
 
 
-def pairs(carried: Sequence[str], hovers: Sequence[str]) -> npt.NDArray[np.object_]:
-    """`customdata` of marks: an array, because Plotly walks through lists value by value."""
-    return np.array([carried, hovers], dtype=object).T
+def _shown(ms: int, zone: str) -> int | None:
+    at = units.when(ms, zone)
+    return None if at is None else ms + (at.utcoffset() or dt.timedelta()) // dt.timedelta(milliseconds=1)
+
+
+def moment_ms(shown: str | float, zone: str, *, fold: int = 0) -> int:
+    """The moment at a place of the axis, as a browser tells it; of two moments the clock shows, the one `fold` says."""
+    if isinstance(shown, str):
+        naive = dt.datetime.fromisoformat(shown)
+    else:
+        naive = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=shown)  # noqa: DTZ001  # a clock's face
+    at = naive.replace(tzinfo=units.zone_of(zone), fold=fold)
+    return (at - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The figure being drawn, its colours and its clock."""
+    """The figure being drawn, its colours and its clock. `row` 1 holds the lanes, the trends follow below."""
 
-    figure: go.Figure
     palette: Palette
     zone: str
+    data: list[dict[str, Any]] = field(default_factory=list)
+    layout: dict[str, Any] = field(default_factory=dict)
 
     def hue(self, name: str) -> str:
         return str(getattr(self.palette, name))
+
+    def add(self, *, row: int = 1, **trace: Any) -> None:
+        self.data.append({"type": "scatter", **trace, "xaxis": "x", "yaxis": "y" if row == 1 else f"y{row}"})
 
     def marks(
         self,
@@ -54,31 +71,19 @@ class Canvas:
         are, unless they say how they fade."""
         font = {"textfont": {"color": look["textfont"]["color"]}} if "textfont" in look else {}
         look.setdefault("unselected", {"marker": {"opacity": 1.0}, **font})
-        self.figure.add_trace(
-            go.Scatter(
-                x=times(times_ms, self.zone),
-                y=list(heights),
-                customdata=pairs(carried, hovers),
-                hovertemplate=hover,
-                **look,
-            ),
-            row=row,
-            col=1,
-        )
+        told = [list(pair) for pair in zip(carried, hovers, strict=True)]
+        self.add(
+            row=row, x=times(times_ms, self.zone), y=list(heights), customdata=told, hovertemplate=hover, **look
+        )  # fmt: skip
 
     def line(
         self, times_ms: Sequence[int | None], heights: Sequence[float | None], hover: str | None, **look: Any
     ) -> None:
         """A line through moments; it is broken where one is None."""
-        self.figure.add_trace(
-            go.Scatter(
-                x=times(times_ms, self.zone),
-                y=list(heights),
-                mode="lines",
-                line=look,
-                hoverinfo="skip" if hover is None else None,
-                hovertemplate=None if hover is None else f"{hover}<extra></extra>",
-            ),
-            row=1,
-            col=1,
-        )
+        told: dict[str, Any] = {"hoverinfo": "skip"}
+        if hover is not None:
+            told = {"hovertemplate": f"{hover}<extra></extra>"}
+        self.add(x=times(times_ms, self.zone), y=list(heights), mode="lines", line=look, **told)
+
+    def finished(self) -> Figure:
+        return {"data": self.data, "layout": self.layout}

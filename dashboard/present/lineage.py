@@ -78,7 +78,7 @@ def states(canvas: Canvas, dots: Sequence[Dot]) -> None:
         [dot.time_ms for dot in marked],
         [-dot.lane - BELOW for dot in marked],
         [dot.point for dot in marked],
-        [words.dot_hover(dot, canvas.zone, False) for dot in marked],
+        [words.state_hover(dot, canvas.zone) for dot in marked],
         mode="markers+text",
         text=[words.STATES[dot.state][0] for dot in marked],
         textfont={"size": 10, "color": canvas.hue("pointer")},

@@ -26,6 +26,9 @@ class Palette:
     consumer: str
     freed: str
     pointer: str  # of Iceberg's main: where it pointed
+    rows: str  # quantities over time
+    files: str
+    bytes: str
 
     def soft(self, name: str, alpha: float = 0.14) -> str:
         """A transparent wash of one of the hues."""
@@ -37,12 +40,12 @@ class Palette:
 LIGHT = Palette(
     ink="#2b3648", muted="#667085", grid="#e4e7ec", paper="#ffffff",
     added="#1668c7", removed="#c8500a", compaction="#7f8a9b", tag="#0a8276", branch="#8236bf", consumer="#a87200",
-    freed="#c62436", pointer="#a3197a",
+    freed="#c62436", pointer="#a3197a", rows="#3d4a9e", files="#55711a", bytes="#7a4b2a",
 )  # fmt: skip
 DARK = Palette(
     ink="#dfe4ec", muted="#98a3b5", grid="#2b3340", paper="#12161d",
     added="#66aaff", removed="#ff9a5c", compaction="#8b96a8", tag="#3fd0bf", branch="#c9a0ff", consumer="#f0c04f",
-    freed="#ff7582", pointer="#ff8ad4",
+    freed="#ff7582", pointer="#ff8ad4", rows="#9fabff", files="#b3cc63", bytes="#d8b596",
 )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def _window_line(opened: Opened, whole: Axis, shown: Axis, window: tuple[int, in
 
 
 def _chart(opened: Opened, history: History | None, shown: Axis, window: tuple[int, int] | None) -> None:
-    trend = rows.trend(opened.heads, history).within(window).thinned()
+    trend = rows.trend(opened.heads, history).within(window)
     due = _due(opened)
     figure = charts.timeline(shown, frame.hues(), opened.zone, trend=trend, chosen=_ring(opened), due=due)
     legend = charts.legend(shown, due, words.LEGEND_DUE[opened.heads.format])

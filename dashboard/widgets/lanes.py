@@ -5,34 +5,49 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
+from plotly.basedatatypes import BaseFigure
 
 from dashboard import state
 from dashboard.present import charts, markup, words
+from dashboard.present.canvas import Figure, moment_ms
 from dashboard.widgets import how
 
 
+class Drawn(BaseFigure):  # type: ignore[misc]  # plotly has no types
+    """A figure that is JSON already. Streamlit has every other figure checked value by value before it is sent."""
+
+    def __init__(self, figure: Figure) -> None:
+        object.__setattr__(self, "_figure", figure)
+
+    def to_dict(self) -> Figure:
+        found: Figure = object.__getattribute__(self, "_figure")
+        return found
+
+
 def draw(
-    figure: go.Figure, legend: list[charts.Legend], key: str, clicked: Callable[[str], None], *rules: words.Rule
+    figure: Figure, legend: list[charts.Legend], key: str, clicked: Callable[[str], None], *rules: words.Rule
 ) -> None:
     """Draw a figure under its legend; `rules` are how what it shows beside the points is computed.
 
-    `clicked` gets what the clicked mark carries: a point, or `from..to` in milliseconds.
+    `clicked` gets what the clicked mark carries: a point, or `from..to` in milliseconds, as a stretch dragged over
+    does.
     """
+    zone = state.zone()
 
     def answer() -> None:
-        chosen = carried(st.session_state.get(key))
+        event = st.session_state.get(key)
+        chosen = stretch(event, zone) or carried(event)
         if chosen:
             clicked(chosen)
 
     how.beside(markup.legend(legend), words.HOW_TIMELINE, *rules)
     st.plotly_chart(
-        figure,
+        Drawn(figure),
         key=key,
         theme=None,
         on_select=answer,
-        selection_mode="points",
+        selection_mode=("points", "box"),
         config=charts.CONFIG,
         alt=words.TIMELINE_ALT,
     )
@@ -45,6 +60,16 @@ def window_line(window: tuple[int, int], shown: int, zone: str) -> None:
         st.button(
             words.SHOW_ALL, icon=":material/zoom_out_map:", on_click=lambda: state.put(window=None), type="tertiary"
         )
+
+
+def stretch(event: Any, zone: str) -> str | None:
+    """The stretch of time that was dragged over, as a window; None where nothing was."""
+    boxes = (event or {}).get("selection", {}).get("box", [])
+    ends = boxes[-1].get("x", []) if boxes else []
+    if len(ends) != 2:
+        return None
+    first, last = sorted(ends)
+    return words.window_text((moment_ms(first, zone), moment_ms(last, zone, fold=1)))
 
 
 def carried(event: Any) -> str | None:

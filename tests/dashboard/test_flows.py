@@ -25,7 +25,7 @@ from core.warehouse import DEMO_MARKER
 from dashboard import jobs, loading
 from dashboard.present import commands, pointing, words
 from dashboard.widgets import lanes
-from tests.builders import DAY_MS, START_MS, TableBuilder
+from tests.builders import DAY_MS, HOUR_MS, START_MS, TableBuilder
 from tests.dashboard.conftest import Page, newest_job
 
 TITLE = "shop.orders"
@@ -157,6 +157,9 @@ def test_what_a_click_carries() -> None:
     assert lanes.carried(event()) is None
     assert lanes.carried(None) is None
     assert lanes.window_of("1..2") == (1, 2)
+    dragged = {"selection": {"box": [{"x": ["2026-01-02", "2026-01-01 08:00"]}], "points": [{"customdata": ["12"]}]}}
+    assert lanes.stretch(dragged, "Asia/Shanghai") == f"{START_MS}..{START_MS + 16 * HOUR_MS}"
+    assert lanes.stretch(event("12"), "UTC") is None
     assert lanes.window_of("tag:a..b") is None
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import plotly.graph_objects as go
+
 from core.asof import resolve
 from core.formats.iceberg import heads
 from core.formats.iceberg import metadata as documents
@@ -104,7 +106,7 @@ def test_it_is_drawn_told_in_the_legend_and_in_the_panel() -> None:
     known = history()
     found = axis(known)
     for theme in ("light", "dark"):
-        figure = charts.timeline(found, palette.palette(theme), "UTC")
+        figure = go.Figure(charts.timeline(found, palette.palette(theme), "UTC"))
         hue = palette.palette(theme).pointer
         assert [each.text for each in figure.data if each.text and each.textfont.color == hue] == [
             ("C", "R", "P", "W", "O")

@@ -6,8 +6,10 @@ import datetime as dt
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -23,19 +25,22 @@ from dashboard.present import (
     charts,
     differences,
     exports,
-    markup,
-    notices,
     flags,
     home,
+    markup,
+    notices,
     palette,
     pointing,
     results,
     rows,
+    trends,
     units,
     words,
 )
 from dashboard.present.axis import MAX_POINTS, Band, axis, bins
+from dashboard.present.canvas import Figure, moment_ms, times
 from dashboard.present.trends import Trend
+from dashboard.widgets import lanes
 from tests.builders import DAY_MS, START_MS, TableBuilder
 
 LATER_MS = START_MS + 1_000 * DAY_MS
@@ -161,10 +166,13 @@ def test_bins_of_one_moment(tmp_path: Path) -> None:
 def test_a_click_tells_its_point(table: TableBuilder, theme: str | None) -> None:
     known = history(table)
     found = axis(known.heads)
-    figure = charts.timeline(
-        found, palette.palette(theme), "UTC", trend=rows.trend(known.heads, known), chosen={"6": "A"}
-    )
-    told = {data[0] for trace in figure.data if trace.customdata is not None for data in trace.customdata}
+    figure = go.Figure(  # which checks that it is one
+        charts.timeline(
+            found, palette.palette(theme), "UTC", trend=rows.trend(known.heads, known), chosen={"6": "A"}, asked_ms=1,
+            due={"4"},
+        )
+    )  # fmt: skip
+    told = {lanes.carried({"selection": {"points": [{"customdata": data}]}}) for data in customdata(figure)}
     assert {dot.point for dot in found.dots} | {flag.point for flag in found.flags} <= told
     assert "<b>A</b>" in [text for trace in figure.data if trace.text is not None for text in trace.text]
 
@@ -175,17 +183,36 @@ def test_what_goes_by_itself_is_shaded(table: TableBuilder) -> None:
     due = rows.due(expiries(heads, LATER_MS), LATER_MS)
     assert due == {"4", "5", "6"}  # of 4 to 7 the newest stays, beside the one that comes
     found = axis(heads)
-    shapes = charts.timeline(found, palette.LIGHT, "UTC", due=due).layout.shapes
-    assert [shape.x1 > "2026" for shape in shapes] == [True]
+    [band] = hatched(charts.timeline(found, palette.LIGHT, "UTC", due=due))
+    assert found.dot("6").time_ms < max(band["x"]) < found.dot("7").time_ms
     assert found.due(due) == (Band(0, found.dot("6").time_ms, 3),)
     assert ("band", "freed", "x") in charts.legend(found, due, "x")
-    assert not charts.timeline(found, palette.LIGHT, "UTC").layout.shapes
+    assert not hatched(charts.timeline(found, palette.LIGHT, "UTC"))
+
+
+def test_dots_under_one_another_are_drawn_once_and_say_so(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charts, "MANY", 1)
+    monkeypatch.setattr(charts, "CELL_PX", charts.CHART_PX * 2)
+    found = axis(history(table).heads)
+    figure = charts.timeline(found, palette.LIGHT, "UTC")
+    dots = [data for trace in figure["data"] if trace.get("mode") == "markers" for data in trace["customdata"]]
+    counted = [1 + int(under[1]) for _, text in dots if (under := re.search(r"(\d+) more commit", text))]
+    assert counted
+    assert sum(counted) + len(dots) - len(counted) == len(found.dots)
+
+
+def hatched(figure: Figure) -> list[dict[str, Any]]:
+    return [trace for trace in figure["data"] if "fillpattern" in trace]
+
+
+def customdata(figure: go.Figure) -> list[Any]:
+    return [data for trace in figure.data if trace.customdata is not None for data in trace.customdata]
 
 
 def test_too_many_dots_become_bars(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "MAX_POINTS", 3)
     found = axis(history(table).heads)
-    figure = charts.timeline(found, palette.LIGHT, "UTC")
+    figure = go.Figure(charts.timeline(found, palette.LIGHT, "UTC"))
     bars = [trace for trace in figure.data if trace.type == "bar"]
     assert bars
     windows = {data[0] for trace in bars for data in trace.customdata}
@@ -201,8 +228,9 @@ def test_names_of_others_stay_text_in_charts(tmp_path: Path) -> None:
     table.commit([table.file()])
     table.expire([1])
     known = history(table)
-    figure = charts.timeline(axis(known.heads), palette.LIGHT, "UTC", trend=rows.trend(known.heads, known))
-    shown = [data[1] for trace in figure.data if trace.customdata is not None for data in trace.customdata]
+    figure = go.Figure(charts.timeline(axis(known.heads), palette.LIGHT, "UTC", trend=rows.trend(known.heads, known)))
+    assert "%{customdata}" not in "".join(trace.hovertemplate or "" for trace in figure.data)  # a tag's name, unescaped
+    shown = [data[1] for data in customdata(figure) if isinstance(data, tuple | list)]
     shown += [text for trace in figure.data if trace.text is not None for text in trace.text]
     assert [text for text in shown if "<i>" in text] == []
     assert any("&lt;i&gt;x" in text for text in shown)
@@ -210,17 +238,35 @@ def test_names_of_others_stay_text_in_charts(tmp_path: Path) -> None:
 
 def test_labels_never_overlap() -> None:
     named = [(f"tag-{number}", number, 0) for number in range(50)]
-    shown = [place for place, text in enumerate(charts.labels(named, (0, 49))) if text]
-    assert shown
-    pixels = [place / 49 * charts.CHART_PX for place in shown]
-    assert all(b - a > charts.LETTER_PX * 5 for a, b in pairwise(pixels))
+    for last in (49, 60, 200):  # how far right the last mark stands: a name that has no room there is not cut off
+        spans = []
+        for place, (text, side) in enumerate(flags.labels(named, (0, last))):
+            at, wide = place / last * flags.CHART_PX, flags.LETTER_PX * len(text)
+            spans += [(at, at + wide) if side == "right" else (at - wide, at)] if text else []
+        assert bool(spans) == (last == 60)
+        assert all(b > a for (_, a), (b, _) in pairwise(spans))
+        assert all(end <= flags.CHART_PX for _, end in spans)
 
 
-def test_a_trend_keeps_its_ends() -> None:
-    many = Trend(tuple(map(str, range(5_000))), tuple(range(5_000)), tuple(range(5_000)))
-    thin = many.thinned(100)
-    assert (len(thin.points), thin.points[0], thin.points[-1]) == (100, "0", "4999")
-    assert thin.within((0, 100)).times_ms[-1] <= 100
+def test_a_long_trend_loses_no_peak_and_no_drop() -> None:
+    values = [place % 97 for place in range(5_000)]
+    values[1_234], values[4_321], values[77] = 10_000, -1, None  # type: ignore[call-overload]
+    keep = trends.thinned(tuple(values))
+    assert {0, 77, 1_234, 4_321, 4_999} <= set(keep)
+    assert len(keep) <= 4 * trends.BINS + 1
+    assert trends.thinned((3, None, 2)) == [0, 1, 2]
+    many = Trend(tuple(map(str, range(5_000))), tuple(range(5_000)), tuple(values))
+    assert many.within((0, 100)).times_ms[-1] == 100
+
+
+def test_a_clock_on_the_axis_tells_the_moment_it_was_set_to() -> None:
+    """Also in the night a clock shows an hour twice."""
+    for zone in ("UTC", "Europe/Berlin", "America/New_York", "Asia/Shanghai"):
+        moments = [START_MS, START_MS + 200 * DAY_MS, 1793494800000, 1793498400000 + 7]
+        for ms, shown in zip(moments, times(moments, zone), strict=True):
+            assert ms in {moment_ms(shown, zone, fold=fold) for fold in (0, 1)}
+    assert moment_ms("2026-07-01 02:00:00.5", "Europe/Berlin") == 1782864000500
+    assert times([None, 10**17], "Europe/Berlin") == [None, None]
 
 
 def test_the_trend_is_the_history(table: TableBuilder) -> None:

@@ -27,8 +27,9 @@ def commit_kind(kind: str) -> str:
     return _KINDS.get(kind, kind.capitalize())
 
 
-def lane(branch: str, held: bool) -> str:
-    return "kept by tags" if held else escape(branch if len(branch) <= 14 else branch[:13] + "…")
+def lane(branch: str, held: bool, empty: bool) -> str:
+    name = escape(branch if len(branch) <= 14 else branch[:13] + "…")
+    return "kept by tags" if held else f"{name}<br>(empty)" if empty else name
 
 
 LEGEND_HELD = "Expired, kept by a tag"
@@ -77,17 +78,28 @@ def pointed(spans_ms: Sequence[tuple[int, int | None]], zone: str) -> str:
     return "; ".join(([f"{len(spans_ms)} times, lastly"] if len(spans_ms) > 3 else []) + found)
 
 
-def dot_hover(dot: Dot, zone: str, held: bool) -> str:
-    lines = [f"<b>{escape(dot.point)}</b> {commit_kind(dot.kind)}", units.moment(dot.time_ms, zone)]
-    if held:
-        lines[0] = f"<b>Snapshot {dot.id}</b> {commit_kind(dot.kind)}, expired"
+def dot_hover(dot: Dot, under: int = 0) -> str:
+    """What is of this dot alone; `dot_template` tells the rest."""
+    lines = [f"<b>{dot.id}</b>"]
     if dot.delta_rows is not None and dot.total_rows is not None:
-        lines.append(f"{units.signed(dot.delta_rows)} rows → {units.count(dot.total_rows)}")
+        lines[0] += f" {units.signed(dot.delta_rows)} rows → {units.count(dot.total_rows)}"
     if dot.note:
         lines.append(escape(capitalized(dot.note)).replace("; ", "<br>"))
     if dot.tags:
         lines.append("Tags: " + escape(listed(dot.tags, 4)))
+    if under:
+        lines.append(f"{units.plural(under, 'more commit')} under it: drag over them to look inside")
     return "<br>".join(lines)
+
+
+def dot_template(kind: str, zone: str, held: bool) -> str:
+    """A template for the chart itself, which knows each mark's time: no text is sent for it."""
+    expired = ", expired" if held else ""
+    return f"%{{customdata[1]}}<br>{escape(commit_kind(kind))}{expired}<br>%{{x|%Y-%m-%d %H:%M:%S}} {zone}"
+
+
+def state_hover(dot: Dot, zone: str) -> str:
+    return f"{dot_hover(dot)}<br>{escape(commit_kind(dot.kind))}<br>{units.moment(dot.time_ms, zone)}"
 
 
 def window_text(window_ms: tuple[int, int]) -> str:
@@ -129,19 +141,20 @@ def pin_hover(name: str, next_snapshot: int, ahead: bool) -> str:
     return f"<b>Consumer {escape(name)}</b><br>reads snapshot {next_snapshot} next{rest}"
 
 
-def trend_hover(point: str, name: str, value: str) -> str:
-    return f"<b>{value}</b> {name.lower()} at {escape(point)}"
+TREND_ROWS_EXACT = "<b>%{y:,d}</b> rows"
+TREND_FILES_EXACT = "<b>%{y:,d}</b> files"
+TREND_BYTES_EXACT = "<b>%{y:,d}</b> bytes"
 
 
-def trend_template(zone: str) -> str:
-    """A template for the chart itself, which knows each mark's time: no text is sent for it."""
-    return f"%{{customdata[1]}}<br>%{{x|%Y-%m-%d %H:%M:%S}} {zone}"
+def trend_template(exact: str, zone: str, named: bool) -> str:
+    """A template for the chart itself, which knows each mark's value, point and time: no text is sent for it."""
+    return f"{exact}{' at %{customdata}' if named else ''}<br>%{{x|%Y-%m-%d %H:%M:%S}} {zone}"
 
 
 TIMELINE_ALT = "Snapshots of this table on a time axis, with tags, branches, consumers and schema changes"
-CLICK_A_POINT = "Click a point to see everything its commit says. Drag to zoom, double-click to zoom out."
+CLICK_A_POINT = "Click a point to see everything its commit says. Drag over a stretch of time to look inside."
 SHOW_ALL = "Show all"
-DENSE = "Each bar counts the commits of one stretch of time. Click one to look inside."
+DENSE = "Each bar counts the commits of one stretch of time. Click one, or drag over several, to look inside."
 
 
 def window(first_ms: int, last_ms: int, shown: int, zone: str) -> str:

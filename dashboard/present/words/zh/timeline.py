@@ -31,8 +31,9 @@ def commit_kind(kind: str) -> str:
     return _KINDS.get(kind, kind.capitalize())
 
 
-def lane(branch: str, held: bool) -> str:
-    return "由标签保留" if held else escape(branch if len(branch) <= 14 else branch[:13] + "…")
+def lane(branch: str, held: bool, empty: bool) -> str:
+    name = escape(branch if len(branch) <= 14 else branch[:13] + "…")
+    return "由标签保留" if held else f"{name}<br>（空）" if empty else name
 
 
 LEGEND_HELD = "已过期，由标签保留"
@@ -81,17 +82,28 @@ def pointed(spans_ms: Sequence[tuple[int, int | None]], zone: str) -> str:
     return "；".join(([f"{len(spans_ms)} 次，最近"] if len(spans_ms) > 3 else []) + found)
 
 
-def dot_hover(dot: Dot, zone: str, held: bool) -> str:
-    lines = [f"<b>{escape(dot.point)}</b> {commit_kind(dot.kind)}", units.moment(dot.time_ms, zone)]
-    if held:
-        lines[0] = f"<b>快照 {dot.id}</b> {commit_kind(dot.kind)}，已过期"
+def dot_hover(dot: Dot, under: int = 0) -> str:
+    """只属于这个点的内容；其余由 `dot_template` 给出。"""
+    lines = [f"<b>{dot.id}</b>"]
     if dot.delta_rows is not None and dot.total_rows is not None:
-        lines.append(f"{units.signed(dot.delta_rows)} 行 → {units.count(dot.total_rows)}")
+        lines[0] += f" {units.signed(dot.delta_rows)} 行 → {units.count(dot.total_rows)}"
     if dot.note:
         lines.append(escape(spoken(dot.note)).replace("；", "<br>"))
     if dot.tags:
         lines.append("标签：" + escape(listed(dot.tags, 4)))
+    if under:
+        lines.append(f"其下还有 {units.count(under)} 次提交：拖过它们可展开查看")
     return "<br>".join(lines)
+
+
+def dot_template(kind: str, zone: str, held: bool) -> str:
+    """图表本身的模板，它知道每个标记的时间：不必另传文字。"""
+    expired = "，已过期" if held else ""
+    return f"%{{customdata[1]}}<br>{escape(commit_kind(kind))}{expired}<br>%{{x|%Y-%m-%d %H:%M:%S}} {zone}"
+
+
+def state_hover(dot: Dot, zone: str) -> str:
+    return f"{dot_hover(dot)}<br>{escape(commit_kind(dot.kind))}<br>{units.moment(dot.time_ms, zone)}"
 
 
 def window_text(window_ms: tuple[int, int]) -> str:
@@ -133,19 +145,20 @@ def pin_hover(name: str, next_snapshot: int, ahead: bool) -> str:
     return f"<b>消费者 {escape(name)}</b><br>下一个读取快照 {next_snapshot}{rest}"
 
 
-def trend_hover(point: str, name: str, value: str) -> str:
-    return f"{name} <b>{value}</b>，{escape(point)}"
+TREND_ROWS_EXACT = "<b>%{y:,d}</b> 行"
+TREND_FILES_EXACT = "<b>%{y:,d}</b> 个文件"
+TREND_BYTES_EXACT = "<b>%{y:,d}</b> 字节"
 
 
-def trend_template(zone: str) -> str:
-    """图表本身的模板，它知道每个标记的时间：不必另传文字。"""
-    return f"%{{customdata[1]}}<br>%{{x|%Y-%m-%d %H:%M:%S}} {zone}"
+def trend_template(exact: str, zone: str, named: bool) -> str:
+    """图表本身的模板，它知道每个标记的数值、时间点和时间：不必另传文字。"""
+    return f"{exact}{'，%{customdata}' if named else ''}<br>%{{x|%Y-%m-%d %H:%M:%S}} {zone}"
 
 
 TIMELINE_ALT = "时间轴上的快照，以及标签、分支、消费者和表结构变更"
-CLICK_A_POINT = "点击一个点，查看那次提交的全部内容。拖动放大，双击缩小。"
+CLICK_A_POINT = "点击一个点，查看那次提交的全部内容。拖过一段时间可放大查看。"
 SHOW_ALL = "全部显示"
-DENSE = "每根柱子是一段时间内的提交次数。点击可展开查看。"
+DENSE = "每根柱子是一段时间内的提交次数。点击一根，或拖过几根，可展开查看。"
 
 
 def window(first_ms: int, last_ms: int, shown: int, zone: str) -> str:
