@@ -296,9 +296,11 @@ class Beside:
         table = open_table(self.history.address).own
         assert isinstance(table, IcebergTable)
         is_incremental = bool(theirs["incremental"] and goes)
-        later = set(table.freed_later(plan, self.held)["path"].to_pylist()) if is_incremental else set()
-        assert later == reachable - deleted, (story, later ^ (reachable - deleted))
+        told = table.freed_later(plan, self.held) if is_incremental else (plan.frees[:0], plan.frees[:0])
+        later, never = (set(found["path"].to_pylist()) for found in told)
+        assert later | never == reachable - deleted, (story, (later | never) ^ (reachable - deleted))
         assert any("only later" in each for each in plan.warnings) == bool(later), story
+        assert any("never frees" in each for each in plan.warnings) == bool(never), story
         # With one of its vectors the engine takes a whole Puffin file, where another is live too; we say so.
         broken = deleted - reachable
         # What an earlier expiry of plain Java left for later is no point's file any more; it goes with its remover.

@@ -14,7 +14,7 @@ from tests.engines.iceberg_java import IcebergJudge
 from tests.interop.iceberg_differential import Beside, compare
 from tests.interop.iceberg_history import DAY_MS, EPOCH_MS, History, absent
 
-SEEDS = range(25)
+SEEDS = (*range(25), 142)  # the last: main stands on a pick of its own ancestor
 
 Counts = tuple[Counter[str], Counter[str]]
 Ask = Callable[[int], Counts]

@@ -72,24 +72,36 @@ class IcebergTable:
     def _later(self, plan: Plan, history: History) -> Plan:
         if not len(plan.frees) or not self._is_incremental(plan, history):
             return plan
-        later = self.freed_later(plan, history)
-        if not len(later):
-            return plan
-        total = size(pc.sum(later["bytes"]).as_py() or 0)
-        warning = (
-            f"Of these, plain Java (expireSnapshots().commit()) frees {several(len(later), 'file')} ({total}) only "
-            "later: on an unbroken line it deletes a data file when the snapshot that removed it expires, and that "
-            "one stays."
-        )
-        return dataclasses.replace(plan, warnings=(*plan.warnings, warning))
+        later, never = self.freed_later(plan, history)
+        warnings = list(plan.warnings)
+        java = "Of these, plain Java (expireSnapshots().commit())"
+        if len(later):
+            warnings.append(
+                f"{java} frees {_so_many(later)} only later: on an unbroken line it deletes a data file when the "
+                "snapshot that removed it expires, and that one stays."
+            )
+        if len(never):
+            warnings.append(
+                f"{java} never frees {_so_many(never)}: on an unbroken line it passes over snapshots that were "
+                "cherry-picked or picked from, and forgets them."
+            )
+        return dataclasses.replace(plan, warnings=tuple(warnings))
 
-    def freed_later(self, plan: Plan, history: History) -> pa.Table:
-        """The freed files that only a snapshot which stays has removed: plain Java takes them when that one goes."""
-        removed, gone = self._removed(plan, history)
-        is_later = pc.and_(
-            pc.is_in(plan.frees["path"], value_set=removed), pc.invert(pc.is_in(plan.frees["path"], value_set=gone))
+    def freed_later(self, plan: Plan, history: History) -> tuple[pa.Table, pa.Table]:
+        """Freed files that plain Java leaves: those that only a snapshot which stays has removed, which it takes when
+        that one goes; and what it passes over with the snapshots that hold or removed it, which it never takes."""
+        by_stays, by_gone = self._removed(plan, history)
+        paths, kinds = plan.frees["path"], plan.frees["kind"]
+        is_left = pc.invert(pc.is_in(paths, value_set=by_gone))
+        is_later = pc.and_(is_left, pc.is_in(paths, value_set=by_stays))
+        seen = history.objects["path"].filter(pa.array(history.held.over(self._judged(plan, history))))
+        is_content = pc.is_in(kinds, value_set=pa.array([ObjectKind.DATA.value, ObjectKind.DELETES.value]))
+        is_own = pc.is_in(kinds, value_set=pa.array([ObjectKind.MANIFEST.value, ObjectKind.MANIFEST_LIST.value]))
+        is_skipped = pc.or_(
+            pc.and_(pc.and_(is_content, is_left), pc.invert(is_later)),
+            pc.and_(is_own, pc.invert(pc.is_in(paths, value_set=seen))),
         )
-        return plan.frees.filter(is_later)
+        return plan.frees.filter(is_later), plan.frees.filter(is_skipped)
 
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: what plain Java's own expiry of these snapshots would delete although points still need it."""
@@ -116,24 +128,35 @@ class IcebergTable:
         return bool(goes) and cleans_incrementally(history.heads, goes, frozenset(plan.change.snapshots))
 
     def _removed(self, plan: Plan, history: History) -> tuple[pa.Array, pa.Array]:
-        """Paths of DELETED entries: of snapshots that stay, as far as these name them; of snapshots that do not."""
+        """Paths of DELETED entries that plain Java sees: of snapshots that stay, as far as these name them; of
+        snapshots that do not."""
         after = _after(plan, history)
         stays = pa.array([int(history.holders[position].name) for position in np.flatnonzero(after)], pa.int64())
         place = self.place(_metadata(history.heads))
         is_manifest = pc.equal(history.objects["kind"], ObjectKind.MANIFEST.value).to_numpy()
 
-        def removed(chosen: pa.Table) -> pa.Table:
+        def removed(by: Mask) -> pa.Table:
+            chosen = history.objects.filter(pa.array(history.held.over(by) & is_manifest))
             there = chosen.filter(pc.is_valid(chosen["bytes"]))
             sizes = dict(zip(there["path"].to_pylist(), there["bytes"].to_pylist(), strict=True))
             rows = self.manifests.load(place, list(sizes), ENTRY, sizes).rows
             return rows.filter(pc.equal(rows["status"], DELETED))
 
-        kept = removed(history.objects.filter(pa.array(history.held.over(after) & is_manifest)))
-        every = removed(history.objects.filter(pa.array(is_manifest)))
+        kept, every = removed(after), removed(self._judged(plan, history))
         by_stays = kept.filter(pc.is_in(kept["snapshot_id"], value_set=stays))
         by_gone = every.filter(pc.invert(pc.is_in(every["snapshot_id"], value_set=stays)))
         first, second = (place.paths(rows["path"].combine_chunks()) for rows in (by_stays, by_gone))
         return first, second
+
+    def _judged(self, plan: Plan, history: History) -> Mask:
+        """Positions whose files plain Java looks at on an unbroken line: all but going snapshots that were picked by
+        one of main's ancestors, or are themselves picks (`IncrementalFileCleanup`, 1.11)."""
+        known = _metadata(history.heads).snapshots.values()
+        sources = {each.id: each.summary.get("source-snapshot-id") for each in known}
+        picked = {int(source) for source in sources.values() if source is not None}
+        after = _after(plan, history)
+        own = [int(holder.name) for holder in history.holders]
+        return after | np.array([sources[each] is None and each not in picked for each in own], dtype=np.bool_)
 
     def refuse_apply(self) -> None:
         why = None
@@ -204,6 +227,10 @@ class IcebergTable:
 
 def _metadata(heads: Heads) -> Metadata:
     return documents.of(heads.document, heads.references[reference("file")].decode())
+
+
+def _so_many(files: pa.Table) -> str:
+    return f"{several(len(files), 'file')} ({size(pc.sum(files['bytes']).as_py() or 0)})"
 
 
 def _going(plan: Plan, history: History) -> list[int]:
