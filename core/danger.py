@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.changes import Analyze, Compact, CreateBranch, CreateTag, RenameBranch, RenameTag
 from core.planned import Plan
-from core.units import several
+from core.told import counted, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,16 @@ def danger(plan: Plan, name: str) -> Danger:
     why = []
     tags = sum("tag:" in verdict.point for verdict in plan.goes)
     branches = sum(verdict.point.startswith("branch:") and "/" not in verdict.point for verdict in plan.goes)
-    for count, kind, kinds in ((tags, "tag", "tags"), (branches, "branch", "branches")):
-        if count:
-            named = "goes: somebody named it" if count == 1 else "go: somebody named them"
-            why.append(f"{several(count, kind, kinds)} {named}")
+    if tags:
+        why.append(counted(tags, "{count} tag goes: somebody named it", "{count} tags go: somebody named them"))
+    if branches:
+        named = "{count} branch goes: somebody named it", "{count} branches go: somebody named them"
+        why.append(counted(branches, *named))
     if len(plan.orphans):
-        why.append(f"{several(len(plan.orphans), 'file')} will be held by nothing")
+        held = "{count} file will be held by nothing", "{count} files will be held by nothing"
+        why.append(counted(len(plan.orphans), *held))
     if plan.freed_bytes and plan.freed_bytes >= plan.kept_bytes:
-        why.append("half of the table's bytes or more go")
+        why.append(told("half of the table's bytes or more go"))
     if plan.warnings:
-        why.append(several(len(plan.warnings), "warning"))
+        why.append(counted(len(plan.warnings), "{count} warning", "{count} warnings"))
     return Danger(f"{name} {len(plan.frees) + len(plan.orphans) + len(plan.leaving)}" if why else name, tuple(why))

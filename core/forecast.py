@@ -20,7 +20,7 @@ from core.model import MAIN, HolderKind, Line, Tag
 from core.planned import Plan
 from core.retention import keeps_changelogs, policy
 from core.table import Table
-from core.told import told
+from core.told import both, told
 from core.units import is_true
 
 RUN_LIMIT = 50  # `snapshot.expire.limit` where nobody says otherwise
@@ -64,14 +64,19 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
     breaks = tuple(each for each in beside if "itself would strand" not in each)
     if why := _astray(line, beside):
         return Forecast(branch, (), told("This cannot be told: {why}", why=why), breaks)
-    found = Forecast(branch, plans, " Of its long-lived changelogs: ".join(plan.headline for plan in plans), breaks)
+    headline = plans[0].headline
+    for plan in plans[1:]:
+        headline = told("{first} Of its long-lived changelogs: {second}", first=headline, second=plan.headline)
+    found = Forecast(branch, plans, headline, breaks)
     if not found.goes:
         return found
     broken = {point: lost for _, by_point in besides for point, lost in by_point.items()}
-    shown = ", ".join(found.goes[:_NAMED]) + (f" and {len(found.goes) - _NAMED} more" if found.goes[_NAMED:] else "")
+    shown: str = ", ".join(found.goes[:_NAMED])
+    if found.goes[_NAMED:]:
+        shown = told("{points} and {more} more", points=shown, more=len(found.goes) - _NAMED)
     return dataclasses.replace(
         found,
-        headline=f"{found.headline} At the least these go: {shown}.",
+        headline=both(found.headline, told("At the least these go: {points}.", points=shown)),
         prevented_by=(*_keeping(line, found.goes), *_mending(table, history, line, plans[0], broken)),
     )
 

@@ -35,8 +35,7 @@ from core.model import MAIN, Holder, HolderKind, Line, Snapshot
 from core.planned import FREES, Plan, Verdict, fingerprint, ordered
 from core.retention import Retained, Verdicts, keeps_changelogs
 from core.runs import Mask, freed
-from core.told import told
-from core.units import several
+from core.told import counted, told
 
 DAY_MS = 86_400_000
 
@@ -144,7 +143,7 @@ def drafted(
             told(
                 "{files} outside the table and its configured paths would be freed too; they are not ours to delete, "
                 "stay, and are not counted.",
-                files=several(foreign, "file"),
+                files=counted(foreign, "{count} file", "{count} files"),
             )
         )
     points = tuple(

@@ -30,7 +30,8 @@ from core.changes import (
     Truncate,
 )
 from core.model import Heads, ObjectKind, Snapshot
-from core.units import several, size
+from core.told import Told, both, counted, told
+from core.units import size
 
 LEAVING = pa.schema([("path", pa.string()), ("partition", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
 FREES = pa.schema([("path", pa.string()), ("kind", pa.string()), ("bytes", pa.int64())])
@@ -100,70 +101,89 @@ class Plan:
     @property
     def headline(self) -> str:
         """The plan in one sentence."""
+        files = counted(len(self.frees), "{count} file", "{count} files")
+        freed = told("{size} in {files}", size=size(self.freed_bytes), files=files)
         if isinstance(self.change, ReplaceTag):
-            frees = f"{size(self.freed_bytes)} in {several(len(self.frees), 'file')}" if len(self.frees) else "nothing"
-            return f"Replaces tag {self.change.name}; frees {frees}."
+            if not len(self.frees):
+                return told("Replaces tag {name}; frees nothing.", name=self.change.name)
+            return told("Replaces tag {name}; frees {freed}.", name=self.change.name, freed=freed)
         if moved := self._moved:
-            return f"{moved}; {self._left}frees nothing."
+            return self._beside(moved)
         if isinstance(self.change, CleanOrphans):
-            return f"Frees {size(self.freed_bytes)} in {several(len(self.frees), 'orphaned file')}."
+            orphans = counted(len(self.frees), "{count} orphaned file", "{count} orphaned files")
+            return told("Frees {size} in {files}.", size=size(self.freed_bytes), files=orphans)
         if isinstance(self.change, Compact):
-            return "Nothing is worth compacting."
+            return told("Nothing is worth compacting.")
         if not self.goes:
-            return "Nothing goes, so nothing is freed."
-        names = f"{several(len(self.goes), 'point')} {'goes' if len(self.goes) == 1 else 'go'}"
-        sentence = f"Frees {size(self.freed_bytes)} in {several(len(self.frees), 'file')}; {names}."
-        if self.tags_keep_bytes:
-            sentence += f" Tags keep a further {size(self.tags_keep_bytes)} of what they held."
-        return sentence
+            return told("Nothing goes, so nothing is freed.")
+        sentence = told("Frees {freed}; {goes}.", freed=freed, goes=self._going)
+        if not self.tags_keep_bytes:
+            return sentence
+        kept = told("Tags keep a further {size} of what they held.", size=size(self.tags_keep_bytes))
+        return both(sentence, kept)
 
     @property
-    def _left(self) -> str:
-        """What goes, and what nothing holds then, where a change frees nothing by itself."""
+    def _going(self) -> Told:
+        return counted(len(self.goes), "{count} point goes", "{count} points go")
+
+    def _beside(self, moved: Told) -> Told:
+        """What goes, and what nothing holds then, beside a change that frees nothing by itself."""
         if not self.goes:
-            return ""
-        left = int(pc.sum(self.orphans["bytes"]).as_py() or 0)
-        files = f" with {several(len(self.orphans), 'file')} ({size(left)}) that nothing else holds"
-        goes = f"{several(len(self.goes), 'point')} {'goes' if len(self.goes) == 1 else 'go'}"
-        return f"{goes}{files if len(self.orphans) else ''}; "
+            return told("{moved}; frees nothing.", moved=moved)
+        if not len(self.orphans):
+            return told("{moved}; {goes}; frees nothing.", moved=moved, goes=self._going)
+        return told(
+            "{moved}; {goes} with {files} ({size}) that nothing else holds; frees nothing.",
+            moved=moved,
+            goes=self._going,
+            files=counted(len(self.orphans), "{count} file", "{count} files"),
+            size=size(int(pc.sum(self.orphans["bytes"]).as_py() or 0)),
+        )
 
     @property
-    def _moved(self) -> str:
-        """What a change says that frees nothing but lets names point elsewhere; "" for any other."""
-        change, to = self.change, "nothing" if self.source is None else f"snapshot {self.source.id}"
+    def _moved(self) -> Told | None:
+        """What a change says that frees nothing but lets names point elsewhere; None for any other."""
+        change = self.change
+        to = told("no snapshot") if self.source is None else told("snapshot {id}", id=self.source.id)
         match change:
             case CreateTag():
-                return f"Creates tag {change.name}"
+                return told("Creates tag {name}", name=change.name)
             case RenameTag():
-                return f"Renames tag {change.name} to {change.to}"
+                return told("Renames tag {name} to {to}", name=change.name, to=change.to)
+            case CreateBranch() if self.source:
+                return told("Creates branch {name} at {to}", name=change.name, to=to)
             case CreateBranch():
-                return f"Creates branch {change.name} " + (f"at {to}" if self.source else "without any snapshot")
+                return told("Creates branch {name} without any snapshot", name=change.name)
             case ReplaceBranch():
-                return f"Lets branch {change.name} point to {to}"
+                return told("Lets branch {name} point to {to}", name=change.name, to=to)
             case RenameBranch():
-                return f"Renames branch {change.name} to {change.to}"
+                return told("Renames branch {name} to {to}", name=change.name, to=change.to)
             case FastForward():
-                return f"Forwards {change.branch} to {to}, the head of {change.name}"
+                name, branch = change.name, change.branch
+                return told("Forwards {branch} to {to}, the head of {name}", branch=branch, to=to, name=name)
             case Rollback():
-                return f"Sets {change.branch} back to {to}"
+                return told("Sets {branch} back to {to}", branch=change.branch, to=to)
+            case ResetConsumer() if change.next_snapshot is None:
+                return told("Forgets consumer {name}", name=change.name)
             case ResetConsumer():
-                at = change.next_snapshot
-                return f"Forgets consumer {change.name}" if at is None else f"Sets consumer {change.name} to {at}"
+                return told("Sets consumer {name} to {id}", name=change.name, id=change.next_snapshot)
             case ClearConsumers():
-                return f"Forgets {several(len(self.removes), 'consumer')}"
+                return counted(len(self.removes), "Forgets {count} consumer", "Forgets {count} consumers")
             case DropPartitions() | Truncate():
-                rows = f"{pc.sum(self.leaving['rows']).as_py() or 0:,} rows"
-                return f"Takes {rows} in {self._ended} out of {change.branch} by a commit"
+                rows = f"{pc.sum(self.leaving['rows']).as_py() or 0:,}"
+                taken = "Takes {rows} rows in {ended} out of {branch} by a commit"
+                return told(taken, rows=rows, ended=self._ended, branch=change.branch)
             case Compact() if len(self.leaving):
-                return f"Rewrites {self._ended} of {change.branch} by a commit"
+                return told("Rewrites {ended} of {branch} by a commit", ended=self._ended, branch=change.branch)
             case Analyze():
-                return f"Counts the rows of {change.branch} and commits the statistics"
+                return told("Counts the rows of {branch} and commits the statistics", branch=change.branch)
             case _:
-                return ""
+                return None
 
     @property
-    def _ended(self) -> str:
-        return f"{several(len(self.leaving), 'file')} ({size(pc.sum(self.leaving['bytes']).as_py() or 0)})"
+    def _ended(self) -> Told:
+        files = counted(len(self.leaving), "{count} file", "{count} files")
+        return told("{files} ({size})", files=files, size=size(pc.sum(self.leaving["bytes"]).as_py() or 0))
 
     def by_kind(self) -> tuple[tuple[str, int, int], ...]:
         """(kind, files, bytes) of what is freed, in the kinds' own order."""

@@ -30,7 +30,8 @@ from core.errors import Invalid
 from core.model import MAIN, Heads, Ref, Snapshot
 from core.names import refuse_name
 from core.refs import ancestors, members
-from core.units import duration, several
+from core.told import told
+from core.units import duration
 
 OfRefs = CreateTag | DeleteTags | RenameTag | ReplaceTag | OfBranches
 
@@ -65,7 +66,7 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
             refuse_short("tag", source, change.retained_ms, now_ms)
             kept_ms = old.max_ref_age_ms if change.retained_ms is None else change.retained_ms
             new = dataclasses.replace(old, snapshot_id=source.id, max_ref_age_ms=kept_ms)
-            return _moved(heads, old, new, source, f"it will name snapshot {source.id}")
+            return _moved(heads, old, new, source, told("it will name snapshot {id}", id=source.id))
         case ReplaceBranch():
             return _replaced(heads, change, now_ms)
         case RenameTag() | RenameBranch():
@@ -97,7 +98,8 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
                     "rollback --set (main) or replace-branch.",
                 )
             new = dataclasses.replace(old, snapshot_id=source.id)
-            return _moved(heads, old, new, source, f"it will point to snapshot {source.id}, the head of {to.name}")
+            why = told("it will point to snapshot {id}, the head of {name}", id=source.id, name=to.name)
+            return _moved(heads, old, new, source, why)
         case Rollback():
             return _rolled_back(heads, change)
         case _:
@@ -127,7 +129,8 @@ def _replaced(heads: Heads, change: ReplaceBranch, now_ms: int) -> Move:
     new = _kept(dataclasses.replace(old, snapshot_id=source.id), change, source, now_ms)
     if new == old:
         raise Invalid(f"Branch {old.name} is at snapshot {source.id} and keeps just so already.")
-    why = "it will keep otherwise" if source.id == old.snapshot_id else f"it will point to snapshot {source.id}"
+    why = told("it will point to snapshot {id}", id=source.id)
+    why = told("it will keep otherwise") if source.id == old.snapshot_id else why
     return _moved(heads, old, new, source, why)
 
 
@@ -165,16 +168,25 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
             (each for each in line.values() if each.time_ms < time_ms), key=lambda each: each.time_ms, default=None
         )
         if theirs is None or theirs.id != source.id:
-            whither = "fails" if theirs is None else f"goes to {theirs.id}"
+            whither = told("fails") if theirs is None else told("goes to {id}", id=theirs.id)
             notes.append(
-                f"Main pointed to {source.id} then; Iceberg's own rollback_to_timestamp {whither}: it takes the newest "
-                "ancestor committed before the time."
+                told(
+                    "Main pointed to {id} then; Iceberg's own rollback_to_timestamp {whither}: it takes the newest "
+                    "ancestor committed before the time.",
+                    id=source.id,
+                    whither=whither,
+                )
             )
     now = heads.main.current_schema
     if source.schema_id != now:
-        notes.append(f"The table's schema stays {now}; the snapshot was written with schema {source.schema_id}.")
+        stays = "The table's schema stays {now}; the snapshot was written with schema {then}."
+        notes.append(told(stays, now=now, then=source.schema_id))
     moved = _moved(
-        heads, old, dataclasses.replace(old, snapshot_id=source.id), source, f"it will point to snapshot {source.id}"
+        heads,
+        old,
+        dataclasses.replace(old, snapshot_id=source.id),
+        source,
+        told("it will point to snapshot {id}", id=source.id),
     )
     return dataclasses.replace(moved, notes=tuple(notes))
 
@@ -238,7 +250,12 @@ def left_behind(heads: Heads, after: Sequence[Ref]) -> frozenset[int]:
 def told_of(left: Set[int]) -> str:
     ids = sorted(left)
     listed = ", ".join(map(str, ids[:3])) + (" …" if len(ids) > 3 else "")
-    return f"{several(len(ids), 'snapshot')} ({listed}) {'is' if len(ids) == 1 else 'are'} then on no ref"
+    why = (
+        "{count} snapshot ({ids}) is then on no ref"
+        if len(ids) == 1
+        else "{count} snapshots ({ids}) are then on no ref"
+    )
+    return told(why, count=f"{len(ids):,}", ids=listed)
 
 
 def _reached(heads: Heads, refs: Sequence[Ref]) -> set[int]:

@@ -40,9 +40,10 @@ from core.planned import FREES, Plan, Verdict, fingerprint, ordered
 from core.refmoves import Move, find, told_of
 from core.refs import Asked, Verdicts
 from core.runs import Mask, freed
-from core.units import several, size
+from core.told import counted, told
+from core.units import size
 
-RULES = "Apache Iceberg 1.11: each ref's own retention, files by reachability"
+RULES = told("Apache Iceberg 1.11: each ref's own retention, files by reachability")
 
 
 def preview(history: History, change: Change, now_ms: int) -> Plan:
@@ -126,12 +127,19 @@ def _plan(
     ours = history.objects["ours"].to_numpy()
     if foreign := int((chosen & ~ours).sum()):
         warnings.append(
-            f"{several(foreign, 'file')} outside the table and its configured paths would be freed too; "
-            "they are not ours to delete, stay, and are not counted."
+            told(
+                "{files} outside the table and its configured paths would be freed too; they are not ours to delete, "
+                "stay, and are not counted.",
+                files=counted(foreign, "{count} file", "{count} files"),
+            )
         )
     warnings += [
-        f"Lower bound: {history.holders[position].point} goes but could not be read in full, so some of its "
-        f"files stay behind as orphans ({problem.sentence()})"
+        told(
+            "Lower bound: {point} goes but could not be read in full, so some of its files stay behind as orphans "
+            "({problem})",
+            point=history.holders[position].point,
+            problem=problem.sentence(),
+        )
         for position in np.flatnonzero(~after)
         for problem in history.incomplete.get(int(position), ())
     ]
@@ -147,8 +155,12 @@ def _plan(
         warnings += _fewer_than_said(history, after)
     if (removes or leaves) and (old := retention.old_metadata(heads)):
         warnings.append(
-            f"This commit deletes {several(len(old), 'old metadata file')} by the table's own rule "
-            f"({retention.DELETE_OLD}): {', '.join(old[:5])}{' …' if len(old) > 5 else ''}."
+            told(
+                "This commit deletes {files} by the table's own rule ({rule}): {named}.",
+                files=counted(len(old), "{count} old metadata file", "{count} old metadata files"),
+                rule=retention.DELETE_OLD,
+                named=", ".join(old[:5]) + (" …" if len(old) > 5 else ""),
+            )
         )
     return Plan(
         table=heads.location,
@@ -183,7 +195,8 @@ def _fewer_than_said(history: History, after: Mask) -> list[str]:
     if not found:
         return []
     what = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
-    return [f"Manifests name fewer data files than the snapshot's own summary counts (total-data-files): {what}."]
+    fewer = "Manifests name fewer data files than the snapshot's own summary counts (total-data-files): {what}."
+    return [told(fewer, what=what)]
 
 
 def _snapshot_verdicts(history: History, judged: Verdicts) -> list[Verdict]:
@@ -273,7 +286,7 @@ def _expire(heads: Heads, change: Expire, now_ms: int) -> Verdicts:
     older_than_ms = change.older_than_ms
     if change.time_retained_ms is not None:
         older_than_ms = now_ms - change.time_retained_ms
-    dropped = dict.fromkeys(change.drop_tags, "named to be dropped")
+    dropped = dict.fromkeys(change.drop_tags, told("named to be dropped"))
     return _judge(heads, Asked(now_ms, older_than_ms, change.retain_min, frozenset(change.snapshots), dropped))
 
 
@@ -298,43 +311,64 @@ def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: 
     if isinstance(change, CreateTag | CreateBranch | RenameTag | RenameBranch):
         return []
     few = len(change.names) == 1 if isinstance(change, DeleteTags | DeleteBranches) else True
-    kinds = ("the branch", "these branches") if isinstance(change, OfBranches) else ("the tag", "these tags")
-    told = []
+    found = []
     if left:
         mask = np.array([int(holder.name) not in left for holder in history.holders], dtype=np.bool_)
         files, total = _measured(history, history.existing, mask)
-        least = "at least " if history.incomplete else ""
-        told.append(f"{told_of(left)}: nothing else holds {least}{several(files, 'file')} ({size(total)}) of theirs.")
+        own = counted(files, "{count} file", "{count} files")
+        own = told("at least {files}", files=own) if history.incomplete else own
+        lost = "{left}: nothing else holds {files} ({size}) of theirs."
+        found.append(told(lost, left=told_of(left), files=own, size=size(total)))
     is_removal = isinstance(change, DeleteTags | DeleteBranches)
-    what = f"{'Removing' if is_removal else 'Moving'} {kinds[not few]}"
+    of_branch = isinstance(change, OfBranches)
+    if not is_removal:
+        what = told("Moving the branch" if of_branch else "Moving the tag")
+    elif few:
+        what = told("Removing the branch" if of_branch else "Removing the tag")
+    else:
+        what = told("Removing these branches" if of_branch else "Removing these tags")
     try:
         _refuse_off(history.heads)
     except Unsupported:
-        return [*told, f"{what} frees nothing now, nor later: gc.enabled = false switches expiry off."]
+        off = "{what} frees nothing now, nor later: gc.enabled = false switches expiry off."
+        return [*found, told(off, what=what)]
     files, total = marginal(history, move.after, now_ms)
-    more = f"more without {'it' if few else 'them'}" if is_removal else "more than it would now"
+    more = told("more without it" if few else "more without them") if is_removal else told("more than it would now")
     return [
-        *told,
-        f"{what} frees 0 files now; the next expiry by the table's own rules frees {several(files, 'file')} "
-        f"({size(total)}) {more}.",
+        *found,
+        told(
+            "{what} frees 0 files now; the next expiry by the table's own rules frees {files} ({size}) {more}.",
+            what=what,
+            files=counted(files, "{count} file", "{count} files"),
+            size=size(total),
+            more=more,
+        ),
     ]
 
 
 def _expiry_notes(heads: Heads, change: Expire, judged: Verdicts, now_ms: int) -> list[str]:
     notes = []
     if change.snapshots:
-        notes.append("Iceberg expires by the policy beside the snapshots that were named; both are in this plan.")
+        policy = "Iceberg expires by the policy beside the snapshots that were named; both are in this plan."
+        notes.append(told(policy))
     log = heads.pointer or ()
     if judged.goes:
         left = retention.members(heads).keys() - judged.goes
         after = retention.trimmed(log, left)
         if not log:
-            notes.append("The snapshot-log is empty: Java's own expiry of this table fails.")
+            notes.append(told("The snapshot-log is empty: Java's own expiry of this table fails."))
         elif len(after) < len(log):
-            reach = f"reaches back to {in_words(after[0][0])}" if after else "answers no time any more"
+            reach = told("answers no time any more")
+            if after:
+                reach = told("reaches back to {at}", at=in_words(after[0][0]))
             notes.append(
-                f"{several(len(log) - len(after), 'entry', 'entries')} of {len(log):,} leave the snapshot-log: "
-                f"time travel then {reach}; older snapshots that stay are reached by id and tag only."
+                told(
+                    "{entries} of {all} leave the snapshot-log: time travel then {reach}; older snapshots that stay "
+                    "are reached by id and tag only.",
+                    entries=counted(len(log) - len(after), "{count} entry", "{count} entries"),
+                    all=f"{len(log):,}",
+                    reach=reach,
+                )
             )
     owned: Sequence[str] = [each.remedy for each in heads.main.warnings if each.remedy.startswith("A catalog owns")]
     return [*notes, *owned]

@@ -20,6 +20,11 @@ def told(template: str, **values: object) -> Told:
     return made
 
 
+def counted(count: int, one: str, many: str) -> Told:
+    """`1 file`, `1,204 files`, of `{count} file` and `{count} files`."""
+    return told(one if count == 1 else many, count=f"{count:,}")
+
+
 def joined(clauses: Sequence[str]) -> str:
     """Clauses with `; ` between; "" of none."""
     first, *rest = clauses or ("",)

@@ -137,17 +137,31 @@ def test_every_word_stands_in_chinese(module: str) -> None:
 
 
 def templates(tree: ast.AST) -> Iterator[str]:
-    """The literals that `told` is called with: at once, by a choice of two, or by a name of the same function."""
+    """The literals that `told` and `counted` are called with, at once or by a name of the same function."""
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef | ast.Module):
             continue
-        own = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
-        called = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
-        for asked in [node.args[0] for node in called if getattr(node.func, "id", "") == "told"]:
-            given = [asked.body, asked.orelse] if isinstance(asked, ast.IfExp) else [asked]
-            if isinstance(asked, ast.Name):
-                given = [node.value for node in own if getattr(node.targets[0], "id", "") == asked.id]
-            yield from (each.value for each in given if isinstance(each, ast.Constant))
+        named = [node for node in ast.walk(function) if is_named(node)]
+        for call in ast.walk(function):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("told", "counted"):
+                for asked in call.args[call.func.id == "counted" :]:
+                    asked = asked.value if isinstance(asked, ast.Starred) else asked
+                    is_name = isinstance(asked, ast.Name)
+                    for given in [node.value for node in named if is_name and node.targets[0].id == asked.id] or [
+                        asked
+                    ]:
+                        found = [given.body, given.orelse] if isinstance(given, ast.IfExp) else [given]
+                        found = given.elts if isinstance(given, ast.Tuple) else found
+                        yield from (each.value for each in found if isinstance(each, ast.Constant))
+
+
+def is_named(node: ast.AST) -> bool:
+    """`name = "text"`, or a pair of texts, or one of two."""
+    return (
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant | ast.Tuple | ast.IfExp)
+    )
 
 
 def test_what_the_core_says_is_said_in_chinese() -> None:

@@ -107,6 +107,114 @@ _TOLD: Mapping[str, str] = {
     ),
     "not older than {at} (branch {name})": "不早于 {at}（分支 {name}）",
     "among the newest {least} of branch {name}": "属于分支 {name} 最新的 {least} 个",
+    "named to be dropped": "被点名删除",
+    "it will name snapshot {id}": "它将指向快照 {id}",
+    "it will point to snapshot {id}": "它将指向快照 {id}",
+    "it will point to snapshot {id}, the head of {name}": "它将指向快照 {id}，即 {name} 的头",
+    "it will keep otherwise": "它的保留方式将改变",
+    "fails": "会失败",
+    "goes to {id}": "会到 {id}",
+    "Main pointed to {id} then; Iceberg's own rollback_to_timestamp {whither}: it takes the newest ancestor committed "
+    "before the time.": (
+        "那时 main 指向 {id}；Iceberg 自己的 rollback_to_timestamp {whither}：它取该时间之前提交的最新祖先。"
+    ),
+    "The table's schema stays {now}; the snapshot was written with schema {then}.": (
+        "表结构仍为 {now}；该快照是用表结构 {then} 写入的。"
+    ),
+    "{count} snapshot ({ids}) is then on no ref": "届时有 {count} 个快照（{ids}）不在任何引用上",
+    "{count} snapshots ({ids}) are then on no ref": "届时有 {count} 个快照（{ids}）不在任何引用上",
+    "{left}: nothing else holds {files} ({size}) of theirs.": "{left}：其中 {files}（{size}）不被其他任何东西占用。",
+    "at least {files}": "至少 {files}",
+    "Moving the branch": "移动分支",
+    "Moving the tag": "移动标签",
+    "Removing the branch": "删除分支",
+    "Removing the tag": "删除标签",
+    "Removing these branches": "删除这些分支",
+    "Removing these tags": "删除这些标签",
+    "{what} frees nothing now, nor later: gc.enabled = false switches expiry off.": (
+        "{what}现在和以后都不释放任何东西：gc.enabled = false 关闭了过期。"
+    ),
+    "more without it": "（没有它时多出的）",
+    "more without them": "（没有它们时多出的）",
+    "more than it would now": "（比现在多出的）",
+    "{what} frees 0 files now; the next expiry by the table's own rules frees {files} ({size}) {more}.": (
+        "{what}现在释放 0 个文件；下一次按表自己的规则过期会多释放 {files}（{size}）{more}。"
+    ),
+    "Iceberg expires by the policy beside the snapshots that were named; both are in this plan.": (
+        "除了点名的快照，Iceberg 还会按策略过期；两者都在这个计划里。"
+    ),
+    "The snapshot-log is empty: Java's own expiry of this table fails.": (
+        "snapshot-log 是空的：Java 自己对这张表的过期会失败。"
+    ),
+    "answers no time any more": "不再回答任何时间",
+    "reaches back to {at}": "最早只到 {at}",
+    "{entries} of {all} leave the snapshot-log: time travel then {reach}; older snapshots that stay are reached by id "
+    "and tag only.": (
+        "snapshot-log 共 {all} 条，将移除 {entries}：此后时间旅行{reach}；留下的更早快照只能用 id 或标签读取。"
+    ),
+    "{count} entry": "{count} 条",
+    "{count} entries": "{count} 条",
+    "Apache Iceberg 1.11: each ref's own retention, files by reachability": (
+        "Apache Iceberg 1.11：按各引用自己的保留设置，文件按可达性"
+    ),
+    "This commit deletes {files} by the table's own rule ({rule}): {named}.": (
+        "按表自己的规则（{rule}），这次提交会删除 {files}：{named}。"
+    ),
+    "{count} old metadata file": "{count} 个旧的元数据文件",
+    "{count} old metadata files": "{count} 个旧的元数据文件",
+    "Manifests name fewer data files than the snapshot's own summary counts (total-data-files): {what}.": (
+        "清单所列的数据文件少于快照自己摘要中的计数（total-data-files）：{what}。"
+    ),
+    # 计划的一句话
+    "{count} file": "{count} 个文件",
+    "{count} files": "{count} 个文件",
+    "{count} orphaned file": "{count} 个孤儿文件",
+    "{count} orphaned files": "{count} 个孤儿文件",
+    "{size} in {files}": "{files}中的 {size}",
+    "{files} ({size})": "{files}（{size}）",
+    "Replaces tag {name}; frees nothing.": "改指标签 {name}；不释放任何东西。",
+    "Replaces tag {name}; frees {freed}.": "改指标签 {name}；释放 {freed}。",
+    "Frees {size} in {files}.": "释放 {files}中的 {size}。",
+    "Nothing is worth compacting.": "没有值得合并的。",
+    "Nothing goes, so nothing is freed.": "没有要删除的，因此不释放任何东西。",
+    "Frees {freed}; {goes}.": "释放 {freed}；{goes}。",
+    "{count} point goes": "删除 {count} 个时间点",
+    "{count} points go": "删除 {count} 个时间点",
+    "Tags keep a further {size} of what they held.": "它们占用的另外 {size} 由标签保留。",
+    "{moved}; frees nothing.": "{moved}；不释放任何东西。",
+    "{moved}; {goes}; frees nothing.": "{moved}；{goes}；不释放任何东西。",
+    "{moved}; {goes} with {files} ({size}) that nothing else holds; frees nothing.": (
+        "{moved}；{goes}，其中 {files}（{size}）不再被任何东西占用；不释放任何东西。"
+    ),
+    "no snapshot": "没有快照",
+    "Creates tag {name}": "创建标签 {name}",
+    "Renames tag {name} to {to}": "把标签 {name} 重命名为 {to}",
+    "Creates branch {name} at {to}": "在{to}处创建分支 {name}",
+    "Creates branch {name} without any snapshot": "创建没有任何快照的分支 {name}",
+    "Lets branch {name} point to {to}": "让分支 {name} 指向{to}",
+    "Renames branch {name} to {to}": "把分支 {name} 重命名为 {to}",
+    "Forwards {branch} to {to}, the head of {name}": "把 {branch} 快进到{to}，即 {name} 的头",
+    "Sets {branch} back to {to}": "让 {branch} 回到{to}",
+    "Forgets consumer {name}": "忘记消费者 {name}",
+    "Sets consumer {name} to {id}": "把消费者 {name} 设到 {id}",
+    "Forgets {count} consumer": "忘记 {count} 个消费者",
+    "Forgets {count} consumers": "忘记 {count} 个消费者",
+    "Takes {rows} rows in {ended} out of {branch} by a commit": "以一次提交从 {branch} 中移除 {ended}中的 {rows} 行",
+    "Rewrites {ended} of {branch} by a commit": "以一次提交重写 {branch} 的 {ended}",
+    "Counts the rows of {branch} and commits the statistics": "统计 {branch} 的行数并提交统计信息",
+    "{first} Of its long-lived changelogs: {second}": "{first}它的长期 changelog：{second}",
+    "At the least these go: {points}.": "至少会删除：{points}。",
+    "{points} and {more} more": "{points} 等，另有 {more} 个",
+    # 为什么要小心
+    "{count} tag goes: somebody named it": "删除 {count} 个标签：它是有人特意起名的",
+    "{count} tags go: somebody named them": "删除 {count} 个标签：它们是有人特意起名的",
+    "{count} branch goes: somebody named it": "删除 {count} 个分支：它是有人特意起名的",
+    "{count} branches go: somebody named them": "删除 {count} 个分支：它们是有人特意起名的",
+    "{count} file will be held by nothing": "{count} 个文件将不被任何东西占用",
+    "{count} files will be held by nothing": "{count} 个文件将不被任何东西占用",
+    "half of the table's bytes or more go": "表的一半或更多字节将删除",
+    "{count} warning": "{count} 条警告",
+    "{count} warnings": "{count} 条警告",
     # 何时自动过期
     "with the first expiry after {at}, by the age of its snapshot": "在 {at} 之后的第一次过期时，按其快照的年龄",
     "never by itself: it has no end": "不会自动到期：它没有期限",
