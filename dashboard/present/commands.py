@@ -125,6 +125,13 @@ def query(
     return _line(spoken + ([] if engine == PLAIN else ["--engine", engine]))
 
 
+def bisect(location: str, condition: str, start: str | None, end: str | None, branch: str, *, is_every: bool) -> str:
+    spoken = ["snapscope", "bisect", location, condition]
+    for name, value in (("--from", start), ("--to", end), ("--branch", None if branch == MAIN else branch)):
+        spoken += [] if value is None else [name, value]
+    return _line(spoken + (["--every"] if is_every else []))
+
+
 def asks_for_changes(sql: str) -> bool:
     """Whether a statement may mean the view of what changed between the two points."""
     return "_changes" in sql.lower()

@@ -23,7 +23,7 @@ def frame(table: pa.Table) -> pd.DataFrame:
             columns.append(pa.chunked_array([pa.array([_text(value) for value in column.to_pylist()], pa.string())]))
         else:
             columns.append(column)
-    shown: pd.DataFrame = pa.table(columns, names=_distinct(table.column_names)).to_pandas(integer_object_nulls=True)
+    shown: pd.DataFrame = pa.table(columns, names=distinct(table.column_names)).to_pandas(integer_object_nulls=True)
     return shown
 
 
@@ -38,7 +38,7 @@ def _text(value: object) -> str | None:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def _distinct(names: list[str]) -> list[str]:
+def distinct(names: list[str]) -> list[str]:
     """Two columns of one name cannot stand in a grid: the second becomes `name_2`."""
     seen: dict[str, int] = {}
     found = []

@@ -1,34 +1,55 @@
-"""Query: SQL over the table as it was, at one point or comparing two.
+"""Query: SQL over the table as it was, at one point or comparing two; since when a condition holds; what was asked.
 
-It runs as a job outside the script and can be cancelled.
+It runs as a job outside the script and can be cancelled. An answer is shown only beside the question it answers.
 """
 
 from __future__ import annotations
 
 import time
 import uuid
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
-import pyarrow as pa
 import streamlit as st
 
+from core import desk
 from core.apply import hold
-from core.asof import resolve
+from core.asof import AsOf, resolve
 from core.calls import is_call
+from core.errors import SnapscopeError
 from core.history import History
 from dashboard import access, jobs, loading, state
-from dashboard.present import commands, markup, results, words
-from dashboard.widgets import calling, frame, grids, picker, plans, waiting
+from dashboard.present import commands, examples, kept, markup, results, words
+from dashboard.widgets import calling, columns, frame, picker, plans, queries, rows, turning, waiting
 from dashboard.widgets.frame import Opened
 
 if TYPE_CHECKING:
     from core.spark.query import QueryAnswer
 
 KIND = "query"
-CAPS = (100, 1_000, 10_000)
+CAPS = (100, 1_000, 10_000, 100_000)
 TIMEOUTS_S = (30, 60, 300)
 CAP, TIMEOUT, HOLD, ENGINE = "query.cap", "query.timeout", "query.hold", "query.engine"
+EDITOR = "query_editor"
 HELD_MS = 3_600_000
+
+
+class Question(NamedTuple):
+    """What an answer is an answer to. A tuple, since each run of this page makes its classes anew."""
+
+    sql: str
+    at: str
+    before: str | None
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that was run: its job, and the line of history it makes."""
+
+    id: str
+    question: Question
+    entry: kept.Entry
 
 
 def draw() -> None:
@@ -38,6 +59,34 @@ def draw() -> None:
     frame.note_all(opened, history)
     if jobs.warms_up:
         jobs.once("warm-up", _start_spark)
+    mode = _mode()
+    if mode == "history":
+        queries.draw()
+    elif mode == "bisect":
+        turning.draw(opened, history)
+    else:
+        _ask(opened, history)
+
+
+def _mode() -> str:
+    st.session_state["query.ask"] = state.get("ask") if state.get("ask") in words.ASK_MODES else "sql"
+    st.segmented_control(
+        words.ASK_MODE,
+        list(words.ASK_MODES),
+        key="query.ask",
+        format_func=words.ASK_MODES.__getitem__,
+        label_visibility="collapsed",
+        required=True,
+        on_change=lambda: state.put(ask=_chosen(st.session_state["query.ask"])),
+    )
+    return str(st.session_state["query.ask"])
+
+
+def _chosen(mode: str | None) -> str | None:
+    return None if mode == "sql" else mode
+
+
+def _ask(opened: Opened, history: History | None) -> None:
     with st.container(key="query_points"):
         left, right = st.columns(2)
         with left:
@@ -47,15 +96,23 @@ def draw() -> None:
     # what names no point is left to the query, which refuses it
     at_point = at.point if at else state.get("point") or "latest"
     before_point = before.point if before else state.get("before")
-    sql = _form(opened, history, at_point, before_point)
+    sql = _form(opened, history, at_point, before_point, at.found if at else None)
     if is_call(sql) and history is not None:
         calling.draw(opened, history, sql)
         return
-    waiting.follow(st.session_state.get(_job_key(opened)), "query", words.QUERY_CANCELLED, _rows)
+    question = Question(sql, at_point, before_point, _engine())
+    asked: Asked | None = st.session_state.get(_asked_key(opened))
+    if asked is not None and asked.question != question:
+        waiting.stop(asked.id)
+        st.html(markup.note("info", words.QUESTION_CHANGED))
+    elif asked is not None and history is not None:
+        read = history
+        waiting.follow(asked.id, "query", words.QUERY_CANCELLED, lambda found: _answer(found, read, asked.id))
+    elif asked is None:
+        _teach(opened, at.found if at else None, has_before=before is not None)
     if sql.strip():
         held_ms = HELD_MS if st.session_state.get(HOLD) and access.is_on(opened.listing) else None
-        spoken = commands.query(opened.ref.location, sql, at_point, before_point, held_ms, engine=_engine())
-        plans.command(spoken)
+        plans.command(commands.query(opened.ref.location, sql, at_point, before_point, held_ms, engine=_engine()))
 
 
 def _start_spark(job: jobs.Job) -> None:
@@ -69,8 +126,8 @@ def _sql_key(opened: Opened) -> str:
     return f"query.sql.{opened.ref.title}"
 
 
-def _job_key(opened: Opened) -> str:
-    return f"query.job.{opened.ref.title}"
+def _asked_key(opened: Opened) -> str:
+    return f"query.asked.{opened.ref.location}"
 
 
 def _engine() -> str:
@@ -78,14 +135,28 @@ def _engine() -> str:
     return str(st.session_state.get(ENGINE, commands.PLAIN))
 
 
-def _form(opened: Opened, history: History | None, at: str, before: str | None) -> str:
-    """The editor and its limits; Ctrl+Enter in the editor runs it. Answers the SQL as last run or linked."""
+def _form(opened: Opened, history: History | None, at: str, before: str | None, found: AsOf | None) -> str:
+    """The editor, what it may name and its limits; Ctrl+Enter in the editor runs it. Answers the SQL as last run or
+    linked."""
     key, name = _sql_key(opened), results.quoted(opened.ref.name)
-    if key not in st.session_state:
-        st.session_state[key] = state.get("sql") or results.first_query(name)
-    job = jobs.find(st.session_state.get(_job_key(opened)))
+    linked = state.get("sql")
+    if key not in st.session_state or (linked is not None and linked != st.session_state.get(f"{key}.linked")):
+        st.session_state[key] = linked or results.first_query(name)  # another address, other words
+    st.session_state[f"{key}.linked"] = linked
+    asked: Asked | None = st.session_state.get(_asked_key(opened))
+    job = jobs.find(asked.id if asked else None)
     with st.form("query.form", border=False):
-        st.text_area(words.SQL, key=key, height=132, help=words.sql_help(name, has_before=before is not None))
+        with st.container(key="query_split"):
+            editor, beside = st.columns([2.4, 1], gap="medium")
+        with editor, st.container(key=EDITOR):
+            has_before = before is not None
+            st.text_area(
+                words.SQL, st.session_state[key], key=key, height=236, help=words.sql_help(name, has_before=has_before)
+            )
+        with beside:
+            schema = found.schema if found is not None else opened.heads.main.schema
+            if schema is not None:
+                columns.draw(opened.heads, schema, opened.ref.name, EDITOR, has_before=has_before)
         with st.container(horizontal=True, vertical_alignment="bottom", key="query_controls"):
             st.selectbox(words.ROW_CAP, CAPS, index=1, key=CAP, format_func=lambda rows: f"{rows:,}", width=140)
             st.selectbox(words.TIMEOUT, TIMEOUTS_S, index=1, key=TIMEOUT, width=140)
@@ -101,18 +172,29 @@ def _form(opened: Opened, history: History | None, at: str, before: str | None) 
                 on_click=_submit,
                 args=(opened, history, at, before),
             )
-    return str(st.session_state[key])
+    queries.save(asked.entry if asked else None)
+    return str(linked or st.session_state[key])
 
 
 def _submit(opened: Opened, history: History, at: str, before: str | None) -> None:
-    sql = str(st.session_state[_sql_key(opened)])
+    sql = str(st.session_state[_sql_key(opened)]).strip()
     state.put(sql=sql)
-    if not sql.strip() or is_call(sql):  # a CALL is planned by the page, and run by its own button
+    st.session_state[f"{_sql_key(opened)}.linked"] = state.get("sql")
+    if not sql or is_call(sql):  # a CALL is planned by the page, and run by its own button
         return
     id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
     row_cap, timeout_s = st.session_state[CAP], st.session_state[TIMEOUT]
     engine = _engine()
     is_held = st.session_state[HOLD] and access.is_on(opened.listing)
+    entry = {
+        "at_ms": time.time_ns() // 1_000_000,
+        "warehouse": state.get("warehouse"),
+        "table": opened.ref.title,
+        "location": opened.ref.location,
+        "sql": sql,
+        "point": at,
+        "before": before,
+    }
 
     def work(job: jobs.Job) -> object:
         from core.spark import query  # Spark is slow to load, and only this needs it
@@ -120,7 +202,7 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
         point = resolve(history.heads, at)
         if is_held:  # by a tag that is only there to keep what is read: the point stays what was asked for
             hold(table, point, HELD_MS, time.time_ns() // 1_000_000)
-        return query.query(
+        answer = query.query(
             table,
             sql,
             at=point.point,
@@ -133,30 +215,44 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
             history=history,
             engine=engine,
         )
+        return replace(answer, point=point), _note(entry, answer)  # by the rule of what was asked for
 
+    asked: Asked | None = st.session_state.get(_asked_key(opened))
+    waiting.stop(asked.id if asked else None)
     job = jobs.submit(id, KIND, opened.ref.location, work)
-    st.session_state[_job_key(opened)] = id
+    st.session_state[_asked_key(opened)] = Asked(id, Question(sql, at, before, engine), entry)
     job.wait(waiting.QUICK_S)
 
 
-def _rows(answer: QueryAnswer) -> None:
-    shown = results.frame(answer.table)
-    st.html(markup.note("info", words.query_note(answer)))
-    for each in (*map(words.left_out, answer.left_out), *map(words.sentence, answer.differs)):
-        st.html(markup.note("info", each))
-    if answer.truncated:
-        st.html(markup.note("warning", words.cut_off(len(shown))))
-    if shown.empty:
-        st.html(markup.note("info", words.NO_ROWS))
+def _note(entry: kept.Entry, answer: QueryAnswer) -> SnapscopeError | None:
+    """Write it into the history; what goes wrong there takes nothing from the answer."""
+    told = {"rows": answer.table.num_rows, "ms": round(answer.seconds * 1000), "resolved": answer.point.point}
+    try:
+        desk.change(kept.HISTORY, lambda before: kept.noted(before, {**entry, **told}), [])
+    except SnapscopeError as error:
+        return error
+    return None
+
+
+def _answer(found: tuple[QueryAnswer, SnapscopeError | None], history: History, id: str) -> None:
+    answer, problem = found
+    if problem is not None:
+        st.html(markup.note("warning", f"{words.NOT_NOTED} {problem}"))
+    rows.draw(answer, history, id)
+
+
+def _teach(opened: Opened, found: AsOf | None, *, has_before: bool) -> None:
+    """Nothing was asked yet: what suits this table."""
+    schema = found.schema if found is not None else opened.heads.main.schema
+    if schema is None:
         return
-    exact = [name for name, column in zip(shown.columns, answer.table.columns, strict=True) if _is_number(column.type)]
-    columns = {name: st.column_config.Column(alignment="right") for name in exact}
-    grids.draw(shown, "query.rows", columns=columns, what=words.ROWS_NOUN, name=words.RESULT_NAME, tall=True)
-
-
-def _is_number(of: pa.DataType) -> bool:
-    """Also of those that are shown as text, to keep all their digits."""
-    return bool(pa.types.is_integer(of) or pa.types.is_decimal(of))
+    st.html(markup.empty(words.EXAMPLES_TITLE, words.EXAMPLES_TEXT))
+    suiting = examples.statements(schema, opened.ref.name, opened.heads.format, has_before=has_before)
+    with st.container(horizontal=True, gap="small", key="query_examples"):
+        for name, sql in suiting:
+            st.button(
+                words.EXAMPLES[name], key=f"query.example.{name}", help=sql, on_click=state.put, kwargs={"sql": sql}
+            )
 
 
 draw()

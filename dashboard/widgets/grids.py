@@ -48,6 +48,20 @@ def draw(
             st.html(markup.note("info", words.capped(SHOWN_ROWS, len(frame), what)))
 
 
+def plain(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> None:
+    """Rows of others, as they are: their columns' names mean nothing here."""
+    formats: dict[str, Any] = {
+        name: units.count for name in frame.columns if pd.api.types.is_integer_dtype(frame[name])
+    }
+    st.dataframe(
+        frame.style.format(formats, na_rep="NULL") if formats else frame,
+        key=key,
+        hide_index=True,
+        column_config=dict(columns),
+        height=38 + 35 * max(min(len(frame), 20), 1),
+    )
+
+
 def choose(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> int | None:
     """A table of which one row can be chosen: its place, None while none is."""
     event = st.dataframe(

@@ -15,6 +15,24 @@ POLL_S = 0.4
 QUICK_S = 0.3  # an answer that comes at once is drawn without a bar before it
 
 
+_asking: dict[str, str] = {}  # the query that a job of several waits for
+
+
+def asks(job: jobs.Job, query_id: str) -> None:
+    """Tell which query a job waits for from here on: Cancel stops it."""
+    _asking[job.id] = query_id
+
+
+def stop(id: str | None) -> None:
+    """Stop a job and what it asks of Spark; does nothing where none runs."""
+    from core.spark import sql
+
+    job = jobs.find(id)
+    if job is not None and job.running:
+        job.cancelled.set()
+        sql.cancel(_asking.get(job.id, job.id))
+
+
 def progress(job: jobs.Job) -> Callable[[int, int], None]:
     """What Spark's side tells the job, and how it hears that nobody waits any more."""
 
@@ -28,14 +46,17 @@ def progress(job: jobs.Job) -> Callable[[int, int], None]:
     return told
 
 
-def follow(id: str | None, key: str, cancelled: str, show: Callable[[Any], None]) -> None:
-    """Draw a job, again and again while it runs; `show` draws its result."""
+def follow(
+    id: str | None, key: str, cancelled: str, show: Callable[[Any], None], meanwhile: Callable[[], str] | None = None
+) -> None:
+    """Draw a job, again and again while it runs; `show` draws its result. `meanwhile` draws what it has found so far,
+    and tells how far it is."""
     job = jobs.find(id)
     if job is not None:
-        st.fragment(_draw, run_every=POLL_S if job.running else None)(job.id, key, cancelled, show)
+        st.fragment(_draw, run_every=POLL_S if job.running else None)(job.id, key, cancelled, show, meanwhile)
 
 
-def _draw(id: str, key: str, cancelled: str, show: Callable[[Any], None]) -> None:
+def _draw(id: str, key: str, cancelled: str, show: Callable[[Any], None], meanwhile: Callable[[], str] | None) -> None:
     with errors.boundary():
         job = jobs.find(id)
         if job is None:
@@ -43,10 +64,11 @@ def _draw(id: str, key: str, cancelled: str, show: Callable[[Any], None]) -> Non
         seen = f"{key}.seen.{id}"
         if job.running:
             st.session_state[seen] = False
-            with st.container(border=True, horizontal=True, vertical_alignment="center"):
-                share = job.done / job.total if job.total else 0.0
-                st.progress(share, text=words.running(job.elapsed_s(), job.done, job.total))
-                st.button(words.CANCEL, key=f"{key}.cancel", on_click=_cancel, args=(id,))
+            bar = st.container(border=True, horizontal=True, vertical_alignment="center")
+            told = words.running(job.elapsed_s(), job.done, job.total) if meanwhile is None else meanwhile()
+            with bar:
+                st.progress(min(job.done / job.total, 1.0) if job.total else 0.0, text=told)
+                st.button(words.CANCEL, key=f"{key}.cancel", on_click=stop, args=(id,))
             return
         if st.session_state.get(seen) is False:
             st.session_state[seen] = True
@@ -57,12 +79,3 @@ def _draw(id: str, key: str, cancelled: str, show: Callable[[Any], None]) -> Non
             errors.show(job.error)
         else:
             show(job.result)
-
-
-def _cancel(id: str) -> None:
-    from core.spark import sql
-
-    job = jobs.find(id)
-    if job is not None:
-        job.cancelled.set()
-        sql.cancel(id)

@@ -16,6 +16,7 @@ from dashboard.present import language
 from dashboard.present.words import zh
 from dashboard.present.words.asof import *
 from dashboard.present.words.audit import *
+from dashboard.present.words.bisect import *
 from dashboard.present.words.diff import *
 from dashboard.present.words.files import *
 from dashboard.present.words.doctor import *

@@ -63,3 +63,105 @@ def left_out(what: str) -> str:
 
 def cut_off(shown: int) -> str:
     return f"Only the first {units.plural(shown, 'row')} are here: the query has more. Filter, or raise the cap."
+
+
+# The editor's help and examples
+COLUMNS = "Columns"
+ALSO_TABLES = "Also to be asked"
+COLUMN_INSERT = "Click writes the name into the editor"
+COLUMN_MARKS = {"partition": "partition", "primary": "key", "required": "NOT NULL"}
+EXAMPLES_TITLE = "Ask the table as it was"
+EXAMPLES_TEXT = (
+    "Choose a point above, write SQL, press Run or Ctrl+Enter: `t` is the table at that point, whatever happened to it "
+    "since. A second point under Compare with is `t_before`. Or start from one of these:"
+)
+EXAMPLES = {
+    "rows": "The first rows",
+    "count": "Rows, by partition",
+    "sum": "A figure, by group",
+    "twice": "Keys that are there twice",
+    "nulls": "NULLs, by column",
+    "files": "Files and bytes, by partition",
+    "commits": "Who committed what",
+    "before": "Where the two points differ in rows",
+    "changes": "Rows that changed between them",
+}
+
+# The answer
+ANSWER_AT = "At"
+ANSWER_BEFORE = "Compared with"
+ANSWER_READ = "Read"
+ANSWER_VIEWS = {"rows": "Rows", "chart": "Chart"}
+ANSWER_VIEW = "Shown as"
+EARLIER_ROWS = "Earlier rows"
+LATER_ROWS = "Later rows"
+DOWNLOAD_PARQUET = "Download Parquet"
+DOWNLOAD_HELP = (
+    "All rows of the answer. In CSV, text that a spreadsheet would run as a formula (it begins with = + - @, a tab or "
+    "a return) has an apostrophe in front; numbers have none. Parquet holds every value and type as it is."
+)
+CHART_KIND = "Chart"
+CHART_KINDS = {"line": "Line", "bar": "Bars", "scatter": "Points"}
+CHART_X = "Across"
+CHART_Y = "Up"
+CHART_NOTHING = "The answer has no column of numbers, so there is nothing to draw. Count or sum something."
+QUESTION_CHANGED = "The question has changed, so the answer to the one before is put away. Run asks anew."
+NOT_NOTED = "The answer is right, but it could not be written into the history."
+
+
+def answer_rows(first: int, last: int, count: int, *, cut: bool) -> str:
+    """Which rows are on the screen, and of how many."""
+    if cut:
+        return f"{first:,} to {last:,} of the first {count:,}; the query has more"
+    return f"{first:,} to {last:,} of {units.plural(count, 'row')}, all there are"
+
+
+def answer_read(read: int | None, live: int, live_bytes: int, seconds: float, engine: str) -> str:
+    """Files that were given to the engine, of those that are live at the points."""
+    files = units.plural(live, "live file")
+    what = files if read is None else f"{units.count(read)} of {files}"
+    return f"{what} ({units.size(live_bytes)} live) in {seconds:.1f} s by {engine}"
+
+
+def chart_cut(shown: int, count: int) -> str:
+    return f"Drawn are the first {shown:,} of {units.plural(count, 'row')}."
+
+
+# History and saved queries
+ASK_MODES = {"sql": "SQL", "bisect": "Since when?", "history": "History"}
+ASK_MODE = "What to ask"
+HISTORY_TITLE = "Asked before"
+HISTORY_EMPTY = "Nothing was asked yet"
+HISTORY_EMPTY_NEXT = "The last 200 queries that were answered stand here, to be asked again by a click."
+HISTORY_HELP = "The last 200 that were answered, newest first. A click on a line leads back to it."
+HISTORY_COLUMNS = {
+    "when": "Asked",
+    "table": "Table",
+    "point": "At",
+    "sql": "SQL",
+    "rows": "Rows",
+    "ms": "ms",
+    "name": "Name",
+}
+SAVED_TITLE = "Saved"
+SAVED_EMPTY = "Save a query by a name beside Run, and it stands here for every table."
+SAVE = "Save"
+SAVE_AS = "Name of this query"
+SAVE_HELP = "Keeps the SQL and its points, as last run, under a name of yours."
+SAVE_NOTHING = "Run the query first: what was run is what is saved."
+SAVED_DELETE = "Delete"
+
+
+def saved_as(name: str) -> str:
+    return f"Saved as {name}."
+
+
+def too_many_saved(most: int) -> str:
+    return f"{most} queries are saved, which is all that is kept. Delete one first."
+
+
+NOT_KEPT_NEXT = "Move it out of desk/ in the state directory: an empty one is started then."
+
+
+def not_kept_queries(name: str) -> str:
+    return f"{name}.json of the desk does not hold a list of queries, so nothing is read from it or written to it."

@@ -8,6 +8,7 @@
 
 from dashboard.present.words.zh.asof import *
 from dashboard.present.words.zh.audit import *
+from dashboard.present.words.zh.bisect import *
 from dashboard.present.words.zh.diff import *
 from dashboard.present.words.zh.files import *
 from dashboard.present.words.zh.doctor import *

@@ -58,3 +58,103 @@ def left_out(what: str) -> str:
 
 def cut_off(shown: int) -> str:
     return f"这里只有前 {units.plural(shown, 'row')}：查询结果还有更多。请加过滤条件，或提高上限。"
+
+
+# 编辑器旁的帮助与示例
+COLUMNS = "列"
+ALSO_TABLES = "还可以查询"
+COLUMN_INSERT = "单击把名称写入编辑器"
+COLUMN_MARKS = {"partition": "分区", "primary": "主键", "required": "非空"}
+EXAMPLES_TITLE = "查询这张表当时的样子"
+EXAMPLES_TEXT = (
+    "在上面选择时间点，写 SQL，点“执行”或按 Ctrl+Enter：`t` 就是那个时间点上的表，不管之后发生过什么。"
+    "“对比”里的第二个时间点是 `t_before`。也可以从下面的例子开始："
+)
+EXAMPLES = {
+    "rows": "前面的行",
+    "count": "各分区的行数",
+    "sum": "按组汇总一个数值",
+    "twice": "出现两次的键",
+    "nulls": "各列的 NULL",
+    "files": "各分区的文件与字节",
+    "commits": "谁提交了什么",
+    "before": "两个时间点的行数差在哪里",
+    "changes": "两点之间改动的行",
+}
+
+# 结果
+ANSWER_AT = "时间点"
+ANSWER_BEFORE = "对比"
+ANSWER_READ = "读取"
+ANSWER_VIEWS = {"rows": "行", "chart": "图"}
+ANSWER_VIEW = "显示方式"
+EARLIER_ROWS = "前面的行"
+LATER_ROWS = "后面的行"
+DOWNLOAD_PARQUET = "下载 Parquet"
+DOWNLOAD_HELP = (
+    "结果的全部行。CSV 里，会被电子表格当作公式执行的文本（以 = + - @、制表符或回车开头）前面加了一个撇号；数字不加。"
+    "Parquet 原样保存每个值和类型。"
+)
+CHART_KIND = "图"
+CHART_KINDS = {"line": "折线", "bar": "柱", "scatter": "点"}
+CHART_X = "横轴"
+CHART_Y = "纵轴"
+CHART_NOTHING = "结果里没有数值列，没有可画的。请计数或求和。"
+QUESTION_CHANGED = "问题已经改变，上一个问题的结果已收起。点“执行”重新查询。"
+NOT_NOTED = "结果是对的，但没能写入历史。"
+
+
+def answer_rows(first: int, last: int, count: int, *, cut: bool) -> str:
+    if cut:
+        return f"前 {count:,} 行中的第 {first:,} 到 {last:,} 行；查询还有更多行"
+    return f"共 {count:,} 行，这是第 {first:,} 到 {last:,} 行"
+
+
+def answer_read(read: int | None, live: int, live_bytes: int, seconds: float, engine: str) -> str:
+    files = f"{units.count(live)} 个有效文件"
+    what = files if read is None else f"{files}中的 {units.count(read)} 个"
+    return f"{what}（有效共 {units.size(live_bytes)}），用时 {seconds:.1f} 秒，由 {engine} 完成"
+
+
+def chart_cut(shown: int, count: int) -> str:
+    return f"画出了 {count:,} 行中的前 {shown:,} 行。"
+
+
+# 历史与保存的查询
+ASK_MODES = {"sql": "SQL 查询", "bisect": "从何时起？", "history": "历史"}
+ASK_MODE = "要问什么"
+HISTORY_TITLE = "问过的"
+HISTORY_EMPTY = "还没有问过什么"
+HISTORY_EMPTY_NEXT = "最近 200 个有结果的查询列在这里，单击即可再次打开。"
+HISTORY_HELP = "最近 200 个有结果的查询，新的在前。单击一行回到它。"
+HISTORY_COLUMNS = {
+    "when": "时间",
+    "table": "表",
+    "point": "时间点",
+    "sql": "SQL 语句",
+    "rows": "行",
+    "ms": "毫秒",
+    "name": "名称",
+}
+SAVED_TITLE = "已保存"
+SAVED_EMPTY = "在“执行”旁边起名保存一个查询，它就列在这里，所有表可用。"
+SAVE = "保存"
+SAVE_AS = "这个查询的名称"
+SAVE_HELP = "以你起的名称保存最近执行的 SQL 和它的时间点。"
+SAVE_NOTHING = "请先执行查询：保存的是执行过的内容。"
+SAVED_DELETE = "删除"
+
+
+def saved_as(name: str) -> str:
+    return f"已保存为 {name}。"
+
+
+def too_many_saved(most: int) -> str:
+    return f"已保存 {most} 个查询，到了上限。请先删除一个。"
+
+
+NOT_KEPT_NEXT = "请把它移出状态目录的 desk/：之后会开始一个空的。"
+
+
+def not_kept_queries(name: str) -> str:
+    return f"desk 里的 {name}.json 不是一个查询列表，因此既不读也不写它。"

@@ -1,0 +1,42 @@
+"""What a statement may name, beside its editor: columns of the point, other tables. A click writes the name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from core.model import Heads, Schema
+from dashboard.present import examples, words
+
+_HERE = Path(__file__).parent
+_draw = st.components.v2.component(
+    "snapscope_columns",
+    html="<section></section>",
+    css=(_HERE / "columns.css").read_text(encoding="utf-8"),
+    js=(_HERE / "columns.js").read_text(encoding="utf-8"),
+)
+
+
+def draw(heads: Heads, schema: Schema, name: str, editor: str, *, has_before: bool) -> None:
+    """`editor` is the key of the container the text area stands in."""
+    _draw(
+        key="query_columns",
+        data={
+            "editor": editor,
+            "title": words.COLUMNS,
+            "hint": words.COLUMN_INSERT,
+            "others": words.ALSO_TABLES,
+            "columns": [
+                {
+                    "name": each.name,
+                    "written": each.written,
+                    "type": each.type,
+                    "marks": [words.COLUMN_MARKS[mark] for mark in each.marks],
+                    "comment": each.comment,
+                }
+                for each in examples.columns(heads, schema)
+            ],
+            "tables": list(examples.tables(name, heads.format, has_before=has_before)),
+        },
+    )

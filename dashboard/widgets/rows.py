@@ -1,0 +1,152 @@
+"""The answer of a query: what it is an answer to, its rows page by page or as a chart, and all of them to take away."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import streamlit as st
+
+from core.asof import AsOf
+from core.history import History
+from dashboard import state
+from dashboard.present import charts, exports, markup, plots, results, words
+from dashboard.widgets import grids
+from dashboard.widgets.frame import hues
+
+if TYPE_CHECKING:
+    from core.spark.query import QueryAnswer
+
+PAGE_ROWS = 500
+_PAGE, _VIEW, _CHART = "query.page", "query.view", "query.chart"
+
+
+def draw(answer: QueryAnswer, history: History, id: str) -> None:
+    """`id` is the run the answer comes from: another one begins at its first page."""
+    st.html(markup.note("info", words.query_note(answer)))
+    st.html(markup.facts(_facts(answer, history)))
+    for each in (*map(words.left_out, answer.left_out), *map(words.sentence, answer.differs)):
+        st.html(markup.note("info", each))
+    if answer.truncated:
+        st.html(markup.note("warning", words.cut_off(answer.table.num_rows)))
+    if not answer.table.num_rows:
+        st.html(markup.note("info", words.NO_ROWS))
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="query_shown"):
+        view = _view()
+        _downloads(answer.table)
+    if view == "chart":
+        _chart(answer.table)
+    else:
+        _rows(answer.table, id, cut=answer.truncated)
+
+
+def _facts(answer: QueryAnswer, history: History) -> list[tuple[str, markup.Piece]]:
+    points = [(words.ANSWER_AT, answer.point)] + ([(words.ANSWER_BEFORE, answer.before)] if answer.before else [])
+    live = sum(int(history.totals.bytes[history.position(point.point)]) for _, point in points)
+    read = words.answer_read(answer.files_read, answer.files_live, live, answer.seconds, answer.engine)
+    return [(label, _point(point)) for label, point in points] + [(words.ANSWER_READ, read)]
+
+
+def _point(found: AsOf) -> markup.Html:
+    moment = markup.moment(found.snapshot.time_ms, state.zone(), state.now_ms())
+    return markup.join([markup.mono(found.point), moment, markup.muted(found.rule)], " · ")
+
+
+def _view() -> str:
+    if _VIEW not in st.session_state:
+        st.session_state[_VIEW] = "chart" if state.get("chart") else "rows"
+    st.segmented_control(
+        words.ANSWER_VIEW,
+        list(words.ANSWER_VIEWS),
+        key=_VIEW,
+        format_func=words.ANSWER_VIEWS.__getitem__,
+        label_visibility="collapsed",
+        required=True,
+        on_change=lambda: state.put(chart=state.get("chart") if st.session_state[_VIEW] == "chart" else None),
+    )
+    return str(st.session_state[_VIEW] or "rows")
+
+
+def _downloads(table: pa.Table) -> None:
+    for label, make, ending, mime in (
+        (words.DOWNLOAD_CSV, exports.rows_csv, "csv", "text/csv"),
+        (words.DOWNLOAD_PARQUET, exports.parquet, "parquet", "application/vnd.apache.parquet"),
+    ):
+        st.download_button(
+            label,
+            functools.partial(make, table),
+            file_name=f"{words.RESULT_NAME}.{ending}",
+            mime=mime,
+            key=f"query.rows.{ending}",
+            icon=":material/download:",
+            on_click="ignore",
+            type="tertiary",
+            help=words.DOWNLOAD_HELP,
+        )
+
+
+def _rows(table: pa.Table, id: str, *, cut: bool) -> None:
+    if st.session_state.get(f"{_PAGE}.of") != id:
+        st.session_state[f"{_PAGE}.of"], st.session_state[_PAGE] = id, 0
+    last = (table.num_rows - 1) // PAGE_ROWS
+    page = min(int(st.session_state[_PAGE]), last)
+    part = table.slice(page * PAGE_ROWS, PAGE_ROWS)
+    shown = results.frame(part)
+    exact = [name for name, column in zip(shown.columns, part.columns, strict=True) if _is_exact(column.type)]
+    columns = {name: st.column_config.Column(alignment="right") for name in exact}
+    grids.plain(shown, f"query.rows.{page}", columns=columns)
+    with st.container(horizontal=True, vertical_alignment="center", key="query_pages"):
+        if last:
+            for label, step, icon in ((words.EARLIER_ROWS, -1, "left"), (words.LATER_ROWS, 1, "right")):
+                st.button(
+                    label,
+                    key=f"query.page{step}",
+                    icon=f":material/chevron_{icon}:",
+                    type="tertiary",
+                    disabled=not 0 <= page + step <= last,
+                    on_click=_turn,
+                    args=(page + step,),
+                )
+        first = page * PAGE_ROWS
+        st.caption(words.answer_rows(first + 1, first + part.num_rows, table.num_rows, cut=cut), width="content")
+
+
+def _turn(page: int) -> None:
+    st.session_state[_PAGE] = page
+
+
+def _is_exact(of: pa.DataType) -> bool:
+    """Also of those that are shown as text, to keep all their digits."""
+    return bool(pa.types.is_integer(of) or pa.types.is_decimal(of))
+
+
+def _chart(table: pa.Table) -> None:
+    chart = plots.read(state.get("chart"), table)
+    if chart is None:
+        st.html(markup.note("info", words.CHART_NOTHING))
+        return
+    if state.get("chart") is None:
+        state.put(chart=chart.text())
+    names, numbers = results.distinct(table.column_names), list(plots.numeric(table))
+    keys = [f"{_CHART}.{part}" for part in ("kind", "x", "ys")]
+    for key, value in zip(keys, (chart.kind, chart.x, list(chart.ys)), strict=True):
+        st.session_state[key] = value
+    with st.container(horizontal=True, vertical_alignment="bottom", key="query_chart"):
+        kinds = words.CHART_KINDS
+        st.selectbox(
+            words.CHART_KIND, list(kinds), key=keys[0], format_func=kinds.__getitem__, width=130, on_change=_put
+        )
+        st.selectbox(words.CHART_X, names, key=keys[1], width=220, on_change=_put)
+        most = plots.MOST_SERIES
+        st.multiselect(words.CHART_Y, numbers, key=keys[2], max_selections=most, width=320, on_change=_put)
+    figure = plots.figure(table, chart, hues(), state.zone())
+    st.plotly_chart(figure, key="query.chart.drawn", config=charts.CONFIG, theme=None)
+    if table.num_rows > plots.MOST_ROWS:
+        st.caption(words.chart_cut(plots.MOST_ROWS, table.num_rows))
+
+
+def _put() -> None:
+    kind, x, ys = (st.session_state[f"{_CHART}.{part}"] for part in ("kind", "x", "ys"))
+    state.put(chart=plots.Chart(kind, x, tuple(ys)).text())
