@@ -63,7 +63,7 @@ def timeline(
     _dots(canvas, axis, single)
     lineage.states(canvas, single)
     _marks(canvas, axis)
-    flags.draw(canvas, axis, lift)
+    flags.draw(canvas, axis, window_ms or axis.span_ms or (0, 1), lift)
     for point, letter in (chosen or {}).items():
         _ring(canvas, axis.dot(point), letter)
     heights = [(max(len(axis.lanes), 1) + lift) * LANE_PX + 14, *[TREND_PX] * len(panels)]
@@ -102,13 +102,12 @@ def legend(axis: Axis, due: Collection[str] = (), due_words: str = "") -> list[L
 
 def _horizon(canvas: Canvas, axis: Axis, due: Collection[str], lift: float) -> None:
     """Hatching behind what goes by itself, from the left edge to its last commit."""
+    slack = _slack(axis.span_ms)
     for band in axis.due(due):
         below, above = -band.lane - 0.45, -band.lane + (0.45 if band.lane else 0.45 + lift)
-        start = (axis.span_ms or (band.until_ms, 0))[0] - _slack(axis)
-        later = min(
-            (dot.time_ms for dot in axis.dots if dot.lane == band.lane and dot.time_ms > band.until_ms), default=None
-        )
-        end = band.until_ms + (_slack(axis) if later is None else min(_slack(axis), later - band.until_ms) // 2)
+        start = (axis.span_ms or (band.until_ms, 0))[0] - slack
+        later = (dot.time_ms for dot in axis.dots if dot.lane == band.lane and dot.time_ms > band.until_ms)
+        end = band.until_ms + min(slack, min(later, default=band.until_ms + 2 * slack) - band.until_ms) // 2
         canvas.add(
             x=times([start, end, end, start, start], canvas.zone),
             y=[below, below, above, above, below],
@@ -124,9 +123,9 @@ def _horizon(canvas: Canvas, axis: Axis, due: Collection[str], lift: float) -> N
         )  # fmt: skip
 
 
-def _slack(axis: Axis) -> int:
-    """Room beside the first and the last dot, in milliseconds; half a minute round a single moment."""
-    first, last = axis.span_ms or (0, 0)
+def _slack(span_ms: tuple[int, int] | None) -> int:
+    """Room beside both ends, in milliseconds; half a minute round a single moment."""
+    first, last = span_ms or (0, 0)
     return max((last - first) // 40, 1) if last > first else 30_000
 
 
@@ -295,7 +294,7 @@ def _dress(
     }  # fmt: skip
     span = window_ms or axis.span_ms
     if span is not None:
-        slack = 0 if window_ms else _slack(axis)
+        slack = _slack(span)
         layout["xaxis"]["range"] = times([span[0] - slack, span[1] + slack], canvas.zone)
     layout |= {
         "height": total + AXIS_PX,

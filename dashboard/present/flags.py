@@ -14,19 +14,19 @@ LETTER_PX, MARK_PX = 6.6, 14
 LABEL_LETTERS = 24
 
 
-def draw(canvas: Canvas, axis: Axis, lift: float) -> None:
-    """Flags and pins; `lift` is how far main's own bars reach, in lanes."""
+def draw(canvas: Canvas, axis: Axis, span_ms: tuple[int, int], lift: float) -> None:
+    """Flags and pins over the stretch that is shown; `lift` is how far main's own bars reach, in lanes."""
     if axis.flags:
         groups = _grouped(axis.flags)
         first = [flags[0] for flags in groups]
         _labelled(
-            canvas, axis, [(words.flag_label(flags), flags[0].time_ms, flags[0].lane) for flags in groups],
+            canvas, span_ms, [(words.flag_label(flags), flags[0].time_ms, flags[0].lane) for flags in groups],
             [flag.point for flag in first], [words.flag_hover(flags, canvas.zone) for flags in groups], "triangle-down",
             "tag", [(0 if flags[0].lane else lift) + RISE - flags[0].lane for flags in groups],
         )  # fmt: skip
     if axis.pins:
         _labelled(
-            canvas, axis, [(pin.name, pin.time_ms, pin.lane) for pin in axis.pins], [""] * len(axis.pins),
+            canvas, span_ms, [(pin.name, pin.time_ms, pin.lane) for pin in axis.pins], [""] * len(axis.pins),
             [words.pin_hover(pin.name, pin.next_snapshot, pin.ahead) for pin in axis.pins], "triangle-up", "consumer",
             [-pin.lane - DROP for pin in axis.pins],
         )  # fmt: skip
@@ -42,7 +42,7 @@ def _grouped(flags: Sequence[Flag]) -> list[list[Flag]]:
 
 def _labelled(
     canvas: Canvas,
-    axis: Axis,
+    span_ms: tuple[int, int],
     named: Sequence[tuple[str, int, int]],
     carried: Sequence[str],
     hovers: Sequence[str],
@@ -50,7 +50,7 @@ def _labelled(
     hue: str,
     heights: Sequence[float],
 ) -> None:
-    placed = labels(named, axis.span_ms or (0, 1))
+    placed = labels(named, span_ms)
     canvas.marks(
         [time_ms for _, time_ms, _ in named],
         heights,

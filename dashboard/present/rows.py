@@ -6,6 +6,7 @@ Law: every cell is text or a plain number in its unit; ids are text, because bro
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping
 
 import numpy as np
@@ -22,6 +23,8 @@ from dashboard.present import markup, units, words
 from dashboard.present.markup import Piece
 from dashboard.present.pointer import stays
 from dashboard.present.trends import Trend
+
+NO_WATERMARK = -(2**63)  # what a writer without one writes
 
 # one point -----------------------------------------------------------------------------------------------------------
 
@@ -107,12 +110,33 @@ def point_facts(
     return found
 
 
-def every_field(snapshot: Snapshot) -> list[tuple[str, Piece]]:
-    """The snapshot's JSON, field by field as written; numbers keep all their digits."""
-    return [
-        (str(name), markup.mono(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
-        for name, value in snapshot.fields.items()
-    ]
+def every_field(snapshot: Snapshot, zone: str) -> list[tuple[str, Piece]]:
+    """The snapshot's JSON, field by field as written, numbers with all their digits; beside it what they measure."""
+    found: list[tuple[str, Piece]] = []
+    for name, value in snapshot.fields.items():
+        if isinstance(value, dict) and value:
+            found += [(f"{name}.{inner}", _measured(str(inner), each, zone)) for inner, each in value.items()]
+        else:
+            found.append((str(name), _measured(str(name), value, zone)))
+    return found
+
+
+def _measured(name: str, value: object, zone: str) -> Piece:
+    """A value as it is written, with its unit where its name tells one."""
+    written = markup.mono(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    text, name = str(value), name.lower().replace("-", "")
+    if not re.fullmatch(r"-?\d{1,19}", text):
+        return written
+    number = int(text)
+    if name in ("timemillis", "timestampms") or (name == "watermark" and number > NO_WATERMARK):
+        unit = units.moment(number, zone, exact=True)
+    elif name.endswith("size"):
+        unit = units.size(number)
+    elif name.endswith(("recordcount", "records")):
+        unit = units.plural(number, "row")
+    else:
+        return written
+    return markup.join([written, markup.muted(unit)])
 
 
 def _rows_text(snapshot: Snapshot) -> Piece:

@@ -8,8 +8,11 @@ from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
+import pandas as pd
 
+from core.history import History
 from dashboard.present import units, words
+from dashboard.present.axis import Axis
 from dashboard.present.canvas import Canvas, times
 
 T = TypeVar("T")
@@ -60,6 +63,29 @@ class Trend:
             None if self.files is None else of(self.files),
             None if self.bytes is None else of(self.bytes),
         )
+
+
+def points(axis: Axis, history: History | None, zone: str) -> pd.DataFrame:
+    """Every dot of an axis as a line, newest first; what was live there where manifests were read."""
+    dots = sorted(axis.dots, key=lambda dot: (dot.time_ms, dot.id), reverse=True)
+    found = pd.DataFrame(
+        {
+            "point": [dot.point for dot in dots],
+            "committed": [units.moment(dot.time_ms, zone, exact=True) for dot in dots],
+            "kind": [words.commit_kind(dot.kind) for dot in dots],
+            "rows": pd.array([dot.total_rows for dot in dots], dtype="Int64"),
+            "delta": pd.array([dot.delta_rows for dot in dots], dtype="Int64"),
+        }
+    )
+    if history is not None:
+        places = [history.position(dot.point) for dot in dots]
+        blind = set(history.incomplete)
+        for name, live in (("files", history.totals.files), ("bytes", history.totals.bytes)):
+            found[name] = pd.array([None if at in blind else int(live[at]) for at in places], dtype="Int64")
+    found["schema"] = [str(dot.schema_id) for dot in dots]
+    found["tags"] = [", ".join(dot.tags) for dot in dots]
+    found["note"] = [words.capitalized(dot.note) for dot in dots]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import streamlit as st
 from core.errors import SnapscopeError
 from core.history import History
 from dashboard import loading, state
-from dashboard.present import charts, markup, rows, words
+from dashboard.present import charts, markup, rows, trends, words
 from dashboard.present.axis import MAX_POINTS, Axis, axis
-from dashboard.widgets import details, errors, frame, how, lanes, picker
+from dashboard.widgets import details, errors, frame, grids, how, lanes, picker
 from dashboard.widgets.frame import Opened
 
 CHART = "timeline.chart"
@@ -31,28 +31,47 @@ def _body(opened: Opened, history: History | None) -> None:
         whole = axis(opened.heads)
         window = lanes.window_of(state.get("window"))
         shown = whole.within(window)
-        _window_line(opened, whole, shown, window)
+        teach = words.DENSE if len(shown.dots) > MAX_POINTS else words.CLICK_A_POINT
+        lanes.windows(whole, shown, window, _chosen_ms(opened), opened.zone, teach)
         with st.container(key="timeline_split"):
             left, right = st.columns([7, 3], gap="medium")
             with left:
                 _chart(opened, history, shown, window)
+                _points(opened, history, shown)
             with right:
                 _detail(opened, history)
 
 
-def _window_line(opened: Opened, whole: Axis, shown: Axis, window: tuple[int, int] | None) -> None:
-    if window is None:
-        st.caption(words.DENSE if len(whole.dots) > MAX_POINTS else words.CLICK_A_POINT)
-        return
-    lanes.window_line(window, len(shown.dots), opened.zone)
+def _chosen_ms(opened: Opened) -> int | None:
+    """When the point of the address was committed."""
+    try:
+        point = state.get("point")
+        return None if point is None else details.resolve(opened, point).snapshot.time_ms
+    except SnapscopeError:
+        return None  # the panel beside the chart says why
 
 
 def _chart(opened: Opened, history: History | None, shown: Axis, window: tuple[int, int] | None) -> None:
     trend = rows.trend(opened.heads, history).within(window)
     due = _due(opened)
-    figure = charts.timeline(shown, frame.hues(), opened.zone, trend=trend, chosen=_ring(opened), due=due)
+    figure = charts.timeline(
+        shown, frame.hues(), opened.zone, trend=trend, chosen=_ring(opened), due=due, window_ms=window
+    )
     legend = charts.legend(shown, due, words.LEGEND_DUE[opened.heads.format])
     lanes.draw(figure, legend, CHART, _clicked, words.HOW_TREND, words.HOW_DUE)
+
+
+def _points(opened: Opened, history: History | None, shown: Axis) -> None:
+    """The same points for keyboards and screen readers, made once somebody opens them."""
+    opens = st.expander(words.POINTS_TABLE, icon=":material/table_rows:", key="timeline.table", on_change="rerun")
+    if not opens.open:
+        return
+    with opens:
+        st.caption(words.POINTS_TEACH)
+        table = trends.points(shown, history, opened.zone)
+        grids.pick(
+            table, "timeline.points", words.POINT_COLUMNS, _clicked, name=f"{opened.ref.title}-points", first="point"
+        )
 
 
 def _due(opened: Opened) -> frozenset[str]:
@@ -93,6 +112,7 @@ def _detail(opened: Opened, history: History | None) -> None:
         return
     found = picked.found
     how.beside(markup.panel_title(words.point_title(found)), words.HOW_TREND, words.HOW_DUE)
+    details.neighbours(opened, found)
     details.draw(opened, history, found)
 
 

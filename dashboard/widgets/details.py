@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import streamlit as st
 
 from core.asof import AsOf
@@ -11,7 +13,7 @@ from core.model import MAIN, Heads, Snapshot
 from core.spark import lost
 from dashboard import loading, state
 from dashboard.present import markup, pointing, rows, words
-from dashboard.widgets import frame
+from dashboard.widgets import frame, protect
 from dashboard.widgets.frame import Opened
 
 
@@ -22,15 +24,40 @@ def resolve(opened: Opened, text: str) -> AsOf:
 
 
 def draw(opened: Opened, history: History | None, found: AsOf, *, here: str = "timeline") -> None:
-    """Facts, every field, links."""
+    """Facts, links, protection, every field."""
     snapshot = found.snapshot
     facts = rows.point_facts(
         opened.heads, history, found.point, found.branch, snapshot, opened.zone, opened.now_ms, goes(opened, found)
     )
     st.html(markup.facts(facts))
     links(opened, found, here=here)
+    protect.draw(opened, found)
     with st.expander(words.ALL_FIELDS):
-        st.html(markup.facts(rows.every_field(snapshot)))
+        st.html(markup.facts(rows.every_field(snapshot, opened.zone)))
+        st.caption(words.FIELDS_COPY)
+        st.code(json.dumps(dict(snapshot.fields), indent=2, ensure_ascii=False), language="json", wrap_lines=True)
+
+
+def neighbours(opened: Opened, found: AsOf) -> None:
+    """One commit back, one on: of the same branch, by ids."""
+    with st.container(horizontal=True, gap="small", key="neighbours"):
+        for label, icon, other in (
+            (words.PREVIOUS, ":material/arrow_back:", found.before),
+            (words.NEXT, ":material/arrow_forward:", found.after),
+        ):
+            st.button(
+                label if other is None else words.step_to(label, other.id),
+                icon=icon,
+                key=f"details.{icon}",
+                disabled=other is None,
+                type="tertiary",
+                on_click=_go,
+                args=("" if other is None else _named(opened.heads, other, found.branch),),
+            )
+
+
+def _go(point: str) -> None:
+    state.put(point=point)
 
 
 def goes(opened: Opened, found: AsOf) -> str | None:
@@ -54,6 +81,8 @@ def links(opened: Opened, found: AsOf, *, here: str = "timeline") -> None:
     point = found.point
     latest = opened.heads.main.latest
     with st.container(horizontal=True, gap="small"):
+        if here != "asof":
+            frame.link("asof", words.ASOF_HERE, ":material/history:", point=point)
         if here != "timeline":
             frame.link("timeline", words.SHOW_ON_TIMELINE, ":material/timeline:", point=point, window=None)
         if found.before is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -75,6 +75,45 @@ def choose(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> int 
     )
     rows = event["selection"]["rows"]
     return rows[0] if rows and rows[0] < len(frame) else None
+
+
+def pick(
+    frame: pd.DataFrame, key: str, names: Mapping[str, str], chosen: Callable[[str], None], *, name: str, first: str
+) -> None:
+    """A long table of which a line can be chosen by mouse or keyboard: `chosen` gets its text in the column `first`.
+
+    Numbers go to the browser as they are, so thousands of lines cost little; `name` is the download's file name.
+    """
+
+    def answer() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows:
+            chosen(str(frame.iloc[rows[0]][first]))
+
+    numbers = {each for each in frame.columns if pd.api.types.is_integer_dtype(frame[each])}
+    st.dataframe(
+        frame,
+        key=key,
+        hide_index=True,
+        column_config={
+            each: st.column_config.NumberColumn(label, format="localized") if each in numbers else text(label)
+            for each, label in names.items()
+            if each in frame.columns
+        },
+        height=38 + 35 * max(min(len(frame), 12), 1),
+        on_select=answer,
+        selection_mode="single-row",
+    )
+    st.download_button(
+        words.DOWNLOAD_CSV,
+        lambda: exports.csv(frame),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        key=f"{key}.csv",
+        icon=":material/download:",
+        on_click="ignore",
+        type="tertiary",
+    )
 
 
 def text(label: str, help: str | None = None, width: Any = None) -> Any:

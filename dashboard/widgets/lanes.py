@@ -10,7 +10,9 @@ from plotly.basedatatypes import BaseFigure
 
 from dashboard import state
 from dashboard.present import charts, markup, words
+from dashboard.present.axis import Axis
 from dashboard.present.canvas import Figure, moment_ms
+from dashboard.present.windows import Window, closer, moved, wider
 from dashboard.widgets import how
 
 
@@ -60,6 +62,39 @@ def window_line(window: tuple[int, int], shown: int, zone: str) -> None:
         st.button(
             words.SHOW_ALL, icon=":material/zoom_out_map:", on_click=lambda: state.put(window=None), type="tertiary"
         )
+
+
+def windows(whole: Axis, shown: Axis, window: Window | None, around_ms: int | None, zone: str, teach: str) -> None:
+    """Which stretch of time is shown, ways to another, and the way back to all of it: the same line in every case."""
+    span = whole.span_ms
+    if span is None:
+        return
+    now = window or span
+    aims: list[tuple[str, str, Window | None]] = [
+        (words.EARLIER, ":material/chevron_left:", window and moved(window, span, -1)),
+        (words.LATER, ":material/chevron_right:", window and moved(window, span, 1)),
+        (words.CLOSER, ":material/zoom_in:", closer(now, around_ms)),
+        (words.WIDER, ":material/zoom_out:", window and wider(window, span)),
+        (words.SHOW_ALL, ":material/zoom_out_map:", None),
+    ]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="timeline_window"):
+        st.caption(teach if window is None else words.window(*window, len(shown.dots), zone), width="stretch")
+        for label, icon, aim in aims:
+            st.button(
+                label,
+                icon=icon,
+                key=f"window.{icon}",
+                type="tertiary",
+                disabled=window is None and aim is None,
+                on_click=_look,
+                args=(aim,),
+            )
+    if window is not None and not shown.dots:
+        st.html(markup.note("info", words.NOTHING_IN_WINDOW))
+
+
+def _look(aim: Window | None) -> None:
+    state.put(window=None if aim is None else words.window_text(aim))
 
 
 def stretch(event: Any, zone: str) -> str | None:

@@ -141,10 +141,27 @@ def test_a_point_shows_every_field(open_page: Callable[..., Page], warehouse: Pa
         assert field in page.text
 
 
+def test_a_point_leads_to_its_neighbours_and_can_be_protected(open_page: Callable[..., Page], warehouse: Path) -> None:
+    page = open_page("timeline", warehouse, table=TITLE, point="3")
+    page = press(page, words.step_to(words.NEXT, 4))
+    assert address(page, "point") == "4"
+    page.test.session_state["protect.open"] = True
+    page.run()
+    assert "snapscope create-tag" in page.text
+    assert "--verify" in page.text
+    page.test.session_state["timeline.table"] = True
+    assert words.POINTS_TEACH in page.run().text
+
+
 def test_a_stretch_of_time_is_shown_alone(open_page: Callable[..., Page], warehouse: Path) -> None:
     page = open_page("timeline", warehouse, table=TITLE, window=f"{START_MS}..{START_MS + 2 * DAY_MS}")
     assert "3 snapshots from 2026-01-01 00:00:00 UTC to 2026-01-03 00:00:00 UTC" in page.text
+    assert "3 snapshots" not in press(page, words.WIDER).text
+    wider = address(page, "window")
+    assert wider
+    assert wider != f"{START_MS}..{START_MS + 2 * DAY_MS}"
     assert address(press(page, words.SHOW_ALL), "window") is None
+    assert words.NOTHING_IN_WINDOW in open_page("timeline", warehouse, table=TITLE, window="7..8").text
 
 
 def test_what_a_click_carries() -> None:

@@ -203,3 +203,30 @@ RETAINED = "Retained snapshot"
 EXPIRED_HELD = "Expired, readable by its tag"
 UNREADABLE = "cannot be read"
 ROWS_HELP = "Rows in live files, before any merge of keys (totalRecordCount of the snapshot file)."
+PREVIOUS, NEXT = "Previous", "Next"
+ASOF_HERE = "As of"
+PROTECT_THIS = "Protect: a tag for a while"
+FIELDS_COPY = "The document itself, to copy:"
+
+
+def step_to(label: str, id: int) -> str:
+    return f"{label}: {id}"
+
+
+EARLIER, LATER = "Earlier", "Later"
+CLOSER, WIDER = "Closer", "Wider"
+NOTHING_IN_WINDOW = "No commit lies in this stretch of time. Look wider, or show all."
+POINTS_TABLE = "The points as a table, to choose by keyboard and to download"
+POINTS_TEACH = "Choosing a line does what clicking its point does. Files and bytes are what is live there."
+POINT_COLUMNS: Mapping[str, str] = {
+    "point": "Point",
+    "committed": "Committed",
+    "kind": "Commit",
+    "rows": "Rows",
+    "delta": "Change of rows",
+    "files": "Live files",
+    "bytes": "Live bytes",
+    "schema": "Schema",
+    "tags": "Tags",
+    "note": "Note",
+}

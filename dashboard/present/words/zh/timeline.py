@@ -207,3 +207,30 @@ RETAINED = "保留着的快照"
 EXPIRED_HELD = "已过期，可用标签读取"
 UNREADABLE = "无法读取"
 ROWS_HELP = "有效文件中的行数，未按主键合并（快照文件的 totalRecordCount）。"
+PREVIOUS, NEXT = "前一个", "后一个"
+ASOF_HERE = "时间旅行"
+PROTECT_THIS = "保护：打一个限时标签"
+FIELDS_COPY = "文档原文，可复制："
+
+
+def step_to(label: str, id: int) -> str:
+    return f"{label}：{id}"
+
+
+EARLIER, LATER = "更早", "更晚"
+CLOSER, WIDER = "放大", "缩小"
+NOTHING_IN_WINDOW = "这段时间内没有提交。请缩小查看，或全部显示。"
+POINTS_TABLE = "以表格列出各时间点，可用键盘选择，也可下载"
+POINTS_TEACH = "选中一行与点击对应的点效果相同。文件和字节是当时有效的数据。"
+POINT_COLUMNS: Mapping[str, str] = {
+    "point": "时间点",
+    "committed": "提交时间",
+    "kind": "提交类型",
+    "rows": "行数",
+    "delta": "行数变化",
+    "files": "有效文件",
+    "bytes": "有效字节",
+    "schema": "表结构",
+    "tags": "标签",
+    "note": "说明",
+}
