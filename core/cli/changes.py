@@ -210,7 +210,12 @@ def orphans(args: Args) -> Answer:
     shown = open_table(args.table).preview(_asked(args), running.now_ms(args))
     rows = [(each["path"], each["kind"], size(each["bytes"])) for each in shown.frees.to_pylist()]
     return answers.plan(shown), "\n".join(
-        [shown.headline, texts.grid(("path", "kind", "bytes"), rows), *shown.warnings]
+        [
+            shown.headline,
+            texts.grid(("path", "kind", "bytes"), rows),
+            *shown.warnings,
+            f"Judged at {in_words(shown.now_ms)}. Plan {shown.fingerprint[:16]}",
+        ]
     )
 
 

@@ -228,7 +228,8 @@ def _rows(args: Args, table: Table, history: History, a: AsOf, b: AsOf) -> Answe
 
 def holders(args: Args) -> Answer:
     table = open_table(args.table)
-    history, now_ms = table.history(), _now_ms(args)
+    heads, _ = _line(table, args.branch)  # a file is of the whole table; a branch that is not there is a mistake
+    history, now_ms = table.history(heads), _now_ms(args)
     found = course(history, find(history, args.path, table.store.relative), now_ms)
     life = found.life
     lines = [f"{life.path}: {life.kind}, {'unknown size' if life.bytes is None else size(life.bytes)}."]

@@ -325,6 +325,7 @@ VALUES = [
     ["create-tag", "--name", "x", "--time-retained", "9" * 15 + " d", "--now", "0", "--branch", "nothing"],
     ["holders", "no/such/file"],
     ["holders", "../../etc/passwd"],
+    ["holders", "snapshot/snapshot-1", "--branch", "nothing"],
     ["orphans", "--older-than", "tomorrow"],
     ["orphans", "--now", "2999-01-01T00:00:00Z"],
     ["orphans", "--now", "2999-01-01T00:00:00Z", "--older-than", "2998-12-31T00:00:00Z"],
