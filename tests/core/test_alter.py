@@ -62,6 +62,29 @@ def test_what_would_be_wrong_is_refused_by_name(change: Any, kind: type[Snapscop
         alter.altered(first(**own), [change], 2)
 
 
+def test_options_follow_a_column_that_is_renamed() -> None:
+    own = {
+        "sequence.field": "v,d",
+        "fields.v.aggregate-function": "sum",
+        "fields.v,d.sequence-group": "r,v",
+        "fields.dv.distinct": "true",
+        "comment": "of x",
+    }
+    after = alter.altered(first(**own), [Rename("v", "w")], 2)["options"]
+    assert after == {
+        "bucket": "-1",
+        "sequence.field": "w,d",
+        "fields.w.aggregate-function": "sum",
+        "fields.w,d.sequence-group": "r,w",
+        "fields.dv.distinct": "true",
+        "comment": "of x",
+    }
+    with pytest.raises(Unsupported, match=r"'rowkind\.field' = 'v' names it"):  # the engine leaves that one behind
+        alter.altered(first(**{"rowkind.field": "v"}), [Rename("v", "w")], 2)
+    with pytest.raises(Unsupported, match=r"'sequence\.field' = 'd, v' names it"):  # and what has spaces
+        alter.altered(first(**{"sequence.field": "d, v"}), [Rename("v", "w")], 2)
+
+
 def test_the_last_column_stays_and_nothing_is_no_change() -> None:
     one = documents.first_schema([("id", "INT")], [], {}, 1)
     with pytest.raises(Invalid, match="only column"):

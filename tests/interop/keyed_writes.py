@@ -56,9 +56,9 @@ def python(value: Any, of: Any) -> Any:
             return value
 
 
-def stored(judge: PaimonJudge, location: str) -> list[str]:
+def stored(judge: PaimonJudge, location: str, **at: Any) -> list[str]:
     """What manifests say of the live files, but for names and sizes."""
-    files = judge.files(location, detail=True)
+    files = judge.files(location, detail=True, **at)
     return sorted(json.dumps({k: v for k, v in file.items() if k not in ("path", "bytes")}) for file in files)
 
 

@@ -20,6 +20,7 @@ from core.units import is_true
 Document: TypeAlias = Mapping[str, Any]
 
 _SYSTEM = re.compile(r"_KEY_.*|_SEQUENCE_NUMBER|_VALUE_KIND|_LEVEL|_ROW_ID|rowkind", re.IGNORECASE)
+_OF_COLUMNS = ("aggregate-function", "ignore-retract", "distinct", "list-agg-delimiter")
 _EXPLICIT = (
     "BOOLEAN",
     "TINYINT",
@@ -88,9 +89,10 @@ def _one(previous: Document, change: SchemaChange, time_ms: int) -> dict[str, An
             return documents.with_column(previous, name, of, time_ms)
         case Rename(name, to):
             _refuse_key(previous, name, "renamed", ("partitionKeys", "primaryKeys"))
-            _refuse_named(previous, name, "renamed")
             _refuse_name(previous, to)
-            return _with(previous, name, lambda field: {**field, "name": to})
+            renamed = {**previous, "options": _speaking_of(previous.get("options", {}), name, to)}
+            _refuse_named(renamed, name, "renamed")
+            return _with(renamed, name, lambda field: {**field, "name": to})
         case Drop(name):
             _refuse_key(previous, name, "dropped", ("partitionKeys", "primaryKeys"))
             _refuse_named(previous, name, "dropped")
@@ -117,6 +119,25 @@ def _with(previous: Document, name: str, change: Callable[[dict[str, Any]], dict
         raise NotFound(f"There is no column '{name}'; the table has {names}.")
     fields = [change(field) if field["name"] == name else field for field in previous["fields"]]
     return {**previous, "fields": [field for field in fields if field is not None]}
+
+
+def _speaking_of(said: Mapping[str, str], name: str, to: str) -> dict[str, str]:
+    """Options with a column's new name where the engine writes it anew: by their names, by their values, or by both."""
+
+    def listed(names: str) -> str:
+        return ",".join(to if each == name else each for each in names.split(","))
+
+    found = {}
+    for option, value in said.items():
+        columns, _, about = option.removeprefix("fields.").rpartition(".")
+        if option in ("bucket-key", "sequence.field"):
+            value = listed(value)
+        elif option.startswith("fields.") and about in ("sequence-group", "nested-key"):
+            option, value = f"fields.{listed(columns)}.{about}", listed(value)
+        elif option.startswith("fields.") and about in _OF_COLUMNS and columns == name:
+            option = f"fields.{to}.{about}"
+        found[option] = value
+    return found
 
 
 def _widened(previous: Document, field: Document, of: Source) -> Any:

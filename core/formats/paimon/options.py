@@ -35,7 +35,8 @@ _NAMES = frozenset(
     partition.expiration-check-interval partition.expiration-max-num partition.expiration-strategy
     partition.expiration-time partition.sink-strategy partition.timestamp-format.strict
     partition.timestamp-formatter partition.timestamp-pattern path read.batch-size scan.manifest.parallelism
-    scan.max-splits-per-task scan.parallelism scan.plan-sort-partition snapshot.clean-empty-directories
+    scan.max-splits-per-task scan.parallelism scan.plan-sort-partition sink.process-time-zone
+    sink.watermark-time-zone snapshot.clean-empty-directories
     snapshot.ignore-empty-commit snapshot.time-retained snapshot.watermark-idle-timeout sort-engine
     sort-spill-buffer-size sort-spill-threshold spill-compression spill-compression.zstd-level
     streaming-read-append-overwrite streaming-read-overwrite streaming.read.snapshot.delay tag.automatic-completion

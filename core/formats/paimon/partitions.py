@@ -44,7 +44,7 @@ def directory(schema: Schema, partition: bytes) -> str:
 
 
 def value(source: Source, written: str) -> Any:
-    """A partition's value as somebody writes it, dates and times in ISO form. `Invalid` where it is none of them."""
+    """A partition's value as somebody writes it, dates and times in ISO form. `Invalid` where it is none."""
     of = parse(source)
     try:
         match of.root:

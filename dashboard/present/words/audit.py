@@ -53,6 +53,10 @@ CHANGE_NAMES: Mapping[str, str] = {
     "ClearConsumers": "Clear consumers",
     "CleanOrphans": "Clean up orphans",
 }
+    "DropPartitions": "Drop partitions",
+    "Truncate": "Truncate",
+    "Compact": "Compact",
+    "Analyze": "Analyze",
 DELETING = ("Expire", "DeleteTags", "ReplaceTag", "DeleteBranches", "CleanOrphans")
 _STATES: Mapping[str, str] = {
     "started": "stopped before it changed anything",

@@ -53,6 +53,10 @@ CHANGE_NAMES: Mapping[str, str] = {
     "ClearConsumers": "清除消费者",
     "CleanOrphans": "清理孤儿文件",
 }
+    "DropPartitions": "删除分区",
+    "Truncate": "清空表",
+    "Compact": "合并文件",
+    "Analyze": "统计",
 DELETING = ("Expire", "DeleteTags", "ReplaceTag", "DeleteBranches", "CleanOrphans")
 _STATES: Mapping[str, str] = {
     "started": "在改动任何东西之前停止",
