@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from core.changes import KINDS, Change
 from core.errors import Corrupt, NotFound
 from core.places import state_dir
 
@@ -79,6 +80,12 @@ class Run:
     @property
     def is_open(self) -> bool:
         return self.state not in ENDS
+
+    @property
+    def change(self) -> Change:
+        """The change as it was asked for."""
+        kept = {name: tuple(value) if isinstance(value, list) else value for name, value in self.plan["change"].items()}
+        return KINDS[self.change_kind](**kept)
 
     @property
     def can_undo(self) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from core import commits, committing, restoring
 from core import journal as journals
 from core.apply import NewTag, finished, repairs, verify
-from core.changes import KINDS, Change, CreateTag, DeleteTags, Expire, OfCommits, RenameTag, ReplaceTag
+from core.changes import Change, CreateTag, DeleteTags, Expire, OfCommits, RenameTag, ReplaceTag
 from core.errors import Conflict, Invalid
 from core.formats.paimon import layout
 from core.journal import Journal, Run
@@ -55,11 +55,11 @@ def resume(
         table = open_table(found.table)
         if "restoration" in found.plan:
             return restoring.resume(table, found, journal)
-        if isinstance(of := _change(found), OfCommits):
+        if isinstance(of := found.change, OfCommits):
             return committing.resume(table, found, of, journal)
         removes = journal.removed(run_id)
         is_removed = any(event["what"] == journals.REMOVED for event in journal.events(run_id))
-        change = _change(found)
+        change = found.change
         if "rewrite" in found.plan:
             rewrite = Rewrite.from_json(found.plan["rewrite"])
             frees, kind = journal.frees(run_id), found.change_kind
@@ -99,7 +99,7 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
             restored = commits.take_back(table, found, journal)
         elif "restoration" in found.plan:
             restored = restoring.take_back(table, found)
-        elif isinstance(of := _change(found), OfCommits):
+        elif isinstance(of := found.change, OfCommits):
             restored = committing.take_back(table, found, of)
         elif "rewrite" in found.plan:
             commits.refuse_swept(table, found, journal)
@@ -115,15 +115,9 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
 # expiries and deleted tags -------------------------------------------------------------------------------------------
 
 
-def _change(run: Run) -> Change:
-    """The change as it was asked for."""
-    kept = {name: tuple(value) if isinstance(value, list) else value for name, value in run.plan["change"].items()}
-    return KINDS[run.change_kind](**kept)
-
-
 def _again(table: Table, run: Run, heads: Heads) -> tuple[tuple[str, bytes], ...]:
     """What the same change lets go by these references."""
-    change = commits.what_is_left(_change(run), heads)
+    change = commits.what_is_left(run.change, heads)
     return table.preview(change, run.plan["now_ms"], table.history(heads)).removes
 
 
@@ -164,7 +158,7 @@ def _of_what_is_left(change: Change, heads: Heads) -> Change:
 
 
 def _write_back(table: Table, run: Run, journal: Journal) -> list[str]:
-    change, removes = _change(run), journal.removed(run.id)
+    change, removes = run.change, journal.removed(run.id)
     _refuse_moved_on(table, run, change, removes)
     commits.refuse_swept(table, run, journal)
     restored = []

@@ -68,6 +68,7 @@ def of_plan(
     """A plan for approval: what goes and why, what keeps the rest, what to mind, and what runs exactly this."""
     asked = danger(plan, heads.name)
     typed = f" It asks for “{asked.phrase}” to be typed." if asked.phrase else ""
+    runs_it = spoken.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint)
     by_point = _snapshots(heads)
     goes = [_going(verdict, by_point, zone) for verdict in plan.goes[:POINTS_LISTED]]
     warnings = [note(each) for each in (*plan.warnings, *(f"{each[:1].upper()}{each[1:]}." for each in asked.why))]
@@ -87,7 +88,11 @@ def of_plan(
             ]
         ),
         section("What to mind", *warnings),
-        section("To carry it out", command(spoken.exactly(plan, heads.location)), sentence(_RUNS + typed)),
+        section(
+            "To carry it out",
+            command(runs_it),
+            sentence(_RUNS + typed),
+        ),
         section(
             "What goes",
             table(("Point", "", "Committed", "By", "Why"), goes, of=len(plan.goes), what="points"),

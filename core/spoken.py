@@ -30,7 +30,6 @@ from core.changes import (
     Truncate,
 )
 from core.model import MAIN
-from core.planned import Plan
 from core.units import iso
 
 
@@ -39,10 +38,9 @@ def command(change: Change, location: str) -> str:
     return line(*words(change, location))
 
 
-def exactly(plan: Plan, location: str) -> str:
-    """The command that carries out this very plan or refuses: judged at the plan's moment, under its fingerprint."""
-    now = ["--now", iso(plan.now_ms), "--plan", plan.fingerprint]
-    return line(*words(plan.change, location), *now)
+def exactly(change: Change, location: str, now_ms: int, fingerprint: str) -> str:
+    """The command that carries out one very plan or refuses: judged at the plan's moment, under its fingerprint."""
+    return line(*words(change, location), "--now", iso(now_ms), "--plan", fingerprint)
 
 
 def line(*spoken: str) -> str:

@@ -32,7 +32,7 @@ OF_PAGE: Mapping[str, tuple[str, ...]] = {
     ),
     "tags": ("branch", "point"),
     "query": ("point", "before", "sql", "chart", "ask", "condition", "from", "to", "branch", "every"),
-    "audit": (),
+    "audit": ("of", "kind", "who", "outcome", "since", "until", "text", "run"),
     "doctor": (),
 }
 OF_TABLE = (

@@ -1,4 +1,4 @@
-"""The retention lab as values: the whole curve, bytes by set of holders, the best tags to drop; runs of the journal.
+"""The retention lab as values: the whole curve, bytes by set of holders, the best tags to drop.
 
 Law: every number comes from a question asked of the core; nothing is summed here that the core has not counted.
 """
@@ -15,7 +15,6 @@ import plotly.graph_objects as go
 from core import questions
 from core.expiry import Due, Expiry
 from core.history import History
-from core.journal import Run
 from core.questions import by_holders, retention_curve
 from dashboard.present import units, words
 from dashboard.present.canvas import FONT, Canvas, Figure
@@ -196,29 +195,3 @@ def ends(history: History, told: Mapping[str, Expiry], branch: str) -> pd.DataFr
     """When each snapshot and tag of a branch goes by itself, in words, the oldest first."""
     points = [each.point for each in history.holders if each.branch == branch and each.point in told]
     return pd.DataFrame({"point": points, "expires": [words.spoken(told[point].words) for point in points]})
-
-
-def runs(found: Sequence[Run], zone: str) -> pd.DataFrame:
-    """The journal's runs, newest first, ids as text."""
-    return pd.DataFrame(
-        {
-            "run": [run.id for run in found],
-            "started": [units.moment(run.started_ms, zone) for run in found],
-            "who": [run.who for run in found],
-            "change": [words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in found],
-            "table": [run.table.rstrip("/").rsplit("/", 1)[-1] for run in found],
-            "state": [words.run_state(run) for run in found],
-            "planned": [str(run.plan["headline"]) for run in found],
-        }
-    )
-
-
-def exact(found: Sequence[Run]) -> tuple[int, int]:
-    """(finished runs whose receipt equals their plan, finished runs that deleted by a plan)."""
-    ended = [run for run in found if run.receipt is not None and run.change_kind in words.DELETING]
-    same = [
-        run
-        for run in ended
-        if run.receipt and run.receipt["deleted"] == run.receipt["planned_files"] and not run.receipt["kept_back"]
-    ]
-    return len(same), len(ended)

@@ -1,86 +1,225 @@
-"""Audit: every change made from here, who asked for it, what it planned and what it did, path by path."""
+"""Audit: every change made from here, who asked for it, what it planned and what it did, path by path.
+
+What is filtered by and which run is open stand in the address.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
+from core import spoken
+from core.errors import Invalid, SnapscopeError
 from core.journal import Journal, Run
 from core.table import open_table
 from dashboard import state
-from dashboard.present import lab, markup, words
-from dashboard.widgets import errors, frame, grids
+from dashboard.present import audit, exports, markup, units, words
+from dashboard.widgets import errors, frame, grids, how, inputs, plans, unfinished
 from dashboard.widgets.frame import Opened
 
 GRID = "audit.grid"
+SHOWN = 500
+EVERY_TABLE = "all"
+_PICKED = "audit.picked"
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _read(path: str, grown: tuple[int, ...]) -> tuple[list[Run], str | SnapscopeError]:
+    """Every run, newest first, and the head of the chain or why it is none; anew whenever the journal has grown."""
+    journal = Journal()
+    try:
+        head: str | SnapscopeError = journal.verify()
+    except SnapscopeError as error:
+        head = error
+    return journal.runs(), head
+
+
+def _grown(journal: Journal) -> tuple[int, ...]:
+    """What differs as soon as anything was written to the journal, by us or by others."""
+    found = [journal.entries()]
+    for path in (journal.path, journal.path.with_name(f"{journal.path.name}-wal")):
+        try:
+            seen = os.stat(path)
+        except FileNotFoundError:
+            continue
+        found += [seen.st_mtime_ns, seen.st_size]
+    return tuple(found)
 
 
 def draw() -> None:
     opened = frame.open_table(state.here())
     with errors.boundary():
+        unfinished.draw(opened)
         journal = Journal()
-        everything = st.toggle(words.AUDIT_ALL, key="audit.all", help=words.AUDIT_ALL_HELP)
-        found = journal.runs(None if everything else open_table(opened.ref.location).location)
-        if not found:
+        runs, head = _read(str(journal.path), _grown(journal))
+        if not runs:
             st.html(markup.empty(words.AUDIT_EMPTY, words.AUDIT_EMPTY_NEXT))
             return
-        same, ended = lab.exact(found)
-        if ended:
-            st.html(markup.headline(words.audit_exact(same, ended)))
-        columns = {name: grids.text(words.AUDIT_COLUMNS[name]) for name in words.AUDIT_COLUMNS}
-        chosen = grids.choose(lab.runs(found, opened.zone), GRID, columns=columns)
-        _exports(journal)
-        if chosen is None:
-            st.caption(words.AUDIT_PICK)
-        else:
-            _one(opened, journal, found[chosen])
+        own = open_table(opened.ref.location).location
+        of = state.get("of") or own
+        _verdict([run for run in runs if of in (EVERY_TABLE, run.table)], head, journal)
+        _elsewhere([run for run in runs if run.is_open and run.table != own])
+        found = audit.chosen(runs, _wanted(runs, own, opened.zone))
+        _list(opened, journal, runs, found)
+        plans.command(spoken.line("audit", opened.ref.location))
 
 
-def _exports(journal: Journal) -> None:
-    with st.container(horizontal=True):
+def _verdict(runs: Sequence[Run], head: str | SnapscopeError, journal: Journal) -> None:
+    """How many plans were exact, and whether the journal is what was written."""
+    same, ended = audit.badge(runs)
+    if ended:
+        how.beside(markup.headline(words.audit_exact(same, ended)), words.HOW_EXACT)
+    if isinstance(head, SnapscopeError):
+        errors.show(head)
+    else:
+        how.beside(markup.note("info", words.audit_verified(journal.entries(), head)), words.HOW_CHAIN)
+
+
+def _elsewhere(found: Sequence[Run]) -> None:
+    """Runs of other tables that did not end: this table's own is offered above."""
+    if not found:
+        return
+    with st.expander(words.audit_open(len(found))):
+        for run in found[:SHOWN]:
+            st.html(markup.note("warning", f"{run.table}: {run.change_kind}. {words.run_state(run)}"))
+            ways = [spoken.line("resume", run.id), *([spoken.line("undo", run.id)] if run.can_undo else [])]
+            st.code("\n".join(ways), language="bash")
+
+
+def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
+    """The filters, as the address has them."""
+    kinds = {run.change_kind: words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in runs}
+    tables = {EVERY_TABLE: words.AUDIT_ALL} | {run.table: audit.title(run.table) for run in runs if run.table != own}
+    with st.container(horizontal=True, vertical_alignment="bottom", key="audit_filters"):
+        of = inputs.pick(words.AUDIT_OF, "of", tables, words.AUDIT_THIS)
+        kind = inputs.pick(words.AUDIT_COLUMNS["change"], "kind", kinds, words.AUDIT_ANY)
+        who = inputs.pick(words.AUDIT_COLUMNS["who"], "who", {run.who: run.who for run in runs}, words.AUDIT_ANY)
+        came = inputs.pick(words.AUDIT_COLUMNS["outcome"], "outcome", words.AUDIT_OUTCOMES, words.AUDIT_ANY)
+        since = inputs.text(words.AUDIT_SINCE, "since", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, inputs.NARROW)
+        until = inputs.text(words.AUDIT_UNTIL, "until", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, inputs.NARROW)
+        text = inputs.text(words.AUDIT_TEXT, "text", words.AUDIT_TEXT_HELP, words.AUDIT_TEXT_HINT)
+    table = None if of == EVERY_TABLE else of or own
+    return audit.Wanted(table, kind, who, came, _moment(since, zone), _moment(until, zone), text)
+
+
+def _moment(text: str | None, zone: str) -> int | None:
+    if text is None:
+        return None
+    found = units.parse_time(text, zone)
+    if found is None:
+        raise Invalid(words.audit_time_unread(text), remedy=words.AUDIT_TIME_HELP)
+    return found
+
+
+def _list(opened: Opened, journal: Journal, runs: Sequence[Run], found: Sequence[Run]) -> None:
+    if not found:
+        st.html(markup.empty(words.AUDIT_NONE, words.AUDIT_NONE_NEXT))
+        _exports(opened, journal, found)
+        return
+    st.caption(words.audit_shown(len(found), len(runs)))
+    columns: dict[str, Any] = {name: grids.text(label) for name, label in words.AUDIT_COLUMNS.items()}
+    columns |= {name: grids.number(words.AUDIT_COLUMNS[name]) for name in ("files", "bytes")}
+    picked = grids.choose(audit.frame(found[: grids.SHOWN_ROWS], opened.zone), GRID, columns=columns)
+    if picked is not None:
+        state.put(run=found[picked].id)
+    elif st.session_state.get(_PICKED) is not None:
+        state.put(run=None)  # the row was let go
+    st.session_state[_PICKED] = picked
+    _exports(opened, journal, found)
+    shown = next((run for run in runs if run.id == state.get("run")), None)
+    if shown is None:
+        st.caption(words.AUDIT_PICK)
+    else:
+        _one(opened, journal, shown)
+
+
+def _exports(opened: Opened, journal: Journal, found: Sequence[Run]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        download = partial(st.download_button, icon=":material/download:", on_click="ignore", type="tertiary")
+        if found:
+            made = partial(_csv, found, opened.zone)
+            download(words.AUDIT_CSV, made, file_name="runs.csv", mime="text/csv", key="audit.runs")
         for style in ("csv", "json"):
-            st.download_button(
-                words.audit_export(style),
-                partial(journal.export, style),
-                file_name=f"journal.{style}",
-                key=f"audit.{style}",
-                icon=":material/download:",
-                on_click="ignore",
-                type="tertiary",
-            )
-        st.html(markup.note("info", words.audit_intact(journal.verify())))
+            whole = partial(journal.export, style)
+            download(words.audit_export(style), whole, file_name=f"journal.{style}", key=f"audit.{style}")
+
+
+def _csv(found: Sequence[Run], zone: str) -> bytes:
+    return exports.csv(audit.frame(found, zone))
+
+
+# one run --------------------------------------------------------------------------------------------------------------
 
 
 def _one(opened: Opened, journal: Journal, run: Run) -> None:
-    st.html(markup.panel_title(words.CHANGE_NAMES.get(run.change_kind, run.change_kind)))
-    receipt = run.receipt or {}
-    st.html(
-        markup.facts(
-            [
-                (words.AUDIT_COLUMNS["run"], markup.mono(run.id)),
-                (words.AUDIT_COLUMNS["who"], run.who),
-                (words.AUDIT_COLUMNS["started"], markup.moment(run.started_ms, opened.zone, opened.now_ms)),
-                (words.AUDIT_ENDED, markup.moment(run.ended_ms, opened.zone, opened.now_ms)),
-                (words.AUDIT_COLUMNS["state"], words.run_state(run)),
-                (words.AUDIT_COLUMNS["planned"], str(run.plan["headline"])),
-                (words.AUDIT_DONE, words.run_done(receipt) if receipt else "—"),
-                (words.RULES, str(run.plan["rules"])),
-                (words.FINGERPRINT, markup.mono(run.fingerprint)),
-            ]
-        )
-    )
+    st.html(markup.panel_title(f"{words.CHANGE_NAMES.get(run.change_kind, run.change_kind)}: {audit.title(run.table)}"))
+    st.html(markup.facts(_facts(opened, run)))
     if run.problem:
         st.html(markup.note("problem", run.problem))
-    deleted = journal.deleted(run.id)
-    with st.expander(words.audit_deleted(len(deleted))):
-        st.html(markup.table(words.AUDIT_PATH_HEADS, [[markup.mono(path)] for path in deleted[:500]]))
-        if len(deleted) > 500:
-            st.html(markup.note("info", words.capped(500, len(deleted), words.FILES_NOUN)))
-    points = [[point, words.STAYS if keep else words.GOES, "; ".join(why)] for point, keep, why in run.plan["points"]]
-    with st.expander(words.audit_points(len(points))):
-        st.html(markup.table(words.AUDIT_POINT_HEADS, points[:500]))
-    st.caption(words.audit_entries(len(journal.events(run.id))))
+    if run.is_open:
+        ways = [spoken.line("resume", run.id), *([spoken.line("undo", run.id)] if run.can_undo else [])]
+        st.code("\n".join(ways), language="bash")
+    st.caption(words.AUDIT_COMMAND)
+    st.code(
+        spoken.exactly(run.change, run.table, int(run.plan["now_ms"]), run.fingerprint),
+        language="bash",
+        wrap_lines=True,
+    )
+    files = audit.planned(run, journal.frees(run.id), journal.deleted(run.id))
+    points, events, warned = run.plan["points"], journal.events(run.id), run.plan.get("warnings", [])
+    tabs = st.tabs(
+        [
+            words.audit_points(len(points)),
+            words.audit_files(len(files)),
+            words.audit_entries(len(events)),
+            *([words.audit_warnings(len(warned))] if warned else []),
+        ]
+    )
+    with tabs[0]:
+        lines: list[list[markup.Piece]] = [
+            [markup.mono(point), words.STAYS if keep else words.GOES, words.listing(why)] for point, keep, why in points
+        ]
+        st.html(markup.table(words.AUDIT_POINT_HEADS, lines[:SHOWN]))
+        if len(lines) > SHOWN:
+            st.html(markup.note("info", words.capped(SHOWN, len(lines), words.POINTS_NOUN)))
+    with tabs[1]:
+        columns = {name: grids.text(label) for name, label in words.AUDIT_FILE_COLUMNS.items()}
+        columns["bytes"] = grids.number(words.AUDIT_FILE_COLUMNS["bytes"])
+        grids.draw(files, f"audit.files.{run.id}", columns=columns, what=words.FILES_NOUN, name=f"run-{run.id}")
+    with tabs[2]:
+        told: list[list[markup.Piece]] = [
+            [str(each["number"]), units.moment(each["at_ms"], opened.zone), each["what"], markup.mono(each["hash"])]
+            for each in events[:SHOWN]
+        ]
+        st.html(markup.table(words.AUDIT_EVENT_HEADS, told))
+    for tab in tabs[3:]:
+        with tab:
+            st.html("".join(markup.note("warning", each) for each in warned))
+
+
+def _facts(opened: Opened, run: Run) -> list[tuple[str, markup.Piece]]:
+    receipt = run.receipt or {}
+    took = "—" if run.ended_ms is None else units.duration(run.ended_ms - run.started_ms)
+    found: list[tuple[str, markup.Piece]] = [
+        (words.AUDIT_COLUMNS["run"], markup.mono(run.id)),
+        (words.AUDIT_COLUMNS["table"], markup.mono(run.table)),
+        (words.AUDIT_COLUMNS["who"], run.who),
+        (words.AUDIT_COLUMNS["started"], markup.moment(run.started_ms, opened.zone, opened.now_ms)),
+        (words.AUDIT_ENDED, markup.moment(run.ended_ms, opened.zone, opened.now_ms)),
+        (words.AUDIT_TOOK, took),
+        (words.AUDIT_COLUMNS["outcome"], words.run_state(run)),
+        (words.AUDIT_COLUMNS["planned"], str(run.plan["headline"])),
+        (words.AUDIT_DONE, words.run_done(receipt) if receipt else "—"),
+    ]
+    if audit.is_exact(run) is not None:
+        found.append((words.AUDIT_EXACTLY, words.AUDIT_OUTCOMES[audit.outcome(run)]))
+    if made := receipt.get("created"):
+        found.append((words.AUDIT_CREATED, markup.join((markup.mono(each) for each in made), ", ")))
+    return [*found, (words.RULES, str(run.plan["rules"])), (words.AUDIT_FINGERPRINT, markup.mono(run.fingerprint))]
 
 
 draw()

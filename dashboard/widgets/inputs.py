@@ -14,7 +14,7 @@ from core.model import MAIN, Heads
 from dashboard import state
 from dashboard.present import words
 
-NARROW, WIDE, ROOMY = 150, 260, 420
+NARROW, MIDDLE, WIDE, ROOMY = 150, 185, 260, 420
 
 
 def whole(label: str, name: str, help: str, *, least: int = 1) -> int | None:
@@ -40,7 +40,7 @@ def whole(label: str, name: str, help: str, *, least: int = 1) -> int | None:
     return current
 
 
-def text(label: str, name: str, help: str, placeholder: str) -> str | None:
+def text(label: str, name: str, help: str, placeholder: str, width: int = WIDE) -> str | None:
     """A text or nothing."""
     key = _key(name)
     st.session_state[key] = state.get(name) or ""
@@ -49,7 +49,7 @@ def text(label: str, name: str, help: str, placeholder: str) -> str | None:
         state.put(**{name: st.session_state[key]})
 
     current = st.session_state[key]
-    st.text_input(label, current, key=key, help=help, placeholder=placeholder, on_change=changed, width=WIDE)
+    st.text_input(label, current, key=key, help=help, placeholder=placeholder, on_change=changed, width=width)
     return state.get(name)
 
 
@@ -86,6 +86,27 @@ def one_of(label: str, name: str, options: Mapping[str, str], default: str) -> s
         label_visibility="collapsed",
     )
     return str(current)
+
+
+def pick(label: str, name: str, options: Mapping[str, str], everything: str) -> str | None:
+    """One of many, or None for all of them, which is called `everything`."""
+    key, names = _key(name), ["", *options]
+    current = found if (found := state.get(name)) in options else ""
+    st.session_state[key] = current
+
+    def changed() -> None:
+        state.put(**{name: st.session_state[key] or None})
+
+    st.selectbox(
+        label,
+        names,
+        names.index(str(current)),
+        format_func=lambda value: options.get(value, everything),
+        key=key,
+        on_change=changed,
+        width=MIDDLE,
+    )
+    return current or None
 
 
 def switch(label: str, name: str, help: str) -> bool:

@@ -49,6 +49,7 @@ def away(hours: float) -> None:
     desk.change("visits", earlier, {})
 
 
+@pytest.mark.slow
 def test_what_is_new_is_told_of_watched_tables_until_the_next_visit(
     tables: dict[str, TableBuilder], open_page: Callable[..., Page]
 ) -> None:
@@ -108,6 +109,7 @@ def test_tags_that_end_soon_and_what_to_mind(tables: dict[str, TableBuilder], op
     assert "Policies free" in text
 
 
+@pytest.mark.slow
 def test_home_does_without_what_cannot_be_kept(
     tables: dict[str, TableBuilder], open_page: Callable[..., Page], state_dir: Path
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.apply import apply
-from core.changes import DeleteTags, Expire
+from core.changes import Expire
 from core.errors import SnapscopeError
 from core.journal import Journal
 from core.recover import resume
@@ -91,18 +91,6 @@ def test_retention_shows_curve_holders_drops_and_the_engine(warehouse: Path, ope
         for text in texts:
             assert text in page.text
     assert page.text.count(own) == 2, "beside the plan, and in the lab"
-
-
-def test_audit_lists_changes_with_their_receipts(warehouse: Path, open_page: Callable) -> None:
-    assert words.AUDIT_EMPTY in open_page("audit", warehouse, table="shop.orders").text
-    table = open_table(table_of(warehouse))
-    for change in (Expire(retain_max=9, retain_min=9), DeleteTags(("t2",))):
-        assert apply(table, table.preview(change, NOW_MS), settle_s=0).is_exact
-    page = open_page("audit", warehouse, table="shop.orders")
-    assert words.audit_exact(2, 2) in page.text
-    assert "The journal's chain of hashes is intact" in page.text
-    for kind in ("Expire", "DeleteTags"):
-        assert words.CHANGE_NAMES[kind] in page.text
 
 
 @pytest.mark.parametrize(("button", "state"), [(words.RESUME, "done"), (words.UNDO, "undone")])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dashboard.present import units
+from dashboard.present.words.how import Rule
 
 if TYPE_CHECKING:
     from core.journal import Run
@@ -52,11 +53,11 @@ CHANGE_NAMES: Mapping[str, str] = {
     "ResetConsumer": "Reset a consumer",
     "ClearConsumers": "Clear consumers",
     "CleanOrphans": "Clean up orphans",
-}
     "DropPartitions": "Drop partitions",
     "Truncate": "Truncate",
     "Compact": "Compact",
     "Analyze": "Analyze",
+}
 DELETING = ("Expire", "DeleteTags", "ReplaceTag", "DeleteBranches", "CleanOrphans")
 _STATES: Mapping[str, str] = {
     "started": "stopped before it changed anything",
@@ -74,7 +75,9 @@ def run_state(run: Run) -> str:
 
 
 def run_done(receipt: Mapping[str, Any]) -> str:
-    return f"{units.plural(int(receipt['deleted']), 'file')}, {units.size(int(receipt['freed_bytes']))} freed"
+    gone = receipt["deleted"]  # a number, or (of tags and commits) their names
+    files = gone if isinstance(gone, int) else len(gone)
+    return f"{units.plural(files, 'file')}, {units.size(int(receipt['freed_bytes']))} freed"
 
 
 def unfinished(run: Run, started: str) -> str:
@@ -84,25 +87,71 @@ def unfinished(run: Run, started: str) -> str:
 
 
 AUDIT_ALL = "All tables"
-AUDIT_ALL_HELP = "Also changes of other tables made from this machine."
+AUDIT_THIS = "This table"
+AUDIT_OF = "Table"
+AUDIT_ANY = "All"
+AUDIT_SINCE = "From"
+AUDIT_UNTIL = "Before"
+AUDIT_TIME_HELP = "A date or a time, such as 2026-11-01 or 2026-11-01 08:00, in the zone shown on the left."
+AUDIT_TIME_HINT = "2026-11-01"
+AUDIT_TEXT = "Text"
+AUDIT_TEXT_HELP = "Looked for in ids, fingerprints, tables, names of tags and points, what was asked and what was said."
+AUDIT_TEXT_HINT = "a tag, a run, a path of a table"
 AUDIT_EMPTY = "No change was made from here yet."
 AUDIT_EMPTY_NEXT = (
     "Every tag, expiry and clean-up carried out here or on the command line is listed with its plan and receipt."
 )
+AUDIT_NONE = "No run fits these filters."
+AUDIT_NONE_NEXT = "Take one of them away, or look at all tables."
 AUDIT_PICK = "Choose a row to see its plan, its receipt and every path it deleted."
 AUDIT_ENDED = "Ended"
 AUDIT_DONE = "Done"
-AUDIT_PATH_HEADS = ("Deleted",)
+AUDIT_CREATED = "Made"
+AUDIT_TOOK = "Took"
+AUDIT_EXACTLY = "As planned"
+AUDIT_COMMAND = "The command that ran exactly this plan, or refuses where the table is not as it was then"
+AUDIT_FINGERPRINT = "Fingerprint"
+AUDIT_REFERENCE = "reference"
+AUDIT_FATES: Mapping[bool, str] = {True: "deleted", False: "not deleted"}
 AUDIT_POINT_HEADS = ("Point", "Verdict", "Why")
+AUDIT_FILE_COLUMNS: Mapping[str, str] = {"path": "Path", "kind": "Kind", "bytes": "Bytes", "fate": "What became of it"}
+AUDIT_EVENT_HEADS = ("Entry", "When", "What", "Hash")
+AUDIT_OUTCOMES: Mapping[str, str] = {
+    "exact": "exactly as planned",
+    "inexact": "not as planned",
+    "ended": "done",
+    "taken back": "taken back",
+    "unfinished": "unfinished",
+}
 AUDIT_COLUMNS: Mapping[str, str] = {
-    "run": "Run",
     "started": "Started",
-    "who": "Who",
     "change": "Change",
     "table": "Table",
-    "state": "State",
+    "who": "Who",
+    "outcome": "Outcome",
     "planned": "Plan",
+    "files": "Files",
+    "bytes": "Freed",
+    "took": "Took",
+    "run": "Run",
 }
+AUDIT_COUNTS = "runs"
+HOW_EXACT = Rule(
+    "Exact plans",
+    "Of the newest 40 runs that ended and delete by a plan: those whose receipt equals the plan that was shown.",
+    "The journal: what was planned, written down before the first effect, and the receipt of what was deleted.",
+    "As many files went as were planned, with as many bytes, and nothing was kept back. Runs that were taken back or "
+    "did not end are not counted, nor changes that delete nothing.",
+    "Runs.",
+)
+HOW_CHAIN = Rule(
+    "The chain of hashes",
+    "Entries of the whole journal, of all tables.",
+    "The journal itself (state directory, journal.sqlite), read anew whenever it has grown.",
+    "Each entry's SHA-256 covers the one before it, and the first of a run covers its plan, its files and the bytes of "
+    "its references: whatever is altered, taken out or put in breaks it. The head, kept elsewhere, proves all of it.",
+    "Entries.",
+)
 
 
 def audit_exact(same: int, ended: int) -> str:
@@ -110,23 +159,43 @@ def audit_exact(same: int, ended: int) -> str:
 
 
 def audit_export(style: str) -> str:
-    return f"Download the journal as {style.upper()}"
+    return f"Whole journal as {style.upper()}"
 
 
-def audit_intact(head: str) -> str:
-    return f"The journal's chain of hashes is intact; its head is {head[:16]}."
+AUDIT_CSV = "These runs as CSV"
 
 
-def audit_deleted(number: int) -> str:
-    return f"{units.plural(number, 'path')} deleted"
+def audit_verified(entries: int, head: str) -> str:
+    what = units.plural(entries, "entry", "entries")
+    return f"Journal verified: {what}, unbroken; its head is {head[:16]}."
+
+
+def audit_shown(shown: int, all: int) -> str:
+    return f"{units.count(shown)} of {units.plural(all, 'run')}"
+
+
+def audit_open(number: int) -> str:
+    return f"{units.plural(number, 'run')} did not end. Carry on, or take back what can be taken back:"
+
+
+def audit_files(number: int) -> str:
+    return f"Files ({units.count(number)})"
 
 
 def audit_points(number: int) -> str:
-    return f"Verdicts of {units.plural(number, 'point')}"
+    return f"Points ({units.count(number)})"
 
 
 def audit_entries(number: int) -> str:
-    return units.plural(number, "journal entry", "journal entries")
+    return f"Journal entries ({units.count(number)})"
+
+
+def audit_warnings(number: int) -> str:
+    return f"Warnings ({units.count(number)})"
+
+
+def audit_time_unread(text: str) -> str:
+    return f"{text!r} is no time."
 
 
 def restored(number: int) -> str:

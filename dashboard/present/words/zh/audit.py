@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dashboard.present import units
+from dashboard.present.words.how import Rule
 
 if TYPE_CHECKING:
     from core.journal import Run
@@ -52,11 +53,11 @@ CHANGE_NAMES: Mapping[str, str] = {
     "ResetConsumer": "重置消费者",
     "ClearConsumers": "清除消费者",
     "CleanOrphans": "清理孤儿文件",
-}
     "DropPartitions": "删除分区",
     "Truncate": "清空表",
     "Compact": "合并文件",
     "Analyze": "统计",
+}
 DELETING = ("Expire", "DeleteTags", "ReplaceTag", "DeleteBranches", "CleanOrphans")
 _STATES: Mapping[str, str] = {
     "started": "在改动任何东西之前停止",
@@ -74,7 +75,9 @@ def run_state(run: Run) -> str:
 
 
 def run_done(receipt: Mapping[str, Any]) -> str:
-    return f"{units.plural(int(receipt['deleted']), 'file')}，释放 {units.size(int(receipt['freed_bytes']))}"
+    gone = receipt["deleted"]  # a number, or (of tags and commits) their names
+    files = gone if isinstance(gone, int) else len(gone)
+    return f"{units.plural(files, 'file')}，释放 {units.size(int(receipt['freed_bytes']))}"
 
 
 def unfinished(run: Run, started: str) -> str:
@@ -84,23 +87,68 @@ def unfinished(run: Run, started: str) -> str:
 
 
 AUDIT_ALL = "所有表"
-AUDIT_ALL_HELP = "也包括从这台机器对其他表所做的修改。"
+AUDIT_THIS = "这张表"
+AUDIT_OF = "表"
+AUDIT_ANY = "全部"
+AUDIT_SINCE = "从"
+AUDIT_UNTIL = "早于"
+AUDIT_TIME_HELP = "日期或时间，如 2026-11-01 或 2026-11-01 08:00，按左边所示的时区。"
+AUDIT_TIME_HINT = "2026-11-01"
+AUDIT_TEXT = "文字"
+AUDIT_TEXT_HELP = "在 id、指纹、表、标签和时间点的名字、所请求的和所说明的内容中查找。"
+AUDIT_TEXT_HINT = "标签、执行或表的路径"
 AUDIT_EMPTY = "还没有从这里做过修改。"
 AUDIT_EMPTY_NEXT = "在这里或命令行执行的每次打标签、过期和清理都会连同计划和回执列在这里。"
+AUDIT_NONE = "没有符合这些筛选条件的执行。"
+AUDIT_NONE_NEXT = "去掉一个条件，或查看所有表。"
 AUDIT_PICK = "选一行，即可看到它的计划、回执和删除的每个路径。"
 AUDIT_ENDED = "结束时间"
 AUDIT_DONE = "结果"
-AUDIT_PATH_HEADS = ("已删除",)
+AUDIT_CREATED = "新建"
+AUDIT_TOOK = "用时"
+AUDIT_EXACTLY = "与计划相比"
+AUDIT_COMMAND = "恰好执行这个计划的命令；表若不是当时的样子，它会拒绝"
+AUDIT_FINGERPRINT = "指纹"
+AUDIT_REFERENCE = "引用"
+AUDIT_FATES: Mapping[bool, str] = {True: "已删除", False: "未删除"}
 AUDIT_POINT_HEADS = ("时间点", "判定", "理由")
+AUDIT_FILE_COLUMNS: Mapping[str, str] = {"path": "路径", "kind": "种类", "bytes": "字节", "fate": "结果如何"}
+AUDIT_EVENT_HEADS = ("序号", "时间", "内容", "哈希")
+AUDIT_OUTCOMES: Mapping[str, str] = {
+    "exact": "与计划分毫不差",
+    "inexact": "与计划不同",
+    "ended": "完成",
+    "taken back": "已撤回",
+    "unfinished": "未结束",
+}
 AUDIT_COLUMNS: Mapping[str, str] = {
-    "run": "执行",
     "started": "开始时间",
-    "who": "谁",
     "change": "修改",
     "table": "表",
-    "state": "状态",
+    "who": "谁",
+    "outcome": "结果",
     "planned": "计划",
+    "files": "文件",
+    "bytes": "释放",
+    "took": "用时",
+    "run": "执行",
 }
+AUDIT_COUNTS = "次执行"
+HOW_EXACT = Rule(
+    "分毫不差的计划",
+    "最近 40 次已结束且按计划删除的执行中，回执与当时显示的计划相等的次数。",
+    "日志：计划在第一个效果之前写下，回执是实际删除的内容。",
+    "删除的文件数与字节数都与计划相同，且没有留下任何一个。已撤回或没有结束的执行不算，不删除任何东西的修改也不算。",
+    "执行次数。",
+)
+HOW_CHAIN = Rule(
+    "哈希链",
+    "整个日志的条目，包括所有表。",
+    "日志本身（状态目录中的 journal.sqlite），每当它变长就重新读取。",
+    "每个条目的 SHA-256 都覆盖前一个条目，每次执行的第一个条目还覆盖它的计划、文件和引用的内容："
+    "无论改动、抽走还是插入，链都会断开。把链头保存在别处，就能证明它之前的一切。",
+    "条目数。",
+)
 
 
 def audit_exact(same: int, ended: int) -> str:
@@ -108,23 +156,42 @@ def audit_exact(same: int, ended: int) -> str:
 
 
 def audit_export(style: str) -> str:
-    return f"下载日志（{style.upper()}）"
+    return f"整个日志（{style.upper()}）"
 
 
-def audit_intact(head: str) -> str:
-    return f"日志的哈希链完好；链头为 {head[:16]}。"
+AUDIT_CSV = "这些执行（CSV）"
 
 
-def audit_deleted(number: int) -> str:
-    return f"删除了 {units.count(number)} 个路径"
+def audit_verified(entries: int, head: str) -> str:
+    return f"日志已核验：{units.count(entries)} 个条目，没有断开；链头为 {head[:16]}。"
+
+
+def audit_shown(shown: int, all: int) -> str:
+    return f"{units.count(all)} 次执行中的 {units.count(shown)} 次"
+
+
+def audit_open(number: int) -> str:
+    return f"{units.count(number)} 次执行没有结束。可以继续，或撤回尚能撤回的："
+
+
+def audit_files(number: int) -> str:
+    return f"文件（{units.count(number)}）"
 
 
 def audit_points(number: int) -> str:
-    return f"{units.plural(number, 'point')}的判定"
+    return f"时间点（{units.count(number)}）"
 
 
 def audit_entries(number: int) -> str:
-    return f"{units.count(number)} 条日志"
+    return f"日志条目（{units.count(number)}）"
+
+
+def audit_warnings(number: int) -> str:
+    return f"警告（{units.count(number)}）"
+
+
+def audit_time_unread(text: str) -> str:
+    return f"{text!r} 不是时间。"
 
 
 def restored(number: int) -> str:
