@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from core.told import told
+
 MAIN = "main"
 
 
@@ -29,7 +31,10 @@ class Problem:
 
     def sentence(self) -> str:
         """The problem in words, fit for a page or a terminal."""
-        return f"{self.path}: expected {self.expected}, found {self.found}. {self.remedy}".rstrip()
+        parts = {"path": self.path, "expected": self.expected, "found": self.found}
+        if not self.remedy:
+            return told("{path}: expected {expected}, found {found}.", **parts)
+        return told("{path}: expected {expected}, found {found}. {remedy}", **parts, remedy=self.remedy)
 
 
 @dataclass(frozen=True, slots=True)

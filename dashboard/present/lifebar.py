@@ -90,7 +90,8 @@ def _dress(canvas: Canvas, rows: list[str], range_ms: tuple[int, int]) -> None:
     palette = canvas.palette
     canvas.layout.update(
         xaxis={
-            "type": "date", "showgrid": True, "gridcolor": palette.grid, "zeroline": False, "automargin": True,
+            "type": "date", "tickformatstops": words.date_ticks(),
+            "showgrid": True, "gridcolor": palette.grid, "zeroline": False, "automargin": True,
             "tickfont": {"size": 12}, "range": times(range_ms, canvas.zone),
             "title": {"text": words.axis_time(canvas.zone), "font": {"size": 12, "color": palette.muted},
                       "standoff": 4},

@@ -24,7 +24,7 @@ LETTERS = re.compile(r"^(?!:material/).*[A-Za-z]{2,}")
 SAME = frozenset(  # names of products, hues and options, examples of what is typed, texts of others
     "PRODUCT FORMATS SQL NULL RESULT_NAME ROW_CHANGES_NAME HUES DELETING RULE_SETS LANGUAGES TAG_NAME_HINT "
     "TAG_TIME_HINT OLDER_THAN_HINT ASOF_PLACEHOLDER "
-    "plain capitalized window_text flag_label trend_template became row_count table_help".split()
+    "plain capitalized window_text flag_label trend_template became row_count table_help bucket_step".split()
 )
 DRAWING = sorted(path for part in ("views", "widgets") for path in (ROOT / "dashboard" / part).glob("*.py"))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from core.formats.paimon.native import Native
+from core.told import counted, told
 
 
 def _by_numbers(counted: tuple[str, object]) -> list[str | int]:
@@ -27,16 +28,14 @@ def differences(native: Native, frees: set[str], holders: Mapping[str, Sequence[
 
     `frees` is our plan's paths, `holders` the points that still hold afterwards what the engine takes beyond them.
     """
-    sentences = []
+    sentences: list[str] = []
     if native.failure:
-        sentences.append(f"Paimon itself would fail: {native.failure}.")
+        sentences.append(told("Paimon itself would fail: {why}.", why=native.failure))
     for point, paths in broken(holders).items():
-        count = len(paths)
-        sentences.append(
-            f"Paimon itself would break {point}: it deletes {count} file{'s'[: count != 1]} still held there."
-        )
+        files = counted(len(paths), "{count} file", "{count} files")
+        taken = "Paimon itself would break {point}: it deletes {files} still held there."
+        sentences.append(told(taken, point=point, files=files))
     if stranded := len(frees - native.paths):
-        sentences.append(
-            f"Paimon itself would strand {stranded} file{'s'[: stranded != 1]} that nothing holds afterwards."
-        )
+        files = counted(stranded, "{count} file", "{count} files")
+        sentences.append(told("Paimon itself would strand {files} that nothing holds afterwards.", files=files))
     return tuple(sentences)

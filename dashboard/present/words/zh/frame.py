@@ -71,6 +71,20 @@ EMPTY_WAREHOUSE_NEXT = (
 )
 
 
+def date_ticks() -> list[dict[str, object]]:
+    """坐标轴上日期的写法，按刻度间距（毫秒或月）而定。"""
+    day = 86_400_000
+    ranges: list[tuple[list[object], str]] = [
+        ([None, 1_000], "%H:%M:%S.%L\n%m-%d"),
+        ([1_000, 60_000], "%H:%M:%S\n%m-%d"),
+        ([60_000, day], "%H:%M\n%Y-%m-%d"),
+        ([day, "M1"], "%-m月%-d日\n%Y年"),
+        (["M1", "M12"], "%-m月\n%Y年"),
+        (["M12", None], "%Y年"),
+    ]
+    return [{"dtickrange": between, "value": form} for between, form in ranges]
+
+
 def now_line(now_ms: int, zone: str) -> str:
     return f"截至 {units.moment(now_ms, zone)}"
 

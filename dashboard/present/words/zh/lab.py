@@ -65,7 +65,7 @@ def calendar_hover(day: Due, total: int, zone: str) -> str:
 
 
 def curve_hover(keep: int, size: int, files: int) -> str:
-    return f"保留 {units.count(keep)} 个：释放 {units.plural(files, 'file')}中的 {units.size(size)}"
+    return f"保留 {units.count(keep)} 个：释放 {units.plural(files, 'file')}，共 {units.size(size)}"
 
 
 def curve_chosen(keep: int) -> str:

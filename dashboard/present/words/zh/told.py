@@ -170,11 +170,11 @@ _TOLD: Mapping[str, str] = {
     "{count} files": "{count} 个文件",
     "{count} orphaned file": "{count} 个孤儿文件",
     "{count} orphaned files": "{count} 个孤儿文件",
-    "{size} in {files}": "{files}中的 {size}",
+    "{size} in {files}": "{files}，共 {size}",
     "{files} ({size})": "{files}（{size}）",
     "Replaces tag {name}; frees nothing.": "改指标签 {name}；不释放任何东西。",
     "Replaces tag {name}; frees {freed}.": "改指标签 {name}；释放 {freed}。",
-    "Frees {size} in {files}.": "释放 {files}中的 {size}。",
+    "Frees {size} in {files}.": "释放 {files}，共 {size}。",
     "Nothing is worth compacting.": "没有值得合并的。",
     "Nothing goes, so nothing is freed.": "没有要删除的，因此不释放任何东西。",
     "Frees {freed}; {goes}.": "释放 {freed}；{goes}。",
@@ -205,6 +205,17 @@ _TOLD: Mapping[str, str] = {
     "{first} Of its long-lived changelogs: {second}": "{first}它的长期 changelog：{second}",
     "At the least these go: {points}.": "至少会删除：{points}。",
     "{points} and {more} more": "{points} 等，另有 {more} 个",
+    # 与 Paimon 对照
+    "Paimon itself would fail: {why}.": "Paimon 自己会失败：{why}。",
+    "Paimon itself would break {point}: it deletes {files} still held there.": (
+        "Paimon 自己会破坏 {point}：它会删除仍被其占用的 {files}。"
+    ),
+    "Paimon itself would strand {files} that nothing holds afterwards.": (
+        "Paimon 自己会遗留 {files}，此后不被任何东西占用。"
+    ),
+    # 有问题的文件
+    "{path}: expected {expected}, found {found}.": "{path}：应为 {expected}，实际是 {found}。",
+    "{path}: expected {expected}, found {found}. {remedy}": "{path}：应为 {expected}，实际是 {found}。{remedy}",
     # 为什么要小心
     "{count} tag goes: somebody named it": "删除 {count} 个标签：它是有人特意起名的",
     "{count} tags go: somebody named them": "删除 {count} 个标签：它们是有人特意起名的",
