@@ -82,5 +82,23 @@ def health(table: Table, history: History, point: AsOf) -> Health:
     return judging.health(files, history.heads.format, point.schema.options, keyed=keyed, retractions=away)
 
 
+def analyzed(table: Table, history: History, point: AsOf) -> dict[str, str]:
+    """What the last ANALYZE that a point names has counted, by name; empty where it names none. Of Iceberg, whose
+    statistics lie in Puffin files, which files the snapshot has."""
+    if table.own is not None:
+        found = [(path, size) for number, path, size in _metadata(history).statistics if number == point.snapshot.id]
+        return {PurePosixPath(path).name: f"{size:,} bytes" for path, size in found}
+    told = paimon.analyzed(table.store, point.snapshot)
+    if told is None:
+        return {}
+    names = {"snapshotId": "snapshot", "mergedRecordCount": "rows", "mergedRecordSize": "bytes"}
+    counted = {name: f"{told[key]:,}" for key, name in names.items() if isinstance(told.get(key), int)}
+    columns = told.get("colStats")
+    for column, said in sorted(columns.items()) if isinstance(columns, dict) else ():
+        parts = [f"{key} {value}" for key, value in said.items() if key != "colId"] if isinstance(said, dict) else []
+        counted[str(column)] = ", ".join(parts)
+    return counted
+
+
 def _metadata(history: History) -> Metadata:
     return documents.of(history.heads.document, history.heads.references[reference("file")].decode())

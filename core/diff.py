@@ -228,7 +228,19 @@ def schema_changes(a: Schema, b: Schema) -> tuple[str, ...]:
 
 
 def _type(column: Field) -> str:
-    return column.type if isinstance(column.type, str) else str(column.type.get("type", "?"))
+    return spelled(column.type)
+
+
+def spelled(of: object) -> str:
+    """A type as people write it, whatever format's JSON it is in: `ROW<x INT, y ARRAY<STRING>>`."""
+    if not isinstance(of, Mapping):
+        return str(of)
+    root, null = str(of.get("type", "?")).partition(" ")[::2]
+    if "fields" in of:
+        inner = [f"{each.get('name')} {spelled(each.get('type'))}" for each in of["fields"]]
+    else:
+        inner = [spelled(of[name]) for name in ("element", "key", "value") if name in of]
+    return root + (f"<{', '.join(inner)}>" if inner else "") + (f" {null}" if null else "")
 
 
 def option_changes(a: Schema, b: Schema) -> tuple[str, ...]:

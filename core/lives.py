@@ -67,9 +67,10 @@ def find(history: History, text: str, relative: Callable[[str], str] = str) -> s
     """
     text = text.strip()
     paths = history.objects["path"]
-    for known in (lambda: text, lambda: relative(text)):
-        if pc.index(paths, known()).as_py() >= 0:
-            return known()
+    for told in (str, relative):  # another program's spelling is asked for only where it is needed
+        known = told(text)
+        if pc.index(paths, known).as_py() >= 0:
+            return known
     ending = paths.filter(pc.ends_with(paths, f"/{text}")) if text and "/" not in text else paths.slice(0, 0)
     if len(ending) == 1:
         return str(ending[0])

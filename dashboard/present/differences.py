@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -14,8 +15,6 @@ from dashboard.present.markup import Html, Piece
 
 if TYPE_CHECKING:  # Spark is slow to load
     from core.spark.rowdiff import RowDiff
-
-SHOWN_PARTITIONS = 200
 
 
 def compacted_files(found: Diff) -> int:
@@ -65,31 +64,16 @@ def _side(side: str, files: int, size: int, rows: int) -> Html:
     return markup.join([markup.in_hue(side, f"{sign}{units.plural(files, 'file')}"), details])
 
 
-def partitions(found: Diff, *, hide_compaction: bool) -> str:
-    """Sums by partition and bucket with a bar per side; capped, with a notice of what was left out."""
-    table = _by_partition(found) if hide_compaction else found.partitions
-    if not len(table):
-        return markup.note("info", compacted(found))
-    rows = table.slice(0, SHOWN_PARTITIONS).to_pylist()
-    most = max(max(row["added_bytes"], row["removed_bytes"]) for row in rows) or 1
-    lines: list[list[Piece]] = []
-    for row in rows:
-        line: list[Piece] = [
-            markup.mono(row["partition"] or words.WHOLE_TABLE),
-            markup.mono(words.bucket(row["bucket"])),
-        ]
-        for side in ("added", "removed"):
-            files, size, count = (row[f"{side}_{name}"] for name in ("files", "bytes", "rows"))
-            if files:
-                shown = markup.in_hue(side, _signed(side, files))
-                line += [shown, markup.bar(side, size / most, size), _signed(side, count)]
-            else:
-                line += [markup.muted("—"), "", ""]
-        lines.append(line)
-    text = markup.table(words.PARTITION_HEADS, lines, numbers=(2, 4, 5, 7))
-    if len(table) > SHOWN_PARTITIONS:
-        text += markup.note("info", words.capped(SHOWN_PARTITIONS, len(table), words.PARTITIONS))
-    return text
+def partitions(found: Diff, *, hide_compaction: bool) -> pa.Table:
+    """The core's sums by partition and bucket; without files that compaction brought or took away where asked."""
+    return _by_partition(found) if hide_compaction else found.partitions
+
+
+def partition_frame(table: pa.Table) -> pd.DataFrame:
+    """The same as a long table, with one line a bucket."""
+    types = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype()}
+    shown: pd.DataFrame = table.to_pandas(types_mapper=types.get)
+    return shown
 
 
 def _by_partition(found: Diff) -> pa.Table:
@@ -101,20 +85,22 @@ def _changed(files: pa.Table) -> pa.Table:
     return files.filter(pc.not_equal(files["change"], "compaction"))
 
 
-def _signed(side: str, value: int) -> str:
-    return ("+" if side == "added" else units.MINUS) + units.count(value)
-
-
-def files(found: Diff, *, hide_compaction: bool) -> pd.DataFrame:
-    """Every file that differs: side, path, partition, bucket, bytes, rows, level, what changed it."""
+def listed(found: Diff, *, hide_compaction: bool) -> pa.Table:
+    """Every file that differs: side ("added" or "removed"), path, partition, bucket, bytes, rows, level, change."""
     parts = []
     for side, table in (("added", found.added), ("removed", found.removed)):
         shown = _changed(table) if hide_compaction else table
         shown = shown.select(["path", "partition", "bucket", "bytes", "rows", "level", "change"])
-        parts.append(shown.append_column("side", pa.array([words.SIDES[side]] * len(shown), pa.string())))
-    frame: pd.DataFrame = pa.concat_tables(parts).to_pandas()
+        parts.append(shown.add_column(0, "side", pa.array([side] * len(shown), pa.string())))
+    return pa.concat_tables(parts)
+
+
+def files(rows: pa.Table) -> pd.DataFrame:
+    """Rows of `listed` as a table shows them."""
+    frame = partition_frame(rows)
+    frame["side"] = frame["side"].map(words.SIDES)
     frame["change"] = frame["change"].map(words.CHANGES)
-    return frame[["side", "path", "partition", "bucket", "bytes", "rows", "level", "change"]]
+    return frame
 
 
 def sentence(found: Diff) -> str | None:
@@ -153,12 +139,15 @@ def row_stat(found: RowDiff) -> str:
     return f'<div class="snap-stat">{markup.join(parts, " &nbsp;·&nbsp; ")}</div>'
 
 
-def rows(found: RowDiff) -> tuple[pd.DataFrame, dict[str, str]]:
-    """A line for each row that differs, and the labels of its columns: what happened, how often, the key, and what a
-    row has in the columns that differ: `before → after` of a changed one. Columns in which nothing differs are not
-    there. Names are numbers, because a column of a table may be called anything."""
+def rows(found: RowDiff, kinds: Collection[str] = ()) -> tuple[pd.DataFrame, dict[str, str]]:
+    """A line for each row that differs (of these kinds alone, where some are named), and the labels of its columns:
+    what happened, how often, the key, and what a row has in the columns that differ: `before → after` of a changed one.
+    Columns in which nothing differs are not there. Names are numbers, because a column of a table may be called
+    anything."""
     lines = []
     for each in found.changes:
+        if kinds and each.kind not in kinds:
+            continue
         line = {"side": words.ROW_SIDES[each.kind]}
         if not found.key:
             line["times"] = str(each.times)
@@ -179,3 +168,30 @@ def _cell(value: object) -> str:
     if value is None:
         return words.NULL
     return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def settings(found: Diff, before: Mapping[str, str], after: Mapping[str, str]) -> pd.DataFrame:
+    """What changed beside rows: columns, options, and what ANALYZE has counted, a line each."""
+    lines = [(words.SETTING_COLUMN, each) for each in found.schema_changes]
+    lines += [(words.SETTING_OPTION, each) for each in found.option_changes]
+    for name in dict.fromkeys((*before, *after)):
+        if before.get(name) != after.get(name):
+            nothing = words.NOT_COUNTED
+            told = words.became(before.get(name, nothing), after.get(name, nothing))
+            lines.append((words.SETTING_STATISTICS, f"{name}: {told}"))
+    return pd.DataFrame(lines, columns=["of", "changed"])
+
+
+def commits(found: Diff, zone: str, now_ms: int) -> pd.DataFrame:
+    """The commits between, newest first."""
+    listed = tuple(reversed(found.commits))
+    return pd.DataFrame(
+        {
+            "snapshot": [str(each.id) for each in listed],
+            "kind": [words.commit_kind(each.kind) for each in listed],
+            "committed": [units.moment(each.time_ms, zone) for each in listed],
+            "ago": [units.ago(each.time_ms, now_ms) for each in listed],
+            "delta": [units.signed(each.delta_rows) for each in listed],
+            "user": [each.commit_user for each in listed],
+        }
+    )

@@ -143,7 +143,7 @@ def life_facts(course: Course, zone: str, now_ms: int) -> list[tuple[str, Piece]
     if course.born is not None:
         facts.append((words.LIFE_REMOVED, words.life_removed(course, zone)))
     facts.append((words.LIFE_KEPT, words.life_held(counts)))
-    facts.append((words.LIFE_WHY, words.capitalized(course.life.words)))
+    facts.append((words.LIFE_WHY, words.capitalized(words.spoken(course.life.words))))
     facts.append((words.LIFE_EARLIEST, _earliest(course, zone, now_ms)))
     return facts
 
@@ -174,7 +174,7 @@ def stretches(course: Course, zone: str) -> pd.DataFrame:
             "count": [row["holders"] for row in rows],
             "since": [units.moment(row["since_ms"], zone) for row in rows],
             "until": [units.moment(row["until_ms"], zone) for row in rows],
-            "ends": [row["ends"] or "—" for row in rows],
+            "ends": [words.spoken(each.ends.words) if each.ends else "—" for each in course.stretches],
         }
     )
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core import contents
 from core import diff as differing
 from core.diff import Diff
 from core.errors import SnapscopeError
 from core.history import History
-from dashboard import state
-from dashboard.present import charts, commands, differences, markup, pointing, units, words
+from dashboard import loading, state
+from dashboard.present import changetree, charts, commands, differences, markup, pointing, words
 from dashboard.present.axis import axis
-from dashboard.widgets import details, errors, frame, grids, how, lanes, picker, plans, rowchanges
+from dashboard.widgets import details, errors, frame, grids, how, lanes, paged, picker, plans, rowchanges
 from dashboard.widgets.frame import Opened
 from dashboard.widgets.picker import Picked
 
@@ -94,29 +95,52 @@ def _show(opened: Opened, history: History, found: Diff) -> None:
     kinds = [words.BY_PARTITION, words.FILES, words.ROW_CHANGES, words.SCHEMA_OPTIONS, words.COMMITS]
     partitions, files, changed, schema, commits = st.tabs(kinds)
     with partitions:
-        if len(found.partitions):
-            st.html(differences.partitions(found, hide_compaction=hide))
+        _partitions(found, hide=hide)
     with files:
         _files(found, hide=hide)
     with changed:
         has_rows = rowchanges.draw(opened, history, found.a, found.b)
     with schema:
-        _schema(found)
+        _settings(opened, history, found)
     with commits:
         _commits(opened, found)
     plans.command(commands.diff(opened.ref.location, found.a.point, found.b.point, rows=has_rows))
 
 
+def _partitions(found: Diff, *, hide: bool) -> None:
+    table = differences.partitions(found, hide_compaction=hide)
+    if not len(table):
+        if len(found.partitions):
+            st.html(markup.note("info", differences.compacted(found)))
+        return
+    st.html(changetree.drawn(table))
+    as_table = st.expander(words.DIFF_AS_TABLE, key="diff.partitions.table", on_change="rerun")
+    if as_table.open:
+        columns = {name: grids.number(label) for name, label in words.TREE_COLUMNS.items()}
+        columns["partition"] = grids.text(words.COLUMN["partition"], width="large")
+        with as_table:
+            grids.draw(
+                differences.partition_frame(table), "diff.partitions", columns=columns, what=words.PARTITIONS,
+                name=f"{_name(found)}-partitions",
+            )  # fmt: skip
+
+
+def _name(found: Diff) -> str:
+    return f"diff-{found.a.snapshot.id}-{found.b.snapshot.id}"
+
+
 def _files(found: Diff, *, hide: bool) -> None:
-    listed = differences.files(found, hide_compaction=hide)
-    if listed.empty:
+    listed = differences.listed(found, hide_compaction=hide)
+    if not len(listed):
         st.html(
             markup.note("info", differences.compacted(found) if hide and len(found.added) else words.NO_FILE_CHANGE)
         )
         return
-    grids.draw(
+    of = f"{found.a.point}.{found.b.point}.{hide}"
+    chosen = paged.draw(
         listed,
         "diff.files",
+        differences.files,
         columns={
             "side": grids.text(words.COLUMN["side"], width="small"),
             "path": grids.text(words.COLUMN["path"], width="large"),
@@ -127,37 +151,42 @@ def _files(found: Diff, *, hide: bool) -> None:
             "level": grids.number(words.COLUMN["level"]),
             "change": grids.text(words.COLUMN["change"], words.CHANGE_HELP),
         },
-        what=words.FILES_NOUN,
-        name=f"diff-{found.a.snapshot.id}-{found.b.snapshot.id}",
+        name=_name(found),
+        of=of,
     )
+    key = "diff.file"
+    if chosen is not None:
+        st.session_state[key] = (of, listed["path"][chosen].as_py(), listed["side"][chosen].as_py())
+    of_then, path, side = st.session_state.get(key, (None, "", ""))
+    if of_then == of:
+        point = found.b.point if side == "added" else found.a.point
+        frame.link("files", words.life_of(path.rsplit("/", 1)[-1]), ":material/folder_open:", file=path, point=point)
+    else:
+        st.caption(words.CHOOSE_A_FILE)
 
 
-def _schema(found: Diff) -> None:
-    changes = [*found.schema_changes, *found.option_changes]
-    if not changes:
+def _settings(opened: Opened, history: History, found: Diff) -> None:
+    """Columns by id, options, statistics."""
+    table = loading.table(opened.ref.location)
+    counted = [contents.analyzed(table, history, point) for point in (found.a, found.b)]
+    changes = differences.settings(found, *counted)
+    if changes.empty:
         st.html(markup.note("info", words.NO_SCHEMA_CHANGE))
         return
-    st.html("".join(markup.note("info", change) for change in changes))
+    columns = {"of": grids.text(words.SETTING_OF, width="small"), "changed": grids.text(words.SETTING, width="large")}
+    grids.draw(changes, "diff.settings", columns=columns, what=words.CHANGES_NOUN, name=f"{_name(found)}-settings")
 
 
 def _commits(opened: Opened, found: Diff) -> None:
     if not found.commits:
         st.html(markup.note("info", words.NO_COMMITS_BETWEEN))
         return
-    shown = found.commits[-differences.SHOWN_PARTITIONS :]
-    lines: list[list[markup.Piece]] = [
-        [
-            markup.mono(each.id),
-            words.commit_kind(each.kind),
-            markup.moment(each.time_ms, opened.zone, opened.now_ms),
-            units.signed(each.delta_rows),
-            markup.mono(each.commit_user),
-        ]
-        for each in reversed(shown)
-    ]
-    st.html(markup.table(words.COMMIT_HEADS, lines, numbers=(3,)))
-    if len(found.commits) > len(shown):
-        st.html(markup.note("info", words.capped_newest(len(shown), len(found.commits))))
+    columns = {name: grids.text(label) for name, label in words.COMMIT_COLUMNS.items()}
+    columns["delta"] = st.column_config.TextColumn(words.COMMIT_COLUMNS["delta"], alignment="right")
+    grids.draw(
+        differences.commits(found, opened.zone, opened.now_ms), "diff.commits", columns=columns,
+        what=words.COMMITS_NOUN, name=f"{_name(found)}-commits",
+    )  # fmt: skip
 
 
 draw()

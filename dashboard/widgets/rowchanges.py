@@ -64,7 +64,15 @@ def _show(found: RowDiff) -> None:
         return
     if found.truncated:
         st.html(markup.note("warning", words.rows_capped(len(found.changes))))
-    frame, labels = differences.rows(found)
+    kinds = [kind for kind in words.ROW_SIDES if getattr(found, kind)]
+    chosen = st.pills(
+        words.ROW_KINDS_SHOWN, kinds, key="rows.kinds", selection_mode="multi", format_func=words.ROW_SIDES.__getitem__,
+        help=words.ROW_KINDS_HELP, label_visibility="collapsed",
+    ) if len(kinds) > 1 else ()  # fmt: skip
+    frame, labels = differences.rows(found, chosen)
+    if frame.empty:
+        st.html(markup.note("info", words.NO_ROW_OF_KIND))
+        return
     columns = {name: grids.text(label) for name, label in labels.items()}
     columns["times"] = st.column_config.TextColumn(words.TIMES, alignment="right")
     grids.draw(frame, "rows.grid", columns=columns, what=words.ROWS_NOUN, name=words.ROW_CHANGES_NAME, tall=True)

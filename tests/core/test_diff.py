@@ -340,7 +340,16 @@ A, B = (0, "a", "INT"), (1, "b", "STRING")
         ([A, B], [A, (2, "b", "STRING")], ["added column b STRING", "dropped column b STRING"]),
         ([A], [(0, "z", "BIGINT")], ["renamed column a to z", "changed type of z from INT to BIGINT"]),
         ([A, B], [(2, "n", "INT"), B, A], ["added column n INT", "reordered columns"]),
-        ([(0, "m", {"type": "MAP"})], [(0, "m", {"type": "MAP", "key": "INT"})], ["changed type of m from MAP to MAP"]),
+        (
+            [(0, "m", {"type": "MAP"})],
+            [(0, "m", {"type": "MAP", "key": "INT"})],
+            ["changed type of m from MAP to MAP<INT>"],
+        ),
+        (
+            [(0, "r", {"type": "ROW NOT NULL", "fields": [{"name": "x", "type": "INT"}]})],
+            [(0, "r", {"type": "ROW", "fields": [{"name": "x", "type": {"type": "ARRAY", "element": "STRING"}}]})],
+            ["changed type of r from ROW<x INT> NOT NULL to ROW<x ARRAY<STRING>>"],
+        ),
     ],
 )
 def test_schema_changes_go_by_column_id(before: list[Any], after: list[Any], expected: list[str]) -> None:

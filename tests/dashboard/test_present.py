@@ -22,6 +22,7 @@ from core.history import History
 from core.plan import preview
 from core.table import open_table
 from dashboard.present import (
+    changetree,
     charts,
     differences,
     exports,
@@ -394,8 +395,8 @@ def test_a_stat_line_tells_compaction_apart(compacted: History) -> None:
         "compaction 3 → 1 file, 15.0 kB → 14.0 kB"
     )
     assert differences.carried_rows(found) == 0
-    assert len(differences.files(found, hide_compaction=True)) == 1
-    assert len(differences.files(found, hide_compaction=False)) == 5
+    assert len(differences.listed(found, hide_compaction=True)) == 1
+    assert len(differences.listed(found, hide_compaction=False)) == 5
 
 
 def test_rows_inside_compaction_are_told(compacted: History) -> None:
@@ -413,6 +414,34 @@ def test_sentences_of_differences(compacted: History) -> None:
 
 def test_partitions_of_a_difference(table: TableBuilder) -> None:
     found = difference(history(table), "7", "8")
-    assert plain(differences.partitions(found, hide_compaction=False)) == (
-        "Partition Bucket Files Added Rows Files Removed Rows dt=2026-01-10 0 +1 700 B +7 —"
+    assert plain(changetree.drawn(differences.partitions(found, hide_compaction=False))) == (
+        "Partition and bucket Files Added Rows Files Removed Rows dt=2026-01-10/bucket-0 +1 700 B +7 —"
     )
+
+
+def test_folders_of_a_difference_add_up() -> None:
+    """Two keys and buckets: each folder has the sums of all below it; a folder that is alone is one step with it."""
+    counted = [(place, bucket, *([1, 10 * number, number] * 2)) for number, (place, bucket) in enumerate(
+        [("dt=1/h=1", 0), ("dt=1/h=1", 1), ("dt=1/h=2", 0), ("dt=2/h=1", -2)], start=1)]  # fmt: skip
+    names = ["partition", "bucket", *changetree.COUNTED]
+    rows = pa.table({name: [row[place] for row in counted] for place, name in enumerate(names)})
+    root = changetree.tree(rows)
+    assert root.sums["added_bytes"] == root.sums["removed_bytes"] == 100
+    assert list(root.inner) == ["dt=1", "dt=2"]
+    assert root.inner["dt=1"].sums["added_rows"] == 6
+    assert root.inner["dt=1"].inner["h=1"].sums["added_files"] == 2
+    assert root.inner["dt=2"].name == "dt=2/h=1/bucket-postpone"
+    assert root.inner["dt=1"].inner["h=2"].inner == {}
+    assert changetree.leaves(root) == 4
+    assert changetree.drawn(rows).count("<details open>") == 2
+    many = pa.concat_tables([rows.set_column(0, "partition", pa.array([f"p={n}"] * 4)) for n in range(70)])
+    assert changetree.drawn(many).count("bucket-") == changetree.SHOWN
+    assert "The first 200 of 210" in plain(changetree.drawn(many))
+
+
+def test_what_changed_beside_rows(table: TableBuilder) -> None:
+    found = difference(history(table), "7", "8")
+    shown = differences.settings(found, {"rows": "1"}, {"rows": "2", "id": "min 0"})
+    told = dict(zip(shown["changed"], shown["of"], strict=True))
+    assert told["rows: 1 → 2"] == told[f"id: {words.NOT_COUNTED} → min 0"] == words.SETTING_STATISTICS
+    assert differences.settings(found, {"rows": "1"}, {"rows": "1"}).shape[0] == len(shown) - 2

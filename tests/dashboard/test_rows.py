@@ -67,6 +67,8 @@ def test_only_changed_cells_are_shown() -> None:
         {"side": "+ added", "k0": "2", "c1": "2026-01-02", "c2": ""},
         {"side": "− removed", "k0": "3", "c1": "nan", "c2": "null"},
     ]
+    only, _ = differences.rows(found(*CHANGES), {"removed"})
+    assert set(only["side"]) == {words.ROW_SIDES["removed"]}
     shown, labels = differences.rows(found(Change("added", {}, {}, {"v": 5}, times=3), key=()))
     assert shown.to_dict("records") == [{"side": "+ added", "times": "3", "c1": "5"}]
     assert "7 unchanged" in differences.row_stat(found())

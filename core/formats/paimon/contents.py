@@ -6,6 +6,7 @@ Law: nothing is read that was decoded before; a file that cannot be read is an e
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from core.formats.paimon.partitions import directory
 from core.formats.paimon.types import Type, parse, text
 from core.model import Heads, Schema, Snapshot
 from core.runs import Ints
+from core.store import Store
 
 LISTS = {"base": "baseManifestList", "delta": "deltaManifestList", "changelog": "changelogManifestList"}
 INDEX_KIND = "index"
@@ -122,6 +124,20 @@ def retractions(decoded: Manifests, heads: Heads, snapshot: Snapshot, files: pa.
     vectors = [each.rows for each in details.vectors(decoded, heads, snapshot).values()]
     known = [each for each in (*told, *vectors) if each is not None]
     return sum(known) if len(known) == len(told) + len(vectors) else None
+
+
+def analyzed(store: Store, snapshot: Snapshot) -> dict[str, Any] | None:
+    """The statistics file that a snapshot names, as it stands; None where it names none."""
+    name = snapshot.fields.get("statistics")
+    if not isinstance(name, str):
+        return None
+    path = f"{layout.STATISTICS}/{layout.plain_name(name, 'statistics')}"
+    try:
+        return dict(json.loads(store.read(path)))
+    except (ValueError, TypeError) as error:
+        raise Corrupt(
+            "A statistics file was expected to hold one JSON object.", path=path, remedy="Run ANALYZE again."
+        ) from error
 
 
 def statistics(

@@ -22,7 +22,7 @@ HIDE_COMPACTION = "Hide compaction"
 HIDE_COMPACTION_HELP = "Files that only rewrite rows already there are told apart from real change."
 BY_PARTITION = "By partition and bucket"
 FILES = "Files"
-SCHEMA_OPTIONS = "Schema and options"
+SCHEMA_OPTIONS = "Schema, options, statistics"
 COMMITS = "Commits between"
 SAME_POINT = "A and B name the same content: there is no difference."
 NO_FILE_CHANGE = "No data file differs between A and B."
@@ -31,7 +31,7 @@ ALL_COMPACTED = (
     "Every file that differs came or went by compaction. Rows written between A and B are inside of such files: Row "
     "changes tells which."
 )
-NO_SCHEMA_CHANGE = "Columns and options are the same at both points."
+NO_SCHEMA_CHANGE = "Columns, options and statistics are the same at both points."
 NET = "Net"
 ROWS_NOUN = "rows"
 ROW = "row"
@@ -39,7 +39,19 @@ FILE = "file"
 NONE_OF: Mapping[str, str] = {"added": "no file added", "removed": "no file removed"}
 WHOLE_TABLE = "(whole table)"
 PARTITIONS = "partitions"
-PARTITION_HEADS = ("Partition", "Bucket", "Files", "Added", "Rows", "Files", "Removed", "Rows")
+TREE_HEADS = ("Partition and bucket", "Files", "Added", "Rows", "Files", "Removed", "Rows")
+TREE_COLUMNS: Mapping[str, str] = {
+    "partition": "Partition",
+    "bucket": "Bucket",
+    "added_files": "Files added",
+    "added_bytes": "Bytes added",
+    "added_rows": "Rows added",
+    "removed_files": "Files removed",
+    "removed_bytes": "Bytes removed",
+    "removed_rows": "Rows removed",
+}
+DIFF_AS_TABLE = "The same as a table"
+CHOOSE_A_FILE = "Choose a file to see who brought it, who took it away, and what still keeps it."
 SIDES: Mapping[str, str] = {"added": "+ added", "removed": "− removed"}
 CHANGES: Mapping[str, str] = {"data": "data", "compaction": "compaction", "deletes": "deletes changed"}
 
@@ -113,7 +125,25 @@ def sentence(text: str) -> str:
 
 BACKWARDS = "B is older than A: added means what A lacks and B had. Swap to read it forwards in time."
 
-COMMIT_HEADS = ("Snapshot", "Commit", "Committed", "Rows", "Commit user")
+COMMIT_COLUMNS: Mapping[str, str] = {
+    "snapshot": "Snapshot",
+    "kind": "Commit",
+    "committed": "Committed",
+    "ago": "How long ago",
+    "delta": "Rows",
+    "user": "Commit user",
+}
+COMMITS_NOUN = "commits"
+SETTING_OF = "Of"
+SETTING = "What changed"
+SETTING_COLUMN = "column"
+SETTING_OPTION = "option"
+SETTING_STATISTICS = "statistics"
+NOT_COUNTED = "not counted"
+CHANGES_NOUN = "changes"
+ROW_KINDS_SHOWN = "Kinds of change shown"
+ROW_KINDS_HELP = "Only rows of these kinds; all where none is chosen."
+NO_ROW_OF_KIND = "None of the rows shown is of this kind. The totals above count all."
 NO_COMMITS_BETWEEN = "No retained snapshot lies between A and B on one branch."
 FILES_NOUN = "files"
 POINTS_NOUN = "points"
@@ -140,8 +170,8 @@ COLUMN: Mapping[str, str] = {
 }
 
 
-def capped_newest(shown: int, total: int) -> str:
-    return f"The newest {units.count(shown)} of {units.count(total)} commits are shown."
+def life_of(name: str) -> str:
+    return f"Life of {name}"
 
 
 # Cells of long tables that are written in the hue of their meaning.

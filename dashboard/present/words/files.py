@@ -12,6 +12,7 @@ from core.lives import Course, Stretch
 from core.model import MAIN, Holder
 from dashboard.present import units
 from dashboard.present.words.how import Rule
+from dashboard.present.words.told import spoken
 
 FILES_POINT = "Files at"
 FILE_BOX = "A file's life"
@@ -172,7 +173,7 @@ def life_at_least(at_ms: int, zone: str) -> str:
 
 
 def stretch_hover(each: Stretch) -> str:
-    ends = f"<br>{escape(each.ends.words)}" if each.ends else ""
+    ends = f"<br>{escape(spoken(each.ends.words))}" if each.ends else ""
     return f"{escape(stretch_points(each.first.point, each.last.point, len(each.holders)))}{ends}"
 
 

@@ -22,13 +22,13 @@ HIDE_COMPACTION = "隐藏合并"
 HIDE_COMPACTION_HELP = "只是重写已有行的文件与真正的改动分开显示。"
 BY_PARTITION = "按分区和桶"
 FILES = "文件"
-SCHEMA_OPTIONS = "表结构与选项"
+SCHEMA_OPTIONS = "表结构、选项、统计信息"
 COMMITS = "其间的提交"
 SAME_POINT = "A 和 B 指向同一内容：没有差异。"
 NO_FILE_CHANGE = "A 与 B 之间没有不同的数据文件。"
 ONLY_COMPACTION = "只发生了合并：文件被重写，没有增加或移除任何行。"
 ALL_COMPACTED = "所有不同的文件都因合并而来或而去。A 与 B 之间写入的行就在这些文件里：“行级改动”会指出是哪些。"
-NO_SCHEMA_CHANGE = "两个时间点的列和选项相同。"
+NO_SCHEMA_CHANGE = "两个时间点的列、选项和统计信息都相同。"
 NET = "净变化"
 ROWS_NOUN = "行"
 ROW = "行"
@@ -36,7 +36,19 @@ FILE = "个文件"
 NONE_OF: Mapping[str, str] = {"added": "没有新增文件", "removed": "没有移除文件"}
 WHOLE_TABLE = "（整张表）"
 PARTITIONS = "个分区"
-PARTITION_HEADS = ("分区", "桶", "文件", "新增", "行数", "文件", "移除", "行数")
+TREE_HEADS = ("分区和桶", "文件", "新增", "行", "文件", "移除", "行")
+TREE_COLUMNS: Mapping[str, str] = {
+    "partition": "分区",
+    "bucket": "桶",
+    "added_files": "新增文件",
+    "added_bytes": "新增字节",
+    "added_rows": "新增行",
+    "removed_files": "移除文件",
+    "removed_bytes": "移除字节",
+    "removed_rows": "移除行",
+}
+DIFF_AS_TABLE = "以表格显示"
+CHOOSE_A_FILE = "选择一个文件，看谁带来了它、谁移除了它、什么还保留着它。"
 SIDES: Mapping[str, str] = {"added": "+ 新增", "removed": "− 移除"}
 CHANGES: Mapping[str, str] = {"data": "数据", "compaction": "合并", "deletes": "删除标记有变"}
 
@@ -106,7 +118,25 @@ def sentence(text: str) -> str:
 
 BACKWARDS = "B 早于 A：“新增”是 A 没有而 B 曾有的。对调即可按时间顺序阅读。"
 
-COMMIT_HEADS = ("快照", "提交", "提交时间", "行数", "提交用户")
+COMMIT_COLUMNS: Mapping[str, str] = {
+    "snapshot": "快照",
+    "kind": "提交",
+    "committed": "提交时间",
+    "ago": "多久以前",
+    "delta": "行",
+    "user": "提交用户",
+}
+COMMITS_NOUN = "次提交"
+SETTING_OF = "对象"
+SETTING = "改变了什么"
+SETTING_COLUMN = "列"
+SETTING_OPTION = "选项"
+SETTING_STATISTICS = "统计信息"
+NOT_COUNTED = "未统计"
+CHANGES_NOUN = "处改变"
+ROW_KINDS_SHOWN = "显示的改变种类"
+ROW_KINDS_HELP = "只显示这些种类的行；一个都不选则全部显示。"
+NO_ROW_OF_KIND = "所显示的行中没有这一种。上面的总数包括全部。"
 NO_COMMITS_BETWEEN = "在同一个分支上，A 与 B 之间没有保留着的快照。"
 FILES_NOUN = "个文件"
 POINTS_NOUN = "个时间点"
@@ -133,8 +163,8 @@ COLUMN: Mapping[str, str] = {
 }
 
 
-def capped_newest(shown: int, total: int) -> str:
-    return f"显示 {units.count(total)} 次提交中最新的 {units.count(shown)} 次。"
+def life_of(name: str) -> str:
+    return f"{name} 的一生"
 
 
 # 长表格里按含义着色的单元格。

@@ -12,6 +12,7 @@ from core.lives import Course, Stretch
 from core.model import MAIN, Holder
 from dashboard.present import units
 from dashboard.present.words.how import Rule
+from dashboard.present.words.zh.told import spoken
 
 FILES_POINT = "文件所在的时间点"
 FILE_BOX = "一个文件的一生"
@@ -169,7 +170,7 @@ def life_at_least(at_ms: int, zone: str) -> str:
 
 
 def stretch_hover(each: Stretch) -> str:
-    ends = f"<br>{escape(each.ends.words)}" if each.ends else ""
+    ends = f"<br>{escape(spoken(each.ends.words))}" if each.ends else ""
     return f"{escape(stretch_points(each.first.point, each.last.point, len(each.holders)))}{ends}"
 
 
