@@ -287,7 +287,8 @@ def _dress(
         "showgrid": False,
     }
     layout["xaxis"] = {
-        "type": "date", "anchor": "y" if len(heights) == 1 else f"y{len(heights)}", "showgrid": True,
+        "type": "date", "tickformatstops": words.date_ticks(),
+        "anchor": "y" if len(heights) == 1 else f"y{len(heights)}", "showgrid": True,
         "gridcolor": palette.grid, "zeroline": False, "tickfont": {"size": 12},
         "showspikes": True, "spikemode": "across", "spikethickness": 1, "spikedash": "dot", "spikecolor": palette.muted,
         "title": {"text": words.axis_time(canvas.zone), "font": {"size": 12, "color": palette.muted}, "standoff": 4},

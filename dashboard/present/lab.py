@@ -101,7 +101,10 @@ def calendar(days: Sequence[Due], now_ms: int, palette: Palette, zone: str) -> F
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         showlegend=True,
         hovermode="closest",
-        xaxis={"type": "date", "showgrid": False, "zeroline": False, "fixedrange": True},
+        xaxis={
+            "type": "date", "tickformatstops": words.date_ticks(),
+            "showgrid": False, "zeroline": False, "fixedrange": True,
+        },
         yaxis={
             "tickvals": [0, top / 2, top], "ticktext": [units.size(round(each)) for each in (0, top / 2, top)],
             "gridcolor": palette.grid, "zeroline": False, "fixedrange": True, "rangemode": "tozero",

@@ -74,11 +74,13 @@ def sidebar(place: Place) -> None:
         _warehouse_box(place)
         tree.draw(_choose(place))
         st.space("stretch")
-        with st.container(horizontal=True, gap="small"):
+        zone, language_ = st.columns([1.3, 1], gap="xsmall")
+        with zone:
             _zone_box(place)
+        with language_:
             _language_box()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(words.now_line(place.now_ms, place.zone), width="stretch")
+            st.caption(words.now_line(place.now_ms, place.zone), width=130)
             st.button(
                 words.REFRESH, icon=":material/refresh:", help=words.REFRESH_HELP, on_click=_refresh, type="tertiary"
             )
