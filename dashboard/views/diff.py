@@ -12,7 +12,7 @@ from core.history import History
 from dashboard import loading, state
 from dashboard.present import changetree, charts, commands, differences, markup, pointing, words
 from dashboard.present.axis import axis
-from dashboard.widgets import details, errors, frame, grids, how, lanes, paged, picker, plans, rowchanges
+from dashboard.widgets import details, errors, frame, grids, how, lanes, paged, picker, plans, reports, rowchanges
 from dashboard.widgets.frame import Opened
 from dashboard.widgets.picker import Picked
 
@@ -105,6 +105,7 @@ def _show(opened: Opened, history: History, found: Diff) -> None:
     with commits:
         _commits(opened, found)
     plans.command(commands.diff(opened.ref.location, found.a.point, found.b.point, rows=has_rows))
+    reports.of_diff(opened, history, found)
 
 
 def _partitions(found: Diff, *, hide: bool) -> None:

@@ -9,7 +9,7 @@ from core.history import History
 from dashboard import loading, state
 from dashboard.present import charts, markup, rows, trends, words
 from dashboard.present.axis import MAX_POINTS, Axis, axis
-from dashboard.widgets import details, errors, frame, grids, how, lanes, picker
+from dashboard.widgets import details, errors, frame, grids, how, lanes, picker, reports
 from dashboard.widgets.frame import Opened
 
 CHART = "timeline.chart"
@@ -114,6 +114,8 @@ def _detail(opened: Opened, history: History | None) -> None:
     how.beside(markup.panel_title(words.point_title(found)), words.HOW_TREND, words.HOW_DUE)
     details.neighbours(opened, found)
     details.draw(opened, history, found)
+    if history is not None:
+        reports.of_table(opened, history, found)
 
 
 draw()

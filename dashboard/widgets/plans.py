@@ -16,7 +16,7 @@ from core.planned import Plan
 from core.sweep import Receipt
 from dashboard import access, jobs, loading, state
 from dashboard.present import branches, commands, markup, rows, units, words
-from dashboard.widgets import errors, grids, how, lab, unfinished
+from dashboard.widgets import errors, grids, how, lab, reports, unfinished
 from dashboard.widgets.frame import Opened
 
 POLL_S = 0.5
@@ -42,6 +42,7 @@ def command_of(opened: Opened, plan: Plan) -> None:
     if procedure is not None:
         st.caption(words.PROCEDURE[opened.heads.format])
         st.code(procedure, language="sql", wrap_lines=True)
+    reports.of_plan(opened, plan)
 
 
 def draw(opened: Opened, plan: Plan, history: History) -> None:

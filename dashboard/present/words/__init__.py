@@ -27,6 +27,7 @@ from dashboard.present.words.notices import *
 from dashboard.present.words.overview import *
 from dashboard.present.words.pointing import *
 from dashboard.present.words.query import *
+from dashboard.present.words.report import *
 from dashboard.present.words.retention import *
 from dashboard.present.words.schedule import *
 from dashboard.present.words.tags import *

@@ -19,6 +19,7 @@ from dashboard.present.words.zh.notices import *
 from dashboard.present.words.zh.overview import *
 from dashboard.present.words.zh.pointing import *
 from dashboard.present.words.zh.query import *
+from dashboard.present.words.zh.report import *
 from dashboard.present.words.zh.retention import *
 from dashboard.present.words.zh.schedule import *
 from dashboard.present.words.zh.tags import *
