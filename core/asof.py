@@ -16,7 +16,7 @@ from core.errors import Corrupt, Invalid, NotFound
 from core.model import MAIN, Heads, Line, Schema, Snapshot
 from core.told import both, told
 
-GRAMMAR = (
+GRAMMAR = told(
     "A point is a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/POINT, time:ISO-TIME-WITH-ZONE or "
     "time:EPOCH-MILLISECONDS, watermark:NUMBER, latest, earliest or latest~N."
 )
@@ -47,13 +47,13 @@ def parse_time_ms(text: str) -> int:
         moment = dt.datetime.fromisoformat(stripped)
     except ValueError:
         raise Invalid(
-            f"{text!r} is no time.",
-            remedy="Write ISO with a zone, such as 2026-11-01T00:00:00Z, or epoch milliseconds.",
+            told("{text!r} is no time.", text=text),
+            remedy=told("Write ISO with a zone, such as 2026-11-01T00:00:00Z, or epoch milliseconds."),
         ) from None
     if moment.tzinfo is None:
         raise Invalid(
-            f"The time {text!r} has no zone, so it could mean two different moments.",
-            remedy="Add one, such as 2026-11-01T00:00:00Z or 2026-11-01T00:00:00+08:00.",
+            told("The time {text!r} has no zone, so it could mean two different moments.", text=text),
+            remedy=told("Add one, such as 2026-11-01T00:00:00Z or 2026-11-01T00:00:00+08:00."),
         )
     return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1)
 
@@ -80,7 +80,8 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     line = heads.line(branch)
     if line is None:
         known = ", ".join(each.branch for each in heads.lines)
-        raise NotFound(f"There is no branch {branch!r}.", path=heads.location, remedy=f"Branches: {known}.")
+        remedy = told("Branches: {names}.", names=known)
+        raise NotFound(told("There is no branch {name!r}.", name=branch), path=heads.location, remedy=remedy)
     kind, _, value = text.partition(":")
     if re.fullmatch(r"\d{1,19}", text):
         return _by_id(line, int(text))
@@ -96,7 +97,7 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         snapshots = _retained(line)
         _refuse_between(line, None, snapshots[0].id)
         return _answer(line, 0, told("The earliest of the {count} retained snapshots.", count=len(snapshots)))
-    raise Invalid(f"{point!r} is no point.", remedy=GRAMMAR)
+    raise Invalid(told("{text!r} is no point.", text=point), remedy=GRAMMAR)
 
 
 def _by_id(line: Line, wanted: int) -> AsOf:
@@ -106,9 +107,12 @@ def _by_id(line: Line, wanted: int) -> AsOf:
     _refuse_unreadable(line, "snapshot", str(wanted))
     tags = [f"tag:{tag.name}" for tag in line.tags if tag.snapshot.id == wanted]
     nearest = min(line.snapshots, key=lambda each: abs(each.id - wanted), default=None)
-    ways = [f"It expired, but {' and '.join(tags)} still keeps it."] if tags else []
-    ways += [f"The nearest retained snapshot is {nearest.id}."] if nearest else ["No snapshot is retained."]
-    raise NotFound(f"Snapshot {wanted} is not retained{_on(line)}.", remedy=" ".join(ways))
+    way = told("No snapshot is retained.")
+    if nearest:
+        way = told("The nearest retained snapshot is {id}.", id=nearest.id)
+    if tags:
+        way = both(told("It expired, but {tags} still keeps it.", tags=" and ".join(tags)), way)
+    raise NotFound(told("Snapshot {id} is not retained{on}.", id=wanted, on=_on(line)), remedy=way)
 
 
 def _by_tag(line: Line, name: str) -> AsOf:
@@ -118,7 +122,8 @@ def _by_tag(line: Line, name: str) -> AsOf:
     else:
         _refuse_unreadable(line, "tag", name)
         known = ", ".join(each.name for each in line.tags[:20]) or "none"
-        raise NotFound(f"There is no tag {name!r}{_on(line)}.", remedy=f"Tags: {known}.")
+        remedy = told("Tags: {names}.", names=known)
+        raise NotFound(told("There is no tag {name!r}{on}.", name=name, on=_on(line)), remedy=remedy)
     own = tag.snapshot
     is_retained = any(each.id == own.id and each.content == own.content for each in line.snapshots)
     kept = "Tag {name} keeps snapshot {id}."
@@ -140,11 +145,12 @@ def _by_time(line: Line, time_ms: int) -> AsOf:
         first = min(snapshots, key=lambda each: each.time_ms)
         older = [tag for tag in line.tags if tag.snapshot.time_ms <= time_ms]
         newest = max(older, key=lambda tag: (tag.snapshot.time_ms, tag.snapshot.id), default=None)
-        hint = f" An older tag is there: tag:{newest.name}, of {in_words(newest.snapshot.time_ms)}." if newest else ""
-        raise NotFound(
-            f"No retained snapshot{_on(line)} was committed at or before {in_words(time_ms)}.",
-            remedy=f"The nearest is snapshot {first.id}, committed {in_words(first.time_ms)}.{hint}",
-        )
+        way = told("The nearest is snapshot {id}, committed {at}.", id=first.id, at=in_words(first.time_ms))
+        if newest:
+            at = in_words(newest.snapshot.time_ms)
+            way = both(way, told("An older tag is there: tag:{name}, of {at}.", name=newest.name, at=at))
+        why = "No retained snapshot{on} was committed at or before {at}."
+        raise NotFound(told(why, on=_on(line), at=in_words(time_ms)), remedy=way)
     index = fitting[-1]
     found = snapshots[index]
     _refuse_between(line, found.id, snapshots[index + 1].id if index + 1 < len(snapshots) else None)
@@ -176,17 +182,21 @@ def _by_watermark(line: Line, watermark: int) -> AsOf:
             return _answer(line, index, told(past, watermark=watermark))
     _refuse_between(line, snapshots[-1].id, None)
     known = [each.watermark for each in snapshots if each.watermark is not None]
-    what = f"The greatest watermark is {max(known)}." if known else "No retained snapshot has a watermark."
-    raise NotFound(f"No retained snapshot{_on(line)} has a watermark at or past {watermark}.", remedy=what)
+    what = told("No retained snapshot has a watermark.")
+    if known:
+        what = told("The greatest watermark is {watermark}.", watermark=max(known))
+    why = "No retained snapshot{on} has a watermark at or past {watermark}."
+    raise NotFound(told(why, on=_on(line), watermark=watermark), remedy=what)
 
 
 def _from_latest(line: Line, back: int) -> AsOf:
     snapshots = _retained(line)
     ids = sorted([*(each.id for each in snapshots), *_unreadable_ids(line)])
     if back >= len(ids):
+        why = "latest~{back} goes back further than the {count} retained snapshots{on}."
+        way = "The earliest is snapshot {id} (latest~{back})."
         raise NotFound(
-            f"latest~{back} goes back further than the {len(ids)} retained snapshots{_on(line)}.",
-            remedy=f"The earliest is snapshot {ids[0]} (latest~{len(ids) - 1}).",
+            told(why, back=back, count=len(ids), on=_on(line)), remedy=told(way, id=ids[0], back=len(ids) - 1)
         )
     wanted = ids[-1 - back]
     _refuse_unreadable(line, "snapshot", str(wanted))
@@ -237,7 +247,8 @@ def _answer(
 def _retained(line: Line) -> Sequence[Snapshot]:
     if not line.snapshots:
         _refuse_between(line, None, None)
-        raise NotFound(f"There is no snapshot{_on(line)}.", remedy="Nothing was committed yet, or all has expired.")
+        way = told("Nothing was committed yet, or all has expired.")
+        raise NotFound(told("There is no snapshot{on}.", on=_on(line)), remedy=way)
     return line.snapshots
 
 
@@ -247,7 +258,12 @@ def _schema(line: Line, snapshot: Snapshot) -> Schema:
     except KeyError:
         path = f"schema/schema-{snapshot.schema_id}"
         raise Corrupt(
-            f"Snapshot {snapshot.id} was written with schema {snapshot.schema_id}, which cannot be read.", path=path
+            told(
+                "Snapshot {id} was written with schema {schema}, which cannot be read.",
+                id=snapshot.id,
+                schema=snapshot.schema_id,
+            ),
+            path=path,
         ) from None
 
 
@@ -269,9 +285,12 @@ def _refuse_between(line: Line, after: int | None, before: int | None) -> None:
         number = int(each.name)
         if (after is None or number > after) and (before is None or number < before):
             raise Corrupt(
-                f"Snapshot {number} may be the one asked for, and it cannot be read. {each.problem.sentence()}",
+                both(
+                    told("Snapshot {id} may be the one asked for, and it cannot be read.", id=number),
+                    each.problem.sentence(),
+                ),
                 path=each.problem.path,
-                remedy="Restore the file, or name a point by its id or tag.",
+                remedy=told("Restore the file, or name a point by its id or tag."),
             )
 
 
@@ -280,4 +299,4 @@ def _text(line: Line, own: str) -> str:
 
 
 def _on(line: Line) -> str:
-    return "" if line.branch == MAIN else f" on branch {line.branch}"
+    return "" if line.branch == MAIN else told(" on branch {name}", name=line.branch)

@@ -319,6 +319,50 @@ _TOLD: Mapping[str, str] = {
     "The head of {branch}, read with the table's current schema.": "{branch}的头，按表当前的表结构读取。",
     "the main branch": "main 分支",
     "branch {name}": "分支 {name} ",
+    "A point is a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/POINT, time:ISO-TIME-WITH-ZONE or "
+    "time:EPOCH-MILLISECONDS, watermark:NUMBER, latest, earliest or latest~N.": (
+        "时间点的写法：快照 id（如 12）、tag:NAME、branch:NAME、branch:NAME/POINT、time:带时区的 ISO 时间、"
+        "time:毫秒数、watermark:NUMBER、latest、earliest 或 latest~N。"
+    ),
+    "{text!r} is no time.": "{text!r} 不是时间。",
+    "Write ISO with a zone, such as 2026-11-01T00:00:00Z, or epoch milliseconds.": (
+        "请写带时区的 ISO 时间（如 2026-11-01T00:00:00Z），或 1970 年以来的毫秒数。"
+    ),
+    "The time {text!r} has no zone, so it could mean two different moments.": (
+        "时间 {text!r} 没有时区，可能指两个不同的时刻。"
+    ),
+    "Add one, such as 2026-11-01T00:00:00Z or 2026-11-01T00:00:00+08:00.": (
+        "请加上时区，如 2026-11-01T00:00:00Z 或 2026-11-01T00:00:00+08:00。"
+    ),
+    "Branches: {names}.": "现有分支：{names}。",
+    "There is no branch {name!r}.": "没有分支 {name!r}。",
+    "{text!r} is no point.": "{text!r} 不是时间点。",
+    "No snapshot is retained.": "没有保留着的快照。",
+    "The nearest retained snapshot is {id}.": "最近的保留着的快照是 {id}。",
+    "It expired, but {tags} still keeps it.": "它已过期，但 {tags} 仍保留着它。",
+    "Snapshot {id} is not retained{on}.": "快照 {id} 已不再保留{on}。",
+    "Tags: {names}.": "现有标签：{names}。",
+    "There is no tag {name!r}{on}.": "没有标签 {name!r}{on}。",
+    "The nearest is snapshot {id}, committed {at}.": "最近的是快照 {id}，提交于 {at}。",
+    "An older tag is there: tag:{name}, of {at}.": "有一个更早的标签：tag:{name}，其快照提交于 {at}。",
+    "No retained snapshot{on} was committed at or before {at}.": "没有在 {at} 或之前提交的保留着的快照{on}。",
+    "No retained snapshot has a watermark.": "保留着的快照都没有 watermark。",
+    "The greatest watermark is {watermark}.": "最大的 watermark 是 {watermark}。",
+    "No retained snapshot{on} has a watermark at or past {watermark}.": (
+        "没有 watermark 达到或超过 {watermark} 的保留着的快照{on}。"
+    ),
+    "latest~{back} goes back further than the {count} retained snapshots{on}.": (
+        "latest~{back} 超出了保留着的 {count} 个快照{on}。"
+    ),
+    "The earliest is snapshot {id} (latest~{back}).": "最早的是快照 {id}（latest~{back}）。",
+    "There is no snapshot{on}.": "没有快照{on}。",
+    "Nothing was committed yet, or all has expired.": "还没有提交过，或者全都过期了。",
+    "Snapshot {id} was written with schema {schema}, which cannot be read.": (
+        "快照 {id} 是用表结构 {schema} 写入的，而该表结构无法读取。"
+    ),
+    "Snapshot {id} may be the one asked for, and it cannot be read.": "所问的可能是快照 {id}，而它无法读取。",
+    "Restore the file, or name a point by its id or tag.": "请恢复该文件，或按 id 或标签指定时间点。",
+    " on branch {name}": "（分支 {name}）",
     # Iceberg 快照的状态
     "cherry-picked from {id}": "cherry-pick 自 {id}",
     "rolled back: main stood there and was set to another line": "已被回滚：main 曾在这里，后来移到了另一条线上",
