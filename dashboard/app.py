@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.present import language, words
-from dashboard.widgets import errors, frame
+from dashboard.widgets import errors, frame, top
 
 
 def main() -> None:
@@ -26,6 +26,7 @@ def main() -> None:
     if state.language() != language.chosen():  # back to an address without one: the titles above are not in it
         st.rerun()
     frame.sidebar(place)
+    top.draw(state.here())
     with errors.boundary():
         page.run()
 

@@ -1,8 +1,9 @@
 """Where a reader is: which warehouse, table, points, zone and moment. The address bar is the state.
 
-Law: what defines a view stands in the URL, and nothing in a URL changes a table. On one page the URL is the whole
-truth, so the browser's Back works; going to another page carries along what that page knows of. `now_ms` is fixed
-until the reader presses Refresh: a plan counts from the moment the reader sees.
+Law: what defines a view stands in the URL, and nothing in a URL changes a table. A URL that says anything is the whole
+truth, and so it is on one page, so the browser's Back works; one that says nothing, as the navigation's to another
+page, carries along what that page knows of. `now_ms` is fixed until the reader presses Refresh: a plan counts from the
+moment the reader sees.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from dashboard.present.language import CHINESE, ENGLISH, LANGUAGES
 WAREHOUSE_VARIABLE = "SNAPSCOPE_WAREHOUSE"
 EVERYWHERE = ("warehouse", "table", "tz", "lang")
 OF_PAGE: Mapping[str, tuple[str, ...]] = {
-    "overview": (),
+    "overview": ("database",),
     "timeline": ("point", "window"),
     "asof": ("point",),
-    "diff": ("a", "b"),
+    "diff": ("a", "b", "window"),
     "files": ("point", "pane", "folder", "find", "order", "manifest", "file"),
     "retention": (
         *("branch", "mode", "keep_max", "keep_min", "older", "max_deletes", "rules"),
@@ -59,6 +60,8 @@ _VALUES = "snapscope.place"
 _PAGE = "snapscope.page"
 _NOW = "snapscope.now_ms"
 _OPENED = "snapscope.opened"
+_RECENT = "snapscope.recent"
+RECENT = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +80,10 @@ def enter(page: str) -> Place:
     known = (*EVERYWHERE, *OF_PAGE[page])
     url = {name: value for name, value in st.query_params.items() if name in known and value}
     values = dict(st.session_state.get(_VALUES, {}))
-    if st.session_state.get(_PAGE) == page:
+    if url or st.session_state.get(_PAGE) == page:
         for name in known:
             values.pop(name, None)
+    values.pop("database", None)  # Home shows one alone only where that is asked for
     if "table" in url and url["table"] != values.get("table", url["table"]):
         _forget_table(values)
     values |= url
@@ -90,7 +94,16 @@ def enter(page: str) -> Place:
     if _NOW not in st.session_state:
         refresh()
     _write_address(page, values)
+    if "table" in known and "warehouse" in values and "table" in values:
+        own = (values["warehouse"], values["table"])
+        st.session_state[_RECENT] = [own, *(each for each in recent() if each != own)][:RECENT]
     return here()
+
+
+def recent() -> list[tuple[str, str]]:
+    """The tables this reader opened last, the newest first: warehouse and `database.table`."""
+    found: list[tuple[str, str]] = st.session_state.get(_RECENT, [])
+    return found
 
 
 def served() -> list[str]:
@@ -114,7 +127,9 @@ def here() -> Place:
 
 
 def get(name: str) -> str | None:
-    """One value of the place, None where it is not set."""
+    """One value of the place, None where it is not set, or stands in no address of this page."""
+    if name not in (*EVERYWHERE, *OF_PAGE[st.session_state.get(_PAGE, "overview")]):
+        return None
     value: str | None = st.session_state.get(_VALUES, {}).get(name)
     return value
 

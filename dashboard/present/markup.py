@@ -172,6 +172,12 @@ def note(level: str, text: Piece) -> str:
     return f'<div class="snap-note {level}"><span class="snap-sign">{sign}</span><span>{body}</span></div>'
 
 
+def mode(name: str, help: str, *, on: bool) -> str:
+    """Whether anything can be changed: a frame with a sign, filled where it can."""
+    kind = "on" if on else ""
+    return f'<div class="snap-mode {kind}" title="{escape(help)}">{escape(name)}</div>'
+
+
 def rule(parts: Sequence[str], names: Sequence[str]) -> str:
     """How a figure is computed: its name, then each part of the rule under the name of that part."""
     return f'<div class="snap-rule"><b>{escape(parts[0])}</b>{facts(zip(names, parts[1:], strict=True))}</div>'

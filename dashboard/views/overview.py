@@ -88,6 +88,11 @@ def _remembered() -> tuple[visits.Visit | None, tuple[str, ...]]:
 
 
 def _filtered(tables: tuple[TableRef, ...]) -> list[TableRef]:
+    if database := state.get("database"):
+        tables = tuple(ref for ref in tables if ref.database == database)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(words.of_database(database), width="content")
+            st.button(words.ALL_TABLES, type="tertiary", on_click=lambda: state.put(database=None))
     if len(tables) <= FEW:
         return list(tables)
     text = st.text_input(

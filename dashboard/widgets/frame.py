@@ -35,6 +35,7 @@ ZONES = (
 )
 
 _STOPPED = "snapscope.stopped"
+_ZONE, _NO_ZONE = "frame.zone", "frame.zone.unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +130,27 @@ def _mode(listing: Warehouse) -> None:
 def _zone_box(place: Place) -> None:
     known = {place.zone, *ZONES, st.context.timezone or units.UTC}
     names = sorted(known, key=lambda name: (name != units.UTC, name))
-    st.session_state["frame.zone"] = place.zone
+    st.session_state[_ZONE] = place.zone
     st.selectbox(
         words.ZONE,
         names,
         names.index(place.zone),
-        key="frame.zone",
+        key=_ZONE,
         help=words.ZONE_HELP,
-        on_change=lambda: state.put(
-            tz=None if st.session_state["frame.zone"] == units.UTC else st.session_state["frame.zone"]
-        ),
+        placeholder=words.ZONE_HINT,
+        accept_new_options=True,
+        on_change=_choose_zone,
     )
+    if unknown := st.session_state.pop(_NO_ZONE, None):
+        st.html(markup.note("problem", words.zone_unknown(unknown)))
+
+
+def _choose_zone() -> None:
+    named = (st.session_state[_ZONE] or units.UTC).strip()
+    if units.knows_zone(named):
+        state.put(tz=None if named == units.UTC else named)
+    else:
+        st.session_state[_NO_ZONE] = named
 
 
 def _language_box() -> None:
@@ -242,7 +253,7 @@ def read_history(heads: Heads) -> History:
         if not total or moment - started < QUIET_S or (bar is not None and moment - drawn < REDRAW_S):
             return
         if bar is None:
-            with slot.container(horizontal=True, vertical_alignment="center"):
+            with slot.container(horizontal=True, vertical_alignment="center", key="reading"):
                 bar = st.empty()
                 st.button(words.CANCEL, key="frame.cancel", on_click=_stop_reading, args=(key,))
         drawn = moment

@@ -17,6 +17,7 @@ from core.model import MAIN, Heads, Line
 from core.spark import lost
 from dashboard import loading, state
 from dashboard.present import markup, pointing, words
+from dashboard.widgets import top
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,12 @@ def pick(
     box = key or f"pick.{name}"
     current = state.get(name) if name else st.session_state.get(box)
     shown = pointing.offered(heads, zone, now_ms, line if heads.pointer is None else None)
+    if default is None and current:
+        shown = {"": words.PICK_NONE} | shown  # a box that has a default value cannot be cleared otherwise
     options = list(shown) if current is None or current in shown else [current, *shown]
     if name:
         st.session_state[box] = current
+        top.point()
 
     def changed() -> None:
         if name:

@@ -5,19 +5,22 @@ Law: a place is listed when it is open; one that cannot be listed says so in its
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from core.errors import SnapscopeError
-from core.warehouse import TableRef
 from dashboard import loading, state
 from dashboard.present import markup, tree, words
 from dashboard.present.tree import Branch
 from dashboard.state import Place
 
+Kind = Literal["secondary", "tertiary"]
 FEW = 3  # databases that are all open at first
 _OPEN, _SEARCHED = "snapscope.tree", "searched "
-AWAY = ("overview", "audit")  # pages that are of no table: a click leads to the timeline
+RECENT = ":material/schedule:"
+AWAY = ("overview", "audit", "doctor")  # pages that are of no table: a click leads to the timeline
 
 
 def draw(place: Place) -> None:
@@ -35,8 +38,21 @@ def draw(place: Place) -> None:
         st.html(markup.note("problem", error.message))
         places = tuple(state.known())
     with st.container(key="tree", gap=None):
+        _recent(place, (text or "").strip())
         for location, name in zip(places, tree.names(places), strict=True):
             _place(location, name, place, (text or "").strip())
+
+
+def _recent(place: Place, text: str) -> None:
+    """The tables opened last, but for the one that is open."""
+    others = [each for each in state.recent() if each != (place.warehouse, place.table)]
+    if not others or text:
+        return
+    node = _node("recent", words.RECENT, RECENT, False, text)
+    if node.open:
+        with node:
+            for location, title in others:
+                _button(f"recent.{location}", location, title, title, RECENT, location, place.page)
 
 
 def _place(location: str, name: str, place: Place, text: str) -> None:
@@ -79,22 +95,25 @@ def _node(name: str, label: str, icon: str, is_open: bool, text: str) -> Expande
 
 def _tables(location: str, branch: Branch, chosen: str | None, page: str) -> None:
     for each in branch.tables:
-        is_chosen = each.title == chosen
-        clicked = st.button(
-            tree.label(each.name),
-            key=f"tree.table.{location}.{each.title}",
-            icon=tree.ICONS[each.format],
-            help=words.table_help(each.format, each.location),
-            type="secondary" if is_chosen else "tertiary",
-            width="stretch",
-            on_click=_open,
-            args=(location, each),
-        )
-        if clicked and page in AWAY:
-            st.switch_page("views/timeline.py", query_params=state.address("timeline"))
+        said = words.table_help(each.format, each.location)
+        kind: Kind = "secondary" if each.title == chosen else "tertiary"
+        _button(f"table.{location}", location, each.title, each.name, tree.ICONS[each.format], said, page, kind)
     if branch.more:
         st.caption(words.more_tables(branch.more))
 
 
-def _open(location: str, table: TableRef) -> None:
-    state.put(warehouse=location, table=table.title)
+def _button(
+    key: str, location: str, title: str, label: str, icon: str, help: str, page: str, kind: Kind = "tertiary"
+) -> None:
+    """A table to open; from a page that is of no table it leads to the timeline."""
+    clicked = st.button(
+        tree.label(label),
+        key=f"tree.{key}.{title}",
+        icon=icon,
+        help=help,
+        type=kind,
+        width="stretch",
+        on_click=lambda: state.put(warehouse=location, table=title),
+    )
+    if clicked and page in AWAY:
+        st.switch_page("views/timeline.py", query_params=state.address("timeline"))

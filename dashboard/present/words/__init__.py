@@ -33,6 +33,7 @@ from dashboard.present.words.schedule import *
 from dashboard.present.words.tags import *
 from dashboard.present.words.timeline import *
 from dashboard.present.words.told import *
+from dashboard.present.words.top import *
 from dashboard.present.words.trouble import *
 
 _IN_CHINESE = {

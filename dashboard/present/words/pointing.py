@@ -5,6 +5,7 @@ from __future__ import annotations
 LATEST = "latest: the newest snapshot"
 EARLIEST = "earliest: the oldest retained snapshot"
 POINT_PLACEHOLDER = "Choose a point, or type one"
+PICK_NONE = "None: clear this"
 POINT_HELP = (
     "A snapshot id, a tag, a branch, BRANCH/12, a time, `watermark:N`, `latest`, `earliest` or `latest~3`. A time may "
     "name its zone (`2026-11-01 08:00 Asia/Shanghai`, `2026-11-01T08:00+08:00`); a bare one is read in the zone on the "

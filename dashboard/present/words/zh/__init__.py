@@ -25,4 +25,5 @@ from dashboard.present.words.zh.schedule import *
 from dashboard.present.words.zh.tags import *
 from dashboard.present.words.zh.timeline import *
 from dashboard.present.words.zh.told import *
+from dashboard.present.words.zh.top import *
 from dashboard.present.words.zh.trouble import *

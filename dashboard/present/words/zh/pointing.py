@@ -5,6 +5,7 @@ from __future__ import annotations
 LATEST = "latest：最新的快照"
 EARLIEST = "earliest：仍保留的最旧的快照"
 POINT_PLACEHOLDER = "选择一个时间点，或直接输入"
+PICK_NONE = "无：清除"
 POINT_HELP = (
     "快照编号、标签、分支、BRANCH/12、时间、`watermark:N`、`latest`、`earliest` 或 `latest~3`。时间可以带时区"
     "（`2026-11-01 08:00 Asia/Shanghai`、`2026-11-01T08:00+08:00`）；不带的按左侧的时区理解。"

@@ -1,0 +1,84 @@
+"""The first line of a page in a real browser: the way here, the link to exactly this view, and nothing that jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from dashboard.present import words
+from tests.builders import DAY_MS, TableBuilder
+from tests.e2e.conftest import Reader, Serve
+
+pytestmark = pytest.mark.slow
+
+WATCH = """() => { window.shifted = 0; window.moved = []; window.last = performance.now();
+  new PerformanceObserver(list => { for (const each of list.getEntries()) {
+    window.shifted += each.value; window.last = performance.now();
+    window.moved.push(...each.sources.map(of => (of.node && (of.node.className || of.node.nodeName)) + '')); } })
+  .observe({type: 'layout-shift'}); }"""
+QUIET = "() => performance.now() - window.last > 1500"
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("frame") / "lake"
+    table = TableBuilder(root / "shop.db" / "orders", step_ms=DAY_MS)
+    for number in range(12):
+        table.commit([table.file(1_000 + number, rows=10)])
+        if number in (3, 7):
+            table.tag(f"t{number}")
+    return root
+
+
+@pytest.mark.parametrize("width", [1440, 900])
+def test_the_way_here_and_the_link(
+    warehouse: Path, serve: Serve, reader: Callable[..., Reader], browser: Browser, width: int
+) -> None:
+    me = reader(serve(warehouse), width).open("asof?table=shop.orders&tz=Asia%2FTokyo")
+    page = me.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    box = page.get_by_role("combobox", name=words.ASOF_INPUT)
+    box.click()
+    box.type("latest~2")
+    box.press("Enter")
+    expect(page.locator(".snap-picked")).to_contain_text("Snapshot 10 · Append")
+    expect(page.locator(".snap-picked")).to_contain_text("JST")
+    copy = page.get_by_role("button", name=words.COPY_LINK)
+    copy.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name=words.COPIED)).to_be_visible()
+    assert page.evaluate("() => navigator.clipboard.readText()") == page.url
+    assert page.url.endswith("asof?table=shop.orders&tz=Asia%2FTokyo&point=latest~2")
+    line = page.locator(".st-key-top")
+    box_of_line, head = line.bounding_box(), page.locator(".snap-head").bounding_box()
+    assert box_of_line
+    assert head
+    assert box_of_line["y"] + box_of_line["height"] <= head["y"]
+    assert box_of_line["x"] + box_of_line["width"] <= width
+    for part, ends in (("latest~2", "point=latest~2"), ("orders", "timeline?table=shop.orders&tz=Asia%2FTokyo")):
+        line.get_by_role("link", name=part, exact=True).click()
+        me.settled()
+        assert page.url.endswith(ends)
+    line.get_by_role("link", name="shop", exact=True).click()
+    expect(page.get_by_text(words.of_database("shop"))).to_be_visible()
+    me.settled().check()
+
+
+def test_nothing_jumps_when_a_page_is_used(warehouse: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    """Layout shift as browsers measure it, at reruns of each page; 0.05 is what nobody notices."""
+    me = reader(serve(warehouse))
+    found = {}
+    for page in ("", "timeline", "asof", "diff", "files", "retention", "tags", "query", "audit", "doctor"):
+        me.open(f"{page}?table=shop.orders&point=3&a=3&b=7&keep_max=5")
+        me.page.evaluate(WATCH)
+        me.page.wait_for_function(QUIET)  # what is drawn for the first time has found its place
+        me.page.evaluate("() => { window.shifted = 0; window.moved = []; }")
+        me.page.get_by_role("button", name=words.REFRESH, exact=True).click()
+        me.settled()
+        shifted, moved = me.page.evaluate("() => [window.shifted, window.moved]")
+        if shifted > 0.05:
+            found[page] = (shifted, moved)
+    assert found == {}
