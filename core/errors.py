@@ -12,6 +12,8 @@ Law: unknown is not empty. Whoever cannot read something raises one of these; no
 
 from __future__ import annotations
 
+from core.told import both, told
+
 
 class SnapscopeError(Exception):
     """Base of all. `message` is one or more full sentences: what, where, what was expected, what to do next."""
@@ -28,12 +30,10 @@ class SnapscopeError(Exception):
         return type(self).__name__
 
     def __str__(self) -> str:
-        parts = [self.message]
+        text = self.message
         if self.path:
-            parts.append(f"File: {self.path}.")
-        if self.remedy:
-            parts.append(self.remedy)
-        return " ".join(parts)
+            text = both(text, told("File: {path}.", path=self.path))
+        return both(text, self.remedy) if self.remedy else text
 
 
 class NotFound(SnapscopeError):

@@ -75,7 +75,7 @@ def sidebar(place: Place) -> None:
         _warehouse_box(place)
         tree.draw(_choose(place))
         st.space("stretch")
-        zone, language_ = st.columns([1.3, 1], gap="xsmall")
+        zone, language_ = st.columns([1.05, 1], gap="xsmall")
         with zone:
             _zone_box(place)
         with language_:

@@ -15,6 +15,7 @@ from core.asof import AsOf
 from core.errors import NotFound, SnapscopeError
 from core.model import MAIN, Heads, Line
 from core.spark import lost
+from core.told import both
 from dashboard import loading, state
 from dashboard.present import markup, pointing, words
 from dashboard.widgets import top
@@ -82,7 +83,7 @@ def pick(
         try:
             picked = resolve(heads, text, line)
         except SnapscopeError as error:
-            st.html(markup.picked(" ".join(filter(None, [error.message, error.remedy])), "problem"))
+            st.html(markup.picked(both(error.message, error.remedy) if error.remedy else error.message, "problem"))
             return None
         st.html(markup.picked(pointing.resolved(text, picked.point, picked.found, zone, now_ms)))
         return picked

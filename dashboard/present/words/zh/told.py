@@ -324,6 +324,7 @@ _TOLD: Mapping[str, str] = {
         "时间点的写法：快照 id（如 12）、tag:NAME、branch:NAME、branch:NAME/POINT、time:带时区的 ISO 时间、"
         "time:毫秒数、watermark:NUMBER、latest、earliest 或 latest~N。"
     ),
+    "File: {path}.": "文件：{path}。",
     "{text!r} is no time.": "{text!r} 不是时间。",
     "Write ISO with a zone, such as 2026-11-01T00:00:00Z, or epoch milliseconds.": (
         "请写带时区的 ISO 时间（如 2026-11-01T00:00:00Z），或 1970 年以来的毫秒数。"
