@@ -17,24 +17,12 @@ from dashboard.state import Place
 from dashboard.widgets.tree import AWAY
 
 _POINT = "snapscope.top.point"
-_STYLE = """
-button { font: inherit; font-size: 0.86rem; display: inline-flex; align-items: center; gap: 0.35rem;
-  white-space: nowrap; cursor: pointer; color: var(--snap-muted); background: none; border: 1px solid var(--snap-line);
-  border-radius: 0.4rem; padding: 0.1rem 0.55rem; min-height: 1.75rem; }
-button:hover { color: var(--snap-ink); border-color: currentColor; }
-button:focus-visible { outline: 2px solid var(--snap-ink); outline-offset: 1px; }
-span { min-width: 4.2rem; text-align: left; }
-"""
-_CHAIN = "M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1"
-_ICON = (
-    '<svg width="14" height="14" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" '
-    f'aria-hidden="true"><path d="{_CHAIN}"/></svg>'
-)
+_HERE = Path(__file__).parent
 _copy = st.components.v2.component(
     "snapscope_copy_link",
-    html=f'<button type="button">{_ICON}<span aria-live="polite"></span></button>',
-    css=_STYLE,
-    js=(Path(__file__).parent / "copy_link.js").read_text(encoding="utf-8"),
+    html=(_HERE / "copy_link.html").read_text(encoding="utf-8"),
+    css=(_HERE / "copy_link.css").read_text(encoding="utf-8"),
+    js=(_HERE / "copy_link.js").read_text(encoding="utf-8"),
 )
 
 
