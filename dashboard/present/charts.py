@@ -308,7 +308,6 @@ def _dress(
             "font": {"color": palette.ink, "size": 13, "family": FONT},
         },
         "hovermode": "closest",
-        "dragmode": "select",
-        "selectdirection": "h",
+        "dragmode": "zoom",  # where a drag selects, Streamlit hears no click
         "clickmode": "event+select",
     }  # fmt: skip
