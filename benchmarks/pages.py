@@ -36,7 +36,7 @@ from core.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
 HOUR_MS = 3_600_000
-PAGES = ("Overview", "Timeline", "As of", "Diff", "Retention", "Tags", "Query", "Audit")
+PAGES = ("Home", "Timeline", "As of", "Diff", "Retention", "Tags", "Query", "Audit", "Doctor")
 COMPACT_EVERY, TAG_EVERY = 20, 50
 # Resolves with the page's own time at which it was last seen to change, once its script rests.
 DRAWN = """title => new Promise(resolve => {

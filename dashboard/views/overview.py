@@ -106,8 +106,7 @@ def _line(ref: TableRef, is_starred: bool) -> DeltaGenerator:
     with left, st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             words.UNWATCH if is_starred else words.WATCH,
-            icon=":material/star:" if is_starred else ":material/star_border:",
-            key=f"home.star.{ref.location}",
+            key=f"home.{'starred' if is_starred else 'star'}.{ref.location}",
             help=words.UNWATCH if is_starred else words.WATCH,
             on_click=_star,
             args=(ref.location, not is_starred),
