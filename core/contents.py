@@ -78,7 +78,8 @@ def health(table: Table, history: History, point: AsOf) -> Health:
     if table.own is not None:
         return judging.health(files, history.heads.format, history.heads.main.options)
     keyed = bool(point.schema.primary_keys)
-    away = paimon.retractions(table.manifests, history.heads, point.snapshot, files)
+    told = files if keyed else files.slice(0, 0)  # where rows have no key, only deletion vectors take them away
+    away = paimon.retractions(table.manifests, history.heads, point.snapshot, told)
     return judging.health(files, history.heads.format, point.schema.options, keyed=keyed, retractions=away)
 
 

@@ -111,7 +111,6 @@ def file_facts(history: History, path: str) -> list[tuple[str, Piece]]:
     at = pc.index(history.objects["path"], path).as_py()
     kind, size = history.objects["kind"][at].as_py(), history.objects["bytes"][at].as_py()
     facts: list[tuple[str, Piece]] = [
-        (words.FILE_COLUMN["path"], markup.mono(path)),
         (words.FILE_COLUMN["kind"], kind),
         (words.FILE_COLUMN["bytes"], markup.size(size)),
     ]
@@ -211,7 +210,7 @@ def health_tiles(of: Health) -> list[tuple[str, Piece, Piece]]:
         (
             words.HEALTH_PER_PLACE if has_buckets else words.HEALTH_PER_PARTITION,
             words.per_place_value(of),
-            words.place(of.fullest),
+            words.per_place_rule(of),
         ),
         (words.HEALTH_SKEW, words.skew_value(of), words.skew_rule(of)),
         (words.HEALTH_DELETES, words.deletes_value(of), words.deletes_rule(of)),

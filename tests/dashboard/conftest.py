@@ -17,7 +17,7 @@ from tests.builders import STATES, State
 from tests.places import ROOT
 
 APP = ROOT / "dashboard" / "app.py"
-PAGES = ("overview", "timeline", "asof", "diff", "retention", "tags", "query")
+PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "tags", "query")
 
 
 @pytest.fixture(autouse=True)

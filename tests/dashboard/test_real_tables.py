@@ -24,6 +24,9 @@ def test_every_page(name: str, open_page: Callable, shared_tables: Path) -> None
     for point in points:
         for page in ("timeline", "asof", "query"):
             assert words.ERROR_TITLES["NotFound"] not in open_page(page, warehouse, table=table, point=point).text
+    for pane in words.PANES:
+        shown = open_page("files", warehouse, table=table, pane=pane)
+        assert not any(title in shown.text for title in words.ERROR_TITLES.values())
     assert "Net " in open_page("diff", warehouse, table=table, a="earliest", b="latest").text
     assert "would be freed" in open_page("retention", warehouse, table=table, keep_max="1").text.lower()
     if heads.main.tags:

@@ -10,7 +10,7 @@ import pytest
 from dashboard.present import words
 from tests.builders import STATES
 
-PAGES = ("overview", "timeline", "asof", "diff", "retention", "tags", "query")
+PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "tags", "query")
 
 SENTENCES = {
     "empty warehouse": "This warehouse has no tables yet.",

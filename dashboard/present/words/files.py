@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from core.bounds import Bounds
+from core.formats.iceberg.heads import NO_BRANCH
 from core.health import Bucket, Health
 from core.lives import Course, Stretch
 from core.model import MAIN, Holder
@@ -136,6 +137,8 @@ def box_hover(row: Mapping[str, Any]) -> str:
 
 
 def life_row(kind: str, branch: str) -> str:
+    if branch == NO_BRANCH:
+        return f"{ROW_KINDS[kind]} on no branch"
     return ROW_KINDS[kind] if branch == MAIN else f"{ROW_KINDS[kind]} of {branch}"
 
 
@@ -268,7 +271,15 @@ def small_rule(found: Health) -> str:
 def per_place_value(found: Health) -> str:
     if found.median_files is None or found.fullest is None:
         return "—"
-    return f"{found.median_files:,.4g} median, {units.count(found.fullest.amount)} most"
+    return f"{units.count(found.fullest.amount)} at most"
+
+
+def per_place_rule(found: Health) -> str:
+    return (
+        "—"
+        if found.median_files is None
+        else f"{found.median_files:,.4g} in the median; most in {place(found.fullest)}"
+    )
 
 
 def skew_value(found: Health) -> str:
@@ -282,7 +293,7 @@ def skew_rule(found: Health) -> str:
 
 
 def runs_value(found: Health) -> str:
-    return "—" if found.runs is None else f"{units.count(found.runs.amount)} most"
+    return "—" if found.runs is None else f"{units.count(found.runs.amount)} at most"
 
 
 def runs_rule(found: Health) -> str:

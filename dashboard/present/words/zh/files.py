@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from core.bounds import Bounds
+from core.formats.iceberg.heads import NO_BRANCH
 from core.health import Bucket, Health
 from core.lives import Course, Stretch
 from core.model import MAIN, Holder
@@ -133,6 +134,8 @@ def box_hover(row: Mapping[str, Any]) -> str:
 
 
 def life_row(kind: str, branch: str) -> str:
+    if branch == NO_BRANCH:
+        return f"不在任何分支上的{ROW_KINDS[kind]}"
     return ROW_KINDS[kind] if branch == MAIN else f"分支 {branch} 的{ROW_KINDS[kind]}"
 
 
@@ -265,7 +268,11 @@ def small_rule(found: Health) -> str:
 def per_place_value(found: Health) -> str:
     if found.median_files is None or found.fullest is None:
         return "—"
-    return f"中位 {found.median_files:,.4g}，最多 {units.count(found.fullest.amount)}"
+    return f"最多 {units.count(found.fullest.amount)}"
+
+
+def per_place_rule(found: Health) -> str:
+    return "—" if found.median_files is None else f"中位 {found.median_files:,.4g}；最多的是 {place(found.fullest)}"
 
 
 def skew_value(found: Health) -> str:
