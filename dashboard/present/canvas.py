@@ -31,6 +31,12 @@ def _shown(ms: int, zone: str) -> int | None:
     return None if at is None else ms + (at.utcoffset() or dt.timedelta()) // dt.timedelta(milliseconds=1)
 
 
+def clock_face(ms: int, zone: str) -> dt.datetime | None:
+    """What a clock in that zone shows, to the second; None outside of what a calendar holds."""
+    at = units.when(ms, zone)
+    return None if at is None else at.replace(tzinfo=None, microsecond=0)
+
+
 def moment_ms(shown: str | float, zone: str, *, fold: int = 0) -> int:
     """The moment at a place of the axis, as a browser tells it; of two moments the clock shows, the one `fold` says."""
     if isinstance(shown, str):

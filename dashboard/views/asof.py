@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.asof import AsOf
-from core.model import Snapshot
+from core.asof import AsOf, parse_time_ms
+from core.errors import NotFound
+from core.later import later
+from core.model import MAIN, Snapshot
 from dashboard import state
-from dashboard.present import charts, commands, markup, units, words
+from dashboard.present import charts, commands, markup, moments, pointing, units, words
 from dashboard.present.axis import axis
 from dashboard.widgets import details, errors, frame, how, lanes, picker, plans
 from dashboard.widgets.frame import Opened
@@ -19,13 +21,19 @@ def draw() -> None:
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
     picked = picker.pick(words.ASOF_INPUT, opened.heads, name="point", placeholder=words.ASOF_PLACEHOLDER)
-    if state.get("point") is None:
+    typed = state.get("point")
+    if typed is None:
         _teach(opened)
-    if picked is None:
         return
     with errors.boundary():
-        point, found = picked.point, picked.found
-        _answer(opened, found)
+        asked_ms = _asked(opened, typed)
+        found = None if picked is None else picked.found
+        if asked_ms is not None:
+            _roundings(opened, asked_ms, found)
+        if picked is None or found is None:
+            return
+        point = picked.point
+        _answer(opened, found, asked_ms)
         _strip(opened, found)
         details.draw(opened, history, found, here="asof")
         plans.command(commands.as_of(opened.ref.location, point, found.branch))
@@ -49,13 +57,89 @@ def _choose(point: str) -> None:
     state.put(point=point)
 
 
-def _answer(opened: Opened, found: AsOf) -> None:
-    """Three columns: before, the answer, after; under them why."""
-    cards = [
-        markup.card(words.ASOF_BEFORE, _card(opened, found.before), words.ASOF_NOTHING_BEFORE),
-        markup.card(words.ASOF_THIS, _card(opened, found.snapshot), "", strong=True),
-        markup.card(words.ASOF_AFTER, _card(opened, found.after), words.ASOF_NOTHING_AFTER),
+def _asked(opened: Opened, typed: str) -> int | None:
+    """The time that was asked for, and how it was read; None where none was, or where its zone is not known."""
+    point = pointing.read(typed, opened.zone, opened.heads)
+    if not point.startswith("time:"):
+        return None
+    asked_ms = parse_time_ms(point.removeprefix("time:"))
+    reading = moments.read(typed.removeprefix("time:"), opened.zone)
+    if reading is not None and reading.ms == asked_ms:
+        _read(opened, reading)
+    if asked_ms > opened.now_ms:
+        st.html(markup.note("info", words.IN_THE_FUTURE))
+    return asked_ms
+
+
+def _read(opened: Opened, reading: moments.Reading) -> None:
+    utc = units.moment(reading.ms, units.UTC, exact=True)
+    own = units.moment(reading.ms, opened.zone, exact=True)
+    lines: list[tuple[str, markup.Piece]] = [
+        (words.READ_AS, words.read_moment(words.READ_FORMS[reading.form], utc, reading.ms)),
+        (words.READ_ZONE, markup.join([words.read_zone(reading.zone, reading.named), markup.muted(own)])),
     ]
+    st.html(markup.facts(lines))
+    if reading.second_ms is not None:
+        shown = (units.moment(ms, reading.zone) for ms in (reading.ms, reading.second_ms))
+        st.html(markup.note("warning", words.shown_twice(reading.zone, *shown)))
+        second = f"time:{units.iso(reading.second_ms)}"
+        st.button(words.TAKE_SECOND, key="asof.second", on_click=_choose, args=(second,))
+    if reading.is_skipped:
+        taken = units.moment(reading.ms, reading.zone)
+        st.html(markup.note("warning", words.never_shown(reading.zone, taken)))
+
+
+def _roundings(opened: Opened, asked_ms: int, found: AsOf | None) -> None:
+    """Both rules side by side, each with the engine's own answer and the ways on from it."""
+    if found is None:
+        st.html(markup.note("warning", words.TOO_EARLY))
+    branch = MAIN if found is None else found.branch
+    down, up = st.columns(2, gap="medium")
+    with down:
+        lines = [] if found is None else _card(opened, found.snapshot, asked_ms, found.engine)
+        st.html(markup.cards([markup.card(words.ROUND_DOWN, lines, words.ROUND_DOWN_NONE, strong=True)]))
+        if found is not None:
+            details.links(opened, found, here="asof")
+    with up:
+        point, engine = _first_after(opened, asked_ms, branch, found)
+        other = None if point is None else details.resolve(opened, point)
+        lines = [] if other is None else _card(opened, other.snapshot, asked_ms, engine)
+        if other is not None and opened.heads.pointer is not None:
+            lines.append(markup.muted(words.ROUND_UP_ICEBERG))
+        st.html(markup.cards([markup.card(words.ROUND_UP, lines, words.ROUND_UP_NONE)]))
+        if other is not None:
+            details.links(opened, other, here="asof.up")
+
+
+def _first_after(opened: Opened, asked_ms: int, branch: str, found: AsOf | None) -> tuple[str | None, int | None]:
+    """The point that a tag from this time names, and the engine's own; Iceberg: the commit of main that follows."""
+    if opened.heads.pointer is not None:
+        line = opened.heads.main.snapshots
+        after = next((each for each in line if each.time_ms >= asked_ms), None) if found is None else found.after
+        exact = found is not None and found.gap_ms == 0
+        snapshot = found.snapshot if exact and found is not None else after
+        return (None, None) if snapshot is None else (str(snapshot.id), snapshot.id)
+    try:
+        named = later(opened.heads, time_ms=asked_ms, branch=branch)
+    except NotFound:
+        return None, None
+    own = f"tag:{named.tag}" if named.tag else str(named.snapshot.id)
+    return own if branch == MAIN else f"branch:{branch}/{own}", named.engine
+
+
+def _answer(opened: Opened, found: AsOf, asked_ms: int | None) -> None:
+    """Before, the answer (which stands above already where a time was asked for), after; under them why."""
+
+    def beside(each: Snapshot | None) -> list[markup.Piece]:
+        away = None if each is None else words.from_this(found.snapshot.id, found.snapshot.time_ms - each.time_ms)
+        return _card(opened, each) + ([] if away is None else [away])
+
+    cards = [
+        markup.card(words.ASOF_BEFORE, beside(found.before), words.ASOF_NOTHING_BEFORE),
+        markup.card(words.ASOF_AFTER, beside(found.after), words.ASOF_NOTHING_AFTER),
+    ]
+    if asked_ms is None:
+        cards.insert(1, markup.card(words.ASOF_THIS, _card(opened, found.snapshot), "", strong=True))
     how.beside(markup.cards(cards), words.HOW_ASOF, wide=True)
     lines: list[tuple[str, markup.Piece]] = [(words.ASOF_RULE, found.rule)]
     if found.gap_ms is not None:
@@ -66,15 +150,24 @@ def _answer(opened: Opened, found: AsOf) -> None:
     st.html(markup.facts(lines))
 
 
-def _card(opened: Opened, snapshot: Snapshot | None) -> list[markup.Piece]:
+def _card(
+    opened: Opened, snapshot: Snapshot | None, asked_ms: int | None = None, engine: int | None = None
+) -> list[markup.Piece]:
+    """A snapshot; how far it is from the time asked for, and what the engine's own search finds there."""
     if snapshot is None:
         return []
-    return [
+    lines: list[markup.Piece] = [
         markup.mono(snapshot.id),
         words.commit_kind(snapshot.kind),
         units.moment(snapshot.time_ms, opened.zone, exact=True),
         markup.muted(units.ago(snapshot.time_ms, opened.now_ms)),
     ]
+    if asked_ms is not None:
+        lines.append(words.from_asked(asked_ms - snapshot.time_ms))
+        if opened.heads.pointer is None:
+            told = words.own_search(engine, snapshot.id)
+            lines.append(markup.muted(told) if engine == snapshot.id else markup.in_hue("consumer", told))
+    return lines
 
 
 def _strip(opened: Opened, found: AsOf) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +12,11 @@ from plotly.basedatatypes import BaseFigure
 from dashboard import state
 from dashboard.present import charts, markup, words
 from dashboard.present.axis import Axis
-from dashboard.present.canvas import Figure, moment_ms
+from dashboard.present.canvas import Figure, clock_face, moment_ms
 from dashboard.present.windows import Window, closer, moved, wider
 from dashboard.widgets import how
+
+LEAST = dt.timedelta(seconds=1)  # what a slider can be moved by
 
 
 class Drawn(BaseFigure):  # type: ignore[misc]  # plotly has no types
@@ -32,14 +35,11 @@ def draw(
 ) -> None:
     """Draw a figure under its legend; `rules` are how what it shows beside the points is computed.
 
-    `clicked` gets what the clicked mark carries: a point, or `from..to` in milliseconds, as a stretch dragged over
-    does.
+    `clicked` gets what the clicked mark carries: a point, or `from..to` in milliseconds.
     """
-    zone = state.zone()
 
     def answer() -> None:
-        event = st.session_state.get(key)
-        chosen = stretch(event, zone) or carried(event)
+        chosen = carried(st.session_state.get(key))
         if chosen:
             clicked(chosen)
 
@@ -49,7 +49,7 @@ def draw(
         key=key,
         theme=None,
         on_select=answer,
-        selection_mode=("points", "box"),
+        selection_mode="points",
         config=charts.CONFIG,
         alt=words.TIMELINE_ALT,
     )
@@ -89,22 +89,39 @@ def windows(whole: Axis, shown: Axis, window: Window | None, around_ms: int | No
                 on_click=_look,
                 args=(aim,),
             )
+    _slider(span, now, zone)
     if window is not None and not shown.dots:
         st.html(markup.note("info", words.NOTHING_IN_WINDOW))
 
 
+def _slider(span: Window, now: Window, zone: str) -> None:
+    """Both ends of the stretch, to be dragged or moved by arrow keys, by the zone's clock."""
+    first, last = (clock_face(ms, zone) for ms in (min(span[0], now[0]), max(span[1], now[1])))
+    if first is None or last is None or last - first < LEAST:
+        return
+    key = "window.range"
+    st.session_state[key] = (clock_face(now[0], zone), clock_face(now[1], zone))
+
+    def dragged() -> None:
+        known = {clock_face(ms, zone): ms for ms in (*now, *span)}  # a face has no milliseconds: an end stays itself
+        ends = enumerate(st.session_state[key])
+        left, right = (known.get(at, moment_ms(at.isoformat(), zone, fold=fold)) for fold, at in ends)
+        state.put(window=None if (left, right) == span else words.window_text((left, right)))
+
+    st.slider(
+        words.RANGE,
+        first,
+        last,
+        key=key,
+        step=max((last - first) // 200, LEAST),
+        format="YYYY-MM-DD HH:mm",
+        on_change=dragged,
+        label_visibility="collapsed",
+    )
+
+
 def _look(aim: Window | None) -> None:
     state.put(window=None if aim is None else words.window_text(aim))
-
-
-def stretch(event: Any, zone: str) -> str | None:
-    """The stretch of time that was dragged over, as a window; None where nothing was."""
-    boxes = (event or {}).get("selection", {}).get("box", [])
-    ends = boxes[-1].get("x", []) if boxes else []
-    if len(ends) != 2:
-        return None
-    first, last = sorted(ends)
-    return words.window_text((moment_ms(first, zone), moment_ms(last, zone, fold=1)))
 
 
 def carried(event: Any) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import io
 import json
 import shlex
@@ -25,7 +26,7 @@ from core.warehouse import DEMO_MARKER
 from dashboard import jobs, loading
 from dashboard.present import commands, pointing, words
 from dashboard.widgets import lanes
-from tests.builders import DAY_MS, HOUR_MS, START_MS, TableBuilder
+from tests.builders import DAY_MS, START_MS, TableBuilder
 from tests.dashboard.conftest import Page, newest_job
 
 TITLE = "shop.orders"
@@ -160,7 +161,11 @@ def test_a_stretch_of_time_is_shown_alone(open_page: Callable[..., Page], wareho
     wider = address(page, "window")
     assert wider
     assert wider != f"{START_MS}..{START_MS + 2 * DAY_MS}"
-    assert address(press(page, words.SHOW_ALL), "window") is None
+    page = press(page, words.SHOW_ALL)
+    assert address(page, "window") is None
+    ends = dt.datetime(2026, 1, 3), dt.datetime(2026, 1, 4, 1)
+    page.test.slider(key="window.range").set_value(ends).run()
+    assert address(page, "window") == f"{START_MS + 2 * DAY_MS}..{START_MS + 3 * DAY_MS + 3_600_000}"
     assert words.NOTHING_IN_WINDOW in open_page("timeline", warehouse, table=TITLE, window="7..8").text
 
 
@@ -174,9 +179,6 @@ def test_what_a_click_carries() -> None:
     assert lanes.carried(event()) is None
     assert lanes.carried(None) is None
     assert lanes.window_of("1..2") == (1, 2)
-    dragged = {"selection": {"box": [{"x": ["2026-01-02", "2026-01-01 08:00"]}], "points": [{"customdata": ["12"]}]}}
-    assert lanes.stretch(dragged, "Asia/Shanghai") == f"{START_MS}..{START_MS + 16 * HOUR_MS}"
-    assert lanes.stretch(event("12"), "UTC") is None
     assert lanes.window_of("tag:a..b") is None
 
 
@@ -205,6 +207,29 @@ def test_as_of_a_pasted_time(open_page: Callable[..., Page], warehouse: Path) ->
     assert "time:2026-01-03T12:00:00Z → Snapshot 3 · Append" in page.text
     assert "Committed 12 h before the time asked for." in page.text
     assert "The greatest id among the 3 retained snapshots committed at or before" in page.text
+
+
+def test_as_of_a_line_of_a_log(open_page: Callable[..., Page], warehouse: Path) -> None:
+    """How it was read, both roundings with their distances; and what no clock or no snapshot has is explained."""
+    line = "26/01/03 12:00:00 INFO SparkContext: Running"
+    page = open_page("asof", warehouse, table=TITLE, point=line, tz="Asia/Shanghai")
+    assert words.READ_FORMS["spark"] in page.text
+    assert "2026-01-03 04:00:00.000 UTC (1767412800000 ms)" in page.text
+    assert "4 h before the time asked for" in page.text
+    assert f"{words.ROUND_UP} 4" in page.text
+    assert "20 h after the time asked for" in page.text
+    early = open_page("asof", warehouse, table=TITLE, point="1999-01-01")
+    assert words.TOO_EARLY in early.text
+    assert f"{words.ROUND_DOWN} {words.ROUND_DOWN_NONE}" in early.text
+    assert f"{words.ROUND_UP} 1" in early.text
+    late = open_page("asof", warehouse, table=TITLE, point="2999-01-01")
+    assert words.IN_THE_FUTURE in late.text
+    assert words.ROUND_UP_NONE in late.text
+    twice = open_page("asof", warehouse, table=TITLE, point="2026-10-25 02:30", tz="Europe/Berlin")
+    assert "showed this time twice" in twice.text
+    assert address(press(twice, words.TAKE_SECOND), "point") == "time:2026-10-25T01:30:00Z"
+    never = open_page("asof", warehouse, table=TITLE, point="2026-03-29 02:30", tz="Europe/Berlin")
+    assert "never showed this time" in never.text
 
 
 def test_where_the_engine_differs_it_is_said(open_page: Callable[..., Page], tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def dot_hover(dot: Dot, under: int = 0) -> str:
     if dot.tags:
         lines.append("Tags: " + escape(listed(dot.tags, 4)))
     if under:
-        lines.append(f"{units.plural(under, 'more commit')} under it: drag over them to look inside")
+        lines.append(f"{units.plural(under, 'more commit')} under it: click, then look closer")
     return "<br>".join(lines)
 
 
@@ -152,9 +152,9 @@ def trend_template(exact: str, zone: str, named: bool) -> str:
 
 
 TIMELINE_ALT = "Snapshots of this table on a time axis, with tags, branches, consumers and schema changes"
-CLICK_A_POINT = "Click a point to see everything its commit says. Drag over a stretch of time to look inside."
+CLICK_A_POINT = "Click a point to see everything its commit says. Drag to zoom, double-click to zoom out."
 SHOW_ALL = "Show all"
-DENSE = "Each bar counts the commits of one stretch of time. Click one, or drag over several, to look inside."
+DENSE = "Each bar counts the commits of one stretch of time. Click one to look inside."
 
 
 def window(first_ms: int, last_ms: int, shown: int, zone: str) -> str:
@@ -215,6 +215,7 @@ def step_to(label: str, id: int) -> str:
 
 EARLIER, LATER = "Earlier", "Later"
 CLOSER, WIDER = "Closer", "Wider"
+RANGE = "Stretch of time shown"
 NOTHING_IN_WINDOW = "No commit lies in this stretch of time. Look wider, or show all."
 POINTS_TABLE = "The points as a table, to choose by keyboard and to download"
 POINTS_TEACH = "Choosing a line does what clicking its point does. Files and bytes are what is live there."

@@ -92,7 +92,7 @@ def dot_hover(dot: Dot, under: int = 0) -> str:
     if dot.tags:
         lines.append("标签：" + escape(listed(dot.tags, 4)))
     if under:
-        lines.append(f"其下还有 {units.count(under)} 次提交：拖过它们可展开查看")
+        lines.append(f"其下还有 {units.count(under)} 次提交：点击后放大可展开查看")
     return "<br>".join(lines)
 
 
@@ -156,9 +156,9 @@ def trend_template(exact: str, zone: str, named: bool) -> str:
 
 
 TIMELINE_ALT = "时间轴上的快照，以及标签、分支、消费者和表结构变更"
-CLICK_A_POINT = "点击一个点，查看那次提交的全部内容。拖过一段时间可放大查看。"
+CLICK_A_POINT = "点击一个点，查看那次提交的全部内容。拖动可缩放，双击可还原。"
 SHOW_ALL = "全部显示"
-DENSE = "每根柱子是一段时间内的提交次数。点击一根，或拖过几根，可展开查看。"
+DENSE = "每根柱子是一段时间内的提交次数。点击一根可展开查看。"
 
 
 def window(first_ms: int, last_ms: int, shown: int, zone: str) -> str:
@@ -219,6 +219,7 @@ def step_to(label: str, id: int) -> str:
 
 EARLIER, LATER = "更早", "更晚"
 CLOSER, WIDER = "放大", "缩小"
+RANGE = "所显示的时间段"
 NOTHING_IN_WINDOW = "这段时间内没有提交。请缩小查看，或全部显示。"
 POINTS_TABLE = "以表格列出各时间点，可用键盘选择，也可下载"
 POINTS_TEACH = "选中一行与点击对应的点效果相同。文件和字节是当时有效的数据。"
