@@ -173,7 +173,8 @@ def _news(found: Since) -> Iterator[Piece]:
     if found.expired:
         yield words.since_expired(found.expired)
     if found.schema:
-        yield markup.hint(words.since_schema(found.schema), "\n".join(found.schema))
+        changes = [words.spoken(each) for each in found.schema]
+        yield markup.hint(words.since_schema(changes), "\n".join(changes))
     if found.schema_ids:
         yield words.since_schema_ids(*found.schema_ids)
 

@@ -135,7 +135,6 @@ AUDIT_COLUMNS: Mapping[str, str] = {
     "took": "Took",
     "run": "Run",
 }
-AUDIT_COUNTS = "runs"
 HOW_EXACT = Rule(
     "Exact plans",
     "Of the newest 40 runs that ended and delete by a plan: those whose receipt equals the plan that was shown.",

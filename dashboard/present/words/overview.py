@@ -80,7 +80,6 @@ HOW_SINCE = Rule(
 
 WATCH = "Watch this table"
 UNWATCH = "Watch this table no longer"
-OTHER_TABLES = "Other tables"
 NOTHING_KEPT = "Watched tables and what is new are not kept:"
 FIRST_VISIT = "This is the first look from here. From the next visit on, each table says what is new."
 SINCE_QUIET = "nothing is new"

@@ -133,7 +133,6 @@ AUDIT_COLUMNS: Mapping[str, str] = {
     "took": "用时",
     "run": "执行",
 }
-AUDIT_COUNTS = "次执行"
 HOW_EXACT = Rule(
     "分毫不差的计划",
     "最近 40 次已结束且按计划删除的执行中，回执与当时显示的计划相等的次数。",

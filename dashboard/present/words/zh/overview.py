@@ -75,7 +75,6 @@ HOW_SINCE = Rule(
 
 WATCH = "关注这张表"
 UNWATCH = "不再关注这张表"
-OTHER_TABLES = "其他的表"
 NOTHING_KEPT = "无法记住关注的表和新变化："
 FIRST_VISIT = "这是第一次从这里查看。从下次访问起，每张表都会说明有何新变化。"
 SINCE_QUIET = "没有新变化"
