@@ -18,6 +18,8 @@ from core.apply import apply
 from core.changes import (
     Change,
     CleanOrphans,
+    ClearConsumers,
+    CreateBranch,
     CreateTag,
     DeleteBranches,
     DeleteTags,
@@ -27,6 +29,7 @@ from core.changes import (
     RenameBranch,
     RenameTag,
     ReplaceTag,
+    ResetConsumer,
     Rollback,
     Truncate,
 )
@@ -57,6 +60,9 @@ CHANGES: dict[str, Change] = {
     "rename-branch": RenameBranch("b", "c"),
     "fast-forward": FastForward("b"),
     "delete-branch": DeleteBranches(("b",)),
+    "create-branch": CreateBranch("new", "tag:early"),
+    "reset-consumer": ResetConsumer("job-a", 7),
+    "clear-consumers": ClearConsumers("job-.*", "job-c"),
 }
 LEFT_BEHIND = (
     "dt=2026-01-01/bucket-0/data-00000000-0000-4000-8000-000000000001-0.parquet",
@@ -73,7 +79,9 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
     if name in ("drop-partition", "truncate"):
         plain_table(good)
     else:
-        ground.small_table(good, **options)
+        made = ground.small_table(good, **options)
+        for number, job in enumerate(("job-a", "job-b", "job-c") if "consumer" in name else ()):
+            made.consumer(job, 3 + number)
     if name in ("delete-tag", "replace-tag"):  # so that the tags alone keep something
         table = open_table(str(good))
         apply(table, table.preview(Expire(retain_max=2, retain_min=1), NOW), settle_s=0)
@@ -130,7 +138,7 @@ def without_litter(paths: frozenset[str]) -> frozenset[str]:
     return frozenset(path for path in paths if not path.endswith(".tmp"))
 
 
-REWRITES = {"rollback", "rename-branch", "fast-forward", "delete-branch"}
+REWRITES = {"rollback", "rename-branch", "fast-forward", "delete-branch", "create-branch"}
 COMMITS: dict[str, Change] = {
     "as-latest": Rollback("5"),
     "drop-partition": DropPartitions(("dt=2026-01-01",)),
