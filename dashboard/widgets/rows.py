@@ -11,7 +11,7 @@ import streamlit as st
 from core.asof import AsOf
 from core.history import History
 from dashboard import state
-from dashboard.present import charts, exports, markup, plots, results, words
+from dashboard.present import charts, exports, markup, plots, results, units, words
 from dashboard.widgets import grids
 from dashboard.widgets.frame import hues
 
@@ -45,8 +45,9 @@ def draw(answer: QueryAnswer, history: History, id: str) -> None:
 def _facts(answer: QueryAnswer, history: History) -> list[tuple[str, markup.Piece]]:
     points = [(words.ANSWER_AT, answer.point)] + ([(words.ANSWER_BEFORE, answer.before)] if answer.before else [])
     live = sum(int(history.totals.bytes[history.position(point.point)]) for _, point in points)
-    read = words.answer_read(answer.files_read, answer.files_live, live, answer.seconds, answer.engine)
-    return [(label, _point(point)) for label, point in points] + [(words.ANSWER_READ, read)]
+    files = sum(int(history.totals.files[history.position(point.point)]) for _, point in points)
+    held = markup.join([markup.size(live), markup.muted(units.plural(files, "file"))], " · ")
+    return [*((label, _point(point)) for label, point in points), (words.ANSWER_LIVE, held)]
 
 
 def _point(found: AsOf) -> markup.Html:

@@ -90,7 +90,7 @@ EXAMPLES = {
 # The answer
 ANSWER_AT = "At"
 ANSWER_BEFORE = "Compared with"
-ANSWER_READ = "Read"
+ANSWER_LIVE = "Live there"
 ANSWER_VIEWS = {"rows": "Rows", "chart": "Chart"}
 ANSWER_VIEW = "Shown as"
 EARLIER_ROWS = "Earlier rows"
@@ -114,13 +114,6 @@ def answer_rows(first: int, last: int, count: int, *, cut: bool) -> str:
     if cut:
         return f"{first:,} to {last:,} of the first {count:,}; the query has more"
     return f"{first:,} to {last:,} of {units.plural(count, 'row')}, all there are"
-
-
-def answer_read(read: int | None, live: int, live_bytes: int, seconds: float, engine: str) -> str:
-    """Files that were given to the engine, of those that are live at the points."""
-    files = units.plural(live, "live file")
-    what = files if read is None else f"{units.count(read)} of {files}"
-    return f"{what} ({units.size(live_bytes)} live) in {seconds:.1f} s by {engine}"
 
 
 def chart_cut(shown: int, count: int) -> str:

@@ -85,7 +85,7 @@ EXAMPLES = {
 # 结果
 ANSWER_AT = "时间点"
 ANSWER_BEFORE = "对比"
-ANSWER_READ = "读取"
+ANSWER_LIVE = "有效"
 ANSWER_VIEWS = {"rows": "行", "chart": "图"}
 ANSWER_VIEW = "显示方式"
 EARLIER_ROWS = "前面的行"
@@ -108,12 +108,6 @@ def answer_rows(first: int, last: int, count: int, *, cut: bool) -> str:
     if cut:
         return f"前 {count:,} 行中的第 {first:,} 到 {last:,} 行；查询还有更多行"
     return f"共 {count:,} 行，这是第 {first:,} 到 {last:,} 行"
-
-
-def answer_read(read: int | None, live: int, live_bytes: int, seconds: float, engine: str) -> str:
-    files = f"{units.count(live)} 个有效文件"
-    what = files if read is None else f"{files}中的 {units.count(read)} 个"
-    return f"{what}（有效共 {units.size(live_bytes)}），用时 {seconds:.1f} 秒，由 {engine} 完成"
 
 
 def chart_cut(shown: int, count: int) -> str:
