@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core import plan as planning
 from core.changes import Analyze, Compact, DropPartitions, OfCommits, Truncate
@@ -150,10 +151,9 @@ def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]
     if not paths:
         return []
     notes = ["No file is deleted from the disk: that is an expiry's, once no point holds it any more."]
-    by_point: dict[str, int] = {}
-    for path in paths:
-        for holder in history.holders_of(path):
-            by_point[holder.point] = by_point.get(holder.point, 0) + 1
+    chosen = pc.is_in(history.objects["path"], value_set=pa.array(paths)).to_numpy()
+    counts = history.held.sums(chosen.astype("int64")) * history.existing
+    by_point = {holder.point: int(count) for holder, count in zip(history.holders, counts, strict=True) if count}
     told = [f"{point} ({'all' if count == len(paths) else f'{count:,}'})" for point, count in by_point.items()]
     more = f" and {several(len(told) - _POINTS, 'more point')}" if len(told) > _POINTS else ""
     if told:
