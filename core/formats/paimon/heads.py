@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, TypeVar
 
 from core.errors import Corrupt, SnapscopeError
 from core.formats.paimon import layout
+from core.formats.paimon.hints import NUMBER, gaps, number, problems
 from core.model import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.store import Entry, Store
+from core.told import told
 
 NO_WATERMARK = -(2**63)
-_NUMBER = re.compile(r"-?\d{1,19}")
 T = TypeVar("T")
 
 
@@ -92,7 +91,7 @@ class _Reader:
         tags = self._named(branch, layout.TAG, tag_of, unreadable, warnings)
         consumers = self._named(branch, layout.CONSUMER, consumer_of, unreadable, warnings)
         ids = sorted({*snapshots, *(int(each.name) for each in unreadable if each.kind == layout.SNAPSHOT)})
-        warnings += _hints(branch, ids, hints) + _gaps(branch, ids)
+        warnings += problems(branch, ids, hints) + gaps(branch, ids)
         return Line(
             branch=branch,
             snapshots=tuple(snapshots[number] for number in sorted(snapshots)),
@@ -114,11 +113,11 @@ class _Reader:
         hints: Iterable[bytes | SnapscopeError] = (),
     ) -> dict[int, T]:
         directory = f"{layout.branch_dir(branch)}{kind}"
-        hinted = (_hinted(content) for content in hints)
+        hinted = (number(content) for content in hints)
         names = {number: f"{directory}/{kind}-{number}" for number in hinted if number is not None}
         for entry in self.store.ls_if_there(directory):
             suffix = _suffix(entry, kind)
-            if suffix is not None and _NUMBER.fullmatch(suffix):
+            if suffix is not None and NUMBER.fullmatch(suffix):
                 names[suffix] = f"{directory}/{entry.name}"
             elif not (kind in (layout.SNAPSHOT, layout.CHANGELOG) and entry.name in (layout.EARLIEST, layout.LATEST)):
                 warnings.append(_stray(directory, entry, f"files named {kind}-<number>"))
@@ -183,9 +182,9 @@ class _Reader:
                         _shown(name),
                         Problem(
                             _shown(names[name]),
-                            f"a readable {kind} file",
+                            told("a readable {kind} file", kind=kind),
                             error.message.rstrip("."),
-                            error.remedy or "Restore the file, or drop this point by name.",
+                            error.remedy or told("Restore the file, or drop this point by name."),
                         ),
                     )
                     for name, error in failed.items()
@@ -194,54 +193,6 @@ class _Reader:
             time.sleep(0.05)
             waiting = {name: names[name] for name in failed}
         return parsed
-
-
-def _hinted(content: bytes | SnapscopeError) -> str | None:
-    """The number in a hint, as text; None where it holds none."""
-    text = "" if isinstance(content, SnapscopeError) else "".join(content.decode("utf-8", "replace").splitlines())
-    return text if _NUMBER.fullmatch(text) else None
-
-
-def _hints(branch: str, ids: Sequence[int], contents: Mapping[str, bytes | SnapscopeError]) -> list[Problem]:
-    listed = "Harmless: engines list the directory instead."
-    problems = []
-    for name, true in ((layout.EARLIEST, min(ids, default=None)), (layout.LATEST, max(ids, default=None))):
-        path = layout.hint(branch, name)
-        content, text = contents[path], _hinted(contents[path])
-        if isinstance(content, SnapscopeError):
-            if content.kind != "NotFound":
-                problems.append(Problem(path, "a readable hint", content.message, "Listing was used instead."))
-            elif name == layout.LATEST and true is not None:
-                problems.append(Problem(path, f"the id {true}", "no file", listed))
-        elif text is None:
-            problems.append(Problem(path, f"the id {true}", f"{content.decode('utf-8', 'replace')[:40]!r}", listed))
-        elif int(text) != true:
-            effect = _hint_effect(name, int(text), true, ids)
-            problems.append(Problem(path, f"the id {true}", f"the id {text}", effect))
-    return problems
-
-
-def _hint_effect(name: str, said: int, true: int | None, ids: Sequence[int]) -> str:
-    if name == layout.LATEST and true is not None and 0 < said < true and said + 1 not in ids:
-        return "Paimon takes it at its word, because the next id is missing, and does not see the newer snapshots."
-    if true is None or (name == layout.LATEST and said > true):
-        return "Paimon fails to read or commit until this hint is corrected; Snapscope lists the directory."
-    if name == layout.EARLIEST and said > true:
-        return "Paimon does not see the older snapshots and may free files they need; Snapscope lists the directory."
-    return "Harmless: engines list the directory when the hint is stale."
-
-
-def _gaps(branch: str, ids: Sequence[int]) -> list[Problem]:
-    missing = [(a + 1, b - 1) for a, b in pairwise(ids) if b - a > 1]
-    return [
-        Problem(
-            f"{layout.branch_dir(branch)}{layout.SNAPSHOT}/",
-            f"snapshot {first}" if first == last else f"snapshots {first} to {last}",
-            "no file",
-            "Snapshot ids have a gap: Paimon's time travel fails across it and its expiry may free files still needed.",
-        )
-        for first, last in missing
-    ]
 
 
 def _shown(name: str) -> str:
@@ -254,8 +205,8 @@ def _suffix(entry: Entry, kind: str) -> str | None:
 
 
 def _stray(directory: str, entry: Entry, expected: str) -> Problem:
-    found = "a directory" if entry.is_dir else "another file"
-    return Problem(_shown(f"{directory}/{entry.name}"), expected, found, "It is ignored and never deleted.")
+    found = told("a directory" if entry.is_dir else "another file")
+    return Problem(_shown(f"{directory}/{entry.name}"), expected, found, told("It is ignored and never deleted."))
 
 
 # JSON documents ---------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from core.formats.paimon.manifest import ADD, ENTRY, INDEX, LIST, SOURCE_COMPACT
 from core.model import MAIN, Heads, Line, Snapshot, Tag
 from core.retention import heeds_consumers, keeps_changelogs, policy
 from core.store import Store
+from core.told import told
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def would_delete(store: Store, heads: Heads, manifests: Manifests, change: Chang
     engine = _Engine(store, heads, line, manifests)
     try:
         if broken := next((each for each in line.unreadable if each.kind == layout.TAG), None):
-            raise _Fails(f"it cannot read tag {broken.name}")
+            raise _Fails(told("it cannot read tag {name}", name=broken.name))
         if isinstance(change, Expire):
             (engine.expire_changelogs if change.changelogs_only else engine.expire)(change, now_ms)
             names: Sequence[str] = change.drop_tags  # those whose time has passed are named by the caller
@@ -59,7 +60,7 @@ def would_delete(store: Store, heads: Heads, manifests: Manifests, change: Chang
         for name in names:
             engine.delete_tag(name)
     except _Fails as failure:
-        return Native(frozenset(engine.deleted), str(failure))
+        return Native(frozenset(engine.deleted), failure.args[0])
     return Native(frozenset(engine.deleted))
 
 
@@ -134,7 +135,7 @@ class _Engine:
         if hint is None or hint <= 0 or hint + 1 in self._snapshots:
             return max(self._snapshots)
         if hint not in self._snapshots:
-            raise _Fails(f"its LATEST hint names snapshot {hint}, which does not exist")
+            raise _Fails(told("its LATEST hint names snapshot {id}, which does not exist", id=hint))
         return hint
 
     def _hint(self, name: str, kind: str = layout.SNAPSHOT) -> int | None:
@@ -221,12 +222,12 @@ class _Engine:
         if high <= first:
             return
         if high not in kept:
-            raise _Fails(f"it needs changelog {high}, which does not exist")
+            raise _Fails(told("it needs changelog {id}, which does not exist", id=high))
         keep = self._metadata([*self._overlapping(first, high), kept[high], self._snapshots[self._earliest()]])
         self._prefetch((kept[each] for each in range(first, high) if each in kept), ("delta", "changelog"))
         for number in range(first, high):
             if number not in kept:
-                raise _Fails(f"it needs changelog {number}, which does not exist")
+                raise _Fails(told("it needs changelog {id}, which does not exist", id=number))
             self._delete_changelog(kept[number], keep)
 
     def _delete_changelog(self, changelog: Snapshot, keep: set[str]) -> None:
@@ -258,7 +259,7 @@ class _Engine:
         if self._snapshots:
             bounds.append(self._snapshots[self._earliest()])
         elif bounds:
-            raise _Fails("it throws after the tag file is gone: a later tag but no snapshot is left")
+            raise _Fails(told("it throws after the tag file is gone: a later tag but no snapshot is left"))
         else:
             return
         right = min(bounds, key=lambda each: each.id)

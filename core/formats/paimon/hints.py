@@ -1,0 +1,71 @@
+"""What the EARLIEST and LATEST hints say beside what is listed, and the gaps of a branch's ids. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from core.errors import SnapscopeError
+from core.formats.paimon import layout
+from core.model import Problem
+from core.told import told
+
+NUMBER = re.compile(r"-?\d{1,19}")
+
+
+def number(content: bytes | SnapscopeError) -> str | None:
+    """The number in a hint, as text; None where it holds none."""
+    text = "" if isinstance(content, SnapscopeError) else "".join(content.decode("utf-8", "replace").splitlines())
+    return text if NUMBER.fullmatch(text) else None
+
+
+def problems(branch: str, ids: Sequence[int], contents: Mapping[str, bytes | SnapscopeError]) -> list[Problem]:
+    """Hints that say something else than the listing, and what an engine does with them."""
+    listed = told("Harmless: engines list the directory instead.")
+    found: list[Problem] = []
+    for name, true in ((layout.EARLIEST, min(ids, default=None)), (layout.LATEST, max(ids, default=None))):
+        path = layout.hint(branch, name)
+        expected = told("the id {id}", id=true)
+        content, text = contents[path], number(contents[path])
+        if isinstance(content, SnapscopeError):
+            if content.kind != "NotFound":
+                found.append(Problem(path, told("a readable hint"), content.message, told("Listing was used instead.")))
+            elif name == layout.LATEST and true is not None:
+                found.append(Problem(path, expected, told("no file"), listed))
+        elif text is None:
+            found.append(Problem(path, expected, f"{content.decode('utf-8', 'replace')[:40]!r}", listed))
+        elif int(text) != true:
+            effect = _hint_effect(name, int(text), true, ids)
+            found.append(Problem(path, expected, told("the id {id}", id=text), effect))
+    return found
+
+
+def _hint_effect(name: str, said: int, true: int | None, ids: Sequence[int]) -> str:
+    if name == layout.LATEST and true is not None and 0 < said < true and said + 1 not in ids:
+        return told(
+            "Paimon takes it at its word, because the next id is missing, and does not see the newer snapshots."
+        )
+    if true is None or (name == layout.LATEST and said > true):
+        return told("Paimon fails to read or commit until this hint is corrected; Snapscope lists the directory.")
+    if name == layout.EARLIEST and said > true:
+        return told(
+            "Paimon does not see the older snapshots and may free files they need; Snapscope lists the directory."
+        )
+    return told("Harmless: engines list the directory when the hint is stale.")
+
+
+def gaps(branch: str, ids: Sequence[int]) -> list[Problem]:
+    missing = [(a + 1, b - 1) for a, b in pairwise(ids) if b - a > 1]
+    return [
+        Problem(
+            f"{layout.branch_dir(branch)}{layout.SNAPSHOT}/",
+            told("snapshot {id}", id=first) if first == last else told("snapshots {id} to {last}", id=first, last=last),
+            told("no file"),
+            told(
+                "Snapshot ids have a gap: Paimon's time travel fails across it and its expiry may free files still "
+                "needed."
+            ),
+        )
+        for first, last in missing
+    ]

@@ -1,0 +1,190 @@
+"""core 关于时间点的话，一个模板对一个模板。"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+OF_POINTS: Mapping[str, str] = {
+    # 有问题的文件
+    "{path}: expected {expected}, found {found}.": "{path}：应为 {expected}，实际是 {found}。",
+    "{path}: expected {expected}, found {found}. {remedy}": "{path}：应为 {expected}，实际是 {found}。{remedy}",
+    # 何时自动过期
+    "with the first expiry after {at}, by the age of its snapshot": "在 {at} 之后的第一次过期时，按其快照的年龄",
+    "never by itself: it has no end": "不会自动到期：它没有期限",
+    "never while {names} name{s} it": "只要 {names} 还指向它就不会",
+    "after {commits:,} more commit{s} on {branch}, not before {at}, and only if an expiry is run": (
+        "在 {branch} 上再提交 {commits:,} 次之后，不早于 {at}，且要执行过期"
+    ),
+    "with the first expiry after {at}": "在 {at} 之后的第一次过期时",
+    "with the next expiry": "在下一次过期时",
+    "{due}; Iceberg's writers expire nothing by themselves": "{due}；Iceberg 的写入作业自己不会过期任何东西",
+    "never by a writer: the table is write-only": "写入作业不会让它过期：表是 write-only",
+    "cannot be told: {why}": "无法得知：{why}",
+    ", or after {commits:,} more commit{s} whatever its age": "，或再提交 {commits:,} 次之后（无论年龄）",
+    "never by a writer: Paimon does not see it, because snapshot/EARLIEST names {id}": (
+        "写入作业不会让它过期：snapshot/EARLIEST 指向 {id}，Paimon 看不到它"
+    ),
+    "never while consumer {name} stands before it": "只要消费者 {name} 还在它之前就不会",
+    ", not before {at}{limit}": "，不早于 {at}{limit}",
+    "after {commits:,} more commit{s}{age}": "再提交 {commits:,} 次之后{age}",
+    "with the next commit of a writer": "在写入作业下一次提交时",
+    "with the first commit after {at}{limit}": "在 {at} 之后的第一次提交时{limit}",
+    "never by itself: it has no retention": "不会自动到期：它没有保留期限",
+    "after {at} by the writers' wall clock (no zone)": "在 {at} 之后，按写入者的时钟（无时区）",
+    "nothing holds it: it is an orphan": "没有谁占用它：它是孤儿文件",
+    "an unreadable point": "一个无法读取的时间点",
+    "no rule takes it away by itself": "没有规则会自动删除它",
+    "with the expiry of its long-lived changelog": "随其长期 changelog 过期",
+    "kept longest by {what}: {tells}": "保留它最久的是 {what}：{tells}",
+    # 下一次提交
+    "This cannot be told: {why}": "无法得知：{why}",
+    "snapshot/EARLIEST names {id}, so Paimon does not see the snapshots before it and never expires them.": (
+        "snapshot/EARLIEST 指向 {id}，因此 Paimon 看不到它之前的快照，也从不让它们过期。"
+    ),
+    "Tag snapshot {id} to keep it.": "给快照 {id} 打标签即可留住它。",
+    "The table option {option} keeps all of them for one more commit; write-only = true keeps writers from expiring "
+    "anything.": "表选项 {option} 可让它们全部再保留一次提交；write-only = true 则让写入作业不再使任何东西过期。",
+    "The table option {option} keeps its changelogs for one more commit.": (
+        "表选项 {option} 可让它的 changelog 再保留一次提交。"
+    ),
+    "The table option tag.time-expire-enabled = false keeps tags whose time has passed.": (
+        "表选项 tag.time-expire-enabled = false 可留住期限已过的标签。"
+    ),
+    "a tag of snapshot {ids}": "快照 {ids} 的一个标签",
+    "tags of snapshots {ids}": "快照 {ids} 的标签",
+    "{points}: {tags} would keep {them} whole.": "{points}：{tags}可使其保持完整。",
+    # 时间旅行的规则
+    "The earliest of the {count} retained snapshots.": "{count} 个保留着的快照中最早的一个。",
+    "Snapshot {id} was named by its id.": "按 id 指定了快照 {id}。",
+    "Tag {name} keeps snapshot {id}.": "标签 {name} 保留着快照 {id}。",
+    "Tag {name} keeps snapshot {id}, which has expired: only tags hold it.": (
+        "标签 {name} 保留着快照 {id}，它已过期：只有标签还占用它。"
+    ),
+    "The greatest id among the {count} retained snapshots committed at or before {asked}: {id}, committed {at}.": (
+        "在 {asked} 或之前提交的 {count} 个保留着的快照中 id 最大的：{id}，提交于 {at}。"
+    ),
+    "{ties} snapshots share that commit time; the last of them counts.": (
+        "有 {ties} 个快照的提交时间相同；以最后一个为准。"
+    ),
+    "Commit times do not rise with ids here (clocks differed), so an earlier id may be younger.": (
+        "这里的提交时间不随 id 递增（时钟有偏差），因此 id 较小的可能更新。"
+    ),
+    "nothing": "没有答案",
+    "Paimon's own search answers {what}: it stops at a tie or skew.": (
+        "Paimon 自己的查找结果是 {what}：遇到时间相同或偏差就会停下。"
+    ),
+    "Paimon's own search fails: it asks for snapshot {id}, which is missing.": (
+        "Paimon 自己的查找会失败：它要找的快照 {id} 不存在。"
+    ),
+    "The first retained snapshot whose watermark is at or past {watermark}.": (
+        "watermark 达到或超过 {watermark} 的第一个保留着的快照。"
+    ),
+    "{back} retained snapshots before the newest, {id}.": "最新快照 {id} 之前的第 {back} 个保留着的快照。",
+    "The newest snapshot.": "最新的快照。",
+    "It is {note}.": "它的状态：{note}。",
+    "Tag {name} names snapshot {id}.": "标签 {name} 指向快照 {id}。",
+    "Main pointed to {id} from {since} on (snapshot-log, entry {entry} of {entries}).": (
+        "main 从 {since} 起指向 {id}（snapshot-log 共 {entries} 条中的第 {entry} 条）。"
+    ),
+    "Several entries share that time; the last listed counts, for it lasted.": (
+        "有几条记录的时间相同；以列在最后的为准，因为它留了下来。"
+    ),
+    "The log is not in order of time (clocks differed).": "日志没有按时间排列（时钟有偏差）。",
+    "The snapshot itself is of {at}: main was set to it later.": "快照本身提交于 {at}：main 是后来才移到它的。",
+    "Java up to 1.11 answers {id}: it takes the last listed entry that fits.": (
+        "Java 1.11 及以前的答案是 {id}：取最后列出的符合条件的记录。"
+    ),
+    "Java after 1.11 answers {id}: of entries that share a time it takes the first.": (
+        "Java 1.11 之后的答案是 {id}：时间相同的记录取第一条。"
+    ),
+    "{back} ancestors before {id}, the head of {branch}.": "{branch}的头 {id} 往前第 {back} 个祖先。",
+    "The head of {branch}, read with the table's current schema.": "{branch}的头，按表当前的表结构读取。",
+    "the main branch": "main 分支",
+    "branch {name}": "分支 {name} ",
+    "A point is a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/POINT, time:ISO-TIME-WITH-ZONE or "
+    "time:EPOCH-MILLISECONDS, watermark:NUMBER, latest, earliest or latest~N.": (
+        "时间点的写法：快照 id（如 12）、tag:NAME、branch:NAME、branch:NAME/POINT、time:带时区的 ISO 时间、"
+        "time:毫秒数、watermark:NUMBER、latest、earliest 或 latest~N。"
+    ),
+    "File: {path}.": "文件：{path}。",
+    "{text!r} is no time.": "{text!r} 不是时间。",
+    "Write ISO with a zone, such as 2026-11-01T00:00:00Z, or epoch milliseconds.": (
+        "请写带时区的 ISO 时间（如 2026-11-01T00:00:00Z），或 1970 年以来的毫秒数。"
+    ),
+    "The time {text!r} has no zone, so it could mean two different moments.": (
+        "时间 {text!r} 没有时区，可能指两个不同的时刻。"
+    ),
+    "Add one, such as 2026-11-01T00:00:00Z or 2026-11-01T00:00:00+08:00.": (
+        "请加上时区，如 2026-11-01T00:00:00Z 或 2026-11-01T00:00:00+08:00。"
+    ),
+    "Branches: {names}.": "现有分支：{names}。",
+    "There is no branch {name!r}.": "没有分支 {name!r}。",
+    "{text!r} is no point.": "{text!r} 不是时间点。",
+    "No snapshot is retained.": "没有保留着的快照。",
+    "The nearest retained snapshot is {id}.": "最近的保留着的快照是 {id}。",
+    "It expired, but {tags} still keeps it.": "它已过期，但 {tags} 仍保留着它。",
+    "Snapshot {id} is not retained{on}.": "快照 {id} 已不再保留{on}。",
+    "Tags: {names}.": "现有标签：{names}。",
+    "There is no tag {name!r}{on}.": "没有标签 {name!r}{on}。",
+    "The nearest is snapshot {id}, committed {at}.": "最近的是快照 {id}，提交于 {at}。",
+    "An older tag is there: tag:{name}, of {at}.": "有一个更早的标签：tag:{name}，其快照提交于 {at}。",
+    "No retained snapshot{on} was committed at or before {at}.": "没有在 {at} 或之前提交的保留着的快照{on}。",
+    "No retained snapshot has a watermark.": "保留着的快照都没有 watermark。",
+    "The greatest watermark is {watermark}.": "最大的 watermark 是 {watermark}。",
+    "No retained snapshot{on} has a watermark at or past {watermark}.": (
+        "没有 watermark 达到或超过 {watermark} 的保留着的快照{on}。"
+    ),
+    "latest~{back} goes back further than the {count} retained snapshots{on}.": (
+        "latest~{back} 超出了保留着的 {count} 个快照{on}。"
+    ),
+    "The earliest is snapshot {id} (latest~{back}).": "最早的是快照 {id}（latest~{back}）。",
+    "There is no snapshot{on}.": "没有快照{on}。",
+    "Nothing was committed yet, or all has expired.": "还没有提交过，或者全都过期了。",
+    "Snapshot {id} was written with schema {schema}, which cannot be read.": (
+        "快照 {id} 是用表结构 {schema} 写入的，而该表结构无法读取。"
+    ),
+    "Snapshot {id} may be the one asked for, and it cannot be read.": "所问的可能是快照 {id}，而它无法读取。",
+    "Restore the file, or name a point by its id or tag.": "请恢复该文件，或按 id 或标签指定时间点。",
+    " on branch {name}": "（分支 {name}）",
+    # Iceberg 快照的状态
+    "cherry-picked from {id}": "cherry-pick 自 {id}",
+    "rolled back: main stood there and was set to another line": "已被回滚：main 曾在这里，后来移到了另一条线上",
+    "on no ref": "不在任何引用上",
+    "staged as {wap} (wap.id)": "以 {wap} 暂存（wap.id）",
+    "{own}, published as {id}": "{own}，已发布为 {id}",
+    "{own}, not published": "{own}，尚未发布",
+    "orphaned or staged: on no ref, and main's log does not name it": (
+        "孤立或暂存：不在任何引用上，main 的日志也没有提到它"
+    ),
+    # hint 文件与缺口
+    "a readable hint": "可读的 hint 文件",
+    "Listing was used instead.": "已改为列举目录。",
+    "no file": "没有文件",
+    "a readable {kind} file": "可读的 {kind} 文件",
+    "Restore the file, or drop this point by name.": "请恢复该文件，或按名称放弃这个时间点。",
+    "a directory": "目录",
+    "another file": "别的文件",
+    "It is ignored and never deleted.": "它会被忽略，也从不删除。",
+    "the id {id}": "编号 {id}",
+    "snapshots {id} to {last}": "快照 {id} 到 {last}",
+    "Harmless: engines list the directory instead.": "无害：引擎会改为列举目录。",
+    "Harmless: engines list the directory when the hint is stale.": "无害：hint 过时的时候引擎会列举目录。",
+    "Paimon takes it at its word, because the next id is missing, and does not see the newer snapshots.": (
+        "因为下一个 id 不存在，Paimon 会相信它，看不到更新的快照。"
+    ),
+    "Paimon fails to read or commit until this hint is corrected; Snapscope lists the directory.": (
+        "在更正这个 hint 之前，Paimon 无法读取或提交；Snapscope 会列举目录。"
+    ),
+    "Paimon does not see the older snapshots and may free files they need; Snapscope lists the directory.": (
+        "Paimon 看不到更早的快照，可能删掉它们需要的文件；Snapscope 会列举目录。"
+    ),
+    "Snapshot ids have a gap: Paimon's time travel fails across it and its expiry may free files still needed.": (
+        "快照 id 有缺口：Paimon 的时间旅行跨过它会失败，它的过期可能删掉仍需要的文件。"
+    ),
+    "it cannot read tag {name}": "它无法读取标签 {name}",
+    "its LATEST hint names snapshot {id}, which does not exist": "它的 LATEST hint 指向不存在的快照 {id}",
+    "it needs changelog {id}, which does not exist": "它需要不存在的 changelog {id}",
+    "it throws after the tag file is gone: a later tag but no snapshot is left": (
+        "它在标签文件删除之后抛出异常：还有更晚的标签，却没有快照了"
+    ),
+}
