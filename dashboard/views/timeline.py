@@ -32,11 +32,12 @@ def _body(opened: Opened, history: History | None) -> None:
         window = lanes.window_of(state.get("window"))
         shown = whole.within(window)
         teach = words.DENSE if len(shown.dots) > MAX_POINTS else words.CLICK_A_POINT
-        lanes.windows(whole, shown, window, _chosen_ms(opened), opened.zone, teach)
+        lanes.shown_line(window, shown, opened.zone, teach)
         with st.container(key="timeline_split"):
             left, right = st.columns([7, 3], gap="medium")
             with left:
                 _chart(opened, history, shown, window)
+                lanes.windows(whole, window, _chosen_ms(opened), opened.zone)
                 _points(opened, history, shown)
             with right:
                 _detail(opened, history)

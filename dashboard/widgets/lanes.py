@@ -64,34 +64,34 @@ def window_line(window: tuple[int, int], shown: int, zone: str) -> None:
         )
 
 
-def windows(whole: Axis, shown: Axis, window: Window | None, around_ms: int | None, zone: str, teach: str) -> None:
-    """Which stretch of time is shown, ways to another, and the way back to all of it: the same line in every case."""
+def shown_line(window: Window | None, shown: Axis, zone: str, teach: str) -> None:
+    """What is shown, and the way back to all of it: the same line in every case."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="timeline_window"):
+        st.caption(teach if window is None else words.window(*window, len(shown.dots), zone), width="stretch")
+        _aim(words.SHOW_ALL, ":material/zoom_out_map:", None, disabled=window is None)
+    if window is not None and not shown.dots:
+        st.html(markup.note("info", words.NOTHING_IN_WINDOW))
+
+
+def windows(whole: Axis, window: Window | None, around_ms: int | None, zone: str) -> None:
+    """Ways to another stretch of time: two handles, and steps that keyboards reach."""
     span = whole.span_ms
     if span is None:
         return
     now = window or span
-    aims: list[tuple[str, str, Window | None]] = [
-        (words.EARLIER, ":material/chevron_left:", window and moved(window, span, -1)),
-        (words.LATER, ":material/chevron_right:", window and moved(window, span, 1)),
-        (words.CLOSER, ":material/zoom_in:", closer(now, around_ms)),
-        (words.WIDER, ":material/zoom_out:", window and wider(window, span)),
-        (words.SHOW_ALL, ":material/zoom_out_map:", None),
-    ]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="timeline_window"):
-        st.caption(teach if window is None else words.window(*window, len(shown.dots), zone), width="stretch")
-        for label, icon, aim in aims:
-            st.button(
-                label,
-                icon=icon,
-                key=f"window.{icon}",
-                type="tertiary",
-                disabled=window is None and aim is None,
-                on_click=_look,
-                args=(aim,),
-            )
     _slider(span, now, zone)
-    if window is not None and not shown.dots:
-        st.html(markup.note("info", words.NOTHING_IN_WINDOW))
+    with st.container(horizontal=True, gap="small", key="timeline_steps"):
+        earlier, later = moved(now, span, -1), moved(now, span, 1)
+        _aim(words.EARLIER, ":material/chevron_left:", earlier, disabled=window is None or earlier == now)
+        _aim(words.LATER, ":material/chevron_right:", later, disabled=window is None or later == now)
+        _aim(words.CLOSER, ":material/zoom_in:", closer(now, around_ms), disabled=False)
+        _aim(words.WIDER, ":material/zoom_out:", window and wider(window, span), disabled=window is None)
+
+
+def _aim(label: str, icon: str, aim: Window | None, *, disabled: bool) -> None:
+    st.button(
+        label, icon=icon, key=f"window.{icon}", type="tertiary", disabled=disabled, on_click=_look, args=(aim,)
+    )  # fmt: skip
 
 
 def _slider(span: Window, now: Window, zone: str) -> None:
