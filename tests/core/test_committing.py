@@ -54,7 +54,7 @@ def test_a_dropped_partition_is_planned_carried_out_and_audited(store: Store, sa
     status, plan = said("plan", *words, "--now", "2026-11-03T00:00:00Z")
     assert (status, plan["headline"]) == (0, "Takes 20 rows in 2 files (20 B) out of main by a commit; frees nothing.")
     assert [(each["partition"], each["rows"]) for each in plan["leaving"]] == [("dt=2026-11-01", 10)] * 2
-    assert plan["notes"][1] == "Of the 2 files these still have: 1 (1), 2 (1), tag:v (1), 3 (all)."
+    assert plan["notes"][1] == "Points that still have them: tag:v (1), 3 (all), 2 (1), 1 (1)."
     assert "No tag has all of them: snapshot 3 does" in plan["notes"][2]
     assert live(store) == before, "a plan changes nothing"
     assert said(*words)[1]["error"]["message"] == "Nobody was there to confirm, so nothing was changed."

@@ -154,10 +154,11 @@ def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]
     chosen = pc.is_in(history.objects["path"], value_set=pa.array(paths)).to_numpy()
     counts = history.held.sums(chosen.astype("int64")) * history.existing
     by_point = {holder.point: int(count) for holder, count in zip(history.holders, counts, strict=True) if count}
-    told = [f"{point} ({'all' if count == len(paths) else f'{count:,}'})" for point, count in by_point.items()]
+    lasting = sorted(reversed(by_point), key=lambda point: "tag:" not in point)
+    told = [f"{point} ({'all' if by_point[point] == len(paths) else f'{by_point[point]:,}'})" for point in lasting]
     more = f" and {several(len(told) - _POINTS, 'more point')}" if len(told) > _POINTS else ""
     if told:
-        notes.append(f"Of the {several(len(paths), 'file')} these still have: {', '.join(told[-_POINTS:])}{more}.")
+        notes.append(f"Points that still have them: {', '.join(told[:_POINTS])}{more}.")
     if isinstance(change, Compact):
         options = {} if line.schema is None else line.schema.options
         usual = packing_keyed.TARGET if line.schema and line.schema.primary_keys else str(packing.Rules().target)
