@@ -13,7 +13,7 @@ from streamlit.runtime.context import ContextProxy
 from dashboard.present import words
 from dashboard.present.words import zh
 
-PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "tags", "query", "audit", "health")
+PAGES = tuple(words.PAGES)
 STATES = ("tag on an expired snapshot", "two tags on one snapshot", "id gap", "wrong hints", "one snapshot")
 
 # Four words in a row, commands and SQL left out: a sentence that nobody told in Chinese.
