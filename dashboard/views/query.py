@@ -102,6 +102,8 @@ def _ask(opened: Opened, history: History | None) -> None:
         return
     question = Question(sql, at_point, before_point, _engine())
     asked: Asked | None = st.session_state.get(_asked_key(opened))
+    if asked is not None and jobs.find(asked.id) is None:  # so long ago that it is forgotten
+        asked = None
     if asked is not None and asked.question != question:
         waiting.stop(asked.id)
         st.html(markup.note("info", words.QUESTION_CHANGED))

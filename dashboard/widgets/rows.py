@@ -12,7 +12,7 @@ from core.asof import AsOf
 from core.history import History
 from dashboard import state
 from dashboard.present import charts, exports, markup, plots, results, units, words
-from dashboard.widgets import grids
+from dashboard.widgets import grids, how
 from dashboard.widgets.frame import hues
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _PAGE, _VIEW, _CHART = "query.page", "query.view", "query.chart"
 
 def draw(answer: QueryAnswer, history: History, id: str) -> None:
     """`id` is the run the answer comes from: another one begins at its first page."""
-    st.html(markup.note("info", words.query_note(answer)))
+    how.beside(markup.note("info", words.query_note(answer)), words.HOW_ANSWER)
     st.html(markup.facts(_facts(answer, history)))
     for each in (*map(words.left_out, answer.left_out), *map(words.sentence, answer.differs)):
         st.html(markup.note("info", each))

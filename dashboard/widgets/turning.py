@@ -15,7 +15,7 @@ from core.history import History
 from core.model import MAIN
 from dashboard import jobs, loading, state
 from dashboard.present import commands, examples, markup, units, words
-from dashboard.widgets import frame, picker, plans, waiting
+from dashboard.widgets import frame, how, picker, plans, waiting
 from dashboard.widgets.frame import Opened
 
 KIND = "bisect"
@@ -167,7 +167,7 @@ def _meanwhile(opened: Opened, search: Search) -> str:
 def _answer(opened: Opened, found: Found) -> None:
     said = found.answer
     first, last = found.place(said.first_true), found.place(said.last_false)
-    st.html(markup.headline(_headline(opened, found, first, last)))
+    how.beside(markup.headline(_headline(opened, found, first, last)), words.HOW_BISECT)
     notes = [("warning", words.bisect_unknown_between(len(said.unknown)))] if said.unknown and first is not None else []
     if found.is_after_gap and said.outcome is Outcome.TURNED:
         notes.append(("warning", words.BISECT_GAP))

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.bisect import MOST_UNKNOWN, Answer, Outcome, answer, condition, next_place, places
+from core import bisecting
+from core.bisect import MOST_UNKNOWN, Answer, Outcome, Place, Probe, answer, condition, next_place, places
+from core.cli import main
 from core.errors import Invalid, NotFound
 from core.model import Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
+from tests.builders import TableBuilder
 
 Truth = list[bool | None]
 
@@ -210,3 +216,42 @@ def test_of_iceberg_places_are_the_ancestors_of_the_head() -> None:
     assert points(heads, branch="dev") == ["5", "6", "8"]
     with pytest.raises(Invalid, match="not in the history"):
         places(heads, "7", None)
+
+
+# -------------------------------------------------------------------------------------------------------- command line
+
+
+@pytest.mark.parametrize(
+    ("truth", "words"),
+    [
+        ([False, False, True, True, True], ["First true at 3, committed", "false at 2,", "diff", "turned true once"]),
+        ([True] * 5, ["True already at 1, the first point that could be read"]),
+        ([True, True, True, True, False], ["turned the other way", "true at 1, false again at 5", "2 probes of 5"]),
+        ([None] * 5, ["No point that was looked at gave an answer", "unknown (lost)"]),
+        ([False, None, None, None, True], ["First true at 5", "Unknown between them: 3 points"]),
+        ([False] * 5, ["True at no point that was looked at"]),
+    ],
+)
+def test_the_command_says_what_was_found(
+    tmp_path: Path, truth: Truth, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def probe(_table: Any, _history: Any, _asked: Any, place: Place, number: int, *_: Any) -> tuple[Probe, None]:
+        assert place.point == str(number + 1)
+        return Probe(number, truth[number], 0.1, None, "lost" if truth[number] is None else None), None
+
+    monkeypatch.setattr(bisecting, "_probe", probe)
+    made = TableBuilder(tmp_path / "w" / "db.db" / "t")
+    for number in range(len(truth)):
+        made.commit([made.file(100 + number)])
+    assert main(["bisect", str(made.root), "count(*) > 1"]) == 0
+    said = capsys.readouterr()
+    assert [text for text in words if text not in said.out] == []
+    assert "(0.1 s)" in said.err
+    assert main(["bisect", str(made.root), "count(*) > 1", "--every", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {each["point"]: each["value"] for each in told["probes"]} == {
+        str(number + 1): value for number, value in enumerate(truth)
+    }
+    for more, refused in ((["--from", "4", "--to", "2"], "comes after"), (["--to", "9"], "not retained")):
+        assert main(["bisect", str(made.root), "count(*) > 1", *more]) == 1
+        assert refused in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dashboard.present import units
+from dashboard.present.words.how import Rule
 
 CONDITION = "Condition"
 CONDITION_HELP = (
@@ -65,3 +66,13 @@ def bisect_stat(probes: int, points: int, branch: str, seconds: float) -> str:
     return (
         f"{units.plural(probes, 'probe')} of {units.plural(points, 'retained point')} on {branch} in {seconds:.1f} s."
     )
+
+
+HOW_BISECT = Rule(
+    "First point where it holds",
+    "The retained snapshots of the branch between the two points, and tags that keep expired ones before them.",
+    "One query for each probe, over the files of that point, with that point's own schema.",
+    "Both ends first, then the middle of what is open, until a true point follows a false one. NULL and what cannot be "
+    "read are unknown and never false; beside them the longest stretch not yet asked is halved.",
+    "Seconds for each probe, Spark's planning included.",
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dashboard.present import units
+from dashboard.present.words.how import Rule
 
 if TYPE_CHECKING:
     from core.spark.query import QueryAnswer
@@ -158,3 +159,13 @@ NOT_KEPT_NEXT = "Move it out of desk/ in the state directory: an empty one is st
 
 def not_kept_queries(name: str) -> str:
     return f"{name}.json of the desk does not hold a list of queries, so nothing is read from it or written to it."
+
+
+HOW_ANSWER = Rule(
+    "Rows, files read, time",
+    "Rows of the answer; data files given to Spark, of those that are live at the points the statement names.",
+    "The data files of exactly these points, each with its point's own schema and options.",
+    "Files whose partition or statistics the WHERE rules out are not given to Spark. Time runs from the question to "
+    "the last row. An answer as long as “Rows at most” may be cut, and says so; a shorter one is whole.",
+    "Rows, files, seconds; bytes of all live files, on disk.",
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dashboard.present.words.how import Rule
+
 CONDITION = "条件"
 CONDITION_HELP = (
     "对整张表 t 为真或为假：count(*) > 1000、max(amount) < 0、exists(select 1 from t where …)。"
@@ -61,3 +63,13 @@ def bisect_contradiction(true_at: str, false_at: str) -> str:
 
 def bisect_stat(probes: int, points: int, branch: str, seconds: float) -> str:
     return f"{branch} 上保留的 {points} 个时间点中探测了 {probes} 次，用时 {seconds:.1f} 秒。"
+
+
+HOW_BISECT = Rule(
+    "条件成立的第一个时间点",
+    "该分支在两点之间保留的快照，以及在它们之前由标签保留的已过期快照。",
+    "每次探测是一次查询，读那个时间点的文件，用那个时间点自己的模式。",
+    "先问两端，再问未定区间的中间，直到假的后面紧跟着真的。NULL 和读不了的是未知，绝不算假；"
+    "有未知时，对半分最长的未问区间。",
+    "每次探测的秒数，包含 Spark 的计划时间。",
+)

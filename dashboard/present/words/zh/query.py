@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dashboard.present import units
+from dashboard.present.words.how import Rule
 
 if TYPE_CHECKING:
     from core.spark.query import QueryAnswer
@@ -152,3 +153,13 @@ NOT_KEPT_NEXT = "请把它移出状态目录的 desk/：之后会开始一个空
 
 def not_kept_queries(name: str) -> str:
     return f"desk 里的 {name}.json 不是一个查询列表，因此既不读也不写它。"
+
+
+HOW_ANSWER = Rule(
+    "行、读取的文件、用时",
+    "结果的行数；语句所指时间点上的有效数据文件中，交给 Spark 的有多少。",
+    "恰好是这些时间点的数据文件，各按自己时间点的模式和选项读取。",
+    "WHERE 按分区或统计能排除的文件不交给 Spark。用时从提问到最后一行。"
+    "结果达到“最多行数”时可能被截断，会注明；更短的结果是完整的。",
+    "行、文件、秒；字节为全部有效文件在磁盘上的大小。",
+)
