@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -137,3 +138,17 @@ def test_a_broken_chain_is_said_and_hides_nothing(
     assert "Journal entry 3 was altered" in text
     assert "unbroken" not in text
     assert words.audit_shown(4, 5) in text
+
+
+@pytest.mark.slow
+def test_what_did_not_end_can_be_carried_on_from_here(warehouse: Path, open_page: Callable[..., Page]) -> None:
+    table, asked = open_table(str(warehouse / "shop.db" / "orders")), itertools.count()
+    plan = table.preview(Expire(retain_max=3, retain_min=3), NOW_MS)
+    run = apply(table, plan, settle_s=0, cancelled=lambda: next(asked) >= 3).run
+    own = open_page("audit", warehouse, table="shop.orders", outcome="unfinished", run=run)
+    assert words.RESUME in [each.label for each in own.test.button]
+    assert words.audit_shown(1, 1) in own.text
+    assert f"snapscope resume {run}" in own.text
+    other = open_page("audit", warehouse, table="shop.other").text
+    assert f"snapscope resume {run}" in other
+    assert words.AUDIT_NONE in other
