@@ -86,11 +86,13 @@ def _changed(files: pa.Table) -> pa.Table:
 
 
 def listed(found: Diff, *, hide_compaction: bool) -> pa.Table:
-    """Every file that differs: side ("added" or "removed"), path, partition, bucket, bytes, rows, level, change."""
+    """Every file that differs: side ("added" or "removed"), path, partition, bytes, rows, change, and bucket and
+    level, or in Iceberg content."""
     parts = []
     for side, table in (("added", found.added), ("removed", found.removed)):
         shown = _changed(table) if hide_compaction else table
-        shown = shown.select(["path", "partition", "bucket", "bytes", "rows", "level", "change"])
+        own = ["content"] if "content" in shown.column_names else ["bucket", "level"]
+        shown = shown.select(["path", "partition", *own, "bytes", "rows", "change"])
         parts.append(shown.add_column(0, "side", pa.array([side] * len(shown), pa.string())))
     return pa.concat_tables(parts)
 

@@ -146,6 +146,7 @@ def _files(found: Diff, *, hide: bool) -> None:
             "side": grids.text(words.COLUMN["side"], width="small"),
             "path": grids.text(words.COLUMN["path"], width="large"),
             "partition": grids.text(words.COLUMN["partition"]),
+            "content": grids.text(words.FILE_COLUMN["content"]),
             "bucket": grids.number(words.COLUMN["bucket"]),
             "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
             "rows": grids.number(words.COLUMN["rows"], words.ROWS_HELP),

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core import contents, folders
 from core.asof import AsOf
+from core.errors import SnapscopeError
 from core.health import Health
 from core.history import History
 from dashboard import loading, state
@@ -216,11 +217,8 @@ def _entries(opened: Opened, history: History, point: AsOf, manifest: str) -> No
 
 
 def _columns(opened: Opened, history: History, point: AsOf) -> None:
-    file, folder = state.get("file"), state.get("folder")
-    files = loading.files(history, point)
-    one = (
-        files.slice(0, 0) if file is None else files.filter(pc.equal(files["path"], life.named(opened, history, file)))
-    )
+    folder, files = state.get("folder"), loading.files(history, point)
+    one = files.filter(pc.equal(files["path"], _file(opened, history)))
     if len(one):
         how.caption(words.COLUMNS_OF_FILE, words.HOW_COLUMNS)
         chosen, what, given = one, f"file:{one['path'][0]}", {"file": one["path"][0].as_py()}
@@ -246,6 +244,14 @@ def _columns(opened: Opened, history: History, point: AsOf) -> None:
         tall=True,
     )
     plans.command(commands.inside("columns", opened.ref.location, point.point, **given))
+
+
+def _file(opened: Opened, history: History) -> str:
+    """The path of the address' file; empty where it names none, which is said above."""
+    try:
+        return life.named(opened, history, state.get("file") or "")
+    except SnapscopeError:
+        return ""
 
 
 def _health(opened: Opened, history: History, point: AsOf) -> None:

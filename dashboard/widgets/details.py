@@ -90,6 +90,9 @@ def links(opened: Opened, found: AsOf, *, here: str = "timeline") -> None:
             frame.link("diff", words.DIFF_PREVIOUS, ":material/compare_arrows:", a=before, b=point)
         if latest is not None and latest.id != found.snapshot.id:
             frame.link("diff", words.DIFF_LATEST, ":material/compare_arrows:", a=point, b=str(latest.id))
+        frame.link(
+            "files", words.FILES_HERE, ":material/folder_open:", point=point, file=None, folder=None, manifest=None
+        )
         frame.link("query", words.QUERY_HERE, ":material/terminal:", point=point)
         if point.rsplit("/", 1)[-1].isdigit():
             frame.link("tags", words.TAG_HERE, ":material/bookmark_add:", point=point)

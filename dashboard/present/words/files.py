@@ -16,6 +16,7 @@ from dashboard.present.words.how import Rule
 from dashboard.present.words.told import spoken
 
 FILES_POINT = "Files at"
+FILES_HERE = "Files"
 FILE_BOX = "A file's life"
 FILE_BOX_PLACEHOLDER = "Paste a path or a name, or click a file below"
 FILE_BOX_HELP = (

@@ -16,6 +16,7 @@ from dashboard.present.words.how import Rule
 from dashboard.present.words.zh.told import spoken
 
 FILES_POINT = "文件所在的时间点"
+FILES_HERE = "文件"
 FILE_BOX = "一个文件的一生"
 FILE_BOX_PLACEHOLDER = "粘贴路径或文件名，或点击下面的文件"
 FILE_BOX_HELP = "数据文件、清单、索引或这张表的任何其他文件：路径、URL 或只写文件名。它不必在该时间点有效。"
