@@ -108,7 +108,7 @@ def _roundings(opened: Opened, asked_ms: int, found: AsOf | None) -> None:
             lines.append(markup.muted(words.ROUND_UP_ICEBERG))
         st.html(markup.cards([markup.card(words.ROUND_UP, lines, words.ROUND_UP_NONE)]))
         if other is not None:
-            details.links(opened, other, here="asof.up")
+            details.links(opened, other, here="asof")
 
 
 def _first_after(opened: Opened, asked_ms: int, branch: str, found: AsOf | None) -> tuple[str | None, int | None]:
