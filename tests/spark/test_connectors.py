@@ -200,6 +200,8 @@ def test_nothing_is_loaded_unasked_and_what_is_missing_says_so(
     monkeypatch.delenv(connector.SETTING, raising=False)
     assert connector.configured() == ()
     assert doctor._connectors().ok
+    (started,) = doctor.spark()
+    assert (started.level, spark.version in started.found) == (doctor.OK, True)
     with pytest.raises(Invalid, match=r"No Spark connector is configured to read Paimon tables\. Set SNAPSCOPE_CONN"):
         connector.loaded(spark.newSession(), "paimon")
     for named, kind, said in (
