@@ -38,8 +38,8 @@ def test_main_flow(demo: Path, serve: Serve, reader: Callable[..., Reader], widt
     me.check()
 
     me.go(NAVIGATION["asof"])
-    box = page.get_by_role("textbox", name=words.ASOF_INPUT)
-    expect(box).to_have_value(first)
+    box = page.get_by_role("combobox", name=words.ASOF_INPUT)
+    expect(box).to_have_value(re.compile(rf"^{first} · "))
     before_that = str(sorted(int(path.name.partition("-")[2]) for path in snapshots.glob("snapshot-*"))[-3])
     box.fill("latest~2")
     box.press("Enter")
