@@ -68,8 +68,9 @@ def _by_id(heads: Heads, wanted: int) -> AsOf:
         rule = told("Snapshot {id} was named by its id.", id=wanted)
         return _answer(heads, found, both(rule, told("It is {note}.", note=found.note)) if found.note else rule)
     logged = any(number == wanted for _, number in heads.pointer or ())
-    gone = "it has expired: main pointed to it once" if logged else "the table's metadata does not name it"
-    raise NotFound(f"There is no snapshot {wanted}: {gone}.", path=heads.location, remedy="Name another snapshot.")
+    gone = told("it has expired: main pointed to it once" if logged else "the table's metadata does not name it")
+    why = told("There is no snapshot {id}: {why}.", id=wanted, why=gone)
+    raise NotFound(why, path=heads.location, remedy=told("Name another snapshot."))
 
 
 def _by_tag(heads: Heads, name: str) -> AsOf:
@@ -80,7 +81,8 @@ def _by_tag(heads: Heads, name: str) -> AsOf:
                 return _answer(heads, tag.snapshot, rule)
     _refuse_broken(heads, name, False)
     known = ", ".join([tag.name for line in heads.lines for tag in line.tags][:20]) or "none"
-    raise NotFound(f"There is no tag {name!r}.", path=heads.location, remedy=f"Tags: {known}.")
+    why = told("There is no tag {name!r}.", name=name)
+    raise NotFound(why, path=heads.location, remedy=told("Tags: {names}.", names=known))
 
 
 def _refuse_broken(heads: Heads, name: str, is_branch: bool) -> None:
@@ -101,18 +103,24 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
     log = heads.pointer or ()
     if not log:
         raise NotFound(
-            "The table's snapshot-log is empty, so nothing tells what main pointed to at any time.",
+            told("The table's snapshot-log is empty, so nothing tells what main pointed to at any time."),
             path=heads.location,
-            remedy="Name a snapshot by its id, or a tag.",
+            remedy=told("Name a snapshot by its id, or a tag."),
         )
     snapshots = members(heads)
     fitting = [place for place, (entry_ms, _) in enumerate(log) if entry_ms <= time_ms]
     if not fitting:
         first_ms, first = min(log)
         raise NotFound(
-            f"The snapshot-log says nothing of {in_words(time_ms)}: it begins at {in_words(first_ms)}.",
+            told(
+                "The snapshot-log says nothing of {at}: it begins at {first}.",
+                at=in_words(time_ms),
+                first=in_words(first_ms),
+            ),
             path=heads.location,
-            remedy=f"The first entry names snapshot {first}; older ones that stay are reached by id or tag only.",
+            remedy=told(
+                "The first entry names snapshot {id}; older ones that stay are reached by id or tag only.", id=first
+            ),
         )
     engine = log[fitting[-1]][1]
     at = max(fitting, key=lambda place: (log[place][0], place))
@@ -132,9 +140,9 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
         rule = both(rule, told("The log is not in order of time (clocks differed)."))
     if wanted not in snapshots:
         raise NotFound(
-            f"At {in_words(time_ms)} main pointed to snapshot {wanted}, which has expired.",
+            told("At {at} main pointed to snapshot {id}, which has expired.", at=in_words(time_ms), id=wanted),
             path=heads.location,
-            remedy="Engines fail here, or answer with an older state; name a snapshot by its id, or a tag.",
+            remedy=told("Engines fail here, or answer with an older state; name a snapshot by its id, or a tag."),
         )
     found = snapshots[wanted]
     if found.time_ms != entry_ms:
@@ -162,9 +170,14 @@ def _from_latest(heads: Heads, line: Line, back: int, is_named: bool) -> AsOf:
     chain = _chain(heads, line)
     if back >= len(chain):
         raise NotFound(
-            f"latest~{back} goes back further than the {len(chain)} snapshots of {_head(line)} that are there.",
+            told(
+                "latest~{back} goes back further than the {count} snapshots of {branch} that are there.",
+                back=back,
+                count=len(chain),
+                branch=_head(line),
+            ),
             path=heads.location,
-            remedy=f"The earliest is snapshot {chain[-1].id} (latest~{len(chain) - 1}).",
+            remedy=told("The earliest is snapshot {id} (latest~{back}).", id=chain[-1].id, back=len(chain) - 1),
         )
     if back:
         ancestor = "{back} ancestors before {id}, the head of {branch}."

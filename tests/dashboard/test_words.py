@@ -39,7 +39,10 @@ def names(tree: ast.Module) -> Iterator[str]:
 
 
 def sentences(tree: ast.Module) -> Iterator[str]:
-    """Texts with a space between two words that are no docstring: what a reader would take for a sentence (`DD HH` is a form of dates)."""
+    """Texts with a space between two words that are no docstring: what a reader would take for a sentence.
+
+    `DD HH` is a form of dates.
+    """
     docstrings = {
         id(node.body[0].value)
         for node in ast.walk(tree)

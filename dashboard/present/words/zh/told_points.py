@@ -156,6 +156,26 @@ OF_POINTS: Mapping[str, str] = {
     "orphaned or staged: on no ref, and main's log does not name it": (
         "孤立或暂存：不在任何引用上，main 的日志也没有提到它"
     ),
+    "it has expired: main pointed to it once": "它已过期：main 曾指向它",
+    "the table's metadata does not name it": "表的元数据里没有它",
+    "There is no snapshot {id}: {why}.": "没有快照 {id}：{why}。",
+    "Name another snapshot.": "请指定另一个快照。",
+    "There is no tag {name!r}.": "没有标签 {name!r}。",
+    "The table's snapshot-log is empty, so nothing tells what main pointed to at any time.": (
+        "表的 snapshot-log 是空的，因此无从得知 main 在任何时刻指向哪里。"
+    ),
+    "Name a snapshot by its id, or a tag.": "请按 id 指定快照，或指定标签。",
+    "The snapshot-log says nothing of {at}: it begins at {first}.": "snapshot-log 没有记录 {at}：它从 {first} 开始。",
+    "The first entry names snapshot {id}; older ones that stay are reached by id or tag only.": (
+        "第一条指向快照 {id}；留下的更早快照只能用 id 或标签读取。"
+    ),
+    "At {at} main pointed to snapshot {id}, which has expired.": "{at} 时 main 指向快照 {id}，而它已过期。",
+    "Engines fail here, or answer with an older state; name a snapshot by its id, or a tag.": (
+        "引擎在这里会失败，或给出更早的状态；请按 id 指定快照，或指定标签。"
+    ),
+    "latest~{back} goes back further than the {count} snapshots of {branch} that are there.": (
+        "latest~{back} 超出了{branch}现有的 {count} 个快照。"
+    ),
     # hint 文件与缺口
     "a readable hint": "可读的 hint 文件",
     "Listing was used instead.": "已改为列举目录。",
