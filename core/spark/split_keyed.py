@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import itertools
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
@@ -156,9 +157,9 @@ def _partitions(batch: pa.RecordBatch, schema: Schema) -> tuple[list[bytes], npt
 def read(pieces: Iterable[tuple[str, int]]) -> pa.Table:
     """The rows of one bucket, in the order of its pieces."""
     batches = []
-    for path, number in pieces:
-        with pa.memory_map(path) as content:
-            batches.append(pa.ipc.open_file(content).get_batch(number))
+    for path, together in itertools.groupby(pieces, key=lambda piece: piece[0]):
+        with pa.memory_map(path) as content, pa.ipc.open_file(content) as file:
+            batches += [file.get_batch(number) for _, number in together]
     return pa.Table.from_batches(batches)
 
 
