@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def _to_home() -> None:
-    st.switch_page("views/overview.py")
+    st.switch_page("views/overview.py", query_params=st.query_params.to_dict())
 
 
 main()

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from dashboard.present import words
+from dashboard.present.words import zh
 from tests.builders import DAY_MS, TableBuilder
 from tests.e2e.conftest import Reader, Serve
 
@@ -85,3 +86,9 @@ def test_nothing_jumps_when_a_page_is_used(warehouse: Path, serve: Serve, reader
         if shifted > 0.05:
             found[page] = (shifted, moved)
     assert found == {}
+
+
+def test_the_address_of_home_keeps_what_it_says(warehouse: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+    page = reader(serve(warehouse)).open("overview?lang=zh&tz=Asia%2FTokyo").page
+    expect(page.locator(".snap-label").get_by_text(zh.TILE_POLICY)).to_be_visible()
+    assert page.url.endswith("/?lang=zh&tz=Asia%2FTokyo")
