@@ -40,7 +40,7 @@ def figure(level: pa.Table, palette: Palette, chosen: str | None = None) -> Figu
         "textposition": "inside",
         "insidetextanchor": "middle",
         "textangle": 0,
-        "constraintext": "none",
+        "constraintext": "inside",
         "customdata": [[to, words.box_hover(row)] for to, row in zip(carried, rows, strict=True)],
         "hovertemplate": HOVER,
         "textfont": {"color": palette.ink, "size": 13},
@@ -62,6 +62,7 @@ def figure(level: pa.Table, palette: Palette, chosen: str | None = None) -> Figu
         "font": {"family": FONT, "size": 13, "color": palette.ink},
         "showlegend": False,
         "barmode": "overlay",
+        "uniformtext": {"minsize": 12, "mode": "hide"},  # rather no words than words over one another
         "hovermode": "closest",
         "clickmode": "event+select",
         "dragmode": False,

@@ -4,6 +4,7 @@ export default function ({ data, parentElement }) {
   const said = parentElement.querySelector("span");
   said.textContent = data.label;
   button.title = data.help;
+  button.hidden = false; // it has a name now
   const write = async (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
     const box = document.createElement("textarea"); // a page without TLS has no clipboard of its own
