@@ -81,7 +81,8 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
             if not change.names:
                 kind = "branch" if is_branch else "tag"
                 raise Invalid(f"No {kind} was named.", remedy=f"Name at least one {kind} to delete.")
-            gone = {find(heads, name, is_branch=is_branch).name: "named to be deleted" for name in change.names}
+            why = told("named to be deleted")
+            gone = {find(heads, name, is_branch=is_branch).name: why for name in change.names}
             for name in gone:
                 _refuse_main(name, "deleted")
             after = tuple(ref for ref in heads.refs if ref.name not in gone)

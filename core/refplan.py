@@ -214,7 +214,7 @@ def _left(history: History, judged: Verdicts) -> Mask:
 
 
 def _unchanged(heads: Heads) -> Verdicts:
-    why = "nothing here asks for it to go"
+    why = told("nothing here asks for it to go")
     return Verdicts(
         {ref.name: (True, why) for ref in heads.refs}, dict.fromkeys(retention.members(heads), (True, (why,)))
     )

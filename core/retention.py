@@ -87,7 +87,8 @@ def policy(
         whose = f"from the table's option {prefix}.num-retained.min" if own_min is not None else "the engine's default"
         least_is = "" if retain_min is not None else f", {whose}"
         raise Invalid(
-            f"retain-max ({greatest}) is below retain-min ({least}{least_is}).", remedy="Give both, max at least min."
+            f"retain-max ({greatest}) is below retain-min ({least}{least_is}).",
+            remedy=told("Give both, max at least min."),
         )
     if max_deletes is not None and max_deletes < 1:
         raise Invalid(f"max-deletes must be at least 1, not {max_deletes}.")

@@ -37,6 +37,7 @@ from core.history import History
 from core.model import MAIN, Heads, Line, ObjectKind, Snapshot
 from core.names import refuse_name
 from core.planned import Plan, Step
+from core.told import told
 
 OfLines = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback | OfConsumers
 RULES = "Apache Paimon 2.1: references alone; what nothing names any more is left to be found as orphans"
@@ -102,7 +103,7 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
                     remedy="Restore the file.",
                 )
     elif going and history.incomplete:
-        draft.warnings.append("Not every point can be read in full, so what is lost is not exactly known.")
+        draft.warnings.append(told("Not every point can be read in full, so what is lost is not exactly known."))
     reasons = {position: (draft.why[history.holders[position].path],) for position in going}
     leaves = [step.path for step in steps if step.after is not None and not step.is_hint]
     plan = planning.drafted(history, change, RULES, now_ms, after, reasons, leaves, draft.warnings)
@@ -135,10 +136,10 @@ def _drafted(history: History, change: OfLines) -> _Draft:
             if not change.names:
                 raise Invalid("No branch was named.", remedy="Name at least one branch to delete.")
             for name in change.names:
-                _take(heads, name, draft, "named to be deleted")
+                _take(heads, name, draft, told("named to be deleted"))
         case RenameBranch():
             _copy(heads, _own(heads, change.name), change.to, draft, (*_KINDS,))
-            _take(heads, change.name, draft, f"its branch will be {change.to}")
+            _take(heads, change.name, draft, told("its branch will be {name}", name=change.to))
         case FastForward():
             _forward(heads, line, change, draft)
         case ReplaceBranch():
@@ -183,7 +184,7 @@ def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> 
     draft.hint(
         layout.hint(line.branch, layout.LATEST), target.id
     )  # the engine's order: readers list while more is there
-    why = f"newer than snapshot {target.id}"
+    why = told("newer than snapshot {id}", id=target.id)
     for each in reversed([each for each in line.snapshots if each.id > target.id]):
         draft.removes(layout.reference(line.branch, layout.SNAPSHOT, each.id), why)
     if lost := [each for each in line.changelogs if each.id > target.id]:
@@ -194,7 +195,8 @@ def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> 
             draft.hint(layout.hint(line.branch, hint, layout.CHANGELOG), left)
     for tag in line.tags:
         if tag.snapshot.id > target.id:
-            draft.removes(layout.reference(line.branch, layout.TAG, tag.name), f"it names a snapshot {why}")
+            names = told("it names a snapshot {why}", why=why)
+            draft.removes(layout.reference(line.branch, layout.TAG, tag.name), names)
     for consumer in line.consumers:
         if consumer.next_snapshot > target.id + 1:
             draft.warnings.append(
@@ -303,7 +305,7 @@ def _forward(heads: Heads, line: Line, change: FastForward, draft: _Draft) -> No
     draft.guards += [path for kind in new.values() for path in kind.values()]
     for path, source in new[layout.SCHEMA].items():
         draft.sets(path, heads.references[source])
-    why = f"replaced by branch {own.branch}, which begins at snapshot {first.id}"
+    why = told("replaced by branch {name}, which begins at snapshot {id}", name=own.branch, id=first.id)
     ours = [layout.reference(MAIN, layout.SNAPSHOT, each.id) for each in line.snapshots if each.id >= first.id]
     for path in reversed(ours):
         if path not in new[layout.SNAPSHOT]:
@@ -341,7 +343,7 @@ def _reset(heads: Heads, line: Line, change: ResetConsumer, draft: _Draft) -> No
     if change.next_snapshot is None:
         if path not in heads.references:
             raise Invalid(f"There is no consumer {change.name!r}.", remedy=f"Consumers: {_named(line)}.")
-        draft.removes(path, "named to be deleted")
+        draft.removes(path, told("named to be deleted"))
         return
     if path not in heads.references:
         refuse_name("consumer", change.name)

@@ -205,4 +205,12 @@ OF_PLANS: Mapping[str, str] = {
     "half of the table's bytes or more go": "表的一半或更多字节将删除",
     "{count} warning": "{count} 条警告",
     "{count} warnings": "{count} 条警告",
+    "Give both, max at least min.": "请两个都给出，max 不小于 min。",
+    "its branch will be {name}": "它的分支将改名为 {name}",
+    "newer than snapshot {id}": "比快照 {id} 新",
+    "it names a snapshot {why}": "它指向的快照{why}",
+    "Not every point can be read in full, so what is lost is not exactly known.": (
+        "并非每个时间点都能完整读取，因此无法确知会失去什么。"
+    ),
+    "replaced by branch {name}, which begins at snapshot {id}": "被分支 {name} 取代，它从快照 {id} 开始",
 }
