@@ -4,9 +4,10 @@
 
 The rows lie in two append tables of Parquet; keys are drawn from two thirds as many, so that half the second load
 replaces rows of the first. Each side reads them, upserts one after the other into four buckets and compacts the table;
-then the engine reads both tables, which must agree in files, buckets, levels and rows. Printed: rows per second
-(median), and the ratio of times to ours. The engine is one writer in one warm JVM with all of its compiler, as each of
-its own tasks is; ours is Spark on all cores, as started by Snapscope.
+then the engine reads both tables, which must agree in files, buckets, levels and rows. Printed: seconds and seconds of
+processors (medians over rounds; the latter of this process and all below it, by /proc, so that they mean something on
+a machine that others use, too), and the ratios to ours. The engine is one writer in one warm JVM with all of its
+compiler, as each of its own tasks is; ours is Spark on all cores, as started by Snapscope.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="snapscope-upserts-") as folder:
         place = Path(folder) / "default.db"
         sources = [origin(spark, str(place / f"origin{number}"), number, args.rows // LOADS) for number in range(LOADS)]
-        taken: dict[tuple[str, str], list[float]] = {}
+        taken: dict[tuple[str, str], list[tuple[float, float]]] = {}
         judge = paimon_java.PaimonJudge().__enter__() if rivals else None
         print(f"{os.cpu_count()} cores, {args.rows:,} rows, Paimon {judge.version if judge else 'left out: not here'}")
         for number in range(args.rounds + 1):  # the first round warms both up
@@ -57,22 +58,45 @@ def main() -> None:
                     else theirs(judge, table, sources)
                 )
                 for step, run in steps:
-                    started = time.perf_counter()
+                    started, busy = time.perf_counter(), processors()
                     run()
                     if number:
-                        taken.setdefault((step, name), []).append(time.perf_counter() - started)
+                        seconds = time.perf_counter() - started
+                        taken.setdefault((step, name), []).append((seconds, processors() - busy))
+                        print(f"round {number}: {step} {name} {seconds:.2f} s, {taken[step, name][-1][1]:.2f} s busy")
             if judge is not None:
                 tables = [str(place / f"{name}{number}") for name in ("snapscope", "paimon")]
                 told = [sorted((f["bucket"], f["level"], f["rows"]) for f in judge.files(each)) for each in tables]
                 if told[0] != told[1] or judge.count(tables[0]) != judge.count(tables[1]):
                     raise SystemExit(f"the tables differ: {told}")
         for (step, name), each in taken.items():
-            middle, best = statistics.median(each), statistics.median(taken[step, "snapscope"])
-            spread = f"[{min(each):.2f}..{max(each):.2f}] s"
-            print(f"{step:8} {name:10} {args.rows / middle:>12,.0f} rows/s  {spread:>18}  {middle / best:6.1f} x ours")
+            (wall, busy), (our_wall, our_busy) = map(medians, (each, taken[step, "snapscope"]))
+            ratios = f"{wall / our_wall:5.2f} x ours {busy / our_busy:5.2f} x ours"
+            print(f"{step:8} {name:10} {wall:7.2f} s {busy:7.2f} s busy  {ratios}  {args.rows / wall:>12,.0f} rows/s")
         if judge is not None:
             judge.__exit__(None, None, None)
     session.stop()
+
+
+def medians(taken: list[tuple[float, float]]) -> tuple[float, float]:
+    return statistics.median(wall for wall, _ in taken), statistics.median(busy for _, busy in taken)
+
+
+def processors() -> float:
+    """Seconds that processors have worked for this process and all that it started, as far as they still run."""
+    found, children = dict[int, int](), dict[int, list[int]]()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended since the listing
+        children.setdefault(int(fields[1]), []).append(int(path.parent.name))
+        found[int(path.parent.name)] = sum(map(int, fields[11:15]))
+    total, waiting = 0, [os.getpid()]
+    while waiting:
+        total += found.get(pid := waiting.pop(), 0)
+        waiting += children.get(pid, [])
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 Steps = list[tuple[str, Callable[[], object]]]
