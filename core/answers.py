@@ -162,12 +162,12 @@ def plan(value: Plan, native: tuple[str, ...] = (), coming: Forecast | None = No
         ],
         "frees": value.frees.to_pylist(),
         "orphans": value.orphans.to_pylist(),
-        "freed_bytes": value.freed_bytes,
         "leaving": value.leaving.to_pylist(),
+        "freed_bytes": value.freed_bytes,
         "kept_bytes": value.kept_bytes,
         "warnings": list(value.warnings),
-        "native": list(native),
         "notes": list(value.notes),
+        "native": list(native),
         "next_commit": forecast(coming),
     }
 
