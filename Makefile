@@ -19,7 +19,7 @@ scheme := $(if $(findstring ://,$(WAREHOUSE)),$(firstword $(subst ://, ,$(WAREHO
 store := $(strip $(if $(filter s3 s3a,$(scheme)),s3) $(if $(filter gs gcs,$(scheme)),gcs) \
 	$(if $(filter abfs abfss az adl,$(scheme)),azure) $(if $(filter oss,$(scheme)),oss))
 
-.PHONY: help run env check test lint types layers fast format proof proof-table bench pins clean
+.PHONY: help run env check test lint types layers fast format proof proof-table bench pictures pins clean
 
 help: ## what can be said to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -95,6 +95,10 @@ bench: $(VENV)/.ready-dev ## every benchmarks/*.py
 	  [ -e "$$bench" ] || { echo 'There are no benchmarks.'; break; }; \
 	  echo "== $$bench"; $(BIN)/python "$$bench" || status=1; \
 	done; exit $$status
+
+pictures: $(VENV)/.ready-dev ## the README's pictures, from the demo in a browser
+	@[ -e $(DEMO)/.snapscope-demo ] || $(BIN)/snapscope demo $(DEMO)
+	@PYTHONPATH=. $(BIN)/python .readme/pictures.py $(DEMO)
 
 # --- upkeep ----------------------------------------------------------------------------------------------------------
 
