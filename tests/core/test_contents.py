@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from core import contents
 from core.asof import AsOf, resolve
 from core.bounds import CUT, Bounds, Column, Said, cut_length, merged
 from core.errors import Invalid, NotFound
+from core.formats.iceberg import entries
 from core.formats.iceberg.contents import bound
-from core.formats.iceberg.types import Type
+from core.formats.iceberg.types import Type, spelled
 from core.health import health, small
 from core.history import History
 from core.table import Table, open_table
@@ -166,12 +168,19 @@ def test_texts_go_by_their_bytes_and_nan_is_above_all() -> None:
         (Type("long"), b"\5\0\0\0", 5),  # it was an int then
         (Type("double"), b"\0\0\x80\x3f", 1.0),
         (Type("date"), b"\1\0\0\0", dt.date(1970, 1, 2)),
+        (Type("decimal", 38, 2), (-(10**38 - 1)).to_bytes(16, "big", signed=True), Decimal("-" + "9" * 36 + ".99")),
         (Type("timestamp"), (1_500_000).to_bytes(8, "little"), dt.datetime(1970, 1, 1, 0, 0, 1, 500_000)),
         (Type("string"), "é".encode()[:1], "\ufffd"),
     ],
 )
 def test_bounds_of_iceberg(kind: Type, stored: bytes, value: object) -> None:
     assert bound(stored, kind) == value
+
+
+def test_all_digits_of_a_decimal_are_kept() -> None:
+    long = "-" + "9" * 36 + ".99"
+    assert str(spelled(long, Type("decimal", 38, 2))) == long, "a partition's value"
+    assert bound(entries.stored(Decimal(long), "decimal(38, 2)"), Type("decimal", 38, 2)) == Decimal(long)
 
 
 def test_health_of_made_files() -> None:

@@ -131,7 +131,7 @@ def bound(stored: bytes, of: Type) -> Any:
             moment = _EPOCH + dt.timedelta(microseconds=struct.unpack("<q", stored)[0])
             return moment if of.root == "timestamp" else moment.replace(tzinfo=dt.UTC)
         case "decimal":
-            return Decimal(int.from_bytes(stored, "big", signed=True)).scaleb(-of.scale)
+            return Decimal(int.from_bytes(stored, "big", signed=True)).scaleb(-of.scale, types.DIGITS)
         case "uuid":
             return uuid.UUID(bytes=stored)
         case "string":

@@ -19,6 +19,7 @@ import fastavro
 
 from core.errors import Unsupported
 from core.formats.iceberg.manifest import ADDED, DATA, DELETED, EXISTING
+from core.formats.iceberg.types import DIGITS
 
 Json = Mapping[str, Any]
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # of a type without zone
@@ -128,7 +129,7 @@ def stored(value: Any, of: str) -> bytes:
         case "string":
             return str(value).encode()
         case _ if of.startswith("decimal"):
-            number = int(Decimal(value).scaleb(int(of.rstrip(")").rpartition(",")[2])))
+            number = int(Decimal(value).scaleb(int(of.rstrip(")").rpartition(",")[2]), DIGITS))
             return number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
         case _:
             raise Unsupported(f"Values of the type {of!r} are not written here.")

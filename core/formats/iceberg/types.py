@@ -9,7 +9,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -48,6 +48,7 @@ _WAY_OUT = (
     "Leave it to an engine that has the type: Spark with Iceberg's own runtime (Spark 4.1 or older), Trino or DuckDB."
 )
 _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())
+DIGITS = Context(prec=80)  # the default one rounds at 28 digits; types have up to 38
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,7 @@ def value(given: Any, of: Type) -> Any:
         case "float" | "double" if isinstance(given, int | float) and not isinstance(given, bool):
             return float(given)
         case "decimal" if isinstance(given, str):
-            return Decimal(given).quantize(Decimal(1).scaleb(-of.scale))
+            return Decimal(given).quantize(Decimal(1).scaleb(-of.scale), context=DIGITS)
         case "date" if isinstance(given, str):
             return dt.date.fromisoformat(given)
         case "timestamp" if isinstance(given, str):
@@ -251,7 +252,7 @@ def spelled(text: str, of: Type) -> Any:
         case "float" | "double":
             return float(text)
         case "decimal":
-            return Decimal(text).quantize(Decimal(1).scaleb(-of.scale))
+            return Decimal(text).quantize(Decimal(1).scaleb(-of.scale), context=DIGITS)
         case "date":
             return _EPOCH.date() + dt.timedelta(days=int(text)) if _is_number(text) else dt.date.fromisoformat(text)
         case "timestamp" | "timestamptz":
