@@ -39,6 +39,9 @@ def test_an_expiry_survives_a_closed_tab(own_demo: Path, serve: Serve, reader: C
     other = reader(serve(own_demo)).open(ADDRESS)
     expect(other.page.get_by_text(re.compile(r"^Done: \d+ files deleted"))).to_be_visible(timeout=300_000)
     other.check()
+    other.open("audit?table=sales.orders")  # the journal tells it, whoever was there to see
+    expect(other.page.get_by_text(words.audit_exact(1, 1))).to_be_visible()
+    other.check()
     left = {path.relative_to(location).as_posix() for path in location.rglob("*")}
     assert not left & set(planned.frees["path"].to_pylist())
     assert len(list(location.glob("snapshot/snapshot-*"))) == sum(
