@@ -30,7 +30,7 @@ from core.model import Heads
 from core.planned import Plan
 from core.table import Table, open_table
 from core.warehouse import TableRef, Warehouse, list_tables
-from dashboard.present import words
+from dashboard.present import language, words
 from dashboard.present.home import TableFacts, table_facts
 
 Progress = Callable[[int, int], None]
@@ -168,15 +168,17 @@ def history(seen: Heads, progress: Progress | None = None) -> History:
 
 
 def kept_facts(seen: Heads, now_ms: int) -> TableFacts | None:
-    """What Home says of exactly these references, if it was read before and judged about now."""
-    found = _facts.get(fingerprint(seen))
+    """What Home says of exactly these references, if it was read before, in this language, and judged about now."""
+    found = _facts.get((fingerprint(seen), language.chosen()))
     return found if found and found.judged_ms is not None and abs(now_ms - found.judged_ms) <= JUDGED_MS else None
 
 
 def facts(seen: Heads, now_ms: int, progress: Progress | None = None) -> TableFacts:
     """What Home says of a table, its manifests read if need be."""
     kept = kept_facts(seen, now_ms)
-    return kept or _facts.put(fingerprint(seen), table_facts(seen, history(seen, progress), now_ms))
+    return kept or _facts.put(
+        (fingerprint(seen), language.chosen()), table_facts(seen, history(seen, progress), now_ms)
+    )
 
 
 def plan(known: History, change: Change, now_ms: int) -> Plan:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from core import desk
+from core.errors import Corrupt
+from dashboard.present import words
 
 AWAY_MS = 30 * 60_000
 TOUCHED_MS = 60_000  # a look within a minute of the last one is not written down again
@@ -32,9 +34,9 @@ class Visit:
 def begin(now_ms: int | None = None) -> Visit:
     """The visit that goes on or begins now."""
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
-    kept = desk.read(_VISITS, {})
+    kept = _visits(desk.read(_VISITS, {}))
     if now_ms - int(kept.get("at_ms", 0)) > TOUCHED_MS:
-        kept = desk.change(_VISITS, lambda document: touched(document, now_ms), {})
+        kept = desk.change(_VISITS, lambda document: touched(_visits(document), now_ms), {})
     return Visit(kept.get("before_ms"), kept.get("base", {}))
 
 
@@ -48,9 +50,9 @@ def touched(document: Json, now_ms: int) -> Json:
 
 def remember(marks: Mapping[str, Json]) -> None:
     """Keep what tables look like now, for the next visit."""
-    seen = desk.read(_VISITS, {}).get("seen", {})
+    seen = _visits(desk.read(_VISITS, {})).get("seen", {})
     if any(_is_news(seen.get(location), mark) for location, mark in marks.items()):
-        desk.change(_VISITS, lambda document: with_marks(document, marks), {})
+        desk.change(_VISITS, lambda document: with_marks(_visits(document), marks), {})
 
 
 def _is_news(before: Json | None, mark: Json) -> bool:
@@ -67,14 +69,40 @@ def with_marks(document: Json, marks: Mapping[str, Json]) -> Json:
 
 def watched() -> tuple[str, ...]:
     """Locations of the tables with a star."""
-    return tuple(desk.read(_WATCHED, []))
+    return tuple(_stars(desk.read(_WATCHED, [])))
 
 
 def watch(location: str, is_on: bool) -> None:
     """Give a table a star, or take it."""
 
-    def changed(document: list[str]) -> list[str]:
-        rest = [each for each in document if each != location]
+    def changed(document: Any) -> list[str]:
+        rest = [each for each in _stars(document) if each != location]
         return [*rest, location][-MOST:] if is_on else rest
 
     desk.change(_WATCHED, changed, [])
+
+
+# unknown is not empty -------------------------------------------------------------------------------------------------
+
+
+def _visits(document: Any) -> Json:
+    """What is kept of visits; `Corrupt` where it has another form."""
+    found = document if isinstance(document, dict) else {"seen": None}
+    seen, base = found.get("seen", {}), found.get("base", {})
+    moments = [found.get("at_ms", 0), found.get("before_ms") or 0]
+    if isinstance(seen, dict) and isinstance(base, dict):
+        moments += [each.get("at_ms") if isinstance(each, dict) else None for each in seen.values()]
+        if all(isinstance(each, int) for each in moments):
+            return found
+    raise _other_form(_VISITS)
+
+
+def _stars(document: Any) -> list[str]:
+    """Locations of tables; `Corrupt` where it has another form."""
+    if isinstance(document, list) and all(isinstance(each, str) for each in document):
+        return document
+    raise _other_form(_WATCHED)
+
+
+def _other_form(name: str) -> Corrupt:
+    return Corrupt(words.not_kept(name), remedy=words.NOT_KEPT_NEXT)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core import desk
+from core.errors import Corrupt
 from core.units import wall_clock
 from dashboard import visits
 from dashboard.present import words
@@ -120,5 +121,29 @@ def test_home_does_without_what_cannot_be_kept(
     assert "visits.json" in text
     assert "shop.t9" in [each.label for each in home(open_page, tables).test.get("page_link")]
     desk_file = state_dir / "desk" / "visits.json"
+    desk_file.write_text("[]")
+    assert words.not_kept("visits") in home(open_page, tables).text
     desk_file.write_text('{"at_ms": 1, "base": {}, "before_ms": 1, "seen": {"x": {"at_ms": 1, "other": "form"}}}')
     assert words.SINCE_NEW_TABLE not in home(open_page, tables).text, "nothing is watched"
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("visits", "[]"),
+        ("visits", '{"at_ms": "late"}'),
+        ("visits", '{"at_ms": 1, "seen": {"/t": 3}}'),
+        ("visits", '{"at_ms": 1, "base": []}'),
+        ("watched", "3"),
+        ("watched", "[[]]"),
+    ],
+)
+def test_what_is_kept_in_another_form_is_refused_by_its_name(name: str, kept: str, state_dir: Path) -> None:
+    path = state_dir / "desk" / f"{name}.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(kept)
+    with pytest.raises(Corrupt, match=name):
+        (visits.begin if name == "visits" else visits.watched)()
+    with pytest.raises(Corrupt, match=name):
+        visits.remember({"/t": {"at_ms": 9}}) if name == "visits" else visits.watch("/t", True)
+    assert path.read_text() == kept, "it stays as it is"

@@ -93,3 +93,12 @@ def test_a_run_that_does_not_begin_at_the_top_asks_for_its_language() -> None:
     assert [each.value for each in test.run().caption] == [zh.REFRESH]
     del test.query_params["lang"]
     assert [each.value for each in test.run().caption] == [words.REFRESH]
+
+
+def test_what_is_kept_for_one_reader_is_told_to_another_in_his_own_language(
+    open_page: Callable[..., Any], built: Callable[[str], Path]
+) -> None:
+    warehouse = built("id gap")
+    said = {lang: shown(open_page("overview", warehouse, lang=lang)) for lang in ("en", "zh", "en")}
+    assert not [line for line in said["zh"] if ENGLISH.search(TYPED.sub("", line))]
+    assert not [line for line in said["en"] if re.search("[\u4e00-\u9fff]", line.replace("中文", ""))]

@@ -154,7 +154,8 @@ def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]
     chosen = pc.is_in(history.objects["path"], value_set=pa.array(paths)).to_numpy()
     counts = history.held.sums(chosen.astype("int64")) * history.existing
     by_point = {holder.point: int(count) for holder, count in zip(history.holders, counts, strict=True) if count}
-    lasting = sorted(reversed(by_point), key=lambda point: "tag:" not in point)
+    newest_first = list(by_point)[::-1]
+    lasting = sorted(newest_first, key=lambda point: "tag:" not in point)
     told = [f"{point} ({'all' if by_point[point] == len(paths) else f'{by_point[point]:,}'})" for point in lasting]
     more = f" and {several(len(told) - _POINTS, 'more point')}" if len(told) > _POINTS else ""
     if told:

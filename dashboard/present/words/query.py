@@ -157,6 +157,10 @@ def too_many_saved(most: int) -> str:
 NOT_KEPT_NEXT = "Move it out of desk/ in the state directory: an empty one is started then."
 
 
+def not_kept(name: str) -> str:
+    return f"{name}.json of the desk does not hold what was kept there, so nothing is read from it or written to it."
+
+
 def not_kept_queries(name: str) -> str:
     return f"{name}.json of the desk does not hold a list of queries, so nothing is read from it or written to it."
 

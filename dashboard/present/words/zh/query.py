@@ -151,6 +151,10 @@ def too_many_saved(most: int) -> str:
 NOT_KEPT_NEXT = "请把它移出状态目录的 desk/：之后会开始一个空的。"
 
 
+def not_kept(name: str) -> str:
+    return f"desk 里的 {name}.json 不是原来保存的形式，因此既不读也不写它。"
+
+
 def not_kept_queries(name: str) -> str:
     return f"desk 里的 {name}.json 不是一个查询列表，因此既不读也不写它。"
 
