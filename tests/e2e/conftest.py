@@ -177,9 +177,8 @@ class Reader:
 
     def choose_row(self, row: int) -> Reader:
         """Tick a row of the first grid: grids are painted, so they are hit by place."""
-        box = self.page.locator('[data-testid="stDataFrame"]').first.bounding_box()
-        assert box is not None
-        self.page.mouse.click(box["x"] + 18, box["y"] + 52 + 35 * row)
+        grid = self.page.locator('[data-testid="stDataFrame"]').first
+        grid.click(position={"x": 18, "y": 52 + 35 * row})  # waits until it stands still
         return self.settled()
 
     def text(self) -> str:

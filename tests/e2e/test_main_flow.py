@@ -24,7 +24,8 @@ def test_main_flow(demo: Path, serve: Serve, reader: Callable[..., Reader], widt
     page = me.page
     expect(page.locator(".snap-row").nth(4)).not_to_contain_text("…")
     for title in ("crm.customers", "events.clicks", TABLE, f"{TABLE}_iceberg"):
-        expect(page.get_by_role("link", name=title, exact=True)).to_be_visible()
+        line = page.locator(".st-key-overview_table").get_by_role("link", name=title, exact=True)
+        expect(line).to_be_visible()
     me.check()
 
     me.go(TABLE)
