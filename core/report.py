@@ -49,6 +49,10 @@ FILES_LISTED = 5_000
 POINTS_LISTED = 1_000
 PARTITIONS_LISTED = 300
 _ALIKE = 4  # so many neighbours with one reason share a line
+_LESS = (
+    "What could not be read is missing from every sum here: sizes, rows and files are at least what is told, and what "
+    "a name alone seems to hold may be held by others too."
+)
 _FREES = "A file goes if some going point holds it and no remaining point of any branch, tag or changelog does."
 _RUNS = (
     "This command runs exactly this plan or refuses: it plans again at the same moment, and where one reference of the "
@@ -148,7 +152,7 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC) -> st
         if value.is_backwards
         else Html(""),
         section("Files", table(heads, sums)),
-        section("Commits between", _commits(value.commits, None, zone)),
+        section("Commits between", _commits([(str(each.id), each) for each in value.commits], zone)),
         section("Columns", *(sentence(each) for each in value.schema_changes)),
         section("Options", *(sentence(each) for each in value.option_changes)),
         section(
@@ -183,6 +187,7 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
     ]
     parts = [facts(shown), *(note(each.sentence(), "problem") for each in history.problems)]
     parts += [note(each.sentence()) for each in history.warnings]
+    parts += [note(_LESS, "problem")] if history.incomplete else []
     if at is not None:
         parts.append(_standing(history, at, zone))
     if schema is not None:
@@ -192,12 +197,12 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
             for note_ in ["partition" if each.name in schema.partition_keys else ""]
         ]
         parts.append(section(f"Columns (schema {schema.id})", table(("#Id", "Name", "Type", "", ""), rows)))
-    snapshots = [each for one in heads.lines for each in reversed(one.snapshots)]
+    snapshots = [(_before(of.branch, heads) + str(it.id), it) for of in heads.lines for it in of.snapshots[::-1]]
     parts += [
         section("Tags", _tags(history, zone, now_ms)),
         section("Branches", table(("Branch", "Head", "Committed", "#Snapshots"), _branches(heads, zone))),
         section("Readers", table(("Consumer", "Reads next"), _consumers(heads.lines))),
-        section("Snapshots", _commits(snapshots, history, zone, ends=_ends(heads, now_ms))),
+        section("Snapshots", _commits(snapshots, zone, ends=_ends(heads, now_ms))),
         section(
             "Who holds the bytes",
             sentence("Each file stands in one line: that of the exact set of names that hold it."),
@@ -297,7 +302,7 @@ def _tags(history: History, zone: str, now_ms: int) -> Html:
     costs = {each["point"]: each for each in answers.tag_costs(history, now_ms)}
     rows = []
     for (branch, name), tag in tags.items():
-        prefix = "" if branch == history.heads.main.branch else f"branch:{branch}/"
+        prefix = _before(branch, history.heads)
         cost = costs.get(f"{prefix}tag:{name}", {})
         rows.append(
             (
@@ -334,21 +339,12 @@ def _ends(heads: Heads, now_ms: int) -> dict[str, str]:
 # shared ---------------------------------------------------------------------------------------------------------------
 
 
-def _commits(found: Sequence[Snapshot], history: History | None, zone: str, ends: dict[str, str] | None = None) -> Html:
-    rows = []
-    for each in found[:POINTS_LISTED]:
-        own = () if ends is None else (ends.get(str(each.id), "—"),)
-        rows.append(
-            (
-                mono(each.id),
-                moment(each.time_ms, zone),
-                each.kind,
-                mono(each.commit_user or "—"),
-                count(each.total_rows),
-                signed(each.delta_rows),
-                *own,
-            )
-        )
+def _commits(found: Sequence[tuple[str, Snapshot]], zone: str, ends: dict[str, str] | None = None) -> Html:
+    rows: list[tuple[Piece, ...]] = []
+    for point, each in found[:POINTS_LISTED]:
+        who, own = mono(each.commit_user or "—"), (ends.get(point, "—"),) if ends else ()
+        when, changed = moment(each.time_ms, zone), signed(each.delta_rows)
+        rows.append((mono(point), when, each.kind, who, count(each.total_rows), changed, *own))
     heads = ("Snapshot", "Committed", "Commit", "By", "#Rows", "#Rows ±", *(("Goes by itself",) if ends else ()))
     return table(heads, rows, of=len(found), what="snapshots")
 
@@ -381,11 +377,16 @@ def _point(at: AsOf, zone: str) -> Html:
 def _snapshots(heads: Heads) -> dict[str, Snapshot]:
     found: dict[str, Snapshot] = {}
     for line in heads.lines:
-        before = "" if line.branch == heads.main.branch else f"branch:{line.branch}/"
+        before = _before(line.branch, heads)
         found |= {f"{before}{each.id}": each for each in line.snapshots}
         found |= {f"{before}tag:{tag.name}": tag.snapshot for tag in line.tags}
         found |= {f"{before}changelog:{each.id}": each for each in line.changelogs}
     return found
+
+
+def _before(branch: str, heads: Heads) -> str:
+    """What stands before a point's name."""
+    return "" if branch == heads.main.branch else f"branch:{branch}/"
 
 
 def _foot(heads: Heads) -> str:

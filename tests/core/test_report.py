@@ -16,6 +16,7 @@ from core.changes import DeleteTags, Expire
 from core.cli import main
 from core.diff import diff
 from core.errors import Invalid
+from core.expiry import expiries
 from core.journal import Journal
 from core.table import Table, open_table
 from tests.builders import DAY_MS, START_MS, TableBuilder
@@ -118,6 +119,29 @@ def test_a_report_says_what_the_table_holds(table: Table) -> None:
     assert "Read at 2026-02-10 00:00:00 UTC" in texts["state"]
     for option, value in history.heads.main.options.items():
         assert f"{option} {value}" in texts["state"]
+
+
+def test_a_branch_has_its_own_snapshots_and_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    made = TableBuilder(tmp_path / "t", step_ms=DAY_MS, options={"snapshot.time-retained": "1 h"})
+    for number in range(4):
+        made.commit([made.file(1_000 + number, rows=10)])
+    made.tag("v1", 2)
+    branch = made.branch("b1", "v1")
+    branch.commit([branch.file(5, rows=1)])
+    table = open_table(str(made.root))
+    history = table.history()
+    when = expiries(history.heads, NOW_MS)
+    state = Reader(report.of_table(history, None, "t", now_ms=NOW_MS)).text
+    for point in ("4", "2", "branch:b1/3"):
+        assert re.search(rf" {point} 2026-[^:]*:00:00 UTC APPEND [^·]*? {re.escape(when[point].words)}", state), point
+    assert when["3"].words != when["branch:b1/3"].words
+    assert state.count(when["branch:b1/3"].words) == 2, "the newest one of each branch"
+    assert "missing from every sum" not in state
+    for path in (made.root / "manifest").glob("manifest-list-*"):
+        path.write_bytes(b"no list")
+    history = open_table(str(made.root)).history()
+    at = resolve(history.heads, "latest")
+    assert "missing from every sum" in Reader(report.of_table(history, at, "t", now_ms=NOW_MS)).text
 
 
 def test_every_table_of_a_real_engine_has_a_report() -> None:
