@@ -20,6 +20,7 @@ from core.history import History
 from core.model import Field, HolderKind, Schema, Snapshot
 from core.refs import ancestors, members
 from core.runs import Ints, Mask, Runs, maximal
+from core.told import told
 
 COMPACTION = ("COMPACT", "replace")  # what Paimon and Iceberg call a commit that only rewrites
 NO_BUCKET = -(2**31)  # joins do not meet on null
@@ -213,17 +214,20 @@ def _summary(added: pa.Table, removed: pa.Table) -> dict[str, int]:
 def schema_changes(a: Schema, b: Schema) -> tuple[str, ...]:
     """Columns by id: added, dropped, renamed, retyped, moved; one sentence each."""
     old, new = ({column.id: column for column in schema.fields} for schema in (a, b))
-    changes = [f"added column {column.name} {_type(column)}" for key, column in new.items() if key not in old]
-    changes += [f"dropped column {column.name} {_type(column)}" for key, column in old.items() if key not in new]
+    added = (column for key, column in new.items() if key not in old)
+    dropped = (column for key, column in old.items() if key not in new)
+    changes = [told("added column {name} {type}", name=each.name, type=_type(each)) for each in added]
+    changes += [told("dropped column {name} {type}", name=each.name, type=_type(each)) for each in dropped]
     for key in (key for key in old if key in new):
         before, after = old[key], new[key]
         if before.name != after.name:
-            changes.append(f"renamed column {before.name} to {after.name}")
+            changes.append(told("renamed column {name} to {new}", name=before.name, new=after.name))
         if before.type != after.type:
-            changes.append(f"changed type of {after.name} from {_type(before)} to {_type(after)}")
+            types = {"before": _type(before), "after": _type(after)}
+            changes.append(told("changed type of {name} from {before} to {after}", name=after.name, **types))
     shared = [key for key in old if key in new]
     if shared != [key for key in new if key in old]:
-        changes.append("reordered columns")
+        changes.append(told("reordered columns"))
     return tuple(changes)
 
 
@@ -249,11 +253,11 @@ def option_changes(a: Schema, b: Schema) -> tuple[str, ...]:
         before, after = a.options.get(key), b.options.get(key)
         if before != after:
             changes.append(
-                f"set {key} to {after}"
+                told("set {key} to {after}", key=key, after=after)
                 if before is None
-                else f"removed {key} (was {before})"
+                else told("removed {key} (was {before})", key=key, before=before)
                 if after is None
-                else f"changed {key} from {before} to {after}"
+                else told("changed {key} from {before} to {after}", key=key, before=before, after=after)
             )
     return tuple(changes)
 

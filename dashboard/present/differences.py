@@ -174,8 +174,8 @@ def _cell(value: object) -> str:
 
 def settings(found: Diff, before: Mapping[str, str], after: Mapping[str, str]) -> pd.DataFrame:
     """What changed beside rows: columns, options, and what ANALYZE has counted, a line each."""
-    lines = [(words.SETTING_COLUMN, each) for each in found.schema_changes]
-    lines += [(words.SETTING_OPTION, each) for each in found.option_changes]
+    lines = [(words.SETTING_COLUMN, words.spoken(each)) for each in found.schema_changes]
+    lines += [(words.SETTING_OPTION, words.spoken(each)) for each in found.option_changes]
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name):
             nothing = words.NOT_COUNTED

@@ -248,4 +248,12 @@ OF_POINTS: Mapping[str, str] = {
     "{place}, {size} free": "{place}，可用 {size}",
     "Make room, or set {setting} to another disk.": "请腾出空间，或把 {setting} 设到另一块磁盘。",
     "format versions 1 to 3; expiry as of Iceberg 1.11": "格式版本 1 到 3；过期规则依照 Iceberg 1.11",
+    "added column {name} {type}": "新增列 {name} {type}",
+    "dropped column {name} {type}": "删除列 {name} {type}",
+    "renamed column {name} to {new}": "列 {name} 改名为 {new}",
+    "changed type of {name} from {before} to {after}": "列 {name} 的类型由 {before} 改为 {after}",
+    "reordered columns": "调整了列的顺序",
+    "set {key} to {after}": "将 {key} 设为 {after}",
+    "removed {key} (was {before})": "移除 {key}（原为 {before}）",
+    "changed {key} from {before} to {after}": "{key} 由 {before} 改为 {after}",
 }
