@@ -61,3 +61,11 @@ def icon(place: str) -> str:
 def label(text: str) -> str:
     """Text as it is, where markdown is read."""
     return re.sub(r"([\\`*_{}\[\]()#+.!~:$|<>-])", r"\\\1", text)
+
+
+_MARKS = re.compile(r"[\\`*\[\]$<>~&!]|(?<!\w)_|_(?!\w)|:(?=[\w+/-]+:)|^[-+#]|(?<=\d)[.)](?= )")
+
+
+def inline(text: str) -> str:
+    """The same of a name within a label or a sentence: as it is but for what markdown would read there."""
+    return _MARKS.sub(r"\\\g<0>", " ".join(text.split()))

@@ -9,7 +9,7 @@ from core.errors import NotFound
 from core.later import later
 from core.model import MAIN, Snapshot
 from dashboard import state
-from dashboard.present import charts, commands, markup, moments, pointing, units, words
+from dashboard.present import charts, commands, markup, moments, pointing, tree, units, words
 from dashboard.present.axis import axis
 from dashboard.widgets import details, errors, frame, how, lanes, picker, plans
 from dashboard.widgets.frame import Opened
@@ -50,7 +50,7 @@ def _teach(opened: Opened) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(words.ASOF_EXAMPLES, width="content")
         for example in examples:
-            st.button(example, key=f"asof.{example}", on_click=_choose, args=(example,), type="tertiary")
+            st.button(tree.inline(example), key=f"asof.{example}", on_click=_choose, args=(example,), type="tertiary")
 
 
 def _choose(point: str) -> None:

@@ -10,7 +10,7 @@ from core.diff import Diff
 from core.errors import SnapscopeError
 from core.history import History
 from dashboard import loading, state
-from dashboard.present import changetree, charts, commands, differences, markup, pointing, words
+from dashboard.present import changetree, charts, commands, differences, markup, pointing, tree, words
 from dashboard.present.axis import axis
 from dashboard.widgets import details, errors, frame, grids, how, lanes, paged, picker, plans, reports, rowchanges
 from dashboard.widgets.frame import Opened
@@ -162,7 +162,13 @@ def _files(found: Diff, *, hide: bool) -> None:
     of_then, path, side = st.session_state.get(key, (None, "", ""))
     if of_then == of:
         point = found.b.point if side == "added" else found.a.point
-        frame.link("files", words.life_of(path.rsplit("/", 1)[-1]), ":material/folder_open:", file=path, point=point)
+        frame.link(
+            "files",
+            words.life_of(tree.inline(path.rsplit("/", 1)[-1])),
+            ":material/folder_open:",
+            file=path,
+            point=point,
+        )
     else:
         st.caption(words.CHOOSE_A_FILE)
 

@@ -14,7 +14,7 @@ from core.errors import SnapscopeError
 from core.health import Health
 from core.history import History
 from dashboard import loading, state
-from dashboard.present import charts, commands, markup, places, treemap, words
+from dashboard.present import charts, commands, markup, places, tree, treemap, words
 from dashboard.widgets import errors, frame, grids, how, inputs, lanes, life, paged, picker, plans
 from dashboard.widgets.frame import Opened
 
@@ -83,7 +83,7 @@ def _in_folder(opened: Opened, history: History, point: AsOf) -> pa.Table | None
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="files_way"):
         way = [(opened.ref.name, ""), *folders.steps(folder)]
         for name, to in way[:-1]:
-            st.button(name, key=f"files.way.{to}", type="tertiary", on_click=_go, args=(to,))
+            st.button(tree.inline(name), key=f"files.way.{to}", type="tertiary", on_click=_go, args=(to,))
             st.caption("/", width="content")
         st.html(markup.mono(way[-1][0]).text, width="content")
         sums = (int(pc.sum(inside[name]).as_py() or 0) for name in ("bytes", "rows"))

@@ -14,7 +14,7 @@ from core.model import Heads, Tag
 from core.since import mark, since
 from core.warehouse import TableRef
 from dashboard import loading, state, visits
-from dashboard.present import home, markup, units, words
+from dashboard.present import home, markup, tree, units, words
 from dashboard.present.notices import Notice
 from dashboard.state import Place
 from dashboard.widgets import errors, frame, how
@@ -91,7 +91,7 @@ def _filtered(tables: tuple[TableRef, ...]) -> list[TableRef]:
     if database := state.get("database"):
         tables = tuple(ref for ref in tables if ref.database == database)
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(words.of_database(database), width="content")
+            st.caption(words.of_database(tree.inline(database)), width="content")
             st.button(words.ALL_TABLES, type="tertiary", on_click=lambda: state.put(database=None))
     if len(tables) <= FEW:
         return list(tables)
@@ -112,7 +112,7 @@ def _line(ref: TableRef, is_starred: bool) -> DeltaGenerator:
             args=(ref.location, not is_starred),
             type="tertiary",
         )
-        frame.link("timeline", ref.title, table=ref.title, point=None, window=None)
+        frame.link("timeline", tree.inline(ref.title), table=ref.title, point=None, window=None)
     slot = right.empty()
     slot.html(home.line(None, state.zone(), 0))
     return slot
@@ -193,7 +193,7 @@ def _notes(found: Read) -> None:
     for number, (table, note) in enumerate(worst):
         with st.container(horizontal=True, vertical_alignment="top", gap="small"):
             if number < SHOWN:
-                frame.link("timeline", table, table=table, point=None, window=None)
+                frame.link("timeline", tree.inline(table), table=table, point=None, window=None)
             st.html(markup.note(note.level, note.text))
         if number == 2 * SHOWN:
             st.html(markup.note("info", words.more_lines(len(worst) - number - 1)))
@@ -206,7 +206,7 @@ def _ends(found: Read, zone: str) -> None:
         st.html(markup.note("info", words.ENDS_NONE))
     for left, point, tag, table in soon[:SHOWN]:
         with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-            frame.link("tags", table, table=table, point=None, branch=None)
+            frame.link("tags", tree.inline(table), table=table, point=None, branch=None)
             st.html(home.ends(left, point, tag, zone))
     if len(soon) > SHOWN:
         st.html(markup.note("info", words.more_lines(len(soon) - SHOWN)))

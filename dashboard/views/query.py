@@ -253,7 +253,11 @@ def _teach(opened: Opened, found: AsOf | None, *, has_before: bool) -> None:
     with st.container(horizontal=True, gap="small", key="query_examples"):
         for name, sql in suiting:
             st.button(
-                words.EXAMPLES[name], key=f"query.example.{name}", help=sql, on_click=state.put, kwargs={"sql": sql}
+                words.EXAMPLES[name],
+                key=f"query.example.{name}",
+                help=f"```sql\n{sql}\n```",
+                on_click=state.put,
+                kwargs={"sql": sql},
             )
 
 

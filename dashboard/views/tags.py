@@ -11,7 +11,7 @@ from core.later import later
 from core.model import MAIN, Line
 from core.units import parse_duration_ms
 from dashboard import loading, state
-from dashboard.present import markup, rows, units, words
+from dashboard.present import markup, rows, tree, units, words
 from dashboard.widgets import branches, details, errors, frame, grids, how, inputs, picker, plans, schedule
 from dashboard.widgets.frame import Opened
 
@@ -37,7 +37,7 @@ def draw() -> None:
         with errors.boundary():
             _one(opened, line, chosen)
             plan = loading.plan(history, DeleteTags((chosen,), branch), opened.now_ms)
-            with st.expander(words.delete_tag(chosen), icon=":material/auto_delete:"):
+            with st.expander(words.delete_tag(tree.inline(chosen)), icon=":material/auto_delete:"):
                 plans.draw(opened, plan, history)
                 plans.carry_out(opened, plan)
                 plans.command_of(opened, plan)
@@ -83,7 +83,7 @@ def _replace(opened: Opened, line: Line, name: str) -> None:
     """Another snapshot for a tag that is there; what only its old view kept is freed, so it is a plan to confirm."""
     retained = next(tag.retained for tag in line.tags if tag.name == name)
     own = "" if retained is None else units.whole(round(retained.total_seconds() * 1_000))
-    with st.expander(words.replace_tag(name), icon=":material/swap_horiz:"):
+    with st.expander(words.replace_tag(tree.inline(name)), icon=":material/swap_horiz:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = words.TAG_REPLACE_POINT
             picked = picker.pick(label, opened.heads, key=f"tags.replace.{name}", line=line, width=inputs.WIDE)
@@ -105,7 +105,7 @@ def _replace(opened: Opened, line: Line, name: str) -> None:
 
 
 def _rename(opened: Opened, line: Line, name: str) -> None:
-    with st.expander(words.rename_tag(name), icon=":material/edit:"):
+    with st.expander(words.rename_tag(tree.inline(name)), icon=":material/edit:"):
         to = (st.text_input(words.TAG_RENAME_TO, key=f"tags.rename.{name}") or "").strip()
         if to:
             plan = loading.plan(frame.read_history(opened.heads), RenameTag(name, to, line.branch), opened.now_ms)

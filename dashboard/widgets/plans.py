@@ -15,7 +15,7 @@ from core.history import History
 from core.planned import Plan
 from core.sweep import Receipt
 from dashboard import access, jobs, loading, state
-from dashboard.present import branches, commands, markup, rows, units, words
+from dashboard.present import branches, commands, markup, rows, tree, units, words
 from dashboard.widgets import errors, grids, how, lab, reports, unfinished
 from dashboard.widgets.frame import Opened
 
@@ -177,7 +177,7 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
             st.html(markup.note("warning", words.grave(found.why)))
         typed = ""
         if found.phrase:
-            label = words.type_to_confirm(found.phrase)
+            label = words.type_to_confirm(tree.inline(found.phrase))
             typed = st.text_input(label, key=f"confirm.{plan.fingerprint[:12]}", live=True) or ""
         st.button(
             words.CREATE if isinstance(plan.change, CreateTag) else words.CARRY_OUT,

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core import desk
 from dashboard import state
-from dashboard.present import kept, markup, units, words
+from dashboard.present import kept, markup, tree, units, words
 from dashboard.widgets import errors, grids
 
 _CHOSEN = "query.history.rows"
@@ -35,7 +35,7 @@ def save(entry: Mapping[str, Any] | None) -> None:
             if st.form_submit_button(words.SAVE) and name:
                 with errors.boundary():
                     desk.change(kept.SAVED, lambda before: kept.saved(before, {**entry, "name": name}), [])
-                    st.caption(words.saved_as(name))
+                    st.caption(words.saved_as(tree.inline(name)))
 
 
 def _saved(found: list[kept.Entry]) -> None:
@@ -45,8 +45,8 @@ def _saved(found: list[kept.Entry]) -> None:
     for each in found:
         name = str(each["name"])
         with st.container(horizontal=True, vertical_alignment="center", key=f"query.saved.{name}"):
-            st.button(name, key=f"query.open.{name}", type="tertiary", on_click=restore, args=(each,))
-            st.caption(f"{each['table']} · {each['point']}", width="content")
+            st.button(tree.inline(name), key=f"query.open.{name}", type="tertiary", on_click=restore, args=(each,))
+            st.caption(tree.inline(f"{each['table']} · {each['point']}"), width="content")
             st.html(markup.mono(kept.one_line(each["sql"], 90)).text)
             st.button(
                 words.SAVED_DELETE,
@@ -59,7 +59,8 @@ def _saved(found: list[kept.Entry]) -> None:
 
 
 def _delete(name: str) -> None:
-    desk.change(kept.SAVED, lambda before: kept.without(before, name), [])
+    with errors.boundary():
+        desk.change(kept.SAVED, lambda before: kept.without(before, name), [])
 
 
 def _history(found: list[kept.Entry]) -> None:

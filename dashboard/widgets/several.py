@@ -11,7 +11,7 @@ from core.danger import danger
 from core.planned import Plan
 from core.sweep import Receipt
 from dashboard import access, jobs, loading
-from dashboard.present import markup, words
+from dashboard.present import markup, tree, words
 from dashboard.widgets import unfinished
 from dashboard.widgets.frame import Opened
 
@@ -38,7 +38,12 @@ def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) ->
     phrase = max((danger(plan, opened.ref.name).phrase for plan in found), key=len)
     typed = ""
     if phrase:
-        typed = st.text_input(words.type_to_confirm(phrase), key=f"several.confirm.{fingerprint[:12]}", live=True) or ""
+        typed = (
+            st.text_input(
+                words.type_to_confirm(tree.inline(phrase)), key=f"several.confirm.{fingerprint[:12]}", live=True
+            )
+            or ""
+        )
     st.button(
         label,
         key=f"several.{fingerprint[:12]}",

@@ -14,7 +14,7 @@ from core.bisecting import Found
 from core.history import History
 from core.model import MAIN
 from dashboard import jobs, loading, state
-from dashboard.present import commands, examples, markup, units, words
+from dashboard.present import commands, examples, markup, tree, units, words
 from dashboard.widgets import frame, how, picker, plans, waiting
 from dashboard.widgets.frame import Opened
 
@@ -235,4 +235,4 @@ def _teach(opened: Opened) -> None:
     st.html(markup.empty(words.BISECT_EMPTY, words.BISECT_EMPTY_NEXT))
     with st.container(horizontal=True, gap="small", key="bisect_examples"):
         for text in examples.conditions(schema, latest.total_rows if latest else None):
-            st.button(text, key=f"bisect.example.{text}", on_click=state.put, kwargs={"condition": text})
+            st.button(tree.inline(text), key=f"bisect.example.{text}", on_click=state.put, kwargs={"condition": text})

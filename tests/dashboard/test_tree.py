@@ -12,6 +12,7 @@ from core.warehouse import TableRef
 from dashboard.present import tree, words
 from tests.builders import TableBuilder
 from tests.core.test_iceberg_catalog import Lake, home
+from tests.dashboard.conftest import Page
 from tests.iceberg_tables import PYICEBERG, moved
 
 __all__ = ["home"]  # a fixture
@@ -78,3 +79,23 @@ def test_one_tree_of_both_formats_and_of_catalogs(
     said = capsys.readouterr().out
     assert [said.count(f'"format": "{each}"') for each in ("paimon", "iceberg")] == [1, 2]
     assert "could not answer" in said
+
+
+def test_names_of_others_steer_no_label_and_no_caption(tmp_path: Path, open_page: Callable[..., Page]) -> None:
+    hostile = "a ![x](http://e) :red[y] `z` $1$ <b> _u_ *i* :smile:"
+    assert tree.inline(hostile) == (
+        r"a \!\[x\](http\://e) :red\[y\] \`z\` \$1\$ \<b\> \_u\_ \*i\* \:smile:".replace(r"http\:", "http:")
+    )
+    assert tree.inline("# one\n1. two") == r"\# one 1\. two"
+    for plain in ("shop.orders_2", "branch-b1", "tag:v1", "dt=2026-11-01", "2026-11-01 08:00"):
+        assert tree.inline(plain) == plain
+    name = "a$b$ *c*"
+    made = TableBuilder(tmp_path / "shop.db" / name)
+    made.commit([made.file(1_000)])
+    page = open_page("overview", tmp_path, database="![x](http:--e)")
+    assert words.of_database(r"\!\[x\](http:--e)") in [each.value for each in page.test.caption]
+    page = open_page("overview", tmp_path)
+    assert r"shop.a\$b\$ \*c\*" in [each.label for each in page.test.get("page_link")]
+    made.tag("v*1*")
+    page = open_page("asof", tmp_path, table=f"shop.{name}")
+    assert r"tag:v\*1\*" in [each.label for each in page.test.button]
