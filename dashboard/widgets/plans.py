@@ -172,16 +172,17 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
     if not plan.removes and not plan.leaves and not len(plan.frees):
         return
     found = danger(plan, opened.ref.name)
+    of = f"{plan.fingerprint[:12]}.{opened.ref.location}"  # a click on one plan, or a word typed for it, is of no other
     with st.container(border=True, key=f"carry_out.{_kind(plan)}"):
         if found.why:
             st.html(markup.note("warning", words.grave(found.why)))
         typed = ""
         if found.phrase:
             label = words.type_to_confirm(tree.inline(found.phrase))
-            typed = st.text_input(label, key=f"confirm.{plan.fingerprint[:12]}", live=True) or ""
+            typed = st.text_input(label, key=f"confirm.{of}", live=True) or ""
         st.button(
             words.CREATE if isinstance(plan.change, CreateTag) else words.CARRY_OUT,
-            key=f"carry_out.{_kind(plan)}.go",
+            key=f"carry_out.{_kind(plan)}.{of}",
             type="primary",
             icon=_icon(plan),
             disabled=typed.strip() != found.phrase,

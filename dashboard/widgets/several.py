@@ -40,13 +40,15 @@ def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) ->
     if phrase:
         typed = (
             st.text_input(
-                words.type_to_confirm(tree.inline(phrase)), key=f"several.confirm.{fingerprint[:12]}", live=True
+                words.type_to_confirm(tree.inline(phrase)),
+                key=f"several.confirm.{fingerprint[:12]}.{opened.ref.location}",
+                live=True,
             )
             or ""
         )
     st.button(
         label,
-        key=f"several.{fingerprint[:12]}",
+        key=f"several.{fingerprint[:12]}.{opened.ref.location}",
         type="primary",
         disabled=typed.strip() != phrase,
         on_click=_submit,

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1.element_tree import Button, TextInput
 
 from core import cli
 from core import table as tables
@@ -381,7 +382,7 @@ def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo:
     )
     button = next(each for each in page.test.button if each.label == words.CARRY_OUT)
     assert button.disabled
-    page.test.text_input(key=f"confirm.{plan.fingerprint[:12]}").set_value(danger(plan, "orders").phrase)
+    confirming(page).set_value(danger(plan, "orders").phrase)
     page = press(page.run(), words.CARRY_OUT)
     job = finish()
     assert job.error is None
@@ -392,6 +393,31 @@ def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo:
     assert not left & set(plan.frees["path"].to_pylist())
     assert f"Done: {len(plan.frees)} files deleted" in page.run().text
     jobs.dismiss(job.id)
+
+
+def confirming(page: Page) -> TextInput:
+    (found,) = (each for each in page.test.text_input if str(each.key).startswith("confirm."))
+    return found
+
+
+def carrying_out(page: Page, kind: str = "Expire") -> Button:
+    (found,) = (each for each in page.test.button if str(each.key).startswith(f"carry_out.{kind}."))
+    return found
+
+
+def test_what_was_typed_for_a_table_confirms_nothing_of_its_copy(open_page: Callable[..., Page], demo: Path) -> None:
+    shutil.copytree(demo / "shop.db", demo / "saved.db")
+    page = open_page("retention", demo, table=TITLE, keep_max="3")
+    asked = confirming(page).label
+    confirming(page).set_value("orders 1")
+    page.run()
+    page.test.query_params["table"] = "saved.orders"
+    page.run()
+    assert confirming(page).label == asked, "the same plan, of a table of the same name, in the same state"
+    assert not confirming(page).value
+    click = carrying_out(page).id
+    page.test.query_params["keep_max"] = "2"
+    assert carrying_out(page.run()).id != click, "a click on the plan that was shown runs no other"
 
 
 def test_a_plan_is_submitted_once(demo: Path) -> None:
@@ -570,7 +596,7 @@ def test_a_paimon_branch_and_the_way_back_by_the_page(open_page: Callable[..., P
         if each.label == words.type_to_confirm(phrase):
             each.set_value(phrase)
     page.run()
-    page.test.button(key="carry_out.Rollback.go").click()
+    carrying_out(page, "Rollback").click()
     page.run()
     finish()
     assert not (root / "snapshot/snapshot-5").exists()

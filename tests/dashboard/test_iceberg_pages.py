@@ -14,6 +14,7 @@ from core.warehouse import DEMO_MARKER
 from dashboard.present import commands, rows, words
 from tests.apply import iceberg_ground as ground
 from tests.dashboard.conftest import newest_job
+from tests.dashboard.test_flows import carrying_out
 from tests.iceberg_tables import JAVA_RANDOM, PYICEBERG, moved
 
 TABLES = [JAVA_RANDOM / "t12_v1", JAVA_RANDOM / "t05_v3", PYICEBERG / "tags_branches", PYICEBERG / "rollback"]
@@ -117,12 +118,12 @@ def test_branches_and_the_way_back_by_the_page(open_page: Callable, tmp_path: Pa
     assert f"({old[3]}) is then on no ref" in page.text
     page.test.toggle[0].set_value(True)
     page.run()
-    assert page.test.button(key="carry_out.Rollback.go").disabled
+    assert carrying_out(page, "Rollback").disabled
     for each in page.test.text_input:
         if each.label == words.type_to_confirm("t 0"):
             each.set_value("t 0")
     page.run()
-    page.test.button(key="carry_out.Rollback.go").click()
+    carrying_out(page, "Rollback").click()
     page.run()
     job = newest_job("change")
     assert job is not None
