@@ -47,6 +47,11 @@ class TableFacts:
     lower_bound: bool
     notes: tuple[Notice, ...]
 
+    @property
+    def exactly(self) -> tuple[int | None, int | None]:
+        """Live files and bytes, each None where it may be less than there is: the next one is not held against it."""
+        return (None, None) if self.lower_bound else (self.live_files, self.live_bytes)
+
 
 def table_facts(heads: Heads, history: History | None = None, now_ms: int = 0) -> TableFacts:
     """What Home says of a table, first from its references alone, then with its history."""

@@ -156,7 +156,7 @@ def _fill(
     found.facts.append(facts)
     found.notes += [(ref.title, note) for note in facts.notes]
     found.ends += [(*each, ref.title) for each in home.ending(heads, place.now_ms)]
-    found.marks[ref.location] = mark(heads, facts.live_files, facts.live_bytes, time.time_ns() // 1_000_000)
+    found.marks[ref.location] = mark(heads, *facts.exactly, time.time_ns() // 1_000_000)
 
 
 def _since(
@@ -166,7 +166,7 @@ def _since(
     before = visit.marks.get(ref.location)
     if not home.is_mark(before):
         return "" if visit.before_ms is None else markup.muted(words.SINCE_NEW_TABLE)
-    new = since(before, heads, facts.live_files, facts.live_bytes, place.now_ms)
+    new = since(before, heads, *facts.exactly, place.now_ms)
     found.known += 1
     found.changed += not new.is_quiet
     return home.news(new, place.zone, place.now_ms)

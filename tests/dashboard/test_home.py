@@ -81,6 +81,22 @@ def test_what_is_new_is_told_of_watched_tables_until_the_next_visit(
     assert "nightly" not in text
 
 
+def test_a_sum_that_misses_something_tells_nothing_new(tmp_path: Path, open_page: Callable[..., Page]) -> None:
+    table = TableBuilder(tmp_path / "shop.db" / "t", start_ms=now_ms() - 9 * DAY_MS, step_ms=DAY_MS)
+    table.commit([table.file(1_000_000, rows=10)])
+    assert words.FIRST_VISIT in open_page("overview", tmp_path).text
+    away(2)
+    for path in (table.root / "manifest").iterdir():
+        path.write_bytes(b"damaged")
+    table.commit([table.file(10, rows=1)], user="nightly")
+    for path in (table.root / "manifest").iterdir():
+        path.write_bytes(b"damaged")
+    text = open_page("overview", tmp_path).text
+    assert "1 APPEND by nightly" in text
+    assert "−1 file" not in text
+    assert "−1.0 MB" not in text
+
+
 def test_a_visit_begins_after_half_an_hour() -> None:
     first = visits.with_marks(visits.touched({}, 0), {"/t": {"at_ms": 0}})
     assert first["before_ms"] is None
