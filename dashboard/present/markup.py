@@ -230,12 +230,12 @@ def grid_head(columns: Sequence[tuple[str, str]]) -> str:
     return f'<div class="snap-row snap-row-head">{cells}</div>'
 
 
-def grid_line(cells: Sequence[Piece], below: str) -> str:
-    """One line of Home: cells in columns; under them `below`, finished HTML."""
-    inner = "".join(f"<span>{_of(cell)}</span>" for cell in cells)
-    return f'<div class="snap-row">{inner}</div>{below}'
 def news(text: Piece) -> str:
     """What is new in a table, under its line."""
     return f'<div class="snap-news">{_of(text)}</div>'
 
 
+def grid_line(cells: Sequence[Piece], below: str) -> str:
+    """One line of Home: cells in columns; under them `below`, finished HTML."""
+    inner = "".join(f"<span>{_of(cell)}</span>" for cell in cells)
+    return f'<div class="snap-row">{inner}</div>{below}'

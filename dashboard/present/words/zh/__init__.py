@@ -10,8 +10,8 @@ from dashboard.present.words.zh.asof import *
 from dashboard.present.words.zh.audit import *
 from dashboard.present.words.zh.bisect import *
 from dashboard.present.words.zh.diff import *
-from dashboard.present.words.zh.files import *
 from dashboard.present.words.zh.doctor import *
+from dashboard.present.words.zh.files import *
 from dashboard.present.words.zh.frame import *
 from dashboard.present.words.zh.how import *
 from dashboard.present.words.zh.lab import *
