@@ -125,7 +125,7 @@ def _orders(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -
         "question": f"The report of Wednesday {tuesday + dt.timedelta(days=1)} showed a hundred times the revenue for "
         f"Tuesday {tuesday}. What did the table say then, and who changed it?",
         "clicks": [
-            "Overview: open sales.orders.",
+            "Home: open sales.orders.",
             f"Timeline: click snapshot {bad.id}, the load of Wednesday morning.",
             f"Query at snapshot {bad.id}: select sum(amount) from t where dt = '{tuesday}'.",
             f"Timeline: click snapshot {fix.id}, the OVERWRITE by the user repair, two days later.",
@@ -190,7 +190,7 @@ def _clicks(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -
         "table": "events.clicks",
         "question": f"Why does {day} have about twice the clicks of the days around it?",
         "clicks": [
-            "Overview: open events.clicks.",
+            "Home: open events.clicks.",
             f"Timeline: two commits follow each other within two hours: {first.id} and {again.id}.",
             f"Diff {first.id} to {again.id}: the same number of rows again, into the same days.",
             f"Query at snapshot {first.id}: select count(*), count(distinct event_id) from t where dt = '{day}'.",
@@ -227,7 +227,7 @@ def _customers(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell
         "table": "crm.customers",
         "question": f"Where did the customers of the region {data.LOST_REGION} go?",
         "clicks": [
-            "Overview: open crm.customers.",
+            "Home: open crm.customers.",
             f"Timeline: the rows fall at snapshot {lost.id}; click it.",
             f"Diff {lost.id - 1} to {lost.id}: every file of region={data.LOST_REGION} was removed, none was added.",
             f"As-of: the point just before is {lost.id - 1}; the tag refresh-{calendar.day(23):%Y-%m-%d} has them too.",

@@ -71,7 +71,7 @@ def build(source: History, store: Store, location: str, calendar: Calendar) -> d
         "question": f"On {during} from about 15:45 to 16:30 UTC reports missed most of the year. What did readers see, "
         "and where are those rows now?",
         "clicks": [
-            "Overview: open sales.orders_iceberg.",
+            "Home: open sales.orders_iceberg.",
             "Timeline: main's path leads to a delete, and back within the hour; the delete is marked as rolled back.",
             f"As of {during} 16:00: the snapshot of the delete, because main pointed there then.",
             "Diff with previous: every file of the days before "
