@@ -284,8 +284,8 @@ def _what_helps(opened: Opened, found: Health, point: AsOf) -> None:
         st.code(commands.of_table("compact", opened.ref.location, point.branch), language="bash", wrap_lines=True)
     else:
         st.code(commands.rewrite(opened.ref.title), language="sql", wrap_lines=True)
-    latest = opened.heads.main.latest
-    if latest is None or latest.id != point.snapshot.id:
+    line = opened.heads.line(point.branch)
+    if line is None or line.latest is None or line.latest.id != point.snapshot.id:
         st.html(markup.note("info", words.HEALTH_NOT_LATEST))
 
 

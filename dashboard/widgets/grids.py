@@ -34,18 +34,23 @@ def draw(
         height=38 + 35 * max(rows, 1),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            words.DOWNLOAD_CSV,
-            lambda: exports.csv(frame),
-            file_name=f"{name}.csv",
-            mime="text/csv",
-            key=f"{key}.csv",
-            icon=":material/download:",
-            on_click="ignore",
-            type="tertiary",
-        )
+        download(lambda: frame, key, name)
         if len(frame) > SHOWN_ROWS:
             st.html(markup.note("info", words.capped(SHOWN_ROWS, len(frame), what)))
+
+
+def download(whole: Callable[[], pd.DataFrame], key: str, name: str) -> None:
+    """The button that saves a table, `whole` once it is pressed, as `name`.csv; `key` is the table's."""
+    st.download_button(
+        words.DOWNLOAD_CSV,
+        lambda: exports.csv(whole()),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        key=f"{key}.csv",
+        icon=":material/download:",
+        on_click="ignore",
+        type="tertiary",
+    )
 
 
 def plain(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> None:
@@ -104,16 +109,7 @@ def pick(
         on_select=answer,
         selection_mode="single-row",
     )
-    st.download_button(
-        words.DOWNLOAD_CSV,
-        lambda: exports.csv(frame),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        key=f"{key}.csv",
-        icon=":material/download:",
-        on_click="ignore",
-        type="tertiary",
-    )
+    download(lambda: frame, key, name)
 
 
 def text(label: str, help: str | None = None, width: Any = None) -> Any:

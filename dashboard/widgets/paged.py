@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from dashboard.present import exports, words
+from dashboard.present import words
 from dashboard.widgets import grids
 
 ROWS = 200
@@ -47,16 +47,7 @@ def draw(
                 disabled=page == last, on_click=_turn, args=(at_key, page + 1),
             )  # fmt: skip
         st.caption(words.page_line(page * ROWS + 1, min((page + 1) * ROWS, len(rows)), len(rows)), width="content")
-        st.download_button(
-            words.DOWNLOAD_CSV,
-            lambda: exports.csv(as_frame(rows)),
-            file_name=f"{name}.csv",
-            mime="text/csv",
-            key=f"{key}.csv",
-            icon=":material/download:",
-            on_click="ignore",
-            type="tertiary",
-        )
+        grids.download(lambda: as_frame(rows), key, name)
     before, now = st.session_state.get(f"{key}.chosen"), None if chosen is None else (of, page * ROWS + chosen)
     st.session_state[f"{key}.chosen"] = now
     return None if now is None or now == before else now[1]
