@@ -48,6 +48,7 @@ def _file_box() -> None:
     st.session_state[BOX] = state.get("file") or ""
     st.text_input(
         words.FILE_BOX,
+        st.session_state[BOX],
         key=BOX,
         placeholder=words.FILE_BOX_PLACEHOLDER,
         help=words.FILE_BOX_HELP,

@@ -73,6 +73,7 @@ def _mode() -> str:
     st.segmented_control(
         words.ASK_MODE,
         list(words.ASK_MODES),
+        default=st.session_state["query.ask"],
         key="query.ask",
         format_func=words.ASK_MODES.__getitem__,
         label_visibility="collapsed",

@@ -75,6 +75,7 @@ def _branch(opened: Opened) -> str:
     st.selectbox(
         words.BISECT_BRANCH,
         known,
+        known.index(st.session_state["query.branch"]),
         key="query.branch",
         width=240,
         on_change=lambda: state.put(branch=st.session_state["query.branch"]),

@@ -271,6 +271,37 @@ def test_changes_are_switched_on_by_the_reader_where_the_server_allows_it(
     assert [each for each in page.test.button if each.label == words.CARRY_OUT]
 
 
+def test_what_an_input_shows_is_its_default_too(open_page: Callable[..., Page], warehouse: Path) -> None:
+    """A browser that is still loading a widget's code shows the default: it must not differ from what a plan uses."""
+    view = {"table": TITLE, "tz": "Asia/Tokyo"}
+    asked = {
+        "retention": {"keep_max": "3", "keep_min": "2", "older": "7d", "tags_older": "1 d", "drop": "t2", "ended": "1"},
+        "asof": {"point": "2"},
+        "diff": {"a": "2", "b": "3"},
+        "query": {"point": "2", "before": "1", "sql": "select 1"},
+        "files": {"point": "2", "file": "nothing"},
+        "audit": {"text": "a", "since": "2026-01-01"},
+    }
+    for name, own in asked.items():
+        page = open_page(name, warehouse, **view, **own)
+        assert not page.test.exception
+        shown = 0
+        for kind in ("number_input", "text_input", "text_area"):
+            for each in page.test.get(kind):
+                if each.value not in (None, ""):
+                    assert each.proto.default == each.value, (name, each.label)
+                    shown += 1
+        for each in page.test.get("checkbox"):
+            assert each.proto.default == each.value, (name, each.label)
+        for each in page.test.get("selectbox"):
+            if each.proto.set_value and each.value is not None:
+                assert each.options[each.proto.default] == each.proto.raw_value, (name, each.label)
+                shown += 1
+        for each in page.test.get("multiselect"):
+            assert [each.options[place] for place in each.proto.default] == list(each.proto.raw_values), each.label
+        assert shown > 1, name
+
+
 def test_tags_go_in_the_same_plan_as_snapshots(open_page: Callable[..., Page], warehouse: Path) -> None:
     page = open_page("retention", warehouse, table=TITLE, keep_max="3", drop="t2")
     table = tables.open_table(str(warehouse / "shop.db" / "orders"))
