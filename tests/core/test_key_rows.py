@@ -13,9 +13,8 @@ import pyarrow as pa
 import pytest
 
 from core.errors import Invalid
-from core.formats.paimon import binary_row, documents, heads, key_rows, types
+from core.formats.paimon import binary_row, documents, heads, key_rows, packing_keyed, types
 from core.formats.paimon.types import parse
-from core.spark import compact_keyed
 
 TYPES = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "DECIMAL(10, 2)", "DECIMAL(30, 4)",
@@ -80,4 +79,4 @@ def test_files_whose_keys_meet_in_what_is_no_number_are_merged_together() -> Non
 
     one, two, three = file((1.0, 1.0), (float("nan"), 1.0)), file((nan, 1.0), (nan, nan)), file((-0.0, 9.0), (0.0, 2.0))
     low = file((-1.0, 0.0), (-0.0, 8.0))
-    assert compact_keyed.sections(schema, [two, one, three, low]) == [[low], [three], [one, two]]
+    assert packing_keyed.sections(schema, [two, one, three, low]) == [[low], [three], [one, two]]
