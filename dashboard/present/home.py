@@ -82,8 +82,11 @@ def table_facts(heads: Heads, history: History | None = None, now_ms: int = 0) -
     )
 
 
-def _freed(history: History, kept: Mask) -> int:
-    """Known bytes that nothing holds once only `kept` stays; what is not ours to delete left out."""
+def _freed(history: History, kept: Mask) -> int | None:
+    """Known bytes that nothing holds once only `kept` stays; what is not ours to delete left out. None where one of
+    these points cannot be read in full: nobody knows what it keeps, so any number could be too great."""
+    if any(kept[position] for position in history.incomplete):
+        return None
     held = history.held
     return history.bytes_of(held.over(history.existing) & ~held.over(kept) & history.objects["ours"].to_numpy())
 
@@ -102,7 +105,9 @@ def line(found: TableFacts | None, zone: str, now_ms: int, news: Piece = "") -> 
         return markup.grid_line([markup.muted("…") for _ in words.OVERVIEW_COLUMNS], "")
 
     def size(value: int | None) -> Html:
-        return markup.muted("…") if value is None else markup.size(value, at_least=found.lower_bound)
+        if value is None:
+            return markup.muted("…" if found.judged_ms is None else "—")
+        return markup.size(value, at_least=found.lower_bound)
 
     names = [units.plural(found.tags, "tag")] if found.tags else []
     names += [units.plural(found.branches, "branch", "branches")] if found.branches else []

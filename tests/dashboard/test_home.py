@@ -11,9 +11,11 @@ import pytest
 
 from core import desk
 from core.errors import Corrupt
+from core.table import open_table
 from core.units import wall_clock
 from dashboard import visits
 from dashboard.present import words
+from dashboard.present.home import table_facts
 from tests.builders import DAY_MS, TableBuilder
 from tests.dashboard.conftest import Page
 
@@ -95,6 +97,22 @@ def test_a_sum_that_misses_something_tells_nothing_new(tmp_path: Path, open_page
     assert "1 APPEND by nightly" in text
     assert "−1 file" not in text
     assert "−1.0 MB" not in text
+
+
+def test_what_an_unreadable_point_keeps_is_not_told_as_freed(tmp_path: Path) -> None:
+    """The newest snapshot still holds the first one's file, but cannot be read: nobody knows that it is not free."""
+    table = TableBuilder(tmp_path / "shop.db" / "t")
+    table.commit([table.file(1_000)])
+    first = set((table.root / "manifest").iterdir())
+    table.commit([table.file(10)])
+    whole = open_table(str(table.root)).history()
+    assert table_facts(whole.heads, whole, 0).history_bytes is not None
+    for path in set((table.root / "manifest").iterdir()) - first:
+        path.write_bytes(b"damaged")
+    history = open_table(str(table.root)).history()
+    damaged = table_facts(history.heads, history, 0)
+    assert damaged.lower_bound
+    assert (damaged.history_bytes, damaged.policy_bytes) == (None, None)
 
 
 def test_a_visit_begins_after_half_an_hour() -> None:
