@@ -57,3 +57,18 @@ def test_young_orphans_are_warned_of(tmp_path: Path) -> None:
     )
     assert "not yet committed" in young[0]
     assert old == ()
+
+
+@pytest.mark.parametrize("place", ["inner", "x=1", "dt=2026-01-02"])
+def test_a_table_in_a_tables_directory_is_another_table(place: str, tmp_path: Path) -> None:
+    """Nothing of the outer one names the inner one's files: they are live all the same."""
+    root = ground.warehouse(tmp_path)
+    table = TableBuilder(root, partition_keys=["dt"])
+    table.commit([table.file(10, rows=1, partition=("2026-01-01",))])
+    orphan = table.file(20, rows=1, partition=("2026-01-01",))
+    keys = ["dt"] if place == "x=1" else []
+    inner = TableBuilder(root / place, partition_keys=keys)
+    inner._shared.random.seed(11)  # its files have other names
+    inner.commit([inner.file(10, rows=1, partition=("2026-01-02",) * len(keys))])
+    plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - 1), NOW_MS)
+    assert plan.frees["path"].to_pylist() == [f"dt=2026-01-01/bucket-0/{orphan.name}"]

@@ -1,11 +1,13 @@
 """Files that no point of any branch names: what crashed writers, rollbacks and deleted branches leave behind.
 
-Law: a file is an orphan only if the whole history was read, its name and place are those of a table file, nothing
-holds it, and it is older than the guard (a running writer's files look the same until it commits).
+Law: a file is an orphan only if the whole history was read, its name and place are those of a file of this table and
+of none within it, nothing holds it, and it is older than the guard (a running writer's files look the same until it
+commits).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -70,22 +72,38 @@ def _candidates(store: Store, history: History) -> Iterator[tuple[str, Entry, Ob
         for entry in store.ls_if_there(directory):
             if not entry.is_dir:
                 yield f"{directory}/{entry.name}", entry, _kind(entry.name, kinds)
+    places = _buckets(history)
     for entry in store.ls():
         if entry.is_dir and entry.name not in _OWN_DIRECTORIES and entry.name not in _METADATA:
-            yield from _below(store, entry.name, buckets)
+            yield from _below(store, entry.name, buckets, places)
+
+
+def _buckets(history: History) -> re.Pattern[str]:
+    """The directories that hold data files, under every option the table has had."""
+    schemas = [schema for line in history.heads.lines for schema in line.schemas.values()]
+    roots = {schema.options.get("data-file.path-directory", "").strip("/") for schema in schemas} - {""}
+    above = "|".join(re.escape(f"{root}/") for root in roots)
+    partitions = "|".join(
+        "".join(f"{re.escape(layout.escape(key))}=[^/]*/" for key in keys)
+        for keys in {schema.partition_keys for schema in schemas}
+    )
+    return re.compile(rf"(?:{above})?(?:{partitions})bucket-[^/]+")
 
 
 def _below(
-    store: Store, directory: str, kinds: tuple[tuple[str, ObjectKind], ...]
+    store: Store, directory: str, kinds: tuple[tuple[str, ObjectKind], ...], places: re.Pattern[str]
 ) -> Iterator[tuple[str, Entry, ObjectKind | None]]:
-    is_bucket = directory.rsplit("/", 1)[-1].startswith("bucket-")
+    is_bucket = places.fullmatch(directory) is not None
     is_staged = directory.startswith(layout.STAGING)  # of a job of ours that was killed: nothing in it was committed
-    for entry in store.ls(directory):
+    found = store.ls(directory)
+    if any(entry.is_dir and entry.name == layout.SCHEMA for entry in found):
+        return  # a table of its own
+    for entry in found:
         path = f"{directory}/{entry.name}"
         if not entry.is_dir:
             yield path, entry, ObjectKind.DATA if is_staged else _kind(entry.name, kinds) if is_bucket else None
         elif not is_bucket:
-            yield from _below(store, path, kinds)
+            yield from _below(store, path, kinds, places)
 
 
 def _kind(name: str, kinds: tuple[tuple[str, ObjectKind], ...]) -> ObjectKind | None:
