@@ -2,7 +2,8 @@
 
 Laws:
 - Nothing is guessed: a value that no file tells is None with `told` below `files`, and a count of nulls is of the
-  files that count them, never 0 for those that do not.
+  files that count them, never 0 for those that do not. What is written but is no value of today's type is `unreadable`,
+  not missing.
 - A text or bytes of a length at which formats cut may be cut: of a least value the start, of a greatest value the start
   rounded up. What is shorter is whole.
 """
@@ -28,11 +29,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one file's entry says of one column. Unknown is None; where all of `rows` are null there are no bounds."""
+    """What one file's entry says of one column. Unknown is None; where all of `rows` are null there are no bounds.
+
+    unreadable: bounds are written, and are none of the type that the column has today"""
 
     low: Any
     high: Any
     nulls: int | None
+    unreadable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class Bounds:
     told: int
     counted: int
     rows: int
+    unreadable: int  # files whose bounds are none of today's type
 
 
 def merged(
@@ -66,12 +71,13 @@ def merged(
 
 def _merged(column: Column, files: Sequence[tuple[int, Mapping[int, Said]]], cut: int) -> Bounds:
     low = high = None
-    nulls = told = counted = rows = 0
+    nulls = told = counted = rows = unreadable = 0
     for count, said in files:
         rows += count
         own = said.get(column.id)
         if own is None:
             continue
+        unreadable += own.unreadable
         if own.nulls is not None:
             counted += 1
             nulls += own.nulls
@@ -83,7 +89,7 @@ def _merged(column: Column, files: Sequence[tuple[int, Mapping[int, Said]]], cut
             high = own.high if high is None else max(high, own.high, key=ordered)
     return Bounds(
         column, low, high, _may_be_cut(low, cut), _may_be_cut(high, cut),
-        nulls if counted else None, len(files), told, counted, rows,
+        nulls if counted else None, len(files), told, counted, rows, unreadable,
     )  # fmt: skip
 
 

@@ -102,6 +102,7 @@ def _document(of: Bounds) -> dict[str, Any]:
         "id": of.column.id, "column": of.column.name, "type": of.column.type, "low": _plain(of.low),
         "high": _plain(of.high), "low_possibly_truncated": of.low_cut, "high_possibly_truncated": of.high_cut,
         "nulls": of.nulls, "files": of.files, "files_that_tell": of.told, "files_that_count_nulls": of.counted,
+        "files_of_another_type": of.unreadable,
         "rows": of.rows,
     }  # fmt: skip
 
@@ -112,6 +113,8 @@ def _plain(value: Any) -> Any:
 
 def _bound(of: Bounds, value: Any, *, cut: bool) -> str:
     if value is None:
+        if of.unreadable:
+            return "written, not as this type"
         return "all null" if of.files and of.told == of.files else "not written"
     return f"{_plain(value)}{'~' if cut else ''}"
 

@@ -235,6 +235,8 @@ def _columns(opened: Opened, history: History, point: AsOf) -> None:
     bounds = loading.statistics(history, point, chosen, what)
     if any(0 < each.told < each.files for each in bounds):
         st.html(markup.note("info", words.SOME_NOT_TOLD))
+    if any(each.unreadable for each in bounds):
+        st.html(markup.note("info", words.SOME_OTHER_TYPE))
     labels = ("column", "type", "low", "high", "nulls", "told")
     grids.draw(
         places.columns(bounds),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from core import contents
+from core import cli, contents
 from core.asof import AsOf, resolve
 from core.bounds import CUT, Bounds, Column, Said, cut_length, merged
 from core.errors import Invalid, NotFound
@@ -146,6 +147,24 @@ def test_what_is_not_written_is_not_nothing() -> None:
     all_null = of((5, Said(None, None, 5)))
     assert (all_null.low, all_null.nulls, all_null.told) == (None, 5, 1)
     assert of((5, Said(None, None, 3))).told == 0
+
+
+def test_bounds_of_a_type_that_a_column_has_no_more_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = moved(PYICEBERG / "append_history", tmp_path / "t")
+    newest = max(root.glob("metadata/*.metadata.json"))
+    document = json.loads(newest.read_text())
+    for schema in document["schemas"]:
+        schema["fields"][0]["type"] = "date"  # four bytes; what is written are longs
+    newest.write_text(json.dumps(document))
+    table, history, at = opened(root)
+    changed, kept, *_ = contents.statistics(table, history, at, history.files)
+    assert (changed.low, changed.high, changed.told, changed.unreadable) == (None, None, 0, changed.files)
+    assert changed.nulls == 0, "counts have no type"
+    assert (kept.unreadable, kept.told) == (0, kept.files)
+    assert cli.main(["columns", str(root)]) == 0
+    assert capsys.readouterr().out.count("written, not as this type") == 2
 
 
 def test_long_texts_may_be_cut() -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from core import cli
+from core.bounds import Column, Said, merged
 from core.lives import course
 from core.table import open_table
-from dashboard.present import lifebar, treemap, words
+from dashboard.present import lifebar, places, treemap, words
 from dashboard.present.palette import palette
 from tests.builders import DAY_MS, START_MS, TableBuilder
 from tests.dashboard.conftest import Page
@@ -109,6 +110,13 @@ def test_statistics_that_are_not_written(made: TableBuilder, open_page: Callable
     else:
         assert "5 of 5" in page.text
         assert f"snapscope compact {made.root}" in page.text
+
+
+def test_statistics_of_another_type_are_not_missing() -> None:
+    column = Column(1, "c", "date")
+    (found,) = merged([column], [(5, {1: Said(None, None, 0, unreadable=True)}), (5, {})], {})
+    shown = places.columns((found,)).iloc[0]
+    assert (shown["low"], shown["high"], shown["nulls"]) == (words.OTHER_TYPE, words.OTHER_TYPE, "≥ 0")
 
 
 def test_the_commands_say_the_same(made: TableBuilder, capsys: pytest.CaptureFixture[str]) -> None:

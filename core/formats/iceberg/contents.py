@@ -146,14 +146,15 @@ def _said(row: Mapping[str, Any], known: Mapping[int, types.Column]) -> dict[int
     for id, column in known.items():
         if column.type.inner or all(id not in each for each in maps.values()):
             continue
+        unreadable = False
         try:
             low, high = (
                 None if maps[side].get(id) is None else bound(maps[side][id], column.type)
                 for side in ("lower", "upper")
             )
         except (ValueError, struct.error, OverflowError):  # of a type that it has no more
-            low = high = None
-        found[id] = Said(low, high, maps["nulls"].get(id))
+            low, high, unreadable = None, None, True
+        found[id] = Said(low, high, maps["nulls"].get(id), unreadable)
     return found
 
 

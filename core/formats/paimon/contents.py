@@ -169,7 +169,7 @@ def statistics(
 
 def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, Type]) -> dict[int, Said]:
     """By column id. A column that the file's schema lacks is null in all of its rows; one whose type has changed since
-    to what does not compare is not told, and so is one without statistics."""
+    to what does not compare is unreadable; one without statistics is not told."""
     then = {field.name: field for field in written.fields}
     of_file = row["written"] if row["written"] is not None else list(then)
     names = row["columns"] if row["columns"] is not None else of_file
@@ -193,9 +193,12 @@ def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, Type]) ->
             field = fields[number]
             assert field is not None
             fits = _group(to) == _group(known[field.id])
-            found[field.id] = Said(
-                lows.get(number) if fits else None, highs.get(number) if fits else None, counted[number]
-            )
+            least, greatest = (lows.get(number), highs.get(number))
+            is_written = least is not None or greatest is not None
+            if fits:
+                found[field.id] = Said(least, greatest, counted[number])
+            else:
+                found[field.id] = Said(None, None, counted[number], is_written)
     return found
 
 

@@ -202,6 +202,9 @@ def folder_line(files: int, size: int, rows: int) -> str:
 
 COLUMNS_OF_FILE = "What the manifests say of the columns of this one file."
 SOME_NOT_TOLD = "Some files do not tell: what is shown is of those that do."
+SOME_OTHER_TYPE = (
+    "Some files have bounds of a type that a column has no more: they are written, and cannot be read as today's type."
+)
 COLUMNS_HELP = (
     "From the statistics in manifests, decoded by the schema each file was written with; no data file is opened. A "
     "text marked ✂ is possibly truncated: formats keep the first 16 characters, of a greatest value rounded up. "
@@ -233,6 +236,7 @@ def cut(text: str) -> str:
 
 
 ALL_NULL = "all null"
+OTHER_TYPE = "written, not as this type"
 
 # health
 

@@ -199,6 +199,7 @@ def folder_line(files: int, size: int, rows: int) -> str:
 
 COLUMNS_OF_FILE = "清单对这一个文件各列的说明。"
 SOME_NOT_TOLD = "有些文件没有给出：显示的只是给出者的。"
+SOME_OTHER_TYPE = "有些文件的上下界属于某列已不再使用的类型：已写入，但不能按现在的类型读出。"
 COLUMNS_HELP = (
     "来自清单中的统计信息，按每个文件写入时的表结构解码；不打开任何数据文件。带 ✂ 的文本可能被截断：格式只保留前 "
     "16 个字符，最大值则向上取整。被删除或被同一主键的更新版本遮盖的行仍然计入。"
@@ -230,6 +231,7 @@ def cut(text: str) -> str:
 
 
 ALL_NULL = "全为空"
+OTHER_TYPE = "已写入，但不是此类型"
 
 # 健康
 
