@@ -12,6 +12,7 @@ from dashboard.present import exports, markup, units, words
 from dashboard.widgets.frame import hues
 
 SHOWN_ROWS = 5_000
+ABSENT = "—"
 
 
 def draw(
@@ -25,13 +26,13 @@ def draw(
 ) -> None:
     """Show a table. `name` is the download's file name without its ending, `what` a plural for the notice."""
     shown = frame.head(SHOWN_ROWS)
-    rows = min(len(shown), 20 if tall else 12)
     st.dataframe(
         _styled(shown),
         key=key,
         hide_index=True,
         column_config=dict(columns),
-        height=38 + 35 * max(rows, 1),
+        height=_height(shown, 20 if tall else 12),
+        placeholder=ABSENT,
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         download(lambda: frame, key, name)
@@ -63,7 +64,8 @@ def plain(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> None:
         key=key,
         hide_index=True,
         column_config=dict(columns),
-        height=38 + 35 * max(min(len(frame), 20), 1),
+        height=_height(frame, 20),
+        placeholder="NULL",
     )
 
 
@@ -74,7 +76,8 @@ def choose(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> int 
         key=key,
         hide_index=True,
         column_config=dict(columns),
-        height=38 + 35 * max(min(len(frame), 12), 1),
+        height=_height(frame),
+        placeholder=ABSENT,
         on_select="rerun",
         selection_mode="single-row",
     )
@@ -105,7 +108,8 @@ def pick(
             for each, label in names.items()
             if each in frame.columns
         },
-        height=38 + 35 * max(min(len(frame), 12), 1),
+        height=_height(frame),
+        placeholder=ABSENT,
         on_select=answer,
         selection_mode="single-row",
     )
@@ -120,9 +124,14 @@ def number(label: str, help: str | None = None) -> Any:
     return st.column_config.NumberColumn(label, help=help)
 
 
+def _height(frame: pd.DataFrame, most: int = 12) -> Any:
+    """All rows where they are few; else the pixels of `most`, the last one cut, which tells that they go on."""
+    return "content" if len(frame) <= most else 38 + 35 * most
+
+
 def _styled(frame: pd.DataFrame) -> Any:
     """The frame with its numbers in words, and with hues beside the signs of what goes, comes and was compacted."""
-    styled = frame.style.format(_formats(frame), na_rep="—")
+    styled = frame.style.format(_formats(frame), na_rep=ABSENT)
     hued: list[Hashable] = [name for name in ("verdict", "side", "change") if name in frame.columns]
     return styled.map(_hue, subset=hued) if hued else styled
 
