@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import Invalid
-from core.units import parse_size_bytes
+from core.units import number, parse_size_bytes
 
 NO_BUCKET = -(2**31)  # groups do not form on null
 _MIB = 1 << 20
@@ -90,11 +89,7 @@ def small(form: str, options: Mapping[str, str], *, keyed: bool = False) -> Smal
         target = parse_size_bytes(options.get(key, str(512 * _MIB)))
     else:
         target = parse_size_bytes(options.get("target-file-size", str((128 if keyed else 256) * _MIB)))
-        given = options.get("compaction.small-file-ratio", "0.7")
-        try:
-            ratio = float(given)
-        except ValueError:
-            raise Invalid(f"compaction.small-file-ratio is {given!r}, which is no number.") from None
+        ratio = number(options, "compaction.small-file-ratio", 0.7)
     return Small(target, int(target * ratio), ratio)
 
 
@@ -133,7 +128,7 @@ def health(
         largest=_most(places, "bytes_sum"),
         level0=level0,
         runs=runs,
-        trigger=int(options.get("num-sorted-run.compaction-trigger", "5")) if keyed else None,
+        trigger=number(options, "num-sorted-run.compaction-trigger", 5) if keyed else None,
         delete_rows=delete_rows,
         equality_deletes=equality,
         partitions=_partitions(files, is_small),

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 import unicodedata
+from collections.abc import Mapping
+from typing import TypeVar
 
 from core.errors import Invalid
+
+N = TypeVar("N", int, float)
 
 _DURATION = re.compile(r"\s*(\d{1,15})\s*([a-zA-Zµ]*)\s*")
 _SIZE = re.compile(r"\s*(\d{1,18})\s*([a-zA-Z]*)\s*")
@@ -51,6 +56,18 @@ def parse_size_bytes(text: str) -> int:
     if match is None or factor is None:
         raise Invalid(f"{text!r} is no size.", remedy="Write a whole number and a unit: 8 mb, 128 kb, 1 gb.")
     return int(match[1]) * factor
+
+
+def number(options: Mapping[str, str], key: str, usual: N) -> N:
+    """An option that is a number of the kind of `usual`, which it is where nobody set it. `Invalid` for any other."""
+    text = options.get(key, str(usual))
+    try:
+        found = type(usual)(text)
+        if math.isfinite(found):
+            return found
+    except ValueError:
+        pass
+    raise Invalid(f"The option {key} is {text!r}, which is no number.", remedy="Set the option right.")
 
 
 def wall_clock(time_ms: int) -> dt.datetime:

@@ -23,7 +23,7 @@ from core.formats.paimon.types import Type, parse
 from core.model import Schema
 from core.spark import footers
 from core.spark.merge import DELETE, KIND, SEQUENCE, UPDATE_BEFORE, java_bits, ranks
-from core.units import parse_size_bytes
+from core.units import number, parse_size_bytes
 
 Described: TypeAlias = dict[str, Any]  # one finished file: a row of `DESCRIBED`
 
@@ -92,7 +92,7 @@ class Files:
         self._shape = stored_schema(schema)
         self._target_bytes = parse_size_bytes(schema.options.get("target-file-size", TARGET))
         self._codec = schema.options.get("file.compression", "zstd").lower()
-        self._level = int(schema.options.get("file.compression.zstd-level", 1)) if self._codec == "zstd" else None
+        self._level = number(schema.options, "file.compression.zstd-level", 1) if self._codec == "zstd" else None
         self._keeps_stats = schema.options.get("metadata.stats-mode", "").lower() != "none"
         self._writer: parquet.ParquetWriter | None = None
         self._found: Described = {}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from core import health
 from core.errors import Invalid
-from core.formats.paimon import packing
+from core.formats.paimon import merging, packing, packing_keyed
+from core.model import Field, Schema
 
 
 def entry(number: int, size: int, partition: bytes = b"p") -> dict[str, Any]:
@@ -52,3 +55,22 @@ def test_the_tables_options_count() -> None:
     assert packing.rules(options) == packing.Rules(1 << 20, 1 << 19, 4 << 20, 2)
     with pytest.raises(Invalid, match="'much' is no size"):
         packing.rules({"target-file-size": "much"})
+
+
+@pytest.mark.parametrize("text", ["many", "", "nan", "inf"])
+def test_an_option_that_is_no_number_is_told_by_its_name(text: str) -> None:
+    """In place of an error of Python's, which no page and no command expects."""
+    for key, asked in (
+        ("compaction.small-file-ratio", packing.rules),
+        ("compaction.small-file-ratio", lambda options: health.small("paimon", options)),
+        ("compaction.min.file-num", packing.rules),
+        ("manifest.merge-min-count", merging.rules),
+        ("num-levels", lambda options: packing_keyed.levels(keyed(options))),
+        ("num-sorted-run.compaction-trigger", lambda options: packing_keyed.levels(keyed(options))),
+    ):
+        with pytest.raises(Invalid, match=f"The option {key} is {text!r}"):
+            asked({key: text})
+
+
+def keyed(options: Mapping[str, str]) -> Schema:
+    return Schema(0, (Field(0, "id", "INT NOT NULL"),), (), ("id",), options, 0)

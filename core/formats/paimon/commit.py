@@ -23,7 +23,7 @@ from core.formats.paimon.entries import NewFile, Record
 from core.formats.paimon.references import Head, publish, read_head, read_schema
 from core.model import MAIN, Schema, Snapshot
 from core.store import Store
-from core.units import parse_duration_ms
+from core.units import number, parse_duration_ms
 
 _log = logging.getLogger(__name__)
 live_entries, matcher = newest.live_entries, newest.matcher
@@ -176,7 +176,7 @@ def _turns(store: Store, branch: str) -> Iterator[Head]:
     """The newest state for each try, after a random wait that grows: else the same writers meet again and again."""
     head = read_head(store, branch)
     options = head.schema.options
-    tries = int(options.get("commit.max-retries", 10)) + 1
+    tries = number(options, "commit.max-retries", 10) + 1
     least, most = (
         parse_duration_ms(options.get(f"commit.{which}-retry-wait", usual)) / 1000
         for which, usual in (("min", "10 ms"), ("max", "10 s"))
@@ -184,10 +184,10 @@ def _turns(store: Store, branch: str) -> Iterator[Head]:
     timeout = options.get("commit.timeout")
     until = time.monotonic() + (parse_duration_ms(timeout) / 1000 if timeout else float("inf"))
     yield head
-    for number in range(1, tries):
+    for turn in range(1, tries):
         if time.monotonic() > until:
             return
-        time.sleep(random.uniform(0.0, min(most, least * 2**number)))
+        time.sleep(random.uniform(0.0, min(most, least * 2**turn)))
         yield read_head(store, branch)
 
 
@@ -212,13 +212,13 @@ class _Draft:
         """This change as it was committed before: by a try whose outcome was not known, or by an earlier run."""
         number_now = 0 if head.snapshot is None else head.snapshot.id
         for path, (content, unknown) in list(self.unsure.items()):
-            number = int(path.rsplit("-", 1)[-1])
+            known = int(path.rsplit("-", 1)[-1])
             try:
-                found = self.store.read(path) if number <= number_now else None
+                found = self.store.read(path) if known <= number_now else None
             except NotFound:
                 raise unknown from None  # published or not, it has expired
             if found == content:
-                return heads.snapshot_of(str(number), content, path)
+                return heads.snapshot_of(str(known), content, path)
             if found is not None:
                 del self.unsure[path]  # the name is another's, so ours cannot come any more
         done = landed(self.store, self.change.kind, self.stamp, after=self.seen)

@@ -13,7 +13,7 @@ from core.formats.paimon import binary_row, entries
 from core.formats.paimon.entries import Record
 from core.formats.paimon.manifest import ADD, DELETE
 from core.formats.paimon.types import Source
-from core.units import parse_size_bytes
+from core.units import number, parse_size_bytes
 
 Read: TypeAlias = Callable[[Iterable[Record]], list[Record]]  # the entries of listed manifests, in their order
 Piece: TypeAlias = Record | list[Record]  # a listed manifest that stays, or entries that are written into new ones
@@ -35,7 +35,7 @@ def rules(options: Mapping[str, str]) -> Rules:
     return Rules(
         parse_size_bytes(options.get("manifest.target-file-size", str(usual.target))),
         parse_size_bytes(options.get("manifest.full-compaction-threshold-size", str(usual.full))),
-        int(options.get("manifest.merge-min-count", usual.least)),
+        number(options, "manifest.merge-min-count", usual.least),
     )
 
 

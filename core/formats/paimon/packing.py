@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.formats.paimon.entries import Record
-from core.units import parse_size_bytes
+from core.units import number, parse_size_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ def rules(options: Mapping[str, str]) -> Rules:
     target = parse_size_bytes(options.get("target-file-size", str(usual.target)))
     return Rules(
         target,
-        int(target * float(options.get("compaction.small-file-ratio", 0.7))),
+        int(target * number(options, "compaction.small-file-ratio", 0.7)),
         parse_size_bytes(options.get("source.split.open-file-cost", str(usual.opening))),
-        int(options.get("compaction.min.file-num", usual.least)),
+        number(options, "compaction.min.file-num", usual.least),
     )
 
 

@@ -13,7 +13,7 @@ from core.formats.paimon import binary_row, entries
 from core.formats.paimon.entries import Record
 from core.formats.paimon.types import Type, parse
 from core.model import Schema
-from core.units import parse_size_bytes
+from core.units import number, parse_size_bytes
 
 TARGET = "128 mb"
 _SMALL = 0.7  # of the target size: `compaction.small-file-ratio`
@@ -39,8 +39,7 @@ def keys(schema: Schema) -> list[tuple[str, Type]]:
 
 
 def levels(schema: Schema) -> int:
-    said = schema.options
-    return int(said.get("num-levels") or int(said.get("num-sorted-run.compaction-trigger", _RUNS)) + 1)
+    return number(schema.options, "num-levels", number(schema.options, "num-sorted-run.compaction-trigger", _RUNS) + 1)
 
 
 def of_table(schema: Schema, live: Sequence[Record]) -> Iterator[tuple[int, list[Record], list[Rewrite]]]:
@@ -58,7 +57,7 @@ def planned(schema: Schema, files: Sequence[Record], top: int) -> tuple[list[Rec
     if all(entry["_FILE"]["_LEVEL"] == top for entry in files):
         return [], []
     target = parse_size_bytes(schema.options.get("target-file-size", TARGET))
-    small = int(target * float(schema.options.get("compaction.small-file-ratio", _SMALL)))
+    small = int(target * number(schema.options, "compaction.small-file-ratio", _SMALL))
     moved: list[Record] = []
     rewrites: list[Rewrite] = []
     waiting: list[list[Record]] = []
