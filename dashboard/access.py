@@ -1,7 +1,7 @@
 """Whether changes may run here. The server decides whether they may at all, each reader whether their page may.
 
-Law: reading is the default. A demo warehouse is there to be changed; any other needs a server that was started for
-writing, and a reader who switched it on for this warehouse. No address ever switches it.
+Law: reading is the default. A demo warehouse may be changed on any server; any other needs one that was started for
+writing. In both, the reader switches it on for this warehouse first, and no address ever does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def server_allows(listing: Warehouse) -> bool:
 
 def is_on(listing: Warehouse) -> bool:
     """Whether this reader may change something here, now."""
-    return server_allows(listing) and bool(st.session_state.get(key(listing), listing.is_demo))
+    return server_allows(listing) and bool(st.session_state.get(key(listing)))
 
 
 def has_connectors() -> bool:

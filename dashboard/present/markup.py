@@ -172,10 +172,9 @@ def note(level: str, text: Piece) -> str:
     return f'<div class="snap-note {level}"><span class="snap-sign">{sign}</span><span>{body}</span></div>'
 
 
-def mode(name: str, help: str, *, on: bool) -> str:
-    """Whether anything can be changed: a frame with a sign, filled where it can."""
-    kind = "on" if on else ""
-    return f'<div class="snap-mode {kind}" title="{escape(help)}">{escape(name)}</div>'
+def mode(name: str, help: str) -> str:
+    """That nothing can be changed: a frame with a sign."""
+    return f'<div class="snap-mode" title="{escape(help)}">{escape(name)}</div>'
 
 
 def rule(parts: Sequence[str], names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from core.errors import SnapscopeError
 from core.history import History
 from core.model import Heads
 from core.warehouse import TableRef, Warehouse
-from dashboard import access, loading, state
+from dashboard import loading, state
 from dashboard.present import language, markup, notices, units, words
 from dashboard.present.palette import Palette, palette
 from dashboard.state import Place
@@ -106,25 +106,16 @@ def _warehouse_box(place: Place) -> None:
 
 
 def _choose(place: Place) -> Place:
-    """Where no table is chosen, the first one is; whether changes may be switched on here."""
+    """Where no table is chosen, the first one is."""
     if not place.warehouse:
         return place
     try:
         listing = loading.warehouse(place.warehouse)
     except SnapscopeError:
         return place  # the page itself opens the warehouse and shows why it cannot
-    _mode(listing)
     if listing.tables and not place.table and place.page != "overview":
         state.put(table=listing.tables[0].title)
     return state.here()
-
-
-def _mode(listing: Warehouse) -> None:
-    if access.server_allows(listing):
-        key = access.key(listing)
-        st.toggle(words.WRITABLE, st.session_state.setdefault(key, listing.is_demo), key, words.WRITABLE_HELP)
-    else:
-        st.badge(words.READ_ONLY, icon=":material/lock:", color="gray", help=words.READ_ONLY_HELP)
 
 
 def _zone_box(place: Place) -> None:

@@ -31,7 +31,7 @@ def draw(place: Place) -> None:
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key="top"):
         with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap=None, key="crumbs"):
             _way(place)
-        st.html(_mode(place), width="content")
+        _mode(place)
         _copy(
             key="copy_link",
             data={"label": words.COPY_LINK, "done": words.COPIED, "help": words.COPY_LINK_HELP},
@@ -79,13 +79,14 @@ def _part(page: str, label: str, **values: str | None) -> None:
     st.page_link(f"views/{page}.py", label=tree.label(label), query_params=state.address(page, **values))
 
 
-def _mode(place: Place) -> str:
-    """Read-only, unless the server and the reader allow more; so it is told where the place cannot be opened, too."""
+def _mode(place: Place) -> None:
+    """The reader's switch where the server allows changes; read-only elsewhere and where nothing can be opened."""
     try:
         listing = loading.warehouse(place.warehouse) if place.warehouse else None
     except SnapscopeError:
         listing = None  # the page itself says why
-    if listing is not None and access.is_on(listing):
-        return markup.mode(words.CHANGES_ON, words.CHANGES_ON_HELP, on=True)
-    is_switched = listing is not None and access.server_allows(listing)
-    return markup.mode(words.READ_ONLY, words.CHANGES_OFF_HELP if is_switched else words.READ_ONLY_HELP, on=False)
+    if listing is not None and access.server_allows(listing):
+        key = access.key(listing)
+        st.toggle(words.WRITABLE, st.session_state.setdefault(key, False), key, words.WRITABLE_HELP, width="content")
+    else:
+        st.html(markup.mode(words.READ_ONLY, words.READ_ONLY_HELP), width="content")

@@ -12,7 +12,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard import jobs, loading
+from core.warehouse import list_tables
+from dashboard import access, jobs, loading
 from tests.builders import STATES, State
 from tests.places import ROOT
 
@@ -101,10 +102,12 @@ Open = Callable[..., Page]
 
 @pytest.fixture
 def open_page() -> Open:
-    """Open a page of a warehouse by its address."""
+    """Open a page of a warehouse by its address; `writes` is a reader who has switched changes on."""
 
-    def opened(page: str, warehouse: Path | str | None, **address: str) -> Page:
-        test = AppTest.from_file(str(APP), default_timeout=120)
+    def opened(page: str, warehouse: Path | str | None, *, writes: bool = False, **address: str) -> Page:
+        test = AppTest.from_file(str(APP), default_timeout=300)
+        if writes:
+            test.session_state[access.key(list_tables(str(warehouse)))] = True
         if warehouse is not None:
             test.query_params["warehouse"] = str(warehouse)
         for name, value in address.items():

@@ -145,7 +145,7 @@ def test_what_did_not_end_can_be_carried_on_from_here(warehouse: Path, open_page
     table, asked = open_table(str(warehouse / "shop.db" / "orders")), itertools.count()
     plan = table.preview(Expire(retain_max=3, retain_min=3), NOW_MS)
     run = apply(table, plan, settle_s=0, cancelled=lambda: next(asked) >= 3).run
-    own = open_page("audit", warehouse, table="shop.orders", outcome="unfinished", run=run)
+    own = open_page("audit", warehouse, table="shop.orders", writes=True, outcome="unfinished", run=run)
     assert words.RESUME in [each.label for each in own.test.button]
     assert words.audit_shown(1, 1) in own.text
     assert f"snapscope resume {run}" in own.text

@@ -61,7 +61,7 @@ def press(page: Page, label: str) -> Page:
 def finish() -> jobs.Job:
     job = newest_job("change")
     assert job is not None
-    assert job.wait(60)
+    assert job.wait(300)
     return job
 
 
@@ -405,7 +405,7 @@ def demo(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo: Path) -> None:
-    page = open_page("retention", demo, table=TITLE, keep_max="3")
+    page = open_page("retention", demo, writes=True, table=TITLE, keep_max="3")
     plan = loading.plan(
         loading.history(tables.open_table(str(demo / "shop.db" / "orders")).heads()),
         Expire(retain_max=3),
@@ -438,7 +438,7 @@ def carrying_out(page: Page, kind: str = "Expire") -> Button:
 
 def test_what_was_typed_for_a_table_confirms_nothing_of_its_copy(open_page: Callable[..., Page], demo: Path) -> None:
     shutil.copytree(demo / "shop.db", demo / "saved.db")
-    page = open_page("retention", demo, table=TITLE, keep_max="3")
+    page = open_page("retention", demo, writes=True, table=TITLE, keep_max="3")
     asked = confirming(page).label
     confirming(page).set_value("orders 1")
     page.run()
@@ -453,7 +453,7 @@ def test_what_was_typed_for_a_table_confirms_nothing_of_its_copy(open_page: Call
 
 def test_a_plan_is_submitted_once(demo: Path) -> None:
     gate = threading.Event()
-    jobs.submit("once", "change", "x.y", lambda job: gate.wait(10), exclusive=True)
+    jobs.submit("once", "change", "x.y", lambda job: gate.wait(300), exclusive=True)
     with pytest.raises(Conflict):
         jobs.submit("once", "change", "x.y", lambda job: None, exclusive=True)
     with pytest.raises(Conflict):
@@ -461,21 +461,21 @@ def test_a_plan_is_submitted_once(demo: Path) -> None:
     gate.set()
     job = jobs.find("once")
     assert job is not None
-    assert job.wait(10)
+    assert job.wait(300)
     jobs.dismiss("once")
 
 
 def test_a_change_that_another_page_was_faster_with_is_told(open_page: Callable[..., Page], demo: Path) -> None:
-    page = open_page("tags", demo, table=TITLE)
+    page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.text_input(key="tags.name").set_value("late")
     page.run()
     gate = threading.Event()
     place = str(demo / "shop.db" / "orders")
-    job = jobs.submit("faster", "change", place, lambda job: gate.wait(60), exclusive=True)
+    job = jobs.submit("faster", "change", place, lambda job: gate.wait(300), exclusive=True)
     page = press(page, words.CREATE)  # no traceback
     assert words.job_busy(place) in page.text
     gate.set()
-    assert job.wait(60)
+    assert job.wait(300)
     jobs.dismiss("faster")
     assert not (demo / "shop.db" / "orders" / "tag" / "tag-late").exists()
 
@@ -490,7 +490,7 @@ def test_nothing_is_carried_on_once_changes_are_off(
     document = {"change": {"names": ["t2"], "branch": "main"}, "fingerprint": kept.fingerprint, "leaves": []}
     document |= {"now_ms": kept.now_ms, "headline": kept.headline, "points": [], "rules": kept.rules}
     Journal().start(table.location, "DeleteTags", document, kept.removes, [])
-    page = open_page("tags", demo, table=TITLE)
+    page = open_page("tags", demo, writes=True, table=TITLE)
     next(each for each in page.test.toggle if each.label == words.WRITABLE).set_value(False)
     press(page, label)
     assert newest_job("change") is None
@@ -498,7 +498,7 @@ def test_nothing_is_carried_on_once_changes_are_off(
 
 
 def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path, tmp_path: Path) -> None:
-    page = open_page("tags", demo, table=TITLE)
+    page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.text_input(key="tags.name").set_value("keep-me")
     page = press(page.run(), words.CREATE)
     job = finish()
@@ -529,7 +529,7 @@ def test_a_replaced_tag_keeps_its_time_unless_it_is_changed(
     orders = tables.open_table(str(place))
     apply(orders, orders.preview(CreateTag("ends", 3, 129_600_000), START_MS))
     choose(monkeypatch, "ends")
-    page = open_page("tags", demo, table=TITLE)
+    page = open_page("tags", demo, writes=True, table=TITLE)
     assert page.test.text_input(key="tags.replace.kept.ends").value == "36 h"
     page.test.selectbox(key="tags.replace.ends").set_value("5")
     if typed is not None:
@@ -543,7 +543,7 @@ def test_every_form_of_a_tag_may_be_filled_at_once(
     open_page: Callable[..., Page], demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose(monkeypatch, "t2")
-    page = open_page("tags", demo, table=TITLE)
+    page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.selectbox(key="tags.replace.t2").set_value("5")
     page.test.text_input(key="tags.rename.t2").set_value("renamed")
     page.test.text_input(key="tags.name").set_value("made")
@@ -553,7 +553,7 @@ def test_every_form_of_a_tag_may_be_filled_at_once(
 
 
 def test_a_name_that_is_taken_is_refused(open_page: Callable[..., Page], demo: Path) -> None:
-    page = open_page("tags", demo, table=TITLE)
+    page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.text_input(key="tags.name").set_value("t2")
     assert "exists already" in page.run().text
 
@@ -607,7 +607,7 @@ def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
 def test_a_paimon_branch_and_the_way_back_by_the_page(open_page: Callable[..., Page], demo: Path) -> None:
     """Each form shows its plan and its command; a destructive rollback tells its files, is typed for, and done."""
     root = demo / "shop.db" / "orders"
-    page = open_page("tags", demo, table=TITLE)
+    page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.text_input(key="branches.create").set_value("new")
     page.test.selectbox(key="branches.create.point").set_value("tag:t2")
     page.test.selectbox(key="branches.rename").set_value("dev")

@@ -92,7 +92,7 @@ def test_branches_and_the_way_back_by_the_page(open_page: Callable, tmp_path: Pa
     old = ground.ids(root)
     (tmp_path / "lake" / DEMO_MARKER).write_text("{}")  # this one may be changed
 
-    page = open_page("tags", tmp_path / "lake", table="db.t")
+    page = open_page("tags", tmp_path / "lake", table="db.t", writes=True)
     for key, value in (
         ("selectbox", ("branches.create.point", "tag:early")),
         ("text_input", ("branches.create", "new")),
@@ -127,7 +127,7 @@ def test_branches_and_the_way_back_by_the_page(open_page: Callable, tmp_path: Pa
     page.run()
     job = newest_job("change")
     assert job is not None
-    assert job.wait(60)
+    assert job.wait(300)
     page.run()
     assert ground.document(root)["current-snapshot-id"] == old[1]
     assert Journal().runs()[0].change_kind == "Rollback"

@@ -99,14 +99,14 @@ def test_an_unfinished_change_is_offered(
 ) -> None:
     crash(warehouse, monkeypatch)
     monkeypatch.setattr("core.settle.wait", lambda *_: None)
-    page = open_page("retention", warehouse, table="shop.orders")
+    page = open_page("retention", warehouse, table="shop.orders", writes=True)
     assert "did not end" in page.text
     assert "the store went away" in page.text
     next(each for each in page.test.button if each.label == button).click()
     page.run()
     job = newest_job("change")
     assert job is not None
-    assert job.wait(60)
+    assert job.wait(300)
     assert job.error is None
     ended = page.run().text
     assert "did not end" not in ended

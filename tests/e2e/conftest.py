@@ -141,6 +141,11 @@ class Reader:
         self.page.get_by_role("link", name=label, exact=True).first.click()
         return self.settled()
 
+    def allow_changes(self, label: str = words.WRITABLE) -> Reader:
+        """What a reader who wants to change something does first; `label` in the page's language."""
+        self.page.get_by_test_id("stCheckbox").get_by_text(label, exact=True).click()
+        return self.settled()
+
     def unhurried(self) -> Reader:
         """Give the queries of this page all the time it offers."""
         self.page.get_by_role("combobox", name=words.TIMEOUT).click()

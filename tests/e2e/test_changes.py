@@ -20,7 +20,7 @@ ADDRESS = "retention?table=sales.orders&keep_max=12"
 
 def test_an_expiry_survives_a_closed_tab(own_demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
     location = own_demo / "sales.db" / "orders"
-    me = reader(serve(own_demo)).open(ADDRESS)
+    me = reader(serve(own_demo)).open(ADDRESS).allow_changes()
     button = me.page.get_by_role("button", name=words.CARRY_OUT)
     expect(button).to_be_disabled()
     confirm = me.page.get_by_role("textbox", name=re.compile("to confirm"))
@@ -52,7 +52,7 @@ def test_an_expiry_survives_a_closed_tab(own_demo: Path, serve: Serve, reader: C
 def test_a_tag_is_made_from_the_timeline(own_demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
     me = reader(serve(own_demo)).open("timeline?table=crm.customers")
     point = me.snapshots()[0]
-    me.click_dot(point).go(words.TAG_HERE)
+    me.click_dot(point).go(words.TAG_HERE).allow_changes()
     name = me.page.get_by_role("textbox", name=words.TAG_NAME)
     name.fill("before-cleanup")
     name.press("Enter")

@@ -163,7 +163,7 @@ def test_two_points_are_compared_by_sql(demo: Path, serve: Serve, reader: Callab
 
 
 def test_a_query_may_hold_its_point(own_demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
-    me = reader(serve(own_demo)).open("query?table=events.clicks&point=9").unhurried()
+    me = reader(serve(own_demo)).open("query?table=events.clicks&point=9").allow_changes().unhurried()
     me.page.get_by_text(words.HOLD).click()
     sql = me.page.get_by_role("textbox", name=words.SQL)
     sql.fill("SELECT count(*) AS held FROM t")

@@ -47,6 +47,7 @@ def test_two_readers_one_table(theirs: Path, demo: Path, serve: Serve, reader: C
     for me, kept, said in ((one, 6, words), (other, 3, zh)):
         plan = open_table(str(theirs)).preview(Expire(retain_max=kept), time.time_ns() // 1_000_000)
         phrase = danger(plan, NAME).phrase
+        me.allow_changes(said.WRITABLE)
         confirm = me.page.get_by_role("textbox", name=said.type_to_confirm(phrase))
         confirm.press_sequentially(phrase)
         expect(me.page.get_by_role("button", name=said.CARRY_OUT)).to_be_enabled()

@@ -43,7 +43,7 @@ READ_ONLY_HELP = (
 WRITABLE = "Allow changes"
 WRITABLE_HELP = (
     "Off: every page only shows what a change would do. On: a plan can be carried out after it was confirmed. "
-    "It counts for this warehouse and this browser tab alone. On from the start only in a demo warehouse."
+    "It counts for this warehouse and this browser tab alone."
 )
 SEARCH_TABLES = "Search tables"
 FORMATS = {"paimon": "Apache Paimon", "iceberg": "Apache Iceberg"}

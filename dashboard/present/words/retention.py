@@ -77,7 +77,7 @@ WHY_NOT_HERE = (
     "This server was started for reading, so the plan is shown and not carried out. Run the command below, or start "
     "the dashboard with `snapscope serve WAREHOUSE --write`."
 )
-SWITCHED_OFF = "Changes are switched off: “Allow changes” in the sidebar lets this plan be carried out."
+SWITCHED_OFF = "Changes are switched off: “Allow changes” in the first line of the page lets this plan be carried out."
 FINGERPRINT = "Plan"
 FINGERPRINT_HELP = (
     "The plan is bound to the content of every snapshot, tag, branch and consumer file it was made from. "

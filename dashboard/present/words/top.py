@@ -5,9 +5,6 @@ from __future__ import annotations
 COPY_LINK = "Copy link"
 COPY_LINK_HELP = "Copies the address of exactly this view: table, point, time zone and all that is set."
 COPIED = "Copied"
-CHANGES_ON = "Changes allowed"
-CHANGES_ON_HELP = "Plans can be carried out here once confirmed. “Allow changes” in the sidebar switches it off."
-CHANGES_OFF_HELP = "Nothing can be changed here: pages show plans alone. “Allow changes” in the sidebar switches it on."
 RECENT = "Recent"
 ZONE_HINT = "Choose a zone, or type one: Asia/Kolkata"
 

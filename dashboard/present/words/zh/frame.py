@@ -40,8 +40,7 @@ READ_ONLY_HELP = (
 )
 WRITABLE = "允许修改"
 WRITABLE_HELP = (
-    "关：每一页只显示修改会带来什么。开：计划经确认后可以执行。只对这个仓库和这个浏览器标签页有效；"
-    "只有演示仓库一开始就是开的。"
+    "关：每一页只显示修改会带来什么。开：计划经确认后可以执行。只对这个仓库和这个浏览器标签页有效。"
 )
 SEARCH_TABLES = "搜索表"
 FORMATS = {"paimon": "Apache Paimon", "iceberg": "Apache Iceberg"}

@@ -68,7 +68,7 @@ WHY_NOT_HERE = (
     "这个服务以只读方式启动，因此只显示计划而不执行。请执行下方的命令，"
     "或用 `snapscope serve WAREHOUSE --write` 启动面板。"
 )
-SWITCHED_OFF = "修改处于关闭状态：打开侧栏的“允许修改”即可执行这个计划。"
+SWITCHED_OFF = "修改处于关闭状态：打开页面首行的“允许修改”即可执行这个计划。"
 FINGERPRINT = "计划"
 FINGERPRINT_HELP = (
     "计划与它所依据的每个快照、标签、分支和消费者文件的内容绑定。执行时如果将删除的时间点有变，就会停止。"

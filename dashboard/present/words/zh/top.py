@@ -5,9 +5,6 @@ from __future__ import annotations
 COPY_LINK = "复制链接"
 COPY_LINK_HELP = "复制的正是这个视图的地址：表、时间点、时区以及所有设置。"
 COPIED = "已复制"
-CHANGES_ON = "允许修改"
-CHANGES_ON_HELP = "计划经确认后可以在这里执行。侧栏的“允许修改”可将其关闭。"
-CHANGES_OFF_HELP = "这里不能修改任何内容：页面只显示计划。侧栏的“允许修改”可将其打开。"
 RECENT = "最近打开"
 ZONE_HINT = "选一个时区，或输入：Asia/Kolkata"
 
