@@ -89,12 +89,14 @@ def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: floa
 
 def connect(gateway: Gateway) -> SparkSession:
     """A classic session in the JVM, whatever SPARK_REMOTE or SPARK_API_MODE say: pyspark's builder is not asked."""
+    from py4j import java_gateway as bridge
     from pyspark.core.context import SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.logger import PySparkLogger
 
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)  # they print every error and its stack to stderr
+    bridge.logging = bridge.logger  # else it prints a stack by the root logger where a dead JVM is told of garbage
     told = {"PYSPARK_GATEWAY_PORT": str(gateway.port), "PYSPARK_GATEWAY_SECRET": gateway.secret}
     with _environ(told | {"PYSPARK_PIN_THREAD": "true"}):  # job groups and cancelling need a JVM thread per thread
         link: Any = launch_gateway()

