@@ -704,7 +704,7 @@ def test_a_wait_that_cannot_be_waited_changes_nothing(ask: Ask, table: TableBuil
 
 def spawn(words: list[str], **more: Any) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-c", "import sys; from core.cli import main; sys.exit(main())", *words]
-    return subprocess.run(command, cwd=ROOT, timeout=60, check=False, **more)
+    return subprocess.run(command, cwd=ROOT, timeout=600, check=False, **more)
 
 
 class Terminal8(NamedTuple):

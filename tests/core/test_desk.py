@@ -38,7 +38,7 @@ def test_no_change_is_lost_between_threads_and_processes(place: Path) -> None:
         each.start()
     for each in threads:
         each.join()
-    assert [each.wait(timeout=120) for each in others] == [0, 0]
+    assert [each.wait(timeout=600) for each in others] == [0, 0]
     assert desk.read("counted", 0) == 6 * TIMES
 
 

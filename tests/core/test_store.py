@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -312,13 +311,9 @@ def test_listing_while_files_come_and_go(store: Store, root: Path) -> None:
     for thread in threads:
         thread.start()
     try:
-        until = time.monotonic() + 1.0
-        listings = 0
-        while time.monotonic() < until:
+        for _ in range(100):
             found = names(store.ls())
             assert [name for name in found if name.startswith("stays")] == [f"stays-{n:03d}" for n in range(50)]
-            listings += 1
-        assert listings > 5
     finally:
         stop.set()
         for thread in threads:

@@ -197,7 +197,7 @@ def test_a_reason_is_told_with_its_values_and_names_of_others_are_left_alone() -
 
 def test_readers_on_threads_do_not_mix_their_languages() -> None:
     """Each run says its own words, whatever another thread has chosen meanwhile."""
-    turn = threading.Barrier(4, timeout=60)
+    turn = threading.Barrier(4, timeout=300)
 
     def read(chosen: str) -> set[str]:
         language.choose(chosen)

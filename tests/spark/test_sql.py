@@ -6,6 +6,7 @@ import datetime as dt
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ def test_truncated_is_decided_by_one_row_more(shop: SparkSession, cap: int, rows
 
 
 def test_a_cap_spares_the_work(shop: SparkSession) -> None:
-    answer = sql.run(shop, "SELECT a.id FROM range(1000000) a, range(1000000) b", OPEN, row_cap=10, timeout_s=20)
+    answer = sql.run(shop, "SELECT a.id FROM range(1000000) a, range(1000000) b", OPEN, row_cap=10, timeout_s=300)
     assert (answer.table.num_rows, answer.truncated) == (10, True)
 
 
@@ -134,7 +135,7 @@ def test_views_over_python_code_can_be_asked(own: SparkSession) -> None:
 )
 def test_failures_are_one_sentence_of_sparks_own(shop: SparkSession, query: str, says: str) -> None:
     with pytest.raises(Invalid) as failed:
-        sql.run(shop, query, OPEN, timeout_s=30)
+        sql.run(shop, query, OPEN, timeout_s=300)
     assert says in str(failed.value)
     assert "\n" not in str(failed.value)
     assert "org.apache" not in str(failed.value)
@@ -164,24 +165,25 @@ def test_a_cap_below_one_is_refused(shop: SparkSession) -> None:
 # -------------------------------------------------------------------------------------------------- stopping, progress
 
 
-def later(seconds: float, action: Callable[[], object]) -> threading.Timer:
-    timer = threading.Timer(seconds, action)
-    timer.start()
-    return timer
-
-
-def idle(session: SparkSession, within_s: float = 10) -> bool:
+def comes_about(condition: Callable[[], object], within_s: float = 120) -> bool:
     deadline = time.monotonic() + within_s
-    while session.sparkContext.statusTracker().getActiveJobsIds() and time.monotonic() < deadline:
+    while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
-    return not session.sparkContext.statusTracker().getActiveJobsIds()
+    return bool(condition())
+
+
+def idle(session: SparkSession) -> bool:
+    return comes_about(lambda: not session.sparkContext.statusTracker().getActiveJobsIds())
+
+
+def busy(session: SparkSession, query_id: str) -> bool:
+    """Whether a job of the query runs."""
+    return bool(session.sparkContext.statusTracker().getJobIdsForGroup(query_id))
 
 
 def test_a_time_limit_stops_the_query(shop: SparkSession) -> None:
-    began = time.monotonic()
     with pytest.raises(Invalid, match=r"^The query was stopped after 0\.7 seconds, its time limit\."):
         sql.run(shop, ENDLESS, OPEN, timeout_s=0.7)
-    assert time.monotonic() - began < 5
     assert idle(shop)
 
 
@@ -190,7 +192,7 @@ def test_a_planning_that_hangs_is_left_behind(shop: SparkSession, monkeypatch: p
     go_on, real = threading.Event(), guard.check
 
     def slow(session: SparkSession, text: str, views: Any) -> guard.CheckedPlan:
-        go_on.wait(30)
+        go_on.wait(600)
         return real(session, text, views)
 
     monkeypatch.setattr(guard, "check", slow)
@@ -198,20 +200,17 @@ def test_a_planning_that_hangs_is_left_behind(shop: SparkSession, monkeypatch: p
         sql.run(shop, ENDLESS, OPEN, timeout_s=0.3, query_id="left behind")
     worker = next(thread for thread in threading.enumerate() if thread.name == "query left behind")
     go_on.set()
-    worker.join(20)
+    worker.join(120)
     assert not worker.is_alive()
     assert idle(shop)
 
 
 def test_cancel_from_another_thread(shop: SparkSession) -> None:
-    answers: list[bool] = []
-    timer = later(1.0, lambda: answers.append(sql.cancel("mine")))
-    began = time.monotonic()
-    with pytest.raises(Invalid, match=r"^The query was cancelled\.$"):
-        sql.run(shop, ENDLESS, OPEN, query_id="mine")
-    assert time.monotonic() - began < 5
-    timer.join()
-    assert answers == [True]
+    with ThreadPoolExecutor(1) as another:
+        cancelled = another.submit(lambda: comes_about(lambda: busy(shop, "mine")) and sql.cancel("mine"))
+        with pytest.raises(Invalid, match=r"^The query was cancelled\.$"):
+            sql.run(shop, ENDLESS, OPEN, query_id="mine", timeout_s=600)
+    assert cancelled.result() is True
     assert idle(shop)
     assert sql.cancel("mine") is False
 
@@ -222,24 +221,25 @@ def test_cancel_stops_one_query_and_no_other(shop: SparkSession) -> None:
 
     def work(name: str, query: str) -> None:
         try:
-            ended[name] = lines(sql.run(shop, query, OPEN, query_id=name))
+            ended[name] = lines(sql.run(shop, query, OPEN, query_id=name, timeout_s=600))
         except Invalid as error:
             ended[name] = str(error)
 
     threads = [threading.Thread(target=work, args=pair) for pair in (("kept", slow), ("stopped", ENDLESS))]
     for thread in threads:
         thread.start()
-    time.sleep(0.5)
+    assert comes_about(lambda: busy(shop, "stopped") and (busy(shop, "kept") or "kept" in ended))
     with pytest.raises(Conflict, match="A query with the id stopped is already running"):
         sql.run(shop, "SELECT 1", OPEN, query_id="stopped")
     assert sql.cancel("stopped")
     for thread in threads:
-        thread.join(60)
+        thread.join(600)
     assert ended["stopped"] == "The query was cancelled."
     assert isinstance(ended["kept"], list)
 
 
-def test_progress_grows_and_ends(shop: SparkSession) -> None:
+def test_progress_grows_and_ends(shop: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "POLL_S", 0.005)  # however fast the machine is
     seen: list[tuple[int, int]] = []
     query = "SELECT id % 10, count(*) FROM range(0, 40000000) WHERE hash(id) % 3 = 1 GROUP BY 1"
     sql.run(shop, query, OPEN, on_progress=lambda done, total: seen.append((done, total)))
@@ -258,7 +258,7 @@ def test_what_the_caller_raises_cancels_the_query(shop: SparkSession) -> None:
         raise Rerun
 
     with pytest.raises(Rerun):
-        sql.run(shop, ENDLESS, OPEN, on_progress=leave)
+        sql.run(shop, ENDLESS, OPEN, on_progress=leave, timeout_s=600)
     assert idle(shop)
 
 
