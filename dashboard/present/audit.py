@@ -98,13 +98,28 @@ def frame(found: Sequence[Run], zone: str) -> pd.DataFrame:
             "table": [title(run.table) for run in found],
             "who": [run.who for run in found],
             "outcome": [words.AUDIT_OUTCOMES[outcome(run)] for run in found],
-            "planned": [str(run.plan["headline"]) for run in found],
             "files": pd.array([None if each is None else deleted(each) for each in receipts], "Int64"),
             "bytes": pd.array([None if each is None else int(each["freed_bytes"]) for each in receipts], "Int64"),
+            "planned": [str(run.plan["headline"]) for run in found],
             "took": [units.duration(None if run.ended_ms is None else run.ended_ms - run.started_ms) for run in found],
             "run": [run.id for run in found],
         }
     )
+
+
+def points(run: Run) -> pd.DataFrame:
+    """Every point of a plan in its own order: whether it was to stay, and why."""
+    rows = [(point, words.STAYS if keep else words.GOES, words.listing(why)) for point, keep, why in run.plan["points"]]
+    return pd.DataFrame(rows, columns=["point", "verdict", "reasons"])
+
+
+def entries(events: Sequence[Mapping[str, Any]], zone: str) -> pd.DataFrame:
+    """What the journal wrote of a run, in order."""
+    rows = [
+        (str(each["number"]), units.moment(each["at_ms"], zone), words.AUDIT_EVENTS[each["what"]], each["hash"])
+        for each in events
+    ]
+    return pd.DataFrame(rows, columns=["number", "at", "what", "hash"])
 
 
 def planned(run: Run, frees: Sequence[tuple[str, str, int]], gone: Sequence[str]) -> pd.DataFrame:

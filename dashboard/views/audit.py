@@ -65,7 +65,7 @@ def draw() -> None:
         _elsewhere([run for run in runs if run.is_open and run.table != own])
         found = audit.chosen(runs, _wanted(runs, own, opened.zone))
         _list(opened, journal, runs, found)
-        plans.command(spoken.line("audit", opened.ref.location))
+        plans.command(spoken.line("audit", *([] if of == EVERY_TABLE else [opened.ref.location])))
 
 
 def _verdict(runs: Sequence[Run], head: str | SnapscopeError, journal: Journal) -> None:
@@ -85,9 +85,10 @@ def _elsewhere(found: Sequence[Run]) -> None:
         return
     with st.expander(words.audit_open(len(found))):
         for run in found[:SHOWN]:
-            st.html(markup.note("warning", f"{run.table}: {run.change_kind}. {words.run_state(run)}"))
-            ways = [spoken.line("resume", run.id), *([spoken.line("undo", run.id)] if run.can_undo else [])]
-            st.code("\n".join(ways), language="bash")
+            st.html(
+                markup.note("warning", f"{run.table}: {words.CHANGE_NAMES[run.change_kind]}. {words.run_state(run)}")
+            )
+            unfinished.ways(run)
 
 
 def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
@@ -99,9 +100,9 @@ def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
         kind = inputs.pick(words.AUDIT_COLUMNS["change"], "kind", kinds, words.AUDIT_ANY)
         who = inputs.pick(words.AUDIT_COLUMNS["who"], "who", {run.who: run.who for run in runs}, words.AUDIT_ANY)
         came = inputs.pick(words.AUDIT_COLUMNS["outcome"], "outcome", words.AUDIT_OUTCOMES, words.AUDIT_ANY)
+        text = inputs.text(words.AUDIT_TEXT, "text", words.AUDIT_TEXT_HELP, words.AUDIT_TEXT_HINT)
         since = inputs.text(words.AUDIT_SINCE, "since", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, inputs.NARROW)
         until = inputs.text(words.AUDIT_UNTIL, "until", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, inputs.NARROW)
-        text = inputs.text(words.AUDIT_TEXT, "text", words.AUDIT_TEXT_HELP, words.AUDIT_TEXT_HINT)
     table = None if of == EVERY_TABLE else of or own
     return audit.Wanted(table, kind, who, came, _moment(since, zone), _moment(until, zone), text)
 
@@ -123,7 +124,10 @@ def _list(opened: Opened, journal: Journal, runs: Sequence[Run], found: Sequence
     st.caption(words.audit_shown(len(found), len(runs)))
     columns: dict[str, Any] = {name: grids.text(label) for name, label in words.AUDIT_COLUMNS.items()}
     columns |= {name: grids.number(words.AUDIT_COLUMNS[name]) for name in ("files", "bytes")}
-    picked = grids.choose(audit.frame(found[: grids.SHOWN_ROWS], opened.zone), GRID, columns=columns)
+    shown_runs = audit.frame(found[: grids.SHOWN_ROWS], opened.zone)
+    if state.get("of") != EVERY_TABLE:
+        shown_runs = shown_runs.drop(columns="table")  # it is the same in every line
+    picked = grids.choose(shown_runs, GRID, columns=columns)
     if picked is not None:
         state.put(run=found[picked].id)
     elif st.session_state.get(_PICKED) is not None:
@@ -161,8 +165,7 @@ def _one(opened: Opened, journal: Journal, run: Run) -> None:
     if run.problem:
         st.html(markup.note("problem", run.problem))
     if run.is_open:
-        ways = [spoken.line("resume", run.id), *([spoken.line("undo", run.id)] if run.can_undo else [])]
-        st.code("\n".join(ways), language="bash")
+        unfinished.ways(run)
     st.caption(words.AUDIT_COMMAND)
     st.code(
         spoken.exactly(run.change, run.table, int(run.plan["now_ms"]), run.fingerprint),
@@ -180,22 +183,17 @@ def _one(opened: Opened, journal: Journal, run: Run) -> None:
         ]
     )
     with tabs[0]:
-        lines: list[list[markup.Piece]] = [
-            [markup.mono(point), words.STAYS if keep else words.GOES, words.listing(why)] for point, keep, why in points
-        ]
-        st.html(markup.table(words.AUDIT_POINT_HEADS, lines[:SHOWN]))
-        if len(lines) > SHOWN:
-            st.html(markup.note("info", words.capped(SHOWN, len(lines), words.POINTS_NOUN)))
+        columns = {name: grids.text(label) for name, label in words.AUDIT_POINT_COLUMNS.items()}
+        name = f"run-{run.id}-points"
+        grids.draw(audit.points(run), f"audit.points.{run.id}", columns=columns, what=words.POINTS_NOUN, name=name)
     with tabs[1]:
         columns = {name: grids.text(label) for name, label in words.AUDIT_FILE_COLUMNS.items()}
         columns["bytes"] = grids.number(words.AUDIT_FILE_COLUMNS["bytes"])
         grids.draw(files, f"audit.files.{run.id}", columns=columns, what=words.FILES_NOUN, name=f"run-{run.id}")
     with tabs[2]:
-        told: list[list[markup.Piece]] = [
-            [str(each["number"]), units.moment(each["at_ms"], opened.zone), each["what"], markup.mono(each["hash"])]
-            for each in events[:SHOWN]
-        ]
-        st.html(markup.table(words.AUDIT_EVENT_HEADS, told))
+        columns = {name: grids.text(label) for name, label in words.AUDIT_EVENT_COLUMNS.items()}
+        told, name = audit.entries(events, opened.zone), f"run-{run.id}-entries"
+        grids.draw(told, f"audit.entries.{run.id}", columns=columns, what=words.AUDIT_ENTRIES_NOUN, name=name)
     for tab in tabs[3:]:
         with tab:
             st.html("".join(markup.note("warning", each) for each in warned))
@@ -213,7 +211,7 @@ def _facts(opened: Opened, run: Run) -> list[tuple[str, markup.Piece]]:
         (words.AUDIT_TOOK, took),
         (words.AUDIT_COLUMNS["outcome"], words.run_state(run)),
         (words.AUDIT_COLUMNS["planned"], str(run.plan["headline"])),
-        (words.AUDIT_DONE, words.run_done(receipt) if receipt else "—"),
+        (words.AUDIT_DONE, words.run_done(run) if receipt else "—"),
     ]
     if audit.is_exact(run) is not None:
         found.append((words.AUDIT_EXACTLY, words.AUDIT_OUTCOMES[audit.outcome(run)]))

@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from core import spoken
 from core.errors import Conflict
 from core.journal import Journal, Run
 from core.recover import resume, undo
@@ -52,6 +53,7 @@ def draw(opened: Opened) -> None:
         started = units.moment(found.started_ms, opened.zone)
         st.html(markup.note("warning", words.unfinished(found, started)))
         if not access.is_on(opened.listing):
+            ways(found)
             return
         with st.container(horizontal=True):
             st.button(
@@ -63,6 +65,13 @@ def draw(opened: Opened) -> None:
             )
             if found.can_undo:
                 st.button(words.UNDO, icon=":material/undo:", on_click=_undo, args=(opened, found))
+
+
+def ways(found: Run) -> None:
+    """The commands that carry a run on, or take it back."""
+    told = [spoken.line("resume", found.id), *([spoken.line("undo", found.id)] if found.can_undo else [])]
+    st.caption(words.UNFINISHED_WAYS[found.can_undo])
+    st.code("\n".join(told), language="bash")
 
 
 def _resume(opened: Opened, found: Run) -> None:

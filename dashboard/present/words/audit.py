@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dashboard.present import units
 from dashboard.present.words.how import Rule
@@ -38,6 +38,10 @@ _OUTCOMES = {
 
 RESUME = "Carry on"
 UNDO = "Take back"
+UNFINISHED_WAYS: Mapping[bool, str] = {  # by whether it can be taken back
+    False: "Carry it on on the command line, or here once changes are allowed",
+    True: "Carry it on, or take it back, on the command line; or here once changes are allowed",
+}
 CHANGE_NAMES: Mapping[str, str] = {
     "Expire": "Expire snapshots",
     "DeleteTags": "Delete tags",
@@ -74,10 +78,13 @@ def run_state(run: Run) -> str:
     return _STATES.get(run.state, run.state)
 
 
-def run_done(receipt: Mapping[str, Any]) -> str:
+def run_done(run: Run) -> str:
+    receipt = run.receipt or {}
     gone = receipt["deleted"]  # a number, or (of tags and commits) their names
-    files = gone if isinstance(gone, int) else len(gone)
-    return f"{units.plural(files, 'file')}, {units.size(int(receipt['freed_bytes']))} freed"
+    number = gone if isinstance(gone, int) else len(gone)
+    if run.change_kind not in DELETING:
+        return units.plural(number, "reference")
+    return f"{units.plural(number, 'file')}, {units.size(int(receipt['freed_bytes']))} freed"
 
 
 def unfinished(run: Run, started: str) -> str:
@@ -105,7 +112,7 @@ AUDIT_NONE = "No run fits these filters."
 AUDIT_NONE_NEXT = "Take one of them away, or look at all tables."
 AUDIT_PICK = "Choose a row to see its plan, its receipt and every path it deleted."
 AUDIT_ENDED = "Ended"
-AUDIT_DONE = "Done"
+AUDIT_DONE = "Gone"
 AUDIT_CREATED = "Made"
 AUDIT_TOOK = "Took"
 AUDIT_EXACTLY = "As planned"
@@ -113,9 +120,20 @@ AUDIT_COMMAND = "The command that ran exactly this plan, or refuses where the ta
 AUDIT_FINGERPRINT = "Fingerprint"
 AUDIT_REFERENCE = "reference"
 AUDIT_FATES: Mapping[bool, str] = {True: "deleted", False: "not deleted"}
-AUDIT_POINT_HEADS = ("Point", "Verdict", "Why")
+AUDIT_POINT_COLUMNS: Mapping[str, str] = {"point": "Point", "verdict": "Verdict", "reasons": "Why"}
 AUDIT_FILE_COLUMNS: Mapping[str, str] = {"path": "Path", "kind": "Kind", "bytes": "Bytes", "fate": "What became of it"}
-AUDIT_EVENT_HEADS = ("Entry", "When", "What", "Hash")
+AUDIT_EVENT_COLUMNS: Mapping[str, str] = {"number": "Entry", "at": "When", "what": "What", "hash": "Hash"}
+AUDIT_ENTRIES_NOUN = "entries"
+AUDIT_EVENTS: Mapping[str, str] = {
+    "started": "plan written down",
+    "references removed": "references changed",
+    "sweep started": "deleting began",
+    "swept": "files deleted",
+    "failed": "failed",
+    "cancelled": "cancelled",
+    "done": "done",
+    "undone": "taken back",
+}
 AUDIT_OUTCOMES: Mapping[str, str] = {
     "exact": "exactly as planned",
     "inexact": "not as planned",
@@ -129,9 +147,9 @@ AUDIT_COLUMNS: Mapping[str, str] = {
     "table": "Table",
     "who": "Who",
     "outcome": "Outcome",
-    "planned": "Plan",
     "files": "Files",
     "bytes": "Freed",
+    "planned": "Plan",
     "took": "Took",
     "run": "Run",
 }

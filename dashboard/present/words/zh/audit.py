@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dashboard.present import units
 from dashboard.present.words.how import Rule
@@ -38,6 +38,10 @@ _OUTCOMES = {
 
 RESUME = "继续"
 UNDO = "撤回"
+UNFINISHED_WAYS: Mapping[bool, str] = {  # by whether it can be taken back
+    False: "可用命令行继续；允许修改后也可在这里继续",
+    True: "可用命令行继续或撤回；允许修改后也可在这里操作",
+}
 CHANGE_NAMES: Mapping[str, str] = {
     "Expire": "让快照过期",
     "DeleteTags": "删除标签",
@@ -74,10 +78,13 @@ def run_state(run: Run) -> str:
     return _STATES.get(run.state, run.state)
 
 
-def run_done(receipt: Mapping[str, Any]) -> str:
+def run_done(run: Run) -> str:
+    receipt = run.receipt or {}
     gone = receipt["deleted"]  # a number, or (of tags and commits) their names
-    files = gone if isinstance(gone, int) else len(gone)
-    return f"{units.plural(files, 'file')}，释放 {units.size(int(receipt['freed_bytes']))}"
+    number = gone if isinstance(gone, int) else len(gone)
+    if run.change_kind not in DELETING:
+        return f"{units.count(number)} 个引用"
+    return f"{units.plural(number, 'file')}，释放 {units.size(int(receipt['freed_bytes']))}"
 
 
 def unfinished(run: Run, started: str) -> str:
@@ -103,7 +110,7 @@ AUDIT_NONE = "没有符合这些筛选条件的执行。"
 AUDIT_NONE_NEXT = "去掉一个条件，或查看所有表。"
 AUDIT_PICK = "选一行，即可看到它的计划、回执和删除的每个路径。"
 AUDIT_ENDED = "结束时间"
-AUDIT_DONE = "结果"
+AUDIT_DONE = "已删除"
 AUDIT_CREATED = "新建"
 AUDIT_TOOK = "用时"
 AUDIT_EXACTLY = "与计划相比"
@@ -111,9 +118,20 @@ AUDIT_COMMAND = "恰好执行这个计划的命令；表若不是当时的样子
 AUDIT_FINGERPRINT = "指纹"
 AUDIT_REFERENCE = "引用"
 AUDIT_FATES: Mapping[bool, str] = {True: "已删除", False: "未删除"}
-AUDIT_POINT_HEADS = ("时间点", "判定", "理由")
+AUDIT_POINT_COLUMNS: Mapping[str, str] = {"point": "时间点", "verdict": "判定", "reasons": "理由"}
 AUDIT_FILE_COLUMNS: Mapping[str, str] = {"path": "路径", "kind": "种类", "bytes": "字节", "fate": "结果如何"}
-AUDIT_EVENT_HEADS = ("序号", "时间", "内容", "哈希")
+AUDIT_EVENT_COLUMNS: Mapping[str, str] = {"number": "序号", "at": "时间", "what": "内容", "hash": "哈希"}
+AUDIT_ENTRIES_NOUN = "条目"
+AUDIT_EVENTS: Mapping[str, str] = {
+    "started": "计划已写下",
+    "references removed": "引用已改动",
+    "sweep started": "开始删除",
+    "swept": "文件已删除",
+    "failed": "失败",
+    "cancelled": "已取消",
+    "done": "完成",
+    "undone": "已撤回",
+}
 AUDIT_OUTCOMES: Mapping[str, str] = {
     "exact": "与计划分毫不差",
     "inexact": "与计划不同",
@@ -127,9 +145,9 @@ AUDIT_COLUMNS: Mapping[str, str] = {
     "table": "表",
     "who": "谁",
     "outcome": "结果",
-    "planned": "计划",
     "files": "文件",
     "bytes": "释放",
+    "planned": "计划",
     "took": "用时",
     "run": "执行",
 }
