@@ -17,6 +17,7 @@ from typing import Any
 
 from core import commits, committing
 from core import journal as journals
+from core.agreed import agreed, read_if_there
 from core.asof import AsOf
 from core.changes import Change, CreateTag, Expire, OfCommits, RenameTag, ReplaceTag, check_tag_name
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
@@ -28,9 +29,10 @@ from core.planned import Plan
 from core.rewrites import Rewrite
 from core.settle import SETTLE_S, refuse_settle
 from core.store import Store
-from core.sweep import Receipt, Work, agreed, carry_out, read_if_there, refuse_contradictions
+from core.sweep import Receipt, Work, carry_out, refuse_contradictions
 from core.table import Progress, Table
-from core.units import several, wall_clock
+from core.told import counted, joined, told
+from core.units import wall_clock
 
 
 def apply(
@@ -51,7 +53,11 @@ def apply(
     journal = journal or Journal()
     refuse_settle(settle_s)
     if plan.table != table.location:
-        raise Invalid(f"The plan was made for {plan.table}, not for {table.location}; nothing was changed.")
+        raise Invalid(
+            "The plan was made for {table}, not for {location}; nothing was changed.",
+            table=plan.table,
+            location=table.location,
+        )
     table.refuse_apply()
     if isinstance(plan.change, CreateTag | RenameTag) and not table.own:
         return _publish(table, plan, journal)
@@ -97,9 +103,15 @@ def refuse_unfinished(table: Table, journal: Journal) -> None:
     """`Conflict` where an earlier change of this table was cut off: it is finished, or taken back, first."""
     if unfinished := journal.open_run(table.location):
         raise Conflict(
-            f"Run {unfinished.id} of {unfinished.change_kind} on this table is unfinished ({unfinished.state}).",
-            remedy=f"Finish it first: snapscope resume {unfinished.id}"
-            + (f", or take it back: snapscope undo {unfinished.id}." if unfinished.can_undo else "."),
+            "Run {id} of {change_kind} on this table is unfinished ({state}).",
+            id=unfinished.id,
+            change_kind=unfinished.change_kind,
+            state=unfinished.state,
+            remedy=told(
+                "Finish it first: snapscope resume {id}, or take it back: snapscope undo {id}.", id=unfinished.id
+            )
+            if unfinished.can_undo
+            else told("Finish it first: snapscope resume {id}.", id=unfinished.id),
         )
 
 
@@ -130,11 +142,15 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
         found = heads.references.get(path)
         if found is None:
             raise Conflict(
-                f"{path} is gone since the plan was made; nothing was changed.", path=path, remedy="Plan again."
+                told("{path} is gone since the plan was made; nothing was changed.", path=path),
+                path=path,
+                remedy="Plan again.",
             )
         if found != content:
             raise Conflict(
-                f"{path} was rewritten since the plan was made; nothing was changed.", path=path, remedy="Plan again."
+                told("{path} was rewritten since the plan was made; nothing was changed.", path=path),
+                path=path,
+                remedy="Plan again.",
             )
     goes = {verdict.point for verdict in plan.goes}
     history = table.history(heads)
@@ -142,7 +158,9 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
     for verdict in again.points:
         if verdict.keep and verdict.point in goes:
             raise Conflict(
-                f"{verdict.point} may no longer go: {'; '.join(verdict.reasons)}. Nothing was changed.",
+                "{point} may no longer go: {reasons}. Nothing was changed.",
+                point=verdict.point,
+                reasons=joined(verdict.reasons),
                 remedy="Plan again.",
             )
     if again.steps != plan.steps or again.guards != plan.guards or not again.leaving.equals(plan.leaving):
@@ -242,7 +260,7 @@ def _publish(table: Table, plan: Plan, journal: Journal) -> Receipt:
     assert isinstance(change, CreateTag | RenameTag)
     line = table.heads(patience_s=2.0).line(change.branch)
     if line is None:
-        raise NotFound(f"There is no branch {change.branch!r}.", path=table.location)
+        raise NotFound("There is no branch {branch!r}.", branch=change.branch, path=table.location)
     check_tag_name(line, change.to if isinstance(change, RenameTag) else change.name)
     tag = NewTag.of(plan)
     run = journal.start(table.location, tag.kind, _document(plan, tag), (), ())
@@ -282,8 +300,8 @@ def verify(table: Table, tag: NewTag) -> None:
         missing = table.missing_files(history, tag.point)
         if missing:
             raise Corrupt(
-                f"{several(len(missing), 'data file')} of the point are not there, so the tag could not protect it "
-                "and was withdrawn.",
+                "{missing} of the point are not there, so the tag could not protect it and was withdrawn.",
+                missing=counted(len(missing), "{count} data file", "{count} data files"),
                 path=missing[0],
             )
     except Corrupt:

@@ -47,12 +47,14 @@ def parse_time_ms(text: str) -> int:
         moment = dt.datetime.fromisoformat(stripped)
     except ValueError:
         raise Invalid(
-            told("{text!r} is no time.", text=text),
+            "{text!r} is no time.",
+            text=text,
             remedy=told("Write ISO with a zone, such as 2026-11-01T00:00:00Z, or epoch milliseconds."),
         ) from None
     if moment.tzinfo is None:
         raise Invalid(
-            told("The time {text!r} has no zone, so it could mean two different moments.", text=text),
+            "The time {text!r} has no zone, so it could mean two different moments.",
+            text=text,
             remedy=told("Add one, such as 2026-11-01T00:00:00Z or 2026-11-01T00:00:00+08:00."),
         )
     return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1)
@@ -81,7 +83,7 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     if line is None:
         known = ", ".join(each.branch for each in heads.lines)
         remedy = told("Branches: {names}.", names=known)
-        raise NotFound(told("There is no branch {name!r}.", name=branch), path=heads.location, remedy=remedy)
+        raise NotFound("There is no branch {name!r}.", name=branch, path=heads.location, remedy=remedy)
     kind, _, value = text.partition(":")
     if re.fullmatch(r"\d{1,19}", text):
         return _by_id(line, int(text))
@@ -97,7 +99,7 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         snapshots = _retained(line)
         _refuse_between(line, None, snapshots[0].id)
         return _answer(line, 0, told("The earliest of the {count} retained snapshots.", count=len(snapshots)))
-    raise Invalid(told("{text!r} is no point.", text=point), remedy=GRAMMAR)
+    raise Invalid("{text!r} is no point.", text=point, remedy=GRAMMAR)
 
 
 def _by_id(line: Line, wanted: int) -> AsOf:
@@ -112,7 +114,7 @@ def _by_id(line: Line, wanted: int) -> AsOf:
         way = told("The nearest retained snapshot is {id}.", id=nearest.id)
     if tags:
         way = both(told("It expired, but {tags} still keeps it.", tags=" and ".join(tags)), way)
-    raise NotFound(told("Snapshot {id} is not retained{on}.", id=wanted, on=_on(line)), remedy=way)
+    raise NotFound("Snapshot {id} is not retained{on}.", id=wanted, on=_on(line), remedy=way)
 
 
 def _by_tag(line: Line, name: str) -> AsOf:
@@ -123,7 +125,7 @@ def _by_tag(line: Line, name: str) -> AsOf:
         _refuse_unreadable(line, "tag", name)
         known = ", ".join(each.name for each in line.tags[:20]) or "none"
         remedy = told("Tags: {names}.", names=known)
-        raise NotFound(told("There is no tag {name!r}{on}.", name=name, on=_on(line)), remedy=remedy)
+        raise NotFound("There is no tag {name!r}{on}.", name=name, on=_on(line), remedy=remedy)
     own = tag.snapshot
     is_retained = any(each.id == own.id and each.content == own.content for each in line.snapshots)
     kept = "Tag {name} keeps snapshot {id}."
@@ -248,7 +250,7 @@ def _retained(line: Line) -> Sequence[Snapshot]:
     if not line.snapshots:
         _refuse_between(line, None, None)
         way = told("Nothing was committed yet, or all has expired.")
-        raise NotFound(told("There is no snapshot{on}.", on=_on(line)), remedy=way)
+        raise NotFound("There is no snapshot{on}.", on=_on(line), remedy=way)
     return line.snapshots
 
 
@@ -258,11 +260,9 @@ def _schema(line: Line, snapshot: Snapshot) -> Schema:
     except KeyError:
         path = f"schema/schema-{snapshot.schema_id}"
         raise Corrupt(
-            told(
-                "Snapshot {id} was written with schema {schema}, which cannot be read.",
-                id=snapshot.id,
-                schema=snapshot.schema_id,
-            ),
+            "Snapshot {id} was written with schema {schema}, which cannot be read.",
+            id=snapshot.id,
+            schema=snapshot.schema_id,
             path=path,
         ) from None
 

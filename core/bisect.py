@@ -17,6 +17,7 @@ from core.asof import resolve
 from core.errors import Invalid, NotFound
 from core.model import MAIN, Heads, Line, Snapshot
 from core.refs import ancestors, members
+from core.told import told
 
 MOST_UNKNOWN = 16  # probes without an answer, after which a search says what it knows
 TURNED, SEEN = "turned", "seen"  # columns of a probe: the condition, and what it compares
@@ -120,14 +121,14 @@ def places(heads: Heads, start: str | None, end: str | None, branch: str = MAIN)
     line = heads.line(branch)
     if line is None:
         resolve(heads, "latest", branch)
-        raise NotFound(f"There is no branch {branch!r}.", path=heads.location)
+        raise NotFound("There is no branch {branch!r}.", branch=branch, path=heads.location)
     way = _of_paimon(line) if heads.pointer is None else _of_iceberg(heads, line)
     if not way:
-        raise NotFound(f"Branch {branch} has no snapshot to look at.", path=heads.location)
+        raise NotFound("Branch {branch} has no snapshot to look at.", branch=branch, path=heads.location)
     first = 0 if start is None else _position(heads, way, start, branch)
     last = len(way) - 1 if end is None else _position(heads, way, end, branch)
     if first > last:
-        raise Invalid(f"{start} comes after {end}.", remedy="Name the earlier point first.")
+        raise Invalid("{start} comes after {end}.", start=start, end=end, remedy="Name the earlier point first.")
     return tuple(
         place if is_linked else replace(place, after_gap=True)
         for (place, _), is_linked in zip(way, _linked(heads, way), strict=True)
@@ -188,7 +189,10 @@ def _position(heads: Heads, way: _Way, point: str, branch: str) -> int:
         if place.id == at.snapshot.id and snapshot is not None and snapshot.content == at.snapshot.content:
             return position
     raise Invalid(
-        f"{point} is snapshot {at.snapshot.id}, which is not in the history of branch {branch}.",
+        "{point} is snapshot {id}, which is not in the history of branch {branch}.",
+        point=point,
+        id=at.snapshot.id,
+        branch=branch,
         remedy="Name points of one branch, and the branch with --branch.",
     )
 
@@ -217,7 +221,7 @@ def condition(text: str) -> Condition:
         parsed = [each for each in parse(own, read="spark") if each is not None]
     except SqlglotError as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise Invalid(f"The condition is no SQL expression: {_plain(said)}", remedy=_SUCH) from error
+        raise Invalid("The condition is no SQL expression: {plain}", plain=_plain(said), remedy=_SUCH) from error
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Condition | exp.Query):
         raise Invalid("A condition is one SQL expression.", remedy=_SUCH)
     outer = list(_outside(parsed[0], exp.Query))
@@ -225,7 +229,7 @@ def condition(text: str) -> Condition:
     if reads and not any(isinstance(each, exp.AggFunc | exp.Anonymous | exp.Any) for each in outer):
         raise Invalid(
             "This is true or false of each row by itself, not of the table.",
-            remedy=f"Ask whether such rows are there: exists(select 1 from t where {own}).",
+            remedy=told("Ask whether such rows are there: exists(select 1 from t where {own}).", own=own),
         )
     seen = _compared(own)
     asked = f"(\n{own}\n) AS {TURNED}" + ("" if seen is None else f", (\n{seen}\n) AS {SEEN}")
@@ -234,7 +238,7 @@ def condition(text: str) -> Condition:
 
 _COMPARISONS = frozenset({"GT", "GTE", "LT", "LTE", "EQ", "NEQ"})
 _MORE = frozenset({"AND", "OR", "NOT", "CASE", "BETWEEN", "IN", "IS", "LIKE", "ILIKE", "RLIKE", "SELECT", "WITH"})
-_SUCH = "Such as count(*) > 1000, max(amount) < 0 or exists(select 1 from t where amount < 0)."
+_SUCH = told("Such as count(*) > 1000, max(amount) < 0 or exists(select 1 from t where amount < 0).")
 
 
 def _plain(said: str) -> str:

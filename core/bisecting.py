@@ -16,6 +16,7 @@ from core.errors import Invalid, SnapscopeError
 from core.history import History
 from core.model import MAIN
 from core.table import Table
+from core.told import told
 
 EVERY_MOST = 200  # places that are looked at one by one
 NULL = "the condition is NULL there"
@@ -73,7 +74,9 @@ def search(
     looked = places(history.heads, start, end, branch)
     if is_every and len(looked) > EVERY_MOST:
         raise Invalid(
-            f"These are {len(looked):,} points, too many to ask one by one (at most {EVERY_MOST}).",
+            "These are {looked:,} points, too many to ask one by one (at most {every_most}).",
+            looked=len(looked),
+            every_most=EVERY_MOST,
             remedy="Name a shorter stretch, or search without asking every point.",
         )
     began = time.monotonic()
@@ -147,13 +150,17 @@ def _probe(
     seconds = time.monotonic() - began
     if found.num_rows != 1:
         raise Invalid(
-            f"The condition gave {'no row' if found.num_rows == 0 else 'more than one row'} at {place.point}.",
+            "The condition gave {which} at {point}.",
+            which=told("no row") if found.num_rows == 0 else told("more than one row"),
+            point=place.point,
             remedy="Ask one thing of the whole table, such as exists(select 1 from t where …) or an aggregate.",
         )
     value = found[TURNED][0].as_py()
     if value is not None and not isinstance(value, bool):
         raise Invalid(
-            f"The condition is neither true nor false at {place.point}: it gives {value!r}.",
+            "The condition is neither true nor false at {point}: it gives {value!r}.",
+            point=place.point,
+            value=value,
             remedy="Compare it with something, such as count(*) > 1000.",
         )
     seen = _text(found[SEEN][0].as_py()) if asked.compares else None

@@ -16,6 +16,7 @@ from core.planned import Plan
 from core.procedures import ICEBERG, PAIMON, REF
 from core.requests import AutoTag, BackToWatermark, ExpireTags, Request, TagFrom
 from core.table import Table
+from core.told import told
 from core.warehouse import TableRef, list_tables
 
 
@@ -42,7 +43,12 @@ def read(sql: str, now_ms: int, location: str) -> tuple[TableRef, Asked]:
     found = find(location, asked.table)
     if (call.namespace == ICEBERG) != (found.format == "iceberg"):
         own = ICEBERG if found.format == "iceberg" else PAIMON
-        raise Invalid(f"{found.title} is a table of {found.format}: its procedures are {own}.NAME.")
+        raise Invalid(
+            "{title} is a table of {format}: its procedures are {own}.NAME.",
+            title=found.title,
+            format=found.format,
+            own=own,
+        )
     return found, asked
 
 
@@ -55,8 +61,17 @@ def find(location: str, named: str) -> TableRef:
         return fitting[0]
     there = ", ".join(each.title for each in found[:10]) or "none"
     if fitting:
-        raise Invalid(f"{named} is the name of more than one table.", remedy=f"Name its database: {there}.")
-    raise NotFound(f"The CALL names the table {named}, which is not at {location}.", remedy=f"There: {there}.")
+        raise Invalid(
+            "{named} is the name of more than one table.",
+            named=named,
+            remedy=told("Name its database: {there}.", there=there),
+        )
+    raise NotFound(
+        "The CALL names the table {named}, which is not at {location}.",
+        named=named,
+        location=location,
+        remedy=told("There: {there}.", there=there),
+    )
 
 
 def _names(words: list[str], ref: TableRef) -> bool:
@@ -75,11 +90,11 @@ def planned(table: Table, history: History, request: Request, now_ms: int) -> Ca
             return Called((table.preview(change, now_ms, history),), tuple(found.sentences()))
         case ExpireTags():
             plan, untold = tagging.ended(table, history, now_ms, request.branch, request.older_than_ms)
-            notes = [f"Tag {name} stays: {why}." for name, why in untold.items()]
-            return Called((plan,) if plan else (), tuple(notes if plan else ["No tag's time is over.", *notes]))
+            notes = [told("Tag {name} stays: {why}.", name=name, why=why) for name, why in untold.items()]
+            return Called((plan,) if plan else (), tuple(notes if plan else [told("No tag's time is over."), *notes]))
         case AutoTag():
             due = tagging.automatic(table, history, now_ms, request.branch)
-            none = () if due.plans else ("No tag is due.",)
+            none = () if due.plans else (told("No tag is due."),)
             return Called(due.plans, (*due.notes, *none))
         case BackToWatermark():
             change = Rollback(str(_last_before(history, request)), destructive=True, branch=request.branch)
@@ -87,7 +102,7 @@ def planned(table: Table, history: History, request: Request, now_ms: int) -> Ca
             name = request.point.removeprefix(REF)
             kinds = {ref.name: "branch" if ref.is_branch else "tag" for ref in history.heads.refs}
             if name not in kinds:
-                raise NotFound(f"There is no tag or branch {name!r}.", path=table.location)
+                raise NotFound("There is no tag or branch {name!r}.", name=name, path=table.location)
             change = dataclasses.replace(request, point=f"{kinds[name]}:{name}")
         case _:
             change = request
@@ -99,5 +114,5 @@ def _last_before(history: History, request: BackToWatermark) -> int:
     known = [] if line is None else [(each.id, each.watermark) for each in line.snapshots if each.watermark is not None]
     fitting = [number for number, watermark in known if watermark <= request.watermark]
     if not fitting:
-        raise NotFound(f"No retained snapshot has a watermark at or before {request.watermark}.")
+        raise NotFound("No retained snapshot has a watermark at or before {watermark}.", watermark=request.watermark)
     return fitting[-1]

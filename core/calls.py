@@ -12,8 +12,40 @@ from typing import Any, ClassVar
 
 from core.errors import Invalid, Unsupported
 from core.model import MAIN
-from core.procedures import MISSING, TABLES
+from core.procedures import ICEBERG, PAIMON, TABLES
 from core.requests import Procedure, Request
+from core.told import told
+
+MISSING: Mapping[tuple[str, str], str] = {
+    (PAIMON, "compact_database"): told("tables are compacted one by one; call compact on each."),
+    (PAIMON, "drop_partition"): told(
+        "Paimon 2.0 has no such procedure; `snapscope drop-partition` takes partitions out."
+    ),
+    (PAIMON, "compact_manifest"): told("manifests are merged by commits alone; run it in the table's own engine."),
+    (PAIMON, "merge_branch"): told("no commit here gives one file two owners; run it in the table's own engine."),
+    (PAIMON, "expire_partitions"): told("partitions are not expired here; run it in the table's own engine."),
+    (PAIMON, "purge_files"): told("it drops every tag, branch and file at once; delete them by plans of their own."),
+    (PAIMON, "repair_earliest_snapshot"): told(
+        "hints are never trusted here, and repaired by expiries; run it in the table's own engine."
+    ),
+    (PAIMON, "remove_unexisting_files"): told(
+        "nothing here commits that a file is lost; run it in the table's own engine."
+    ),
+    (PAIMON, "remove_unexisting_manifests"): told(
+        "nothing here commits that a manifest is lost; run it in the table's own engine."
+    ),
+    (ICEBERG, "rollback_to_timestamp"): told(
+        "it goes by the ancestors' times; roll back to the snapshot that as-of names."
+    ),
+    (ICEBERG, "cherrypick_snapshot"): told("no commit here replays another; run it in the table's own engine."),
+    (ICEBERG, "remove_orphan_files"): told(
+        "orphans of Iceberg tables are not looked for; run it in the table's own engine."
+    ),
+    (ICEBERG, "rewrite_data_files"): told(
+        "nothing here rewrites data of Iceberg tables; run it in the table's own engine."
+    ),
+    (ICEBERG, "rewrite_manifests"): told("nothing here rewrites manifests; run it in the table's own engine."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +102,10 @@ def parse(sql: str) -> Call:
             raise Invalid("One CALL was expected.", remedy="Write CALL sys.create_tag(table => 'db.t', tag => 'v1').")
         found: Any = parse_one(tokens[1].text, read=_dialect())
     except SqlglotError as error:
-        told = str(error).splitlines()[0]
-        raise Invalid(f"The CALL cannot be read: {told}", remedy="Write CALL sys.NAME(name => value, …).") from None
+        said = str(error).splitlines()[0]
+        raise Invalid(
+            "The CALL cannot be read: {said}", said=said, remedy="Write CALL sys.NAME(name => value, …)."
+        ) from None
     function = found.expression if isinstance(found, exp.Dot) else None
     if not isinstance(function, exp.Anonymous):
         raise Invalid("The CALL names no procedure.", remedy="Write CALL sys.NAME(…), or system.NAME(…) for Iceberg.")
@@ -79,7 +113,7 @@ def parse(sql: str) -> Call:
     for each in function.expressions:
         if isinstance(each, exp.Kwarg):
             if each.name in named:
-                raise Invalid(f"The argument {each.name} is given twice.")
+                raise Invalid("The argument {name} is given twice.", name=each.name)
             named[each.name] = _constant(each.expression)
         elif named:
             raise Invalid("An argument without a name follows one with a name.", remedy="Name them all.")
@@ -106,18 +140,33 @@ def _constant(value: Any) -> Any:
         case exp.Array():
             return tuple(_constant(each) for each in value.expressions)
         case _:
-            raise Invalid(f"{value.sql(dialect='spark')} is no constant.", remedy="Give a text, a number or a boolean.")
+            raise Invalid(
+                "{value} is no constant.",
+                value=value.sql(dialect="spark"),
+                remedy="Give a text, a number or a boolean.",
+            )
 
 
 def asked(call: Call, now_ms: int) -> Asked:
     """What a CALL asks for. `Invalid` for wrong arguments, `Unsupported` for procedures that have no action here."""
     known = TABLES.get(call.namespace)
     if known is None:
-        raise Invalid(f"There is no namespace {call.namespace!r}.", remedy="Paimon's is sys, Iceberg's is system.")
+        raise Invalid(
+            "There is no namespace {namespace!r}.",
+            namespace=call.namespace,
+            remedy="Paimon's is sys, Iceberg's is system.",
+        )
     if why := MISSING.get((call.namespace, call.name)):
-        raise Unsupported(f"CALL {call.namespace}.{call.name} has no action here: {why}")
+        raise Unsupported(
+            "CALL {namespace}.{name} has no action here: {why}", namespace=call.namespace, name=call.name, why=why
+        )
     if call.name not in known:
-        raise Invalid(f"There is no procedure {call.namespace}.{call.name}.", remedy=f"There are {', '.join(known)}.")
+        raise Invalid(
+            "There is no procedure {namespace}.{name}.",
+            namespace=call.namespace,
+            name=call.name,
+            remedy=told("There are {known}.", known=", ".join(known)),
+        )
     of = known[call.name]
     given = _matched(of, call)
     table, _, branch = given.pop("table").partition("$branch_")
@@ -128,20 +177,33 @@ def _matched(of: Procedure, call: Call) -> dict[str, Any]:
     names = {name.lower(): each for each in of.parameters for name in (each.name, *each.also)}
     listed = ", ".join(each.name for each in of.parameters)
     if len(call.positional) > len(of.parameters):
-        raise Invalid(f"{of.name} takes {len(of.parameters)} arguments at the most.", remedy=f"They are {listed}.")
+        raise Invalid(
+            "{procedure} takes {count} arguments at the most.",
+            procedure=of.name,
+            count=len(of.parameters),
+            remedy=told("They are {listed}.", listed=listed),
+        )
     values = {each.name: value for each, value in zip(of.parameters, call.positional, strict=False)}
     for name, value in call.named.items():
         each = names.get(name.lower())
         if each is None:
             raise Invalid(
-                f"{of.name} knows no argument {name!r}, or it has no say here.", remedy=f"There are {listed}."
+                "{procedure} knows no argument {name!r}, or it has no say here.",
+                procedure=of.name,
+                name=name,
+                remedy=told("There are {listed}.", listed=listed),
             )
         if each.name in values:
-            raise Invalid(f"The argument {each.name} of {of.name} is given twice.")
+            raise Invalid("The argument {name} of {procedure} is given twice.", name=each.name, procedure=of.name)
         values[each.name] = value
     for each in of.parameters:
         if each.is_needed and values.get(each.name) is None:
-            raise Invalid(f"{of.name} needs the argument {each.name}.", remedy=f"There are {listed}.")
+            raise Invalid(
+                "{procedure} needs the argument {name}.",
+                procedure=of.name,
+                name=each.name,
+                remedy=told("There are {listed}.", listed=listed),
+            )
     return {
         each.name: None if (value := values.get(each.name)) is None else each.read(each.name, value)
         for each in of.parameters

@@ -13,6 +13,7 @@ from core import asof
 from core.errors import Invalid, NotFound
 from core.model import MAIN, Heads, Line, Snapshot, Tag
 from core.names import refuse_name
+from core.told import told
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,8 @@ def refuse_unheeded(change: Expire) -> None:
         given = [name for name, value in policy.items() if value is not None] + ["snapshot"] * bool(change.snapshots)
         if given:
             raise Invalid(
-                f"{', '.join(given)}: of snapshots, and only long-lived changelogs were to go.",
+                "{given}: of snapshots, and only long-lived changelogs were to go.",
+                given=", ".join(given),
                 remedy="Give changelog-retain-max, changelog-retain-min or changelog-time-retained; "
                 "expire snapshots in a plan of their own.",
             )
@@ -243,7 +245,8 @@ def refuse_unheeded(change: Expire) -> None:
     given = [name for name, value in policy.items() if value is not None]
     if change.snapshots and given:
         raise Invalid(
-            f"Snapshots were named, and so was a policy ({', '.join(given)}): only one of them can say which go.",
+            "Snapshots were named, and so was a policy ({given}): only one of them can say which go.",
+            given=", ".join(given),
             remedy="Give the snapshots, or the policy.",
         )
 
@@ -260,7 +263,7 @@ def check_tag_name(line: Line, name: str) -> None:
     refuse_name("tag", name)
     taken = [tag.name for tag in line.tags] + [each.name for each in line.unreadable if each.kind == "tag"]
     if name in taken:
-        raise Invalid(f"Tag {name!r} exists already.", remedy="Delete it first, or choose another name.")
+        raise Invalid("Tag {name!r} exists already.", name=name, remedy="Delete it first, or choose another name.")
 
 
 def find_tag(line: Line, name: str) -> Tag:
@@ -269,7 +272,11 @@ def find_tag(line: Line, name: str) -> Tag:
         if tag.name == name:
             return tag
     known = ", ".join(each.name for each in line.tags[:20]) or "none"
-    raise Invalid(f"There is no readable tag {name!r}, so nothing was changed.", remedy=f"Tags: {known}.")
+    raise Invalid(
+        "There is no readable tag {name!r}, so nothing was changed.",
+        name=name,
+        remedy=told("Tags: {known}.", known=known),
+    )
 
 
 def tag_source(heads: Heads, change: CreateTag | ReplaceTag) -> tuple[Snapshot, str | None]:

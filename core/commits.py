@@ -23,7 +23,7 @@ from core.model import Heads, ObjectKind
 from core.planned import Plan
 from core.sweep import Receipt, Work, carry_out
 from core.table import Progress, Table
-from core.units import several
+from core.told import counted
 
 ATTEMPTS = 10
 _REFERENCES = {ObjectKind.SNAPSHOT, ObjectKind.TAG, ObjectKind.CHANGELOG_JSON, ObjectKind.METADATA}
@@ -178,8 +178,10 @@ def refuse_swept(table: Table, run: Run, journal: Journal) -> None:
         sizes = list(pool.map(table.store.size, files))
     if gone := [path for path, size in zip(files, sizes, strict=True) if size is None]:
         raise Invalid(
-            f"Run {run.id} cannot be undone: {several(len(gone), 'file')} of what it removed are gone by another hand, "
-            f"such as {gone[0]}.",
+            "Run {id} cannot be undone: {files} of what it removed are gone by another hand, such as {first}.",
+            id=run.id,
+            files=counted(len(gone), "{count} file", "{count} files"),
+            first=gone[0],
             path=gone[0],
             remedy="Resume it instead.",
         )
@@ -192,8 +194,9 @@ def _refuse_missing(table: Table, snapshot_id: int) -> None:
     missing += table.missing_files(history, history.holders[position].point)
     if missing:
         raise Corrupt(
-            f"{several(len(missing), 'file')} of the point are not there or cannot be read, so the tag could not "
-            "protect it; nothing was changed.",
+            "{missing} of the point are not there or cannot be read, so the tag could not protect it; "
+            "nothing was changed.",
+            missing=counted(len(missing), "{count} file", "{count} files"),
             path=missing[0],
         )
 

@@ -145,7 +145,8 @@ def take_back(table: Table, run: Run, change: OfCommits) -> list[str]:
     """Nothing is there to be taken back; `Invalid` once the snapshot is."""
     if (made := Commitment.from_json(change, run.plan["commit"]).landed(table.store)) is not None:
         raise Invalid(
-            f"Snapshot {made.id} was committed, and others may stand on it: it is not taken away again.",
+            "Snapshot {id} was committed, and others may stand on it: it is not taken away again.",
+            id=made.id,
             remedy="Resume this run; then roll back to where the table was.",
         )
     return []

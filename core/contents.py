@@ -43,7 +43,9 @@ def entries(table: Table, history: History, point: AsOf, manifest: str) -> pa.Ta
     row = known.filter(pc.equal(known["path"], manifest)).slice(0, 1).to_pylist()
     if not row:
         raise NotFound(
-            f"{point.point} names no manifest {PurePosixPath(manifest).name!r}.",
+            "{point} names no manifest {name!r}.",
+            point=point.point,
+            name=PurePosixPath(manifest).name,
             path=manifest,
             remedy="Choose one of its manifests; another point may name it.",
         )
@@ -59,7 +61,9 @@ def statistics(table: Table, history: History, point: AsOf, files: pa.Table) -> 
     """What manifests say of the point's columns in these files of it. `Invalid` for more than `MOST_FILES`."""
     if len(files) > MOST_FILES:
         raise Invalid(
-            f"Statistics of {len(files):,} files were asked for; at most {MOST_FILES:,} are decoded at once.",
+            "Statistics of {files:,} files were asked for; at most {most_files:,} are decoded at once.",
+            files=len(files),
+            most_files=MOST_FILES,
             remedy="Name a partition, or one file.",
         )
     if isinstance(table.own, IcebergTable):

@@ -31,8 +31,10 @@ def read(name: str, default: Any) -> Any:
         return default
     except (OSError, ValueError, RecursionError) as error:
         raise Corrupt(
-            f"What was kept under the name {name!r} cannot be read: expected a JSON document, found {error}. It was "
-            "left as it is.",
+            "What was kept under the name {name!r} cannot be read: expected a JSON document, found "
+            "{error}. It was left as it is.",
+            name=name,
+            error=error,
             path=str(path),
             remedy="Mend the file, or move it away: an empty one is started then.",
         ) from error
@@ -52,7 +54,8 @@ def change(name: str, function: Callable[[Any], Any], default: Any) -> Any:
             return new
     except OSError as error:
         raise Invalid(
-            f"The state directory cannot be written: {error.strerror}. Nothing was kept.",
+            "The state directory cannot be written: {strerror}. Nothing was kept.",
+            strerror=error.strerror,
             path=str(path),
             remedy="Make it writable, or name another one: SNAPSCOPE_STATE.",
         ) from error
@@ -60,7 +63,9 @@ def change(name: str, function: Callable[[Any], Any], default: Any) -> Any:
 
 def _path(name: str) -> Path:
     if not _NAME.fullmatch(name):
-        raise Invalid(f"{name!r} is no name to keep something under.", remedy="Lower-case letters, digits and dashes.")
+        raise Invalid(
+            "{name!r} is no name to keep something under.", name=name, remedy="Lower-case letters, digits and dashes."
+        )
     return state_dir() / "desk" / f"{name}.json"
 
 

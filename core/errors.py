@@ -12,17 +12,20 @@ Law: unknown is not empty. Whoever cannot read something raises one of these; no
 
 from __future__ import annotations
 
-from core.told import both, told
+from core.told import both, literal, told
 
 
 class SnapscopeError(Exception):
-    """Base of all. `message` is one or more full sentences: what, where, what was expected, what to do next."""
+    """Base of all. `message` is one or more full sentences: what, where, what was expected, what to do next.
 
-    def __init__(self, message: str, *, path: str | None = None, remedy: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+    `message` is a literal, a template if `values` are given, or `told`; so is the remedy: other languages know them.
+    """
+
+    def __init__(self, message: str, *, path: str | None = None, remedy: str | None = None, **values: object) -> None:
+        self.message = told(message, **values) if values else literal(message)
+        super().__init__(self.message)
         self.path = path
-        self.remedy = remedy
+        self.remedy = remedy and literal(remedy)
 
     @property
     def kind(self) -> str:

@@ -52,7 +52,7 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
     """
     line = history.heads.line(branch)
     if line is None:
-        raise NotFound(f"There is no branch {branch!r}.", path=table.location)
+        raise NotFound("There is no branch {branch!r}.", branch=branch, path=table.location)
     if is_true(line.options.get("write-only")) or not line.snapshots or history.heads.format != "paimon":
         return None
     try:

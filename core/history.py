@@ -80,14 +80,16 @@ class History:
         try:
             return self._positions[point]
         except KeyError:
-            raise NotFound(f"The table has no point {point}.", path=self.heads.location) from None
+            raise NotFound("The table has no point {point}.", point=point, path=self.heads.location) from None
 
     def require(self, point: str) -> int:
         """The position of a point that was read in full; `Corrupt` with the first thing that could not be."""
         position = self.position(point)
         if problems := self.incomplete.get(position):
             raise Corrupt(
-                f"{point} cannot be read in full: {problems[0].sentence()}",
+                "{point} cannot be read in full: {problem}",
+                point=point,
+                problem=problems[0].sentence(),
                 path=problems[0].path,
                 remedy="Other points are not affected.",
             )

@@ -123,7 +123,8 @@ class Journal:
 
     def _unusable(self, error: Exception) -> Corrupt:
         return Corrupt(
-            f"The journal could not be used: {error}. Without it nothing is changed.",
+            "The journal could not be used: {error}. Without it nothing is changed.",
+            error=error,
             path=str(self.path),
             remedy="Make it readable, or name another state directory: SNAPSCOPE_STATE. Moved away, a new one is "
             "started; resume and undo of its runs need the old one.",
@@ -185,7 +186,10 @@ class Journal:
         found = next((each for each in self.runs() if each.id == run_id), None)
         if found is None:
             raise NotFound(
-                f"The journal has no run {run_id!r}.", path=str(self.path), remedy="`snapscope audit` lists runs."
+                "The journal has no run {run_id!r}.",
+                run_id=run_id,
+                path=str(self.path),
+                remedy="`snapscope audit` lists runs.",
             )
         return found
 
@@ -252,7 +256,11 @@ class Journal:
         head = ""
         for number, run, at_ms, what, text, found in events:
             if _hash(head, run, at_ms, what, text) != found:
-                raise Corrupt(f"Journal entry {number} was altered: its hash does not follow.", path=str(self.path))
+                raise Corrupt(
+                    "Journal entry {number} was altered: its hash does not follow.",
+                    number=number,
+                    path=str(self.path),
+                )
             head = found
             if what == STARTED:
                 detail = json.loads(text)
@@ -261,11 +269,12 @@ class Journal:
                 same = all(detail.get(each, digest) == digest for each, digest in now.items())  # older ones lack some
                 if kept.pop(run, None) != written or not same:
                     raise Corrupt(
-                        f"Run {run} was altered: the journal no longer keeps what it was started with.",
+                        "Run {run} was altered: the journal no longer keeps what it was started with.",
+                        run=run,
                         path=str(self.path),
                     )
         for run in kept:
-            raise Corrupt(f"Run {run} was started by no entry of the journal.", path=str(self.path))
+            raise Corrupt("Run {run} was started by no entry of the journal.", run=run, path=str(self.path))
         return head
 
     def export(self, style: str) -> str:

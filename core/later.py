@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from core.asof import AsOf, in_words, resolve
 from core.errors import Corrupt, Invalid, NotFound
 from core.model import MAIN, Heads, Line, Snapshot
+from core.told import both, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +28,17 @@ class Later:
 
     def sentences(self) -> list[str]:
         """Both answers, before anything is tagged."""
-        told = "nothing" if self.travel is None else f"snapshot {self.travel.snapshot.id}"
-        found = [f"The tag names snapshot {self.snapshot.id}: {self.rule}", f"Time travel answers {told} there."]
-        if self.travel is not None:
-            found[-1] += f" {self.travel.rule}"
+        here = self.travel
+        answer = told("nothing") if here is None else told("snapshot {id}", id=here.snapshot.id)
+        found: list[str] = [
+            told("The tag names snapshot {id}: {rule}", id=self.snapshot.id, rule=self.rule),
+            told("Time travel answers {answer} there.", answer=answer),
+        ]
+        if here is not None:
+            found[-1] = both(found[-1], here.rule)
         if self.engine != self.snapshot.id:
-            own = "finds nothing" if self.engine is None else f"finds {self.engine}"
-            found.append(f"Paimon's own search {own}: it stops at a tie or skew.")
+            own = told("finds nothing") if self.engine is None else told("finds {engine}", engine=self.engine)
+            found.append(told("Paimon's own search {own}: it stops at a tie or skew.", own=own))
         return found
 
 
@@ -45,12 +50,21 @@ def later(heads: Heads, *, time_ms: int | None = None, watermark: int | None = N
         raise Invalid("Iceberg makes no tag from a time.", remedy="Name a snapshot; `as-of` says which was there then.")
     line = heads.line(branch)
     if line is None:
-        raise NotFound(f"There is no branch {branch!r}.", path=heads.location)
+        raise NotFound("There is no branch {branch!r}.", branch=branch, path=heads.location)
     for each in line.unreadable:
         if each.kind in ("snapshot", "tag"):
-            raise Corrupt(f"What was there then is not known: {each.problem.sentence()}", path=each.problem.path)
+            raise Corrupt(
+                "What was there then is not known: {problem}", problem=each.problem.sentence(), path=each.problem.path
+            )
     if watermark is not None:
-        return _of(heads, line, lambda each: each.watermark, watermark, f"a watermark of {watermark}", "watermark")
+        return _of(
+            heads,
+            line,
+            lambda each: each.watermark,
+            watermark,
+            told("a watermark of {watermark}", watermark=watermark),
+            "watermark",
+        )
     assert time_ms is not None
     return _of(heads, line, lambda each: each.time_ms, time_ms, in_words(time_ms), "time")
 
@@ -67,9 +81,19 @@ def _of(heads: Heads, line: Line, value: Callable[[Snapshot], int | None], wante
         tag = None if any(each.id == found.id for each in line.snapshots) else first.name
     if found is None:
         last = max((own for each in line.snapshots if (own := value(each)) is not None), default=None)
-        newest = "There is none" if last is None else f"The newest is {in_words(last) if kind == 'time' else last}"
-        raise NotFound(f"No snapshot or tag is at or after {words}.", remedy=f"{newest}. Name a snapshot instead.")
-    rule = f"the first at or after {words}" + (f", which has expired and is kept by tag {tag}." if tag else ".")
+        newest = (
+            told("There is none.")
+            if last is None
+            else told("The newest is {value}.", value=in_words(last) if kind == "time" else last)
+        )
+        raise NotFound(
+            "No snapshot or tag is at or after {words}.",
+            words=words,
+            remedy=both(newest, told("Name a snapshot instead.")),
+        )
+    rule = told("the first at or after {words}.", words=words)
+    if tag:
+        rule = told("the first at or after {words}, which has expired and is kept by tag {tag}.", words=words, tag=tag)
     try:
         travel = resolve(heads, f"{kind}:{wanted}", line.branch)
     except NotFound:

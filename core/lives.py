@@ -20,6 +20,7 @@ from core.history import History
 from core.model import MAIN, Holder, HolderKind, Snapshot
 from core.refs import ancestors, members
 from core.runs import Mask
+from core.told import told
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ def find(history: History, text: str, relative: Callable[[str], str] = str) -> s
     """
     text = text.strip()
     paths = history.objects["path"]
-    for told in (str, relative):  # another program's spelling is asked for only where it is needed
-        known = told(text)
+    for read in (str, relative):  # another program's spelling is asked for only where it is needed
+        known = read(text)
         if pc.index(paths, known).as_py() >= 0:
             return known
     ending = paths.filter(pc.ends_with(paths, f"/{text}")) if text and "/" not in text else paths.slice(0, 0)
@@ -76,12 +77,15 @@ def find(history: History, text: str, relative: Callable[[str], str] = str) -> s
         return str(ending[0])
     if len(ending):
         raise NotFound(
-            f"{len(ending):,} files of this table are called {text!r}.",
+            "{ending:,} files of this table are called {text!r}.",
+            ending=len(ending),
+            text=text,
             path=history.heads.location,
-            remedy=f"Name one by its path, such as {ending[0]}.",
+            remedy=told("Name one by its path, such as {ending}.", ending=ending[0]),
         )
     raise NotFound(
-        f"No point of this table that can be read names {text!r}.",
+        "No point of this table that can be read names {text!r}.",
+        text=text,
         path=history.heads.location,
         remedy="Name a path as `snapscope files TABLE` does, or where it lies; `snapscope orphans TABLE` lists files "
         "nothing names.",
@@ -92,7 +96,9 @@ def course(history: History, path: str, now_ms: int) -> Course:
     """The life of a file that the history knows; `NotFound` otherwise."""
     found = life(history, path, now_ms)
     if found is None:
-        raise NotFound(f"No point of this table that can be read names {path!r}.", path=history.heads.location)
+        raise NotFound(
+            told("No point of this table that can be read names {path!r}.", path=path), path=history.heads.location
+        )
     row = pc.index(history.objects["path"], path).as_py()
     held = history.held.positions_of(row) & history.existing
     live = _live(history, row, held)

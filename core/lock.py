@@ -33,7 +33,8 @@ def _opened(path: Path) -> TextIO:
         return path.open("w")
     except OSError as error:
         raise Invalid(
-            f"The state directory cannot be written: {error.strerror}. Without it nothing is changed.",
+            "The state directory cannot be written: {strerror}. Without it nothing is changed.",
+            strerror=error.strerror,
             path=str(path),
             remedy="Make it writable, or name another one: SNAPSCOPE_STATE.",
         ) from error

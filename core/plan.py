@@ -49,7 +49,10 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
     if line is None:
         known = ", ".join(each.branch for each in history.heads.lines)
         raise NotFound(
-            f"There is no branch {change.branch!r}.", path=history.heads.location, remedy=f"Branches: {known}."
+            "There is no branch {branch!r}.",
+            branch=change.branch,
+            path=history.heads.location,
+            remedy=told("Branches: {known}.", known=known),
         )
     warnings: list[str] = []
     after = history.existing.copy()
@@ -102,7 +105,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
                     )
                 )
         case _:
-            raise Invalid(f"{type(change).__name__} rewrites references, so its plan is its format's.")
+            raise Invalid("{name} rewrites references, so its plan is its format's.", name=type(change).__name__)
     if not isinstance(change, NAMING):
         _refuse_unknown(history, line, after, change)
     plan = drafted(history, change, rules, now_ms, after, reasons, leaves, warnings)
@@ -215,8 +218,9 @@ def _expire(
     refuse_unheeded(change)
     if broken := next((each for each in line.unreadable if each.kind == "consumer"), None):
         raise Corrupt(
-            f"Consumer {broken.name} cannot be read, so nobody knows which snapshots it still needs. "
-            f"{broken.problem.sentence()}",
+            "Consumer {name} cannot be read, so nobody knows which snapshots it still needs. {problem}",
+            name=broken.name,
+            problem=broken.problem.sentence(),
             path=broken.problem.path,
         )
     snapshots = _retained(history, line, HolderKind.SNAPSHOT)
@@ -329,7 +333,11 @@ def _drop_tags(
     for name in names:
         if name not in there:
             known = ", ".join(sorted(there)[:20]) or "none"
-            raise Invalid(f"There is no tag {name!r}, so nothing was changed.", remedy=f"Tags: {known}.")
+            raise Invalid(
+                "There is no tag {name!r}, so nothing was changed.",
+                name=name,
+                remedy=told("Tags: {known}.", known=known),
+            )
         after[there[name]] = False
         reasons[there[name]] = (why,)
 
@@ -348,8 +356,8 @@ def _drop_old_tags(
 def _refuse_unknown(history: History, line: Line, after: Mask, change: Change) -> None:
     for each in (bad for one in history.heads.lines for bad in one.unreadable if bad.kind == "schema"):
         raise Corrupt(
-            "A schema cannot be read, so the table's options and partitions are not wholly known. "
-            f"{each.problem.sentence()}",
+            "A schema cannot be read, so the table's options and partitions are not wholly known. {problem}",
+            problem=each.problem.sentence(),
             path=each.problem.path,
         )
     unknown = [(history.holders[position], found) for position, found in history.incomplete.items() if after[position]]
@@ -361,10 +369,11 @@ def _refuse_unknown(history: History, line: Line, after: Mask, change: Change) -
     option = "--drop-tag" if isinstance(change, Expire) else "--name"
     way = " ".join(f"{option} {each.name}" for each in droppable)
     raise Corrupt(
-        f"{holder.point} stays, but it cannot be read in full, so nobody knows which files it still needs: "
-        f"{problems[0].sentence()}",
+        "{point} stays, but it cannot be read in full, so nobody knows which files it still needs: {problem}",
+        point=holder.point,
+        problem=problems[0].sentence(),
         path=problems[0].path,
-        remedy=f"Restore the file, or let this point go in the same plan ({way})."
+        remedy=told("Restore the file, or let this point go in the same plan ({way}).", way=way)
         if holder in droppable
         else "Restore the file.",
     )

@@ -16,9 +16,9 @@ from core.model import MAIN, Heads, Line, Ref, Schema, Snapshot
 from core.refs import ancestors, members
 from core.told import Told, both, told
 
-GRAMMAR = (
-    "A point is a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, time:ISO-TIME-WITH-ZONE or "
-    "time:EPOCH-MILLISECONDS, latest, earliest or latest~N."
+GRAMMAR = told(
+    "A point is a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, "
+    "time:ISO-TIME-WITH-ZONE or time:EPOCH-MILLISECONDS, latest, earliest or latest~N."
 )
 
 
@@ -32,7 +32,12 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     if line is None:
         _refuse_broken(heads, branch, True)
         known = ", ".join(each.branch for each in heads.lines)
-        raise NotFound(f"There is no branch {branch!r}.", path=heads.location, remedy=f"Branches: {known}.")
+        raise NotFound(
+            "There is no branch {branch!r}.",
+            branch=branch,
+            path=heads.location,
+            remedy=told("Branches: {known}.", known=known),
+        )
     kind, _, value = text.partition(":")
     if re.fullmatch(r"\d{1,19}", text):
         return _by_id(heads, int(text))
@@ -41,7 +46,8 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     if kind == "time" and value:
         if branch != MAIN:
             raise Invalid(
-                f"A time names what main pointed to, so it cannot be asked of {branch!r}.",
+                "A time names what main pointed to, so it cannot be asked of {branch!r}.",
+                branch=branch,
                 remedy="Name the branch, an id, or a time without a branch.",
             )
         return _by_time(heads, parse_time_ms(value))
@@ -49,10 +55,12 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         return _from_latest(heads, line, int(text.partition("~")[2] or 0), is_named)
     if text == "earliest":
         chain = _chain(heads, line)
-        return _answer(heads, chain[-1], f"The earliest of {len(chain)} ancestors of {_head(line)}.")
+        return _answer(
+            heads, chain[-1], told("The earliest of {chain} ancestors of {head}.", chain=len(chain), head=_head(line))
+        )
     if kind == "watermark":
         raise Invalid("Iceberg snapshots have no watermark.", remedy=GRAMMAR)
-    raise Invalid(f"{point!r} is no point.", remedy=GRAMMAR)
+    raise Invalid("{point!r} is no point.", point=point, remedy=GRAMMAR)
 
 
 def _split(heads: Heads, text: str) -> tuple[str, str]:
@@ -93,7 +101,9 @@ def _refuse_broken(heads: Heads, name: str, is_branch: bool) -> None:
 
 def _lost(heads: Heads, ref: Ref) -> Corrupt:
     return Corrupt(
-        f"Ref {ref.name} names snapshot {ref.snapshot_id}, which is not among the table's snapshots.",
+        "Ref {name} names snapshot {snapshot_id}, which is not among the table's snapshots.",
+        name=ref.name,
+        snapshot_id=ref.snapshot_id,
         path=heads.location,
         remedy="Name another point; the next expiry drops the ref.",
     )
@@ -103,7 +113,7 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
     log = heads.pointer or ()
     if not log:
         raise NotFound(
-            told("The table's snapshot-log is empty, so nothing tells what main pointed to at any time."),
+            "The table's snapshot-log is empty, so nothing tells what main pointed to at any time.",
             path=heads.location,
             remedy=told("Name a snapshot by its id, or a tag."),
         )
@@ -112,11 +122,9 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
     if not fitting:
         first_ms, first = min(log)
         raise NotFound(
-            told(
-                "The snapshot-log says nothing of {at}: it begins at {first}.",
-                at=in_words(time_ms),
-                first=in_words(first_ms),
-            ),
+            "The snapshot-log says nothing of {at}: it begins at {first}.",
+            at=in_words(time_ms),
+            first=in_words(first_ms),
             path=heads.location,
             remedy=told(
                 "The first entry names snapshot {id}; older ones that stay are reached by id or tag only.", id=first
@@ -140,7 +148,9 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
         rule = both(rule, told("The log is not in order of time (clocks differed)."))
     if wanted not in snapshots:
         raise NotFound(
-            told("At {at} main pointed to snapshot {id}, which has expired.", at=in_words(time_ms), id=wanted),
+            "At {at} main pointed to snapshot {id}, which has expired.",
+            at=in_words(time_ms),
+            id=wanted,
             path=heads.location,
             remedy=told("Engines fail here, or answer with an older state; name a snapshot by its id, or a tag."),
         )
@@ -170,12 +180,10 @@ def _from_latest(heads: Heads, line: Line, back: int, is_named: bool) -> AsOf:
     chain = _chain(heads, line)
     if back >= len(chain):
         raise NotFound(
-            told(
-                "latest~{back} goes back further than the {count} snapshots of {branch} that are there.",
-                back=back,
-                count=len(chain),
-                branch=_head(line),
-            ),
+            "latest~{back} goes back further than the {count} snapshots of {branch} that are there.",
+            back=back,
+            count=len(chain),
+            branch=_head(line),
             path=heads.location,
             remedy=told("The earliest is snapshot {id} (latest~{back}).", id=chain[-1].id, back=len(chain) - 1),
         )
@@ -240,8 +248,10 @@ def _schema(heads: Heads, line: Line, snapshot: Snapshot) -> Schema:
         return line.schemas[snapshot.schema_id]
     except KeyError:
         raise Corrupt(
-            f"Snapshot {snapshot.id} was written with schema {snapshot.schema_id}, which the metadata names no more "
-            "(it was cleaned away).",
+            "Snapshot {id} was written with schema {schema_id}, which the metadata names no more (it was "
+            "cleaned away).",
+            id=snapshot.id,
+            schema_id=snapshot.schema_id,
             path=heads.location,
             remedy="Read it by an older metadata.json, which still has the schema.",
         ) from None

@@ -58,7 +58,7 @@ PAIMON, ICEBERG = "sys", "system"  # the namespaces procedures are called in
 # telling -------------------------------------------------------------------------------------------------------------
 
 
-def told(change: Change, title: str, now_ms: int, options: Mapping[str, str]) -> str | None:
+def as_call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) -> str | None:
     """Paimon's own CALL for a change of `database.table`; None where no procedure does just that. Ages are counted back
     from `now_ms`, times are written as UTC."""
     for of in TABLES[PAIMON].values():
@@ -379,20 +379,3 @@ _ICEBERG = _of(
     ),
 )
 TABLES: Mapping[str, Mapping[str, Procedure]] = {PAIMON: _PAIMON, ICEBERG: _ICEBERG}
-_ENGINE = "run it in the table's own engine"
-MISSING: Mapping[tuple[str, str], str] = {
-    (PAIMON, "compact_database"): "tables are compacted one by one; call compact on each.",
-    (PAIMON, "drop_partition"): "Paimon 2.0 has no such procedure; `snapscope drop-partition` takes partitions out.",
-    (PAIMON, "compact_manifest"): f"manifests are merged by commits alone; {_ENGINE}.",
-    (PAIMON, "merge_branch"): f"no commit here gives one file two owners; {_ENGINE}.",
-    (PAIMON, "expire_partitions"): f"partitions are not expired here; {_ENGINE}.",
-    (PAIMON, "purge_files"): "it drops every tag, branch and file at once; delete them by plans of their own.",
-    (PAIMON, "repair_earliest_snapshot"): f"hints are never trusted here, and repaired by expiries; {_ENGINE}.",
-    (PAIMON, "remove_unexisting_files"): f"nothing here commits that a file is lost; {_ENGINE}.",
-    (PAIMON, "remove_unexisting_manifests"): f"nothing here commits that a manifest is lost; {_ENGINE}.",
-    (ICEBERG, "rollback_to_timestamp"): "it goes by the ancestors' times; roll back to the snapshot that as-of names.",
-    (ICEBERG, "cherrypick_snapshot"): f"no commit here replays another; {_ENGINE}.",
-    (ICEBERG, "remove_orphan_files"): f"orphans of Iceberg tables are not looked for; {_ENGINE}.",
-    (ICEBERG, "rewrite_data_files"): f"nothing here rewrites data of Iceberg tables; {_ENGINE}.",
-    (ICEBERG, "rewrite_manifests"): f"nothing here rewrites manifests; {_ENGINE}.",
-}

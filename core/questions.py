@@ -234,7 +234,11 @@ def best_drops(history: History, kept: Mask, branch: str = MAIN) -> tuple[Drop, 
         if kept[position] and holder.branch == branch and holder.kind is HolderKind.TAG
     ]
     if len(tags) > MAX_DROPPABLE:
-        raise Invalid(f"{len(tags)} tags are too many to choose from; at most {MAX_DROPPABLE}.")
+        raise Invalid(
+            "{tags} tags are too many to choose from; at most {max_droppable}.",
+            tags=len(tags),
+            max_droppable=MAX_DROPPABLE,
+        )
     if not tags:
         return ()
     value, is_scattered = _block_values(history, kept, np.array(tags, dtype=np.int64))

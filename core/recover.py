@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from core import commits, committing, restoring
 from core import journal as journals
+from core.agreed import agreed, read_if_there
 from core.apply import NewTag, finished, repairs, verify
 from core.changes import Change, CreateTag, DeleteTags, Expire, OfCommits, RenameTag, ReplaceTag
 from core.errors import Conflict, Invalid
@@ -21,8 +22,9 @@ from core.lock import locked
 from core.model import MAIN, Heads
 from core.rewrites import Rewrite
 from core.settle import SETTLE_S, refuse_settle
-from core.sweep import Receipt, Work, agreed, carry_out, read_if_there, repair_hint
+from core.sweep import Receipt, Work, carry_out, repair_hint
 from core.table import Progress, Table
+from core.told import told
 
 
 def resume(
@@ -42,7 +44,9 @@ def resume(
     with locked(journal.run(run_id).table):
         found = journal.run(run_id)
         if not found.is_open:
-            raise Invalid(f"Run {run_id} is finished ({found.state}); there is nothing to resume.")
+            raise Invalid(
+                "Run {run_id} is finished ({state}); there is nothing to resume.", run_id=run_id, state=found.state
+            )
         if "edit" in found.plan:
             table, how = open_table(found.table), commits.Manner(settle_s, progress, waits, cancelled)
             return commits.resume(table, found, functools.partial(_again, table, found), journal, how)
@@ -91,9 +95,9 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
     with locked(journal.run(run_id).table):
         found = journal.run(run_id)
         if not found.can_undo:
-            why = "it is finished" if not found.is_open else "its sweep has started, so files may be gone"
-            remedy = "Resume it instead." if found.is_open else None
-            raise Invalid(f"Run {run_id} cannot be undone: {why}.", remedy=remedy)
+            why = told("it is finished") if not found.is_open else told("its sweep has started, so files may be gone")
+            remedy = told("Resume it instead.") if found.is_open else None
+            raise Invalid("Run {run_id} cannot be undone: {why}.", run_id=run_id, why=why, remedy=remedy)
         table = open_table(found.table)
         if "edit" in found.plan:
             restored = commits.take_back(table, found, journal)
@@ -184,13 +188,19 @@ def _refuse_moved_on(table: Table, run: Run, change: Change, removes: Sequence[t
     Brought back behind a rollback, old snapshots would be the newest; behind another's expiry, they would leave a hole.
     """
     why = {
-        path: "is another's by now" for path, content in removes if read_if_there(table, path) not in (None, content)
+        path: told("is another's by now")
+        for path, content in removes
+        if read_if_there(table, path) not in (None, content)
     }
     if (after := _followed(run, change, removes)) is not None and read_if_there(table, after) is None:
-        why[after] = "is gone, too"
+        why[after] = told("is gone, too")
     for path, said in why.items():
         raise Conflict(
-            f"{path} {said}: others have rolled back or expired since, so nothing was brought back.",
+            told(
+                "{path} {said}: others have rolled back or expired since, so nothing was brought back.",
+                path=path,
+                said=said,
+            ),
             path=path,
             remedy="Resume the run instead.",
         )
@@ -229,7 +239,9 @@ def _publish_rest(table: Table, tag: NewTag) -> None:
         tag.publish(table.store)
     elif now != tag.content:
         raise Conflict(
-            f"{tag.path} is another's by now.", path=tag.path, remedy="Undo this run; the tag there is left alone."
+            told("{path} is another's by now.", path=tag.path),
+            path=tag.path,
+            remedy="Undo this run; the tag there is left alone.",
         )
     elif tag.removed and read_if_there(table, tag.source) == tag.expected:
         table.store.delete(tag.source)
@@ -249,7 +261,7 @@ def _take_back(table: Table, tag: NewTag) -> list[str]:
             table.store.put(tag.path, tag.before)
         else:
             raise Conflict(
-                f"{tag.path} was replaced again by another hand since; it is left as it is.",
+                told("{path} was replaced again by another hand since; it is left as it is.", path=tag.path),
                 path=tag.path,
                 remedy="Resume the run instead.",
             )

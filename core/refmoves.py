@@ -28,7 +28,7 @@ from core.changes import (
 )
 from core.errors import Invalid
 from core.model import MAIN, Heads, Ref, Snapshot
-from core.names import refuse_name
+from core.names import KINDS, refuse_name
 from core.refs import ancestors, members
 from core.told import told
 from core.units import duration
@@ -71,7 +71,7 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
             return _replaced(heads, change, now_ms)
         case RenameTag() | RenameBranch():
             old = find(heads, change.name, is_branch=isinstance(change, RenameBranch))
-            _refuse_main(old.name, "renamed")
+            _refuse_main(old.name, told("renamed"))
             _refuse_name(heads, "branch" if old.is_branch else "tag", change.to)
             rest = tuple(ref for ref in heads.refs if ref != old)
             after = (*rest, dataclasses.replace(old, name=change.to))
@@ -79,12 +79,14 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
         case DeleteTags() | DeleteBranches():
             is_branch = isinstance(change, DeleteBranches)
             if not change.names:
-                kind = "branch" if is_branch else "tag"
-                raise Invalid(f"No {kind} was named.", remedy=f"Name at least one {kind} to delete.")
+                kind = KINDS["branch" if is_branch else "tag"]
+                raise Invalid(
+                    "No {kind} was named.", kind=kind, remedy=told("Name at least one {kind} to delete.", kind=kind)
+                )
             why = told("named to be deleted")
             gone = {find(heads, name, is_branch=is_branch).name: why for name in change.names}
             for name in gone:
-                _refuse_main(name, "deleted")
+                _refuse_main(name, told("deleted"))
             after = tuple(ref for ref in heads.refs if ref.name not in gone)
             return Move(after, {name: (False, why) for name, why in gone.items()})
         case FastForward():
@@ -93,10 +95,17 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
             _refuse_there(old, source)
             if old.snapshot_id not in _line(heads, source.id):
                 raise Invalid(
-                    f"{old.name} cannot be forwarded to {to.name}: its head {old.snapshot_id} is no ancestor of "
-                    f"{source.id}, so what it holds would be lost.",
-                    remedy=f"Roll it back to where {to.name} left it first, or let it point there by "
-                    "rollback --set (main) or replace-branch.",
+                    "{name} cannot be forwarded to {to}: its head {head} is no ancestor of {id}, so "
+                    "what it holds would be lost.",
+                    name=old.name,
+                    to=to.name,
+                    head=old.snapshot_id,
+                    id=source.id,
+                    remedy=told(
+                        "Roll it back to where {name} left it first, or let it point there by rollback --set (main) "
+                        "or replace-branch.",
+                        name=to.name,
+                    ),
                 )
             new = dataclasses.replace(old, snapshot_id=source.id)
             why = told("it will point to snapshot {id}, the head of {name}", id=source.id, name=to.name)
@@ -124,12 +133,14 @@ def _moved(heads: Heads, old: Ref, new: Ref, source: Snapshot, why: str) -> Move
 def _replaced(heads: Heads, change: ReplaceBranch, now_ms: int) -> Move:
     old = find(heads, change.name, is_branch=True)
     if old.name == MAIN and (change.point is not None or change.max_ref_age_ms is not None):
-        what = "rollback sets main back" if change.point is not None else "main never ends"
-        raise Invalid(f"Branch main is not replaced: {what}.", remedy="Use rollback TABLE POINT, or leave it out.")
+        what = told("rollback sets main back") if change.point is not None else told("main never ends")
+        raise Invalid(
+            "Branch main is not replaced: {what}.", what=what, remedy="Use rollback TABLE POINT, or leave it out."
+        )
     source = resolve(heads, change.point or f"branch:{old.name}", change.branch).snapshot
     new = _kept(dataclasses.replace(old, snapshot_id=source.id), change, source, now_ms)
     if new == old:
-        raise Invalid(f"Branch {old.name} is at snapshot {source.id} and keeps just so already.")
+        raise Invalid("Branch {name} is at snapshot {id} and keeps just so already.", name=old.name, id=source.id)
     why = told("it will point to snapshot {id}", id=source.id)
     why = told("it will keep otherwise") if source.id == old.snapshot_id else why
     return _moved(heads, old, new, source, why)
@@ -159,7 +170,9 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
     line = _line(heads, old.snapshot_id)
     if source.id not in line and not change.any_line:
         raise Invalid(
-            f"Snapshot {source.id} is no ancestor of {old.snapshot_id}, where main is: that would be no way back.",
+            "Snapshot {id} is no ancestor of {snapshot_id}, where main is: that would be no way back.",
+            id=source.id,
+            snapshot_id=old.snapshot_id,
             remedy="Pass --set to let main point there all the same.",
         )
     notes = []
@@ -197,16 +210,26 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
 
 def find(heads: Heads, name: str, *, is_branch: bool | None = None) -> Ref:
     """A ref by its name; `Invalid` where there is none, or one of the other kind."""
-    kinds = {None: "ref", False: "tag", True: "branch"}
+    kinds = {None: told("ref"), False: KINDS["tag"], True: KINDS["branch"]}
     for ref in heads.refs:
         if ref.name == name:
             if is_branch is not None and ref.is_branch != is_branch:
                 there, wanted = kinds[ref.is_branch], kinds[is_branch]
-                raise Invalid(f"{name!r} is a {there}, not a {wanted}, so nothing was changed.")
+                raise Invalid(
+                    "{name!r} is a {there}, not a {wanted}, so nothing was changed.",
+                    name=name,
+                    there=there,
+                    wanted=wanted,
+                )
             return ref
     known = ", ".join(ref.name for ref in heads.refs if is_branch in (None, ref.is_branch)) or "none"
-    plural = {None: "Refs", False: "Tags", True: "Branches"}[is_branch]
-    raise Invalid(f"There is no {kinds[is_branch]} {name!r}, so nothing was changed.", remedy=f"{plural}: {known}.")
+    plural = {None: told("Refs"), False: told("Tags"), True: told("Branches")}[is_branch]
+    raise Invalid(
+        "There is no {kinds} {name!r}, so nothing was changed.",
+        kinds=kinds[is_branch],
+        name=name,
+        remedy=told("{plural}: {known}.", plural=plural, known=known),
+    )
 
 
 def refuse_short(kind: str, source: Snapshot, kept_ms: int | None, now_ms: int) -> None:
@@ -214,12 +237,15 @@ def refuse_short(kind: str, source: Snapshot, kept_ms: int | None, now_ms: int) 
     if kept_ms is None:
         return
     if kept_ms <= 0:
-        raise Invalid(f"A {kind}'s retention must be longer than nothing.")
+        raise Invalid("A {kind}'s retention must be longer than nothing.", kind=KINDS[kind])
     age_ms = now_ms - source.time_ms
     if age_ms >= kept_ms:
         raise Invalid(
-            f"Iceberg counts a {kind}'s time from its snapshot, which is {duration(age_ms)} old: with "
-            f"{duration(kept_ms)} the very next expiry would drop it.",
+            "Iceberg counts a {kind}'s time from its snapshot, which is {age_ms} old: with {kept_ms} the "
+            "very next expiry would drop it.",
+            kind=KINDS[kind],
+            age_ms=duration(age_ms),
+            kept_ms=duration(kept_ms),
             remedy="Give a retention longer than that, or none.",
         )
 
@@ -227,17 +253,21 @@ def refuse_short(kind: str, source: Snapshot, kept_ms: int | None, now_ms: int) 
 def _refuse_name(heads: Heads, kind: str, name: str) -> None:
     refuse_name(kind, name)
     if any(ref.name == name for ref in heads.refs):
-        raise Invalid(f"Ref {name!r} exists already.", remedy="Delete it first, or choose another name.")
+        raise Invalid("Ref {name!r} exists already.", name=name, remedy="Delete it first, or choose another name.")
 
 
 def _refuse_main(name: str, done: str) -> None:
     if name == MAIN:
-        raise Invalid(f"Branch main is never {done}: without it the table reads as empty.", remedy="Leave it out.")
+        raise Invalid(
+            "Branch main is never {done}: without it the table reads as empty.", done=done, remedy="Leave it out."
+        )
 
 
 def _refuse_there(ref: Ref, source: Snapshot) -> None:
     if ref.snapshot_id == source.id:
-        raise Invalid(f"Branch {ref.name} is at snapshot {source.id} already, so there is nothing to do.")
+        raise Invalid(
+            "Branch {name} is at snapshot {id} already, so there is nothing to do.", name=ref.name, id=source.id
+        )
 
 
 # what is left behind -------------------------------------------------------------------------------------------------

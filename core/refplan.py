@@ -40,7 +40,7 @@ from core.planned import FREES, Plan, Verdict, fingerprint, ordered
 from core.refmoves import Move, find, told_of
 from core.refs import Asked, Verdicts
 from core.runs import Mask, freed
-from core.told import counted, told
+from core.told import counted, listed, told
 from core.units import size
 
 RULES = told("Apache Iceberg 1.11: each ref's own retention, files by reachability")
@@ -191,10 +191,12 @@ def _fewer_than_said(history: History, after: Mask) -> list[str]:
         summary = holder.snapshot.fields.get("summary") if holder.snapshot else None
         said = str((summary or {}).get("total-data-files", ""))
         if after[position] and said.isdecimal() and counts[position] < int(said):
-            found.append(f"{holder.point} ({said} said, {counts[position]} found)")
+            found.append(
+                told("{point} ({said} said, {found} found)", point=holder.point, said=said, found=counts[position])
+            )
     if not found:
         return []
-    what = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
+    what = listed(found[:5] + (["…"] if len(found) > 5 else []))
     fewer = "Manifests name fewer data files than the snapshot's own summary counts (total-data-files): {what}."
     return [told(fewer, what=what)]
 
@@ -221,7 +223,7 @@ def _unchanged(heads: Heads) -> Verdicts:
 
 
 def _moved(judged: Verdicts, move: Move, left: Set[int]) -> Verdicts:
-    why = "on no ref then: until an expiry finds it too old"
+    why = told("on no ref then: until an expiry finds it too old")
     return Verdicts({**judged.refs, **move.told}, {**judged.snapshots, **dict.fromkeys(left, (True, (why,)))})
 
 
@@ -235,7 +237,9 @@ def _refuse_unread(history: History, source: Snapshot) -> None:
     for position, problems in history.incomplete.items():
         if history.holders[position].name == str(source.id):
             raise Corrupt(
-                f"Snapshot {source.id} cannot be read in full, so no ref was let name it: {problems[0].sentence()}",
+                "Snapshot {id} cannot be read in full, so no ref was let name it: {problem}",
+                id=source.id,
+                problem=problems[0].sentence(),
                 path=problems[0].path,
                 remedy="Restore the file, or name another point.",
             )
@@ -246,10 +250,13 @@ def _refuse_unknown(history: History, after: Mask) -> None:
         if after[position]:
             holder = history.holders[position]
             raise Corrupt(
-                f"{holder.point} stays, but it cannot be read in full, so nobody knows which files it still needs: "
-                f"{problems[0].sentence()}",
+                "{point} stays, but it cannot be read in full, so nobody knows which files it still needs: {problem}",
+                point=holder.point,
+                problem=problems[0].sentence(),
                 path=problems[0].path,
-                remedy=f"Restore the file, or let this snapshot go in the same plan (--snapshot {holder.name}).",
+                remedy=told(
+                    "Restore the file, or let this snapshot go in the same plan (--snapshot {name}).", name=holder.name
+                ),
             )
 
 
@@ -270,7 +277,8 @@ def _refuse_unheeded(change: Expire) -> None:
     }
     if unheeded := [name for name, value in given.items() if value is not None]:
         raise Invalid(
-            f"{', '.join(unheeded)}: Iceberg's expiry knows no such thing.",
+            "{unheeded}: Iceberg's expiry knows no such thing.",
+            unheeded=", ".join(unheeded),
             remedy="Give older-than, retain-min, snapshots or refs to drop; each branch keeps by its own rule.",
         )
     if change.older_than_ms is not None and change.time_retained_ms is not None:

@@ -57,7 +57,9 @@ def number(properties: Mapping[str, str], key: str, default: int) -> int:
         return default if text is None else int(text)
     except ValueError:
         raise Corrupt(
-            f"The table property {key} was expected to be a whole number, found {text!r:.60}.",
+            "The table property {key} was expected to be a whole number, found {text!r:.60}.",
+            key=key,
+            text=text,
             remedy="Set the property right.",
         ) from None
 
@@ -99,9 +101,11 @@ def judge(
 ) -> Verdicts:
     """What an expiry takes. `Invalid` for an id that a live ref names, or that is not there."""
     if asked.retain_last is not None and asked.retain_last < 1:
-        raise Invalid(f"At least one snapshot stays, and {asked.retain_last} were to be retained.")
+        raise Invalid(
+            "At least one snapshot stays, and {retain_last} were to be retained.", retain_last=asked.retain_last
+        )
     if missing := sorted(asked.ids - snapshots.keys()):
-        raise Invalid(f"There is no snapshot {missing[0]}, so nothing was changed.")
+        raise Invalid("There is no snapshot {missing}, so nothing was changed.", missing=missing[0])
     age_ms = number(properties, MAX_SNAPSHOT_AGE, FIVE_DAYS_MS)
     cutoff = asked.now_ms - age_ms if asked.older_than_ms is None else asked.older_than_ms
     least = number(properties, MIN_SNAPSHOTS, 1) if asked.retain_last is None else asked.retain_last
@@ -112,7 +116,9 @@ def judge(
         if ref.snapshot_id in asked.ids:
             named = ", ".join(each.name for each in live if each.snapshot_id == ref.snapshot_id)
             raise Invalid(
-                f"Snapshot {ref.snapshot_id} cannot expire: it is still referenced by {named}.",
+                "Snapshot {snapshot_id} cannot expire: it is still referenced by {named}.",
+                snapshot_id=ref.snapshot_id,
+                named=named,
                 remedy="Drop the ref in the same plan, or leave the snapshot out.",
             )
         reasons[ref.snapshot_id].append(

@@ -77,26 +77,26 @@ class Procedure:
 
 def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise Invalid(f"The argument {name} was expected to be a text, found {value!r}.")
+        raise Invalid("The argument {name} was expected to be a text, found {value!r}.", name=name, value=value)
     return value
 
 
 def number(name: str, value: Any) -> int:
     """A number, or one in a text: actions give all their arguments as text."""
     if isinstance(value, bool) or not str(value).strip().lstrip("-").isdecimal():
-        raise Invalid(f"The argument {name} was expected to be a whole number, found {value!r}.")
+        raise Invalid("The argument {name} was expected to be a whole number, found {value!r}.", name=name, value=value)
     return int(value)
 
 
 def flag(name: str, value: Any) -> bool:
     if str(value).lower() not in ("true", "false"):
-        raise Invalid(f"The argument {name} was expected to be true or false, found {value!r}.")
+        raise Invalid("The argument {name} was expected to be true or false, found {value!r}.", name=name, value=value)
     return str(value).lower() == "true"
 
 
 def silent(name: str, value: Any) -> Any:
     """Of an argument that is there for the place it takes."""
-    raise Invalid(f"The argument {name} has no say here.", remedy="Leave it out, or give null.")
+    raise Invalid("The argument {name} has no say here.", name=name, remedy="Leave it out, or give null.")
 
 
 def names(name: str, value: Any) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core import journal as journals
+from core.agreed import read_if_there
 from core.apply import NewTag, verify
 from core.changes import CreateTag
 from core.errors import Conflict, Corrupt, Invalid
@@ -27,9 +28,9 @@ from core.journal import Journal, Run
 from core.model import MAIN, Snapshot
 from core.planned import Plan
 from core.store import Store
-from core.sweep import Receipt, read_if_there
+from core.sweep import Receipt
 from core.table import Table
-from core.units import several
+from core.told import counted, told
 
 ONCE = 1  # the number of a commit that is its user's only one
 
@@ -79,7 +80,9 @@ class Restoration:
         """The tag, then the snapshot; what is there already is not made again. What was made."""
         if self.tag is not None and (now := read_if_there(table, self.tag.path)) != self.tag.content:
             if now is not None:
-                raise Conflict(f"{self.tag.path} is another's by now.", path=self.tag.path, remedy="Undo this run.")
+                raise Conflict(
+                    told("{path} is another's by now.", path=self.tag.path), path=self.tag.path, remedy="Undo this run."
+                )
             self.tag.publish(table.store)
         target = heads.snapshot_of(None, documents.untagged(self.expected), self.source)
         stands = functools.partial(self._stands, table)
@@ -92,7 +95,8 @@ class Restoration:
         """The tag goes. `Invalid` once the snapshot is there."""
         if (made := self.landed(table.store)) is not None:
             raise Invalid(
-                f"Snapshot {made.id} was committed, and others may stand on it: it is not taken away again.",
+                "Snapshot {id} was committed, and others may stand on it: it is not taken away again.",
+                id=made.id,
                 remedy="Resume this run; then roll back to where the table was.",
             )
         if self.tag is None or read_if_there(table, self.tag.path) != self.tag.content:
@@ -102,7 +106,9 @@ class Restoration:
 
     def _stands(self, table: Table, head: Head, _: object) -> list[Any]:
         if self.tag is None and read_if_there(table, self.source) != self.expected:
-            raise Conflict(f"{self.source} was changed by another hand.", path=self.source, remedy="Plan again.")
+            raise Conflict(
+                "{source} was changed by another hand.", source=self.source, path=self.source, remedy="Plan again."
+            )
         if head.snapshot is None or head.snapshot.content != self.newest_bytes:
             raise Conflict(
                 "Others have committed since the rollback was planned, and it would undo that too; nothing was "
@@ -160,7 +166,8 @@ def _refuse_missing(table: Table, plan: Plan) -> None:
     point = next(each.point for each in history.holders if each.path == plan.guards[0][0])
     if missing := table.missing_files(history, point):
         raise Corrupt(
-            f"{several(len(missing), 'data file')} of {point} are not there, so it is no point to go back to; nothing "
-            "was changed.",
+            "{missing} of {point} are not there, so it is no point to go back to; nothing was changed.",
+            missing=counted(len(missing), "{count} data file", "{count} data files"),
+            point=point,
             path=missing[0],
         )

@@ -61,7 +61,9 @@ def policy(
     """What is asked for, completed from the table's options: alone they are what a writer goes by. `Invalid` where it
     contradicts itself."""
     if rules not in RULES:
-        raise Invalid(f"There is no rule set {rules!r}.", remedy=f"Rule sets: {', '.join(RULES)}.")
+        raise Invalid(
+            "There is no rule set {rules!r}.", rules=rules, remedy=told("Rule sets: {rules}.", rules=", ".join(RULES))
+        )
     own_min = _number(options, f"{prefix}.num-retained.min")
     own_max = _number(options, f"{prefix}.num-retained.max")
     if prefix == "changelog":
@@ -80,21 +82,30 @@ def policy(
         )
         least = greatest
     if least < 1:
-        raise Invalid(f"retain-min must be at least 1, not {least}: the newest snapshot always stays.")
+        raise Invalid("retain-min must be at least 1, not {least}: the newest snapshot always stays.", least=least)
     if greatest < 1:
-        raise Invalid(f"retain-max must be at least 1, not {greatest}: the newest snapshot always stays.")
+        raise Invalid(
+            "retain-max must be at least 1, not {greatest}: the newest snapshot always stays.", greatest=greatest
+        )
     if greatest < least:
-        whose = f"from the table's option {prefix}.num-retained.min" if own_min is not None else "the engine's default"
+        whose = (
+            told("from the table's option {prefix}.num-retained.min", prefix=prefix)
+            if own_min is not None
+            else told("the engine's default")
+        )
         least_is = "" if retain_min is not None else f", {whose}"
         raise Invalid(
-            f"retain-max ({greatest}) is below retain-min ({least}{least_is}).",
+            "retain-max ({greatest}) is below retain-min ({least}{least_is}).",
+            greatest=greatest,
+            least=least,
+            least_is=least_is,
             remedy=told("Give both, max at least min."),
         )
     if max_deletes is not None and max_deletes < 1:
-        raise Invalid(f"max-deletes must be at least 1, not {max_deletes}.")
+        raise Invalid("max-deletes must be at least 1, not {max_deletes}.", max_deletes=max_deletes)
     for name, value in (("time-retained", time_retained_ms), ("older-than", older_than_ms)):
         if value is not None and value < 0:
-            raise Invalid(f"{name} must not be negative.")
+            raise Invalid("{name} must not be negative.", name=name)
     if time_retained_ms is None and older_than_ms is None:
         time_retained_ms = _retained_ms(options, prefix)
     thresholds = [] if time_retained_ms is None else [now_ms - time_retained_ms]
@@ -107,7 +118,10 @@ def _retained_ms(options: Mapping[str, str], prefix: str) -> int:
     try:
         return parse_duration_ms(options.get(key, "1 h"))
     except Invalid as error:
-        raise Invalid(f"The table option {key} cannot be read: {error.message}", remedy=error.remedy) from None
+        raise Invalid(
+            told("The table option {key} cannot be read: {message}", key=key, message=error.message),
+            remedy=error.remedy,
+        ) from None
 
 
 def _number(options: Mapping[str, str], key: str) -> int | None:
@@ -117,7 +131,9 @@ def _number(options: Mapping[str, str], key: str) -> int | None:
     try:
         return int(text)
     except ValueError:
-        raise Invalid(f"The table option {key} was expected to be a number, found {text!r}.") from None
+        raise Invalid(
+            "The table option {key} was expected to be a number, found {text!r}.", key=key, text=text
+        ) from None
 
 
 def keeps_changelogs(options: Mapping[str, str]) -> bool:
@@ -196,17 +212,23 @@ def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> Verd
     ids = [each.id for each in retained]
     for each in wanted:
         if each not in ids:
-            raise Invalid(f"Snapshot {each} is not retained, so it cannot go.")
+            raise Invalid("Snapshot {each} is not retained, so it cannot go.", each=each)
     chosen = set(wanted)
     if chosen == set(ids):
-        raise Invalid("All snapshots were named; the newest always stays.", remedy=f"Leave out {ids[-1]}.")
+        raise Invalid(
+            "All snapshots were named; the newest always stays.", remedy=told("Leave out {ids}.", ids=ids[-1])
+        )
     prefix = ids[: len(chosen)]
     if chosen != set(prefix):
         holes = [each for each in ids[: ids.index(max(chosen))] if each not in chosen]
         shown = ", ".join(str(each) for each in holes[:10]) + (" …" if len(holes) > 10 else "")
         raise Invalid(
             "Only the oldest snapshots of a table may go; these would leave a hole, across which Paimon fails.",
-            remedy=f"Name the older ones too ({shown}), or tag what must stay and expire up to {max(chosen)}.",
+            remedy=told(
+                "Name the older ones too ({shown}), or tag what must stay and expire up to {chosen}.",
+                shown=shown,
+                chosen=max(chosen),
+            ),
         )
     kept = told("not named, and {id} is the newest that goes", id=max(chosen))
     reasons = {each: (told("named to go"),) if each in chosen else (kept,) for each in ids}

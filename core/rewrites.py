@@ -16,6 +16,7 @@ from core.errors import Conflict, NotFound
 from core.formats.paimon import layout
 from core.planned import Plan, Step
 from core.store import Store
+from core.told import told
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,14 @@ class Rewrite:
             if now == step.after or (now != step.before and step.after is None and not is_first):
                 continue
             if now != step.before:
-                raise _anothers(step.path, "Undo this run.")
+                raise _anothers(step.path, told("Undo this run."))
             _set(store, step.path, step.after, is_new=now is None)
         if is_guarded:
             self._guard(store, take_back=is_first)
         if late := self._late(store):
             raise Conflict(
-                f"{late} was committed meanwhile, on top of what was removed.",
+                "{late} was committed meanwhile, on top of what was removed.",
+                late=late,
                 path=late,
                 remedy="Undo this run: that brings back what it stands on.",
             )
@@ -84,7 +86,7 @@ class Rewrite:
         found = {step.path: _read(store, step.path) for step in steps}
         for step in steps:
             if found[step.path] not in (step.before, step.after):
-                raise _anothers(step.path, "Resume the run instead.")
+                raise _anothers(step.path, told("Resume the run instead."))
         changed = [step for step in reversed(steps) if found[step.path] != step.before]
         for step in changed:
             _set(store, step.path, step.before, is_new=found[step.path] is None)
@@ -128,7 +130,7 @@ class Rewrite:
             if _read(store, path) != content:
                 if take_back:
                     self.take_back(store)
-                raise _anothers(path, "Plan again.")
+                raise _anothers(path, told("Plan again."))
 
 
 def _is_beyond(path: str, late: str) -> bool:
@@ -138,7 +140,7 @@ def _is_beyond(path: str, late: str) -> bool:
 
 
 def _anothers(path: str, remedy: str) -> Conflict:
-    return Conflict(f"{path} was changed by another hand since it was read.", path=path, remedy=remedy)
+    return Conflict(told("{path} was changed by another hand since it was read.", path=path), path=path, remedy=remedy)
 
 
 def _set(store: Store, path: str, content: bytes | None, *, is_new: bool = False) -> None:
@@ -174,7 +176,7 @@ def _clear(store: Store, directory: str) -> None:
             store.delete(path)
         else:
             raise Conflict(
-                f"{path} was made while its branch was being removed, and is left there.",
+                told("{path} was made while its branch was being removed, and is left there.", path=path),
                 path=path,
                 remedy="Undo this run, or remove what is left with the table's own engine and resume it.",
             )

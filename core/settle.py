@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from core.errors import Invalid
+from core.told import told
 
 SETTLE_S = 30.0
 MOST_SETTLE_S = 86_400.0
@@ -16,8 +17,9 @@ def refuse_settle(settle_s: float) -> None:
     """`Invalid` for a time that cannot be waited: to find out when the references have gone is too late."""
     if not 0 <= settle_s <= MOST_SETTLE_S:
         raise Invalid(
-            f"{settle_s} seconds is no time to wait for writers; nothing was changed.",
-            remedy=f"Wait between 0 and {MOST_SETTLE_S:,.0f} seconds.",
+            "{settle_s} seconds is no time to wait for writers; nothing was changed.",
+            settle_s=settle_s,
+            remedy=told("Wait between 0 and {most_settle_s:,.0f} seconds.", most_settle_s=MOST_SETTLE_S),
         )
 
 

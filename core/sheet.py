@@ -109,7 +109,9 @@ def _zone(name: str) -> dt.tzinfo:
     try:
         return dt.UTC if name == UTC else ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise Invalid(f"There is no time zone {name!r}.", remedy="Write one such as Asia/Shanghai.") from error
+        raise Invalid(
+            "There is no time zone {name!r}.", name=name, remedy="Write one such as Asia/Shanghai."
+        ) from error
 
 
 def section(title: str, *parts: Html) -> Html:

@@ -22,9 +22,11 @@ from urllib.parse import unquote, urlsplit
 import fsspec
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.told import told
 
 LOCAL = ("file", "local")
 _READERS = 16
+_PLACES = told("Give a path or an fsspec URL.")
 _LISTING_ATTEMPTS = 5
 
 
@@ -48,11 +50,11 @@ class Store:
         go by it, and outlive the current directory.
         """
         if not location.strip():
-            raise Invalid("The location is blank.", remedy="Give a path or an fsspec URL.")
+            raise Invalid("The location is blank.", remedy=_PLACES)
         if location.startswith("file:"):
             location = _path_of(location)
         if "\0" in location:
-            raise Invalid("The location holds a NUL character.", remedy="Give a path or an fsspec URL.")
+            raise Invalid("The location holds a NUL character.", remedy=_PLACES)
         given = {"use_listings_cache": False, "skip_instance_cache": True, **(options or {})}
         try:
             if "://" in location:
@@ -62,7 +64,9 @@ class Store:
                 root = fs._strip_protocol(location)
         except (ValueError, ImportError) as error:
             raise Unsupported(
-                f"No file system for {location!r}: {error}.",
+                "No file system for {location!r}: {error}.",
+                location=location,
+                error=error,
                 remedy="Install the fsspec package of that protocol (s3fs, gcsfs, adlfs, ossfs).",
             ) from error
         self._fs = fs
@@ -88,7 +92,7 @@ class Store:
         if relative in ("", "."):
             return self.root
         if relative.startswith("/") or "\\" in relative or "\0" in relative or ".." in relative.split("/"):
-            raise Invalid(f"The path {relative!r} leaves the table's directory.", path=relative)
+            raise Invalid("The path {relative!r} leaves the table's directory.", relative=relative, path=relative)
         return f"{self.root.rstrip('/')}/{relative}"
 
     def url(self, relative: str) -> str:
@@ -102,7 +106,8 @@ class Store:
             return path.removeprefix("./")
         other, root = Store(path), f"{self.root.rstrip('/')}/"
         if other.protocol != self.protocol or not other.root.startswith(root):
-            raise Invalid(f"{path} does not lie in {self.location}.", path=path, remedy="Name a file of this table.")
+            said = told("{path} does not lie in {location}.", path=path, location=self.location)
+            raise Invalid(said, path=path, remedy="Name a file of this table.")
         return other.root.removeprefix(root)
 
     # reading ------------------------------------------------------------------------------------------------
@@ -117,18 +122,26 @@ class Store:
                 # An entry that vanished while the directory was being listed raises the same error.
                 if not self._is_there(path):
                     self._refuse_link(path)
-                    raise NotFound(f"There is no directory {relative or self.location}.", path=path) from error
+                    raise NotFound(
+                        "There is no directory {relative}.", relative=relative or self.location, path=path
+                    ) from error
                 continue
             except Exception as error:
                 raise self._unreadable(path, error) from error
             if len(found) == 1 and found[0]["name"].rstrip("/") == path and found[0]["type"] != "directory":
                 raise Corrupt(
-                    f"A directory was expected at {relative or self.location}, found a file.",
+                    "A directory was expected at {relative}, found a file.",
+                    relative=relative or self.location,
                     path=path,
                     remedy="Move the file away, or name the directory that is meant.",
                 )
             return sorted(self._entries(found, path), key=lambda entry: entry.name)
-        raise Corrupt(f"The directory {relative} kept changing while it was listed.", path=path, remedy="Try again.")
+        raise Corrupt(
+            "The directory {relative} kept changing while it was listed.",
+            relative=relative,
+            path=path,
+            remedy="Try again.",
+        )
 
     def ls_if_there(self, relative: str) -> list[Entry]:
         """As `ls`, with an absent directory answered by no entries: for directories a format makes only when needed."""
@@ -144,7 +157,7 @@ class Store:
             data = self._fs.cat_file(path)
         except FileNotFoundError as error:
             self._refuse_link(path)
-            raise NotFound(f"There is no file {relative}.", path=path) from error
+            raise NotFound("There is no file {relative}.", relative=relative, path=path) from error
         except Exception as error:
             raise self._unreadable(path, error) from error
         return bytes(data)
@@ -196,12 +209,13 @@ class Store:
                 self._fs.pipe_file(path, data, mode="create")
             else:
                 raise Unsupported(
-                    f"Files cannot be created exclusively on {self.protocol!r} stores, so nothing was written.",
+                    "Files cannot be created exclusively on {protocol!r} stores, so nothing was written.",
+                    protocol=self.protocol,
                     path=path,
                     remedy="Make this change with the table's own engine.",
                 )
         except FileExistsError as error:
-            raise Conflict(f"{relative} exists already.", path=path) from error
+            raise Conflict("{relative} exists already.", relative=relative, path=path) from error
         except SnapscopeError:
             raise
         except Exception as error:  # client libraries raise what they like
@@ -226,11 +240,17 @@ class Store:
         """
         if other := _elsewhere(relative):
             if other[0].protocol == self.protocol and f"{other[0].root}/".startswith(f"{self.root}/"):
-                raise Invalid(f"{relative} lies in the table, where it has another name; it was kept.", path=relative)
+                raise Invalid(
+                    "{relative} lies in the table, where it has another name; it was kept.",
+                    relative=relative,
+                    path=relative,
+                )
             return other[0].delete(other[1])
         path = self.full(relative)
         if self.is_local and not os.path.realpath(path).startswith(os.path.realpath(self.root) + os.sep):
-            raise Invalid(f"{relative} lies outside the table behind a symbolic link; it was kept.", path=path)
+            raise Invalid(
+                "{relative} lies outside the table behind a symbolic link; it was kept.", relative=relative, path=path
+            )
         try:
             self._fs.rm_file(path)
         except FileNotFoundError:
@@ -284,14 +304,16 @@ class Store:
 
     def _unwritable(self, path: str, error: Exception) -> Corrupt:
         return Corrupt(
-            f"The store could not write this file: {type(error).__name__}: {error}.",
+            "The store could not write this file: {error}.",
+            error=f"{type(error).__name__}: {error}",
             path=path,
             remedy="Check space and access, then try again.",
         )
 
     def _unreadable(self, path: str, error: Exception) -> Corrupt:
         return Corrupt(
-            f"The store could not answer for this path: {type(error).__name__}: {error}.",
+            "The store could not answer for this path: {error}.",
+            error=f"{type(error).__name__}: {error}",
             path=path,
             remedy="Check access and connection, then try again; nothing was changed.",
         )
@@ -302,10 +324,10 @@ def _path_of(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise Invalid(f"{url!r} is no URL: {error}.", remedy="Give a path or an fsspec URL.") from error
+        raise Invalid("{url!r} is no URL: {error}.", url=url, error=error, remedy=_PLACES) from error
     if parts.netloc not in ("", "localhost") or not parts.path.strip("/") or parts.query or parts.fragment:
         raise Invalid(
-            f"{url!r} names no path on this machine.", remedy="Write file:///path, with ? and # as %3F and %23."
+            "{url!r} names no path on this machine.", url=url, remedy="Write file:///path, with ? and # as %3F and %23."
         )
     return unquote(parts.path)
 
@@ -364,7 +386,8 @@ def _create_local(path: str, data: bytes) -> None:
             if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
                 raise
             raise Unsupported(
-                f"This disk has no hard links ({error.strerror}), so files cannot be created exclusively on it.",
+                "This disk has no hard links ({strerror}), so files cannot be created exclusively on it.",
+                strerror=error.strerror,
                 path=path,
                 remedy="Make this change with the table's own engine.",
             ) from error

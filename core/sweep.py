@@ -12,23 +12,25 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
 
 import pyarrow as pa
 
 from core import journal as journals
 from core import settle
+from core.agreed import ATTEMPTS, agreed, read_if_there
 from core.changes import Expire, ReplaceTag
-from core.errors import Conflict, Corrupt, NotFound, SnapscopeError
+from core.errors import Conflict, Corrupt, SnapscopeError
 from core.formats.paimon import crosscheck, layout, references
 from core.history import History
 from core.journal import Journal
 from core.model import Heads, Line, Problem
 from core.table import Progress, Table
-from core.units import is_true, several
+from core.told import both, counted, told
+from core.units import is_true
 
 BATCH = 1000
 DELETERS = 8
-_AGREEMENT_ATTEMPTS = 20
 _OWN = (layout.SNAPSHOT, layout.TAG, layout.CHANGELOG, layout.SCHEMA, layout.CONSUMER, layout.BRANCH)
 _PLACE = re.compile(
     rf"({layout.MANIFEST}|{layout.INDEX}|{layout.STATISTICS})/[^/]+"
@@ -118,7 +120,7 @@ def _leave_changelogs(table: Table, work: Work) -> list[str]:
         if references.publish(table.store, path, contents[source]):
             created.append(path)
         elif read_if_there(table, path) != contents[source]:
-            raise Conflict(f"{path} exists with other content; nothing was deleted.", path=path)
+            raise Conflict(told("{path} exists with other content; nothing was deleted.", path=path), path=path)
     if created:
         newest = max(int(path.rsplit("-", 1)[-1]) for path in created)
         table.store.put(layout.hint(work.branch, layout.LATEST, layout.CHANGELOG), str(newest).encode())
@@ -141,10 +143,15 @@ def _remove_references(table: Table, work: Work) -> list[str]:
             if not work.is_first:
                 continue
             raise Conflict(
-                f"{path} was rewritten while the plan was applied; {several(len(deleted), 'reference')} had gone, "
-                "no file was deleted.",
+                told(
+                    "{path} was rewritten while the plan was applied; {deleted} had gone, no file was deleted.",
+                    path=path,
+                    deleted=counted(len(deleted), "{count} reference", "{count} references"),
+                ),
                 path=path,
-                remedy=f"Take it back with `snapscope undo {work.run}`, or go on with `snapscope resume {work.run}`.",
+                remedy=told(
+                    "Take it back with `snapscope undo {run}`, or go on with `snapscope resume {run}`.", run=work.run
+                ),
             )
         if table.store.delete(path):
             deleted.append(path)
@@ -195,7 +202,7 @@ def _sweep(
         if done.is_cancelled:
             break
     left = _history(table, agreed(table))
-    sweep.problems += [f"After the sweep: {problem}" for problem in _broken(table, left, sizes)]
+    sweep.problems += [told("After the sweep: {problem}", problem=problem) for problem in _broken(table, left, sizes)]
     _clean_directories(table, sweep.deleted, left.heads.main)
     # What is refused once may be granted to a resume. What is refused again is told, and left to be found as orphans:
     # an open run would block the table for ever.
@@ -257,10 +264,10 @@ def _delete(
                 if table.store.delete(path):
                     swept.deleted.append(path)
                 else:
-                    swept.kept_back.append((path, "was gone already"))
+                    swept.kept_back.append((path, told("was gone already")))
             except SnapscopeError as error:
-                swept.kept_back.append((path, f"not deleted: {error}"))
-                swept.problems.append(f"{path} was not deleted: {error}")
+                swept.kept_back.append((path, told("not deleted: {error}", error=str(error))))
+                swept.problems.append(told("{path} was not deleted: {error}", path=path, error=str(error)))
 
     with ThreadPoolExecutor(DELETERS) as pool:
         try:
@@ -272,7 +279,7 @@ def _delete(
     for sort in (swept.deleted, swept.kept_back, swept.problems):
         sort.sort()
     doubts = {why for _, why in swept.kept_back if why.startswith("kept, because")}
-    swept.problems += [f"Some files were {why}." for why in sorted(doubts)]
+    swept.problems += [told("Some files were {why}.", why=why) for why in sorted(doubts)]
 
 
 def _clean_directories(table: Table, deleted: Sequence[str], main: Line) -> None:
@@ -286,38 +293,6 @@ def _clean_directories(table: Table, deleted: Sequence[str], main: Line) -> None
             directory = directory.rpartition("/")[0]
 
 
-def agreed(table: Table) -> Heads:
-    """References as two successive reads agree on: a rename moves while one scans.
-
-    A table that is written to never stands still. New snapshots are no disagreement, and a snapshot that vanished is
-    none once its name was asked for: everything else that was seen must be seen again, byte for byte.
-    """
-    before = table.heads(patience_s=2.0)
-    if table.own:
-        return before  # one document, read at once
-    for _ in range(_AGREEMENT_ATTEMPTS):
-        after = table.heads(patience_s=2.0)
-        if _agree(table, before, after):
-            return after
-        before = after
-    raise Conflict("The table's references kept changing; no file was deleted.", remedy="Resume when it is calmer.")
-
-
-def _agree(table: Table, before: Heads, after: Heads) -> bool:
-    seen, now = before.references, after.references
-    changed = {path for path in seen.keys() | now.keys() if seen.get(path) != now.get(path)}
-    changed -= {path for path in changed if f"/{layout.CONSUMER}/" in f"/{path}"}  # readers' progress holds no file
-    snapshots = {
-        layout.reference(line.branch, layout.SNAPSHOT, each.id)
-        for heads in (before, after)
-        for line in heads.lines
-        for each in line.snapshots
-    }
-    is_new = changed - seen.keys()
-    is_gone = changed - now.keys()
-    return changed <= snapshots & (is_new | is_gone) and all(read_if_there(table, path) is None for path in is_gone)
-
-
 def _broken(table: Table, history: History, planned: Collection[str]) -> list[str]:
     """In sentences: each remaining point that cannot be read in full or lacks a file that was planned to go. A point
     made while files went comes too late for some, and looks whole where its metadata came through."""
@@ -325,9 +300,17 @@ def _broken(table: Table, history: History, planned: Collection[str]) -> list[st
     for position, problems in history.incomplete.items():
         unread.setdefault(problems[0], []).append(history.holders[position].point)
     return [
-        *(f"{', '.join(points[:10])} cannot be read in full: {each.sentence()}" for each, points in unread.items()),
         *(
-            f"{point} lacks {several(len(paths), 'file')} that went, such as {paths[0]}."
+            told("{points} cannot be read in full: {problem}", points=", ".join(points[:10]), problem=each.sentence())
+            for each, points in unread.items()
+        ),
+        *(
+            told(
+                "{point} lacks {files} that went, such as {first}.",
+                point=point,
+                files=counted(len(paths), "{count} file", "{count} files"),
+                first=paths[0],
+            )
             for point, paths in table.lacking(history, planned).items()
         ),
     ]
@@ -335,7 +318,7 @@ def _broken(table: Table, history: History, planned: Collection[str]) -> list[st
 
 def _history(table: Table, heads: Heads) -> History:
     """Who holds what by these references; by newer ones where what could not be read has gone: others expire, too."""
-    for _ in range(_AGREEMENT_ATTEMPTS):
+    for _ in range(ATTEMPTS):
         history = table.history(heads)
         unread = [history.holders[position].path for position in history.incomplete]
         if not unread:
@@ -350,7 +333,7 @@ def _outside(path: str) -> str | None:
     """Why a path is none of a table's files, None if it is: what damaged or hostile metadata names may be anything."""
     if _PLACE.fullmatch(path) and path.split("/", 1)[0] not in _OWN and ".." not in path.split("/"):
         return None
-    return "it lies where no table keeps its files"
+    return told("it lies where no table keeps its files")
 
 
 def _reasons_to_stay(
@@ -360,7 +343,8 @@ def _reasons_to_stay(
     history = _history(table, heads)
     if history.incomplete:
         raise Corrupt(
-            f"No further file was deleted. {' '.join(_broken(table, history, {path for path, _, _ in frees})[:10])}",
+            "No further file was deleted. {broken}",
+            broken=reduce(both, _broken(table, history, {path for path, _, _ in frees})[:10]),
             path=history.problems[0].path,
             remedy="Restore it, or remove what names it with the table's own engine; then resume this run.",
         )
@@ -375,7 +359,7 @@ def _reasons_to_stay(
 
     def why_not(path: str) -> str | None:
         if path in held:
-            return "held by a reference made since"
+            return told("held by a reference made since")
         return doubt(path) or (None if table.own else _outside(path))
 
     return why_not
@@ -387,14 +371,9 @@ def refuse_contradictions(history: History, findings: crosscheck.Findings, stays
         point = history.holders[position].point
         if point in stays:
             raise Corrupt(
-                f"{point} stays, and what is written of it contradicts itself, so nobody knows which files it needs: "
-                f"{problem.sentence()} No file was deleted.",
+                "{point} stays, and what is written of it contradicts itself, so nobody knows which files it "
+                "needs: {problem} No file was deleted.",
+                point=point,
+                problem=problem.sentence(),
                 path=problem.path,
             )
-
-
-def read_if_there(table: Table, path: str) -> bytes | None:
-    try:
-        return table.store.read(path)
-    except NotFound:
-        return None

@@ -43,6 +43,7 @@ from core.history import History
 from core.model import MAIN, Heads
 from core.planned import Plan
 from core.store import LOCAL, Store
+from core.told import told
 
 Progress = Callable[[int, int], None]
 
@@ -116,7 +117,7 @@ class Table:
         elif isinstance(change, CreateTag | ReplaceTag | RenameTag | DeleteTags):
             plan = _of_tags(plan, history)
         if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
-            note = "If this store keeps versions of deleted objects, they are billed until those versions expire."
+            note = told("If this store keeps versions of deleted objects, they are billed until those versions expire.")
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
         unknown = plan.without_size()
         return plan.with_sizes({path: self.store.size(path) for path in unknown}) if unknown else plan
@@ -205,16 +206,20 @@ def open_table(location: str) -> Table:
         names = {entry.name for entry in store.ls()}
     except NotFound as error:
         raise NotFound(
-            f"There is no table at {location}.",
+            "There is no table at {location}.",
+            location=location,
             path=location,
             remedy="Check the path; `snapscope tables WAREHOUSE` lists.",
         ) from error
     if any(name.endswith(".db") for name in names):
         raise Invalid(
-            f"{location} is a warehouse, not a table.", remedy=f"Name a table, such as {location}/<db>.db/<table>."
+            "{location} is a warehouse, not a table.",
+            location=location,
+            remedy=told("Name a table, such as {location}/<db>.db/<table>.", location=location),
         )
     raise NotFound(
-        f"{location} holds no table: neither Paimon's schema/schema-<N> nor Iceberg's metadata/*.metadata.json.",
+        "{location} holds no table: neither Paimon's schema/schema-<N> nor Iceberg's metadata/*.metadata.json.",
+        location=location,
         path=location,
     )
 

@@ -20,6 +20,7 @@ from core.model import MAIN, Line
 from core.planned import Plan
 from core.retention import ended_tags
 from core.table import Table
+from core.told import told
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ def automatic(table: Table, history: History, now_ms: int, branch: str = MAIN) -
     ]
     notes = () if of is None else of.notes
     if of is not None and branch != MAIN:
-        notes += ("Paimon up to 2.0 writes a branch's automatic tags among main's; here they are the branch's own.",)
+        notes += (
+            told("Paimon up to 2.0 writes a branch's automatic tags among main's; here they are the branch's own."),
+        )
     coming = () if of is None else autotag.coming(of, due.after, line, now_ms)
     return Tagging(of, tuple(plans), coming, why, notes)
 
@@ -86,5 +89,5 @@ def _line(table: Table, history: History, branch: str) -> Line:
         )
     line = history.heads.line(branch)
     if line is None:
-        raise NotFound(f"There is no branch {branch!r}.", path=table.location)
+        raise NotFound("There is no branch {branch!r}.", branch=branch, path=table.location)
     return line

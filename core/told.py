@@ -31,6 +31,28 @@ def joined(clauses: Sequence[str]) -> str:
     return told("{first}; {rest}", first=first, rest=joined(rest)) if rest else first
 
 
+def listed(clauses: Sequence[str]) -> str:
+    """Clauses with `, ` between; "" of none."""
+    first, *rest = clauses or ("",)
+    return told("{first}, {rest}", first=first, rest=listed(rest)) if rest else first
+
+
+def clause(sentence: str) -> Told:
+    """A sentence that stands within another: without its full stop."""
+    made = Told(sentence.rstrip("."))
+    made.template, made.values = "{clause}", {"clause": sentence}
+    return made
+
+
+def literal(sentence: str) -> Told:
+    """A sentence that stands in the code as it is: its own template."""
+    if isinstance(sentence, Told):
+        return sentence
+    made = Told(sentence)
+    made.template, made.values = sentence, {}
+    return made
+
+
 def both(first: str, second: str) -> Told:
     """One sentence after another."""
     return told("{first} {second}", first=first, second=second)

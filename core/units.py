@@ -44,7 +44,9 @@ def parse_duration_ms(text: str) -> int:
     factor = _UNITS_MS.get(match[2].lower()) if match else None
     if match is None or factor is None:
         raise Invalid(
-            f"{text!r} is no duration.", remedy="Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms."
+            "{text!r} is no duration.",
+            text=text,
+            remedy="Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms.",
         )
     return int(int(match[1]) * factor)
 
@@ -54,7 +56,7 @@ def parse_size_bytes(text: str) -> int:
     match = _SIZE.fullmatch(text)
     factor = _UNITS_BYTES.get(match[2].lower()) if match else None
     if match is None or factor is None:
-        raise Invalid(f"{text!r} is no size.", remedy="Write a whole number and a unit: 8 mb, 128 kb, 1 gb.")
+        raise Invalid("{text!r} is no size.", text=text, remedy="Write a whole number and a unit: 8 mb, 128 kb, 1 gb.")
     return int(match[1]) * factor
 
 
@@ -78,7 +80,9 @@ def wall_clock(time_ms: int) -> dt.datetime:
     try:
         return dt.datetime.fromtimestamp(time_ms / 1000, dt.UTC).astimezone().replace(tzinfo=None)
     except (ValueError, OverflowError, OSError) as error:
-        raise Invalid(f"{time_ms} ms since 1970 is no calendar time.", remedy="Name a time of this age.") from error
+        raise Invalid(
+            "{time_ms} ms since 1970 is no calendar time.", time_ms=time_ms, remedy="Name a time of this age."
+        ) from error
 
 
 def duration(ms: int) -> str:

@@ -15,6 +15,7 @@ from core.formats.iceberg import heads as iceberg_heads
 from core.formats.paimon import heads as paimon_heads
 from core.model import Problem
 from core.store import Store
+from core.told import told
 
 DEMO_MARKER = ".snapscope-demo"
 
@@ -59,7 +60,7 @@ def list_tables(location: str) -> Warehouse:
     try:
         entries = store.ls()
     except NotFound as error:
-        raise NotFound(f"There is no warehouse at {location}.", path=location) from error
+        raise NotFound("There is no warehouse at {location}.", location=location, path=location) from error
     tables: list[TableRef] = []
     problems: list[Problem] = []
     if base.endswith(".db"):
@@ -86,14 +87,14 @@ def _of_catalogs(location: str) -> Warehouse:
         try:
             for table in catalogs.tables(each, namespace):
                 if isinstance(table, SnapscopeError):
-                    problems.append(Problem(each, "a namespace that can be listed", table.message))
+                    problems.append(Problem(each, told("a namespace that can be listed"), table.message))
                     continue
                 database = ".".join(table[:-1] if catalog else (each, *table[:-1]))
                 tables.append(TableRef(database, table[-1], catalogs.url(each, *table), "iceberg"))
         except SnapscopeError as error:
             if catalog:
                 raise
-            problems.append(Problem(each, "a catalog that answers", error.message))
+            problems.append(Problem(each, told("a catalog that answers"), error.message))
     return Warehouse(base, tuple(tables), False, tuple(problems))
 
 
@@ -117,7 +118,7 @@ def _pinned(location: str) -> Warehouse:
     above, _, name = location.rstrip("/").rpartition("/")
     store = Store(above or ("/" if location.startswith("/") else "."))
     if name not in {entry.name for entry in store.ls()}:
-        raise NotFound(f"There is no file {location}.", path=location)
+        raise NotFound("There is no file {location}.", location=location, path=location)
     parts = store.location.removesuffix(f"/{iceberg_heads.DIRECTORY}").rsplit("/", 2)
     own = f"{store.location}/{name}"
     return Warehouse(
@@ -138,7 +139,7 @@ def _list_iceberg(store: Store, directory: str, base: str, tables: list[TableRef
             if iceberg_heads.is_table(store.at(f"{directory}/{name}"))
         ]
     except SnapscopeError as error:
-        problems.append(Problem(directory, "a directory that can be listed", error.message))
+        problems.append(Problem(directory, told("a directory that can be listed"), error.message))
 
 
 def _list_database(store: Store, directory: str, base: str, tables: list[TableRef], problems: list[Problem]) -> None:
@@ -147,7 +148,7 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
     try:
         entries = store.ls(directory)
     except SnapscopeError as error:
-        problems.append(Problem(directory or base, "a database directory that can be listed", error.message))
+        problems.append(Problem(directory or base, told("a database directory that can be listed"), error.message))
         return
     for entry in entries:
         inner = f"{directory}/{entry.name}".lstrip("/")
@@ -155,7 +156,7 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
             if entry.is_dir and (of := format_of(store.at(inner))):
                 tables.append(TableRef(database, entry.name, f"{location}/{entry.name}", of))
         except SnapscopeError as error:
-            problems.append(Problem(inner, "a table directory that can be listed", error.message))
+            problems.append(Problem(inner, told("a table directory that can be listed"), error.message))
 
 
 def is_demo(location: str) -> bool:

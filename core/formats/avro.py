@@ -95,7 +95,8 @@ def _refuse_nulls(
         if column.required and rows[column.name].null_count:
             for number in rows.filter(pc.is_null(rows[column.name]))["file"].unique().to_pylist():
                 errors[number] = Corrupt(
-                    f"The Avro field {_shown(column)} was expected in every record, some have none.",
+                    "The Avro field {column} was expected in every record, some have none.",
+                    column=_shown(column),
                     path=paths[number],
                     remedy="The file was not written by a known version of the table format.",
                 )
@@ -138,7 +139,8 @@ def _decode(
             each = [_decode(paths, [member], selection, columns, errors) for member in members]
             return pa.concat_tables(each)
         errors[members[0][0]] = Corrupt(
-            f"A whole Avro file was expected, decoding failed: {_first_line(error)}.",
+            "A whole Avro file was expected, decoding failed: {first_line}.",
+            first_line=_first_line(error),
             path=paths[members[0][0]],
             remedy="The file is damaged; restore it or drop the points that need it.",
         )
@@ -235,7 +237,9 @@ def _selection(schema: bytes, columns: Sequence[Column]) -> str:
     try:
         record = json.loads(schema)
     except (ValueError, RecursionError) as error:
-        raise Corrupt(f"The Avro header's schema is no JSON: {error}.", remedy="The file is damaged.") from error
+        raise Corrupt(
+            "The Avro header's schema is no JSON: {error}.", error=error, remedy="The file is damaged."
+        ) from error
     parts = []
     for column in columns:
         fields = _resolve(record, column.path)
@@ -245,7 +249,8 @@ def _selection(schema: bytes, columns: Sequence[Column]) -> str:
             parts.append(f'{text} as "{column.name}"')
         elif column.required:
             raise Corrupt(
-                f"The Avro record was expected to have a field {_shown(column)}, it has none.",
+                "The Avro record was expected to have a field {column}, it has none.",
+                column=_shown(column),
                 remedy="The file was not written by a known version of the table format.",
             )
         else:
@@ -266,7 +271,9 @@ def _resolve(record: Any, path: Sequence[str | int]) -> list[Mapping[str, Any]] 
         if field is None:
             return None
         if not isinstance(field.get("name"), str) or not _NAME.fullmatch(field["name"]):
-            raise Corrupt(f"{field.get('name')!r:.60} is no name of an Avro field.", remedy="The file is damaged.")
+            raise Corrupt(
+                "{name!r:.60} is no name of an Avro field.", name=field.get("name"), remedy="The file is damaged."
+            )
         found.append(field)
         record = field.get("type")
     return found
@@ -283,7 +290,9 @@ def _spelling(record: str, type_: Any) -> str:
     for each in fields_of(type_) or ():
         is_named = isinstance(each.get("name"), str) and _NAME.fullmatch(each["name"])
         if not is_named or type(each.get("field-id")) is not int:
-            raise Corrupt(f"{each.get('name')!r:.60} is no Avro field with an id.", remedy="The file is damaged.")
+            raise Corrupt(
+                "{name!r:.60} is no Avro field with an id.", name=each.get("name"), remedy="The file is damaged."
+            )
         value = f"{record}['{each['name']}']"
         text = f"encode({value}, 'hex')" if _is_binary(each.get("type")) else f"cast({value} as varchar)"
         if _is_local(each.get("type")):

@@ -44,7 +44,9 @@ def frame(path: str) -> Frame:
             remedy="Whatever needs it can no longer be read in full.",
         ) from error
     except OSError as error:
-        raise Corrupt(f"The file could not be read: {error}.", path=path, remedy="Check access to it.") from error
+        raise Corrupt(
+            "The file could not be read: {error}.", error=error, path=path, remedy="Check access to it."
+        ) from error
     if not data.startswith(MAGIC):
         raise Unsupported(
             "An Avro file was expected, found other content.",
@@ -69,7 +71,9 @@ def frame(path: str) -> Frame:
             raise ValueError("the header is cut off")
     except (ValueError, IndexError, KeyError) as error:
         raise Corrupt(
-            f"A whole Avro file was expected; this one of {len(data)} bytes is cut off or damaged ({error}).",
+            "A whole Avro file was expected; this one of {data} bytes is cut off or damaged ({error}).",
+            data=len(data),
+            error=error,
             path=path,
             remedy="Restore the file or drop the points that need it.",
         ) from error

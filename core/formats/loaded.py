@@ -84,7 +84,11 @@ def local_copies(
         if not isinstance(content, SnapscopeError) and len(content) != sizes[name]:
             # Half an answer may be a whole Avro file with fewer records, and what is kept here is kept for good.
             content = Corrupt(
-                f"{sizes[name]:,} bytes are listed, and {len(content):,} were read.", path=path, remedy="Try again."
+                "{sizes:,} bytes are listed, and {content:,} were read.",
+                sizes=sizes[name],
+                content=len(content),
+                path=path,
+                remedy="Try again.",
             )
         if isinstance(content, SnapscopeError):
             errors[name] = content

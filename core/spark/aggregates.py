@@ -48,7 +48,7 @@ def column_of(function: Function, column: pa.ChunkedArray, keys: int) -> Any:
         case name if name == LAST_NON_NULL:
             return _LastNonNull(column, keys)
         case name:
-            raise Unsupported(f"The aggregate function '{name}' is not known.")
+            raise Unsupported("The aggregate function '{name}' is not known.", name=name)
 
 
 class _Key(merge.Picked):
@@ -155,7 +155,8 @@ class _Computed:
     def exact(self, found: _Values, is_exact: Mask) -> _Values:
         if not is_exact.all():
             raise Unsupported(
-                f"A number does not fit its type {self.column.type} when it is aggregated.",
+                "A number does not fit its type {type} when it is aggregated.",
+                type=self.column.type,
                 remedy="The engine's releases answer differently here; none can be called right.",
             )
         return found

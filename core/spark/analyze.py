@@ -33,17 +33,17 @@ def analyze(
     history = table.history()
     line = history.heads.line(at.branch)
     if line is None:
-        raise NotFound(f"There is no branch '{at.branch}'.", path=table.location)
+        raise NotFound("There is no branch '{branch}'.", branch=at.branch, path=table.location)
     if not line.snapshots:
         return None
     newest_one = max(line.snapshots, key=lambda snapshot: snapshot.id)
     opened = points.opened_at(table, history, resolve(history.heads, str(newest_one.id), at.branch))
     rows = points.rows(spark, opened).frame
-    counted, told = _counted(rows, _chosen(opened.schema, columns))
+    counted, columns_of = _counted(rows, _chosen(opened.schema, columns))
     live = newest.live_entries(table.store, opened.snapshot)
     size, stored = sum(entry["_FILE"]["_FILE_SIZE"] for entry in live), newest.rows(live)
     content = statistics.document(
-        opened.snapshot.id, opened.schema, counted, size * counted // stored if stored else 0, told
+        opened.snapshot.id, opened.schema, counted, size * counted // stored if stored else 0, columns_of
     )
     return commit.run(table.store, Change("ANALYZE", statistics=content, refuse=_refuse), at)
 
@@ -52,10 +52,10 @@ def _refuse(schema: Schema) -> None:
     """Statistics are written for every kind of table; the commit itself must still be one like any other."""
     for name, usual in (("type", "table"), ("manifest.format", "avro")):
         if (value := schema.options.get(name, usual)) != usual:
-            raise Unsupported(f"The option '{name}' = '{value}' is not honoured by this writer.")
+            raise Unsupported("The option '{name}' = '{value}' is not honoured by this writer.", name=name, value=value)
     for name in schema.options:
         if name.startswith("commit.callback") or name in ("row-tracking.enabled", "write.sequence-number-init-mode"):
-            raise Unsupported(f"The option '{name}' is not known to this writer.")
+            raise Unsupported("The option '{name}' is not known to this writer.", name=name)
 
 
 def _chosen(schema: Schema, columns: Sequence[str] | None) -> dict[str, Type]:
@@ -64,9 +64,11 @@ def _chosen(schema: Schema, columns: Sequence[str] | None) -> dict[str, Type]:
         return {name: of for name, of in fields.items() if statistics.is_analyzable(of)}
     for name in columns:
         if name not in fields:
-            raise NotFound(f"There is no column '{name}'; the table has {', '.join(fields)}.")
+            raise NotFound("There is no column '{name}'; the table has {fields}.", name=name, fields=", ".join(fields))
         if not statistics.is_analyzable(fields[name]):
-            raise Unsupported(f"The column '{name}' of type {types.text(fields[name])} has no statistics.")
+            raise Unsupported(
+                "The column '{name}' of type {types} has no statistics.", name=name, types=types.text(fields[name])
+            )
     return {name: fields[name] for name in columns}
 
 
@@ -77,16 +79,16 @@ def _counted(rows: DataFrame, columns: dict[str, Type]) -> tuple[int, dict[str, 
         asked += _asked(F.col(types.quoted(name)), of)
     (row,) = rows.select(*(each.alias(f"c{number}") for number, each in enumerate(asked))).toArrow().to_pylist()
     count, *values = row.values()
-    told = {}
+    found = {}
     for number, (name, of) in enumerate(columns.items()):
         filled, distinct, least, greatest, average, longest = values[6 * number : 6 * number + 6]
         width = statistics.SIZES.get(of.root, 8 if (of.size or 0) <= 18 else 16)
         if of.root in statistics.TEXTS:
             width = 20 if of.root in ("CHAR", "VARCHAR") else 100  # Spark's own guess where there is no value
-        told[name] = statistics.Column(
+        found[name] = statistics.Column(
             min(distinct, filled), count - filled, least, greatest, average or width, longest or width
         )
-    return count, told
+    return count, found
 
 
 def _asked(column: Column, of: Type) -> list[Column]:

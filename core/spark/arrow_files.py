@@ -67,7 +67,9 @@ def read(
     if deleted is None or not len(deleted):
         return whole
     if int(deleted.max()) >= rows:
-        raise Corrupt(f"Row {int(deleted.max())} is deleted in a file of {rows} rows.", path=path)
+        raise Corrupt(
+            "Row {deleted} is deleted in a file of {rows} rows.", deleted=int(deleted.max()), rows=rows, path=path
+        )
     keep = np.ones(rows, dtype=np.bool_)
     keep[deleted] = False
     return whole.filter(pa.array(keep))

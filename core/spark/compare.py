@@ -21,6 +21,7 @@ from core.model import Field, Schema
 from core.spark import keyed, points, read
 from core.spark.alike import alike, paths_of, rows_of
 from core.spark.points import Opened
+from core.told import told
 
 ADDED, REMOVED, CHANGED, SAME = "added", "removed", "changed", "same"
 
@@ -174,7 +175,7 @@ def compare(
         plan = keyed.only(plan, paths_of(plan) - same)
         read_paths |= paths_of(plan)
         frames.append(points.rows(spark, point, plan).frame)
-    notes = [f"Left out: {each}" for point in (a, b) for each in point.plan.left_out]
+    notes: list[str] = [told("Left out: {each}", each=each) for point in (a, b) for each in point.plan.left_out]
     notes += [each for point in (a, b) for each in point.differs]
     live = {*a.files["path"].to_pylist(), *b.files["path"].to_pylist()}
     return side_by_side(columns, frames, (len(read_paths), len(live)), rows_of(b, same), notes)
@@ -199,9 +200,11 @@ def side_by_side(
     frame = _by_key(both, columns) if any(each.is_key for each in columns) else _by_row(both, columns)
     more = []
     if dropped := [each.name for each in columns if each.after is None]:
-        more.append(f"Not compared, because only the first point has that: {', '.join(dropped)}")
+        more.append(told("Not compared, because only the first point has that: {dropped}", dropped=", ".join(dropped)))
     if not_read is None:
-        more.append("Unchanged rows are not counted: those of files that were not read are known only by merging them")
+        more.append(
+            told("Unchanged rows are not counted: those of files that were not read are known only by merging them")
+        )
     return Compared(
         frame=frame,
         columns=columns,

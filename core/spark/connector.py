@@ -34,6 +34,7 @@ from core.places import cache_dir
 from core.spark.points import Rows, decided
 from core.spark.session import is_local, said
 from core.table import Table
+from core.told import both, told
 
 SETTING = "SNAPSCOPE_CONNECTORS"
 PLAIN, CONNECTOR = "plain", "connector"
@@ -43,7 +44,7 @@ _NAMES = {"paimon": "Paimon Spark connector", "iceberg": "Iceberg Spark runtime"
 _CLASSES = {"paimon": "org.apache.paimon.spark.SparkSource", "iceberg": "org.apache.iceberg.spark.source.IcebergSource"}
 _EXAMPLE = "/path/to/the.jar or org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0"
 _COORDINATES = re.compile(r"[\w.\-]+:[\w.\-]+:[\w.\-]+")
-_ASK_PLAIN = "Ask plain Spark instead (--engine plain)."
+_ASK_PLAIN = told("Ask plain Spark instead (--engine plain).")
 _STARTS = re.compile(  # options of a Paimon table that say where its scans start
     r"scan\.(mode|version|snapshot-id|tag-name|watermark|timestamp.*|bounded.*|.*creation-time.*)|incremental-.*"
 )
@@ -62,14 +63,19 @@ def configured() -> tuple[str, ...]:
             try:
                 path.open("rb").close()
             except OSError as error:
-                raise NotFound(f"{SETTING} names a jar that cannot be read: {error}.", path=str(path)) from error
+                raise NotFound(
+                    "{setting} names a jar that cannot be read: {error}.", setting=SETTING, error=error, path=str(path)
+                ) from error
             found.append(str(path))
         elif _COORDINATES.fullmatch(each):
             found.append(each)
         else:
-            remedy = f"Write {_EXAMPLE}; several are parted by commas."
+            remedy = told("Write {example}; several are parted by commas.", example=_EXAMPLE)
             raise Invalid(
-                f"{SETTING} names {each!r}, which is neither a .jar nor group:artifact:version.", remedy=remedy
+                "{setting} names {each!r}, which is neither a .jar nor group:artifact:version.",
+                setting=SETTING,
+                each=each,
+                remedy=remedy,
             )
     return tuple(found)
 
@@ -82,13 +88,28 @@ def loaded(spark: SparkSession, form: str) -> str:
         return name
     named = configured()
     if not named:
-        remedy = f"Set {SETTING} (or --connector) to {_EXAMPLE}. {_ASK_PLAIN}"
-        raise Invalid(f"No Spark connector is configured to read {form.capitalize()} tables.", remedy=remedy)
+        remedy = told(
+            "Set {setting} (or --connector) to {example}. {ask_plain}",
+            setting=SETTING,
+            example=_EXAMPLE,
+            ask_plain=_ASK_PLAIN,
+        )
+        raise Invalid("No Spark connector is configured to read {form} tables.", form=form.capitalize(), remedy=remedy)
     for each in named:
         _add(spark, each)
     if (name := _found(spark, form)) is None:
-        remedy = f"Name one that does in {SETTING}, such as {_EXAMPLE}. {_ASK_PLAIN}"
-        raise Invalid(f"No connector of those configured ({', '.join(named)}) reads {form} tables.", remedy=remedy)
+        remedy = told(
+            "Name one that does in {setting}, such as {example}. {ask_plain}",
+            setting=SETTING,
+            example=_EXAMPLE,
+            ask_plain=_ASK_PLAIN,
+        )
+        raise Invalid(
+            "No connector of those configured ({named}) reads {form} tables.",
+            named=", ".join(named),
+            form=form,
+            remedy=remedy,
+        )
     return name
 
 
@@ -108,7 +129,14 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
     try:
         frame = spark.read.format(form).options(**options).load(place)
     except (Py4JError, PySparkException) as error:
-        raise Unsupported(f"{engine} cannot open {at.point}. {said(error)}", path=place, remedy=_ASK_PLAIN) from error
+        raise Unsupported(
+            "{engine} cannot open {point}. {said}",
+            engine=engine,
+            point=at.point,
+            said=said(error),
+            path=place,
+            remedy=_ASK_PLAIN,
+        ) from error
     _check(frame, at, engine)
     today = decided(at.schema, history.heads, at.branch) if form == "paimon" and at.schema.primary_keys else ()
     return Rows(
@@ -118,7 +146,13 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
         merged=0,
         left_out=(),
         differs=tuple(
-            f"It reads this point with today's '{name}' ({now}); at the time it was {then}" for name, now, then in today
+            told(
+                "It reads this point with today's '{name}' ({now}); at the time it was {then}",
+                name=name,
+                now=now,
+                then=then,
+            )
+            for name, now, then in today
         ),
     )
 
@@ -129,10 +163,13 @@ def offered() -> Iterator[None]:
     try:
         yield
     except Unsupported as error:
-        way = "The engine's own Spark connector may read it " + (
-            "(--engine connector)." if os.environ.get(SETTING) else f"(set {SETTING}, then --engine connector)."
-        )
-        remedy = " ".join(filter(None, (error.remedy, way)))
+        way = told("The engine's own Spark connector may read it (--engine connector).")
+        if not os.environ.get(SETTING):
+            way = told(
+                "The engine's own Spark connector may read it (set {setting}, then --engine connector).",
+                setting=SETTING,
+            )
+        remedy = both(error.remedy, way) if error.remedy else way
         raise Unsupported(error.message, path=error.path, remedy=remedy) from error
 
 
@@ -158,7 +195,9 @@ def _iceberg(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str
     if at.branch == MAIN:
         return {}, place
     if at.branch.isdecimal():
-        raise Unsupported(f"Spark takes the branch name {at.branch} for a snapshot id.", remedy=_ASK_PLAIN)
+        raise Unsupported(
+            "Spark takes the branch name {branch} for a snapshot id.", branch=at.branch, remedy=_ASK_PLAIN
+        )
     return {"versionAsOf": at.branch}, place
 
 
@@ -175,13 +214,16 @@ def _refuse(table: Table, history: History, at: AsOf) -> None:
     for name in options:
         if _NAMES_CLASS.fullmatch(name):
             raise Unsupported(
-                f"The table's property '{name}' names a class ({options[name]}), and no file of a table is let choose "
-                "what Spark loads.",
+                "The table's property '{name}' names a class ({options}), and no file of a table is let "
+                "choose what Spark loads.",
+                name=name,
+                options=options[name],
                 remedy=_ASK_PLAIN,
             )
     if starts:
         raise Unsupported(
-            f"The table's own option '{starts[0]}' says where reading starts, and would contradict the point.",
+            "The table's own option '{starts}' says where reading starts, and would contradict the point.",
+            starts=starts[0],
             remedy=_ASK_PLAIN,
         )
     own = "file" if table.store.is_local else table.store.location.partition(":")[0]
@@ -201,7 +243,14 @@ def _check(frame: DataFrame, at: AsOf, engine: str) -> None:
     """The columns are those of the point: what ignored our options would mostly show others."""
     wanted, shown = ", ".join(field.name for field in at.schema.fields), ", ".join(frame.columns)
     if shown != wanted:
-        raise Corrupt(f"{engine} shows the columns {shown} at {at.point}; they were {wanted}.", remedy=_ASK_PLAIN)
+        raise Corrupt(
+            "{engine} shows the columns {shown} at {point}; they were {wanted}.",
+            engine=engine,
+            shown=shown,
+            point=at.point,
+            wanted=wanted,
+            remedy=_ASK_PLAIN,
+        )
 
 
 # jars -------------------------------------------------------------------------------------------------------------
@@ -221,7 +270,9 @@ def _found(spark: SparkSession, form: str) -> str | None:
     except Py4JError as error:
         if "ClassNotFoundException" in str(error):
             return None
-        raise Unsupported(f"The connector for {form} tables cannot be loaded. {said(error)}") from error
+        raise Unsupported(
+            "The connector for {form} tables cannot be loaded. {said}", form=form, said=said(error)
+        ) from error
 
 
 def _loader(spark: SparkSession) -> Any:
@@ -253,8 +304,15 @@ def _fetched(spark: SparkSession, coordinates: str) -> list[str]:
         uri = jvm.java.net.URI(f"ivy://{coordinates}")
         found = str(jvm.org.apache.spark.util.DependencyUtils.resolveMavenDependencies(uri).mkString("\n"))
     except Py4JError as error:
-        remedy = f"Check the coordinates, or name a jar in {SETTING}. {_ASK_PLAIN}"
-        raise NotFound(f"Spark found nothing at Maven's {coordinates}. {_words(error)}", remedy=remedy) from error
+        remedy = told(
+            "Check the coordinates, or name a jar in {setting}. {ask_plain}", setting=SETTING, ask_plain=_ASK_PLAIN
+        )
+        raise NotFound(
+            "Spark found nothing at Maven's {coordinates}. {words}",
+            coordinates=coordinates,
+            words=_words(error),
+            remedy=remedy,
+        ) from error
     return found.split("\n")
 
 

@@ -48,7 +48,9 @@ def statistics(
         column = leaves.get(name)
         low, high, empty = (None, None, None) if column is None else _column(file.metadata, column, of, length)
         if not of.nullable and empty:
-            raise Invalid(f"The column '{name}' may not be null, but {empty} of the rows have no value.")
+            raise Invalid(
+                "The column '{name}' may not be null, but {empty} of the rows have no value.", name=name, empty=empty
+            )
         least.append(low)
         greatest.append(high)
         nulls.append(empty)

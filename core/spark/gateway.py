@@ -33,6 +33,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from core.errors import Unsupported
+from core.told import both, told
 
 LOGS_KEPT = 10
 PATIENCE_S = 15.0  # for an orderly exit, in which Spark removes its temporary files
@@ -183,7 +184,7 @@ def _memory(text: str) -> str:
     return f"{size}m" if size.isdecimal() else size
 
 
-def _environment(settings: Mapping[str, str], told: Path) -> dict[str, str]:
+def _environment(settings: Mapping[str, str], announced: Path) -> dict[str, str]:
     ours = str(Path(__file__).resolve().parents[2])  # Python workers find `core` where we did
     python_path = [ours, *filter(None, [os.environ.get("PYTHONPATH")])]
     foreign = ("SPARK_CONF_DIR", "SPARK_REMOTE", "SPARK_API_MODE")
@@ -199,18 +200,18 @@ def _environment(settings: Mapping[str, str], told: Path) -> dict[str, str]:
     return environment
 
 
-def _wait(process: subprocess.Popen[bytes], told: Path, deadline_s: float, log: Path) -> tuple[int, str]:
+def _wait(process: subprocess.Popen[bytes], announced: Path, deadline_s: float, log: Path) -> tuple[int, str]:
     """The port and the secret, which the gateway renames into place as a whole once it listens."""
     deadline = time.monotonic() + deadline_s
-    while not told.is_file():
+    while not announced.is_file():
         if process.poll() is not None:
-            happened = f"Spark's JVM ended with status {process.returncode} while starting."
-            raise Unsupported(f"{happened} {_last_words(log)}", path=str(log))
+            happened = told("Spark's JVM ended with status {returncode} while starting.", returncode=process.returncode)
+            raise Unsupported(both(happened, _last_words(log)), path=str(log))
         if time.monotonic() > deadline:
-            happened = f"Spark's JVM did not answer within {deadline_s:g} seconds."
-            raise Unsupported(f"{happened} {_last_words(log)}", path=str(log))
+            happened = told("Spark's JVM did not answer within {deadline_s:g} seconds.", deadline_s=deadline_s)
+            raise Unsupported(both(happened, _last_words(log)), path=str(log))
         time.sleep(0.02)
-    with told.open("rb") as info:
+    with announced.open("rb") as info:
         port, length = struct.unpack("!ii", info.read(8))
         return port, info.read(length).decode()
 
@@ -239,7 +240,7 @@ def _new_log(work: Path) -> Path:
 
 def _last_words(log: Path) -> str:
     lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    return f"Its last words: {lines[-1].strip()[:300]}" if lines else "It said nothing."
+    return told("Its last words: {lines}", lines=lines[-1].strip()[:300]) if lines else told("It said nothing.")
 
 
 def _escaped(text: str) -> str:

@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from core.errors import Invalid
 from core.spark import allowed, plans, sizes
 from core.spark.session import said
+from core.told import told
 
 MOST_CHARACTERS = 20_000
 MOST_RELATIONS = 500  # counted with every WITH name written out in full, the way Spark will
@@ -50,8 +51,8 @@ def check(session: SparkSession, sql: str, views: Collection[str]) -> CheckedPla
     parse or resolve. View names are compared without case, as Spark does.
     """
     names = frozenset(view.lower() for view in views)
-    over = ", ".join(sorted(names)) if names else "values alone (no table is open)"
-    remedy = f"Allowed is one query (SELECT, WITH, VALUES, TABLE or FROM …) over {over}."
+    over = ", ".join(sorted(names)) if names else told("values alone (no table is open)")
+    remedy = told("Allowed is one query (SELECT, WITH, VALUES, TABLE or FROM …) over {over}.", over=over)
     jsession: Any = session._jsparkSession
     try:
         _check_text(sql)
@@ -61,7 +62,7 @@ def check(session: SparkSession, sql: str, views: Collection[str]) -> CheckedPla
         analyzed: Any = frame._jdf.queryExecution().analyzed()
         reads = _check_analyzed(plans.read(session, analyzed, analyzed=True), names)
     except _Refused as refused:
-        raise Invalid(f"The query was refused: {refused}.", remedy=remedy) from None
+        raise Invalid("The query was refused: {refused}.", refused=refused.args[0], remedy=remedy) from None
     except RecursionError:
         raise Invalid("The query was refused: it is nested too deeply.", remedy=remedy) from None
     except (PySparkException, Py4JError) as error:
@@ -76,23 +77,29 @@ class _Refused(Exception):
 def _sentence(error: Exception) -> str:
     text = str(error)
     if "StackOverflowError" in text or plans.TOO_DEEP in text:
-        return "The query was refused: it is nested too deeply."
+        return told("The query was refused: it is nested too deeply.")
     if plans.TOO_LARGE in text:
-        return f"The query was refused: it has more than {plans.MOST_NODES:,} parts."
+        return told("The query was refused: it has more than {most_nodes:,} parts.", most_nodes=plans.MOST_NODES)
     if "SQL_SCRIPTING" in text:
-        return "The query was refused: it is a script, and only one query at a time may run."
+        return told("The query was refused: it is a script, and only one query at a time may run.")
     if "OutOfMemoryError" in text:
-        return "The query was refused: it needs more memory than Spark has before it even runs."
-    return f"Spark cannot run this query. {said(error)}"
+        return told("The query was refused: it needs more memory than Spark has before it even runs.")
+    return told("Spark cannot run this query. {said}", said=said(error))
 
 
 def _check_text(sql: str) -> None:
     if len(sql) > MOST_CHARACTERS:
-        raise _Refused(f"it is {len(sql):,} characters long, {MOST_CHARACTERS:,} are allowed")
+        raise _Refused(
+            told(
+                "it is {sql:,} characters long, {most_characters:,} are allowed",
+                sql=len(sql),
+                most_characters=MOST_CHARACTERS,
+            )
+        )
     if "${" in sql:
-        raise _Refused("`${` is how Spark inserts settings and the environment into SQL")
+        raise _Refused(told("`${{` is how Spark inserts settings and the environment into SQL"))
     if "\0" in sql:
-        raise _Refused("it contains a NUL character")
+        raise _Refused(told("it contains a NUL character"))
 
 
 def _frame(session: SparkSession, plan: Any) -> DataFrame:
@@ -131,7 +138,11 @@ class _Judge:
         relations = self._visit(node, {}).relations
         if relations > MOST_RELATIONS:
             raise _Refused(
-                f"with every WITH name written out it reads {relations:,} relations, {MOST_RELATIONS} are allowed"
+                told(
+                    "with every WITH name written out it reads {relations:,} relations, {most_relations} are allowed",
+                    relations=relations,
+                    most_relations=MOST_RELATIONS,
+                )
             )
 
     def _visit(self, node: Any, scope: Mapping[str, int]) -> _Cost:
@@ -156,7 +167,9 @@ class _Judge:
                 return self._with(parts, scope)
             case "plans.logical.UnresolvedHint":
                 if parts[0].lower() not in allowed.HINTS:
-                    raise _Refused(f"the hint {parts[0]} is not allowed, only those that choose a join are")
+                    raise _Refused(
+                        told("the hint {parts} is not allowed, only those that choose a join are", parts=parts[0])
+                    )
             case "expressions.Cube":
                 self._grouped(2 ** len(parts[0]))
             case "expressions.Rollup":
@@ -168,7 +181,7 @@ class _Judge:
             case _ if name in allowed.VALUES or name.startswith(allowed.VALUE_PACKAGES):
                 pass
             case _:
-                raise _Refused(f"{_words(name)} is not part of a query that only reads")
+                raise _Refused(told("{words} is not part of a query that only reads", words=_words(name)))
         return self._all(parts, scope)
 
     def _all(self, nodes: Iterable[Any], scope: Mapping[str, int]) -> _Cost:
@@ -180,9 +193,11 @@ class _Judge:
     def _relation(self, parts: list[Any], scope: Mapping[str, int]) -> _Cost:
         names, options, streaming = parts
         if len(names) != 1 or (names[0].lower() not in scope and names[0].lower() not in self._views):
-            raise _Refused(f"`{'.'.join(names)}` is not an opened table")
+            raise _Refused(told("`{names}` is not an opened table", names=".".join(names)))
         if streaming or options["of"] != [0]:
-            raise _Refused(f"`{names[0]}` can be read only as it is, without STREAM and without options")
+            raise _Refused(
+                told("`{names}` can be read only as it is, without STREAM and without options", names=names[0])
+            )
         return _Cost(relations=scope.get(names[0].lower(), 1))
 
     def _with(self, parts: list[Any], scope: Mapping[str, int]) -> _Cost:
@@ -192,7 +207,13 @@ class _Judge:
         for definition in definitions:
             name, body, levels = definition["of"]
             if levels is not None and levels > MOST_RECURSION:
-                raise _Refused(f"a recursion of {levels:,} levels is asked for, {MOST_RECURSION} are allowed")
+                raise _Refused(
+                    told(
+                        "a recursion of {levels:,} levels is asked for, {most_recursion} are allowed",
+                        levels=levels,
+                        most_recursion=MOST_RECURSION,
+                    )
+                )
             cost = self._visit(body, inner | {name.lower(): 1} if recursive else inner)
             inner[name.lower()] = max(1, cost.relations)
             bulk = max(bulk, cost.bulk)
@@ -201,7 +222,7 @@ class _Judge:
     def _function(self, parts: list[Any], scope: Mapping[str, int]) -> _Cost:
         names, arguments, _distinct, where, _ignore_nulls, within, internal = parts
         if internal:
-            raise _Refused(f"{'.'.join(names)} is a function of Spark's own")
+            raise _Refused(told("{names} is a function of Spark's own", names=".".join(names)))
         return self._call(names, arguments, allowed.FUNCTIONS, [where, within], scope)
 
     def _call(
@@ -209,27 +230,59 @@ class _Judge:
     ) -> _Cost:
         name = names[0].lower() if len(names) == 1 else ".".join(names)
         if name not in listed:
-            raise _Refused(f"the function {name} is not on the list of allowed functions")
+            raise _Refused(told("the function {name} is not on the list of allowed functions", name=name))
         if len(arguments) > allowed.MOST_ARGUMENTS.get(name, len(arguments)):
-            raise _Refused(f"{name} is allowed with at most {allowed.MOST_ARGUMENTS[name]} arguments")
+            raise _Refused(
+                told(
+                    "{name} is allowed with at most {most_arguments} arguments",
+                    name=name,
+                    most_arguments=allowed.MOST_ARGUMENTS[name],
+                )
+            )
         if name in allowed.FORMATS and not sizes.plain_format(arguments):
-            raise _Refused(f"{name} is allowed only with a plain pattern, of widths below {sizes.LARGEST_ANSWER:,}")
+            raise _Refused(
+                told(
+                    "{name} is allowed only with a plain pattern, of widths below {largest_answer:,}",
+                    name=name,
+                    largest_answer=sizes.LARGEST_ANSWER,
+                )
+            )
         size, most = sizes.told(name, arguments)
         if size > most:
-            raise _Refused(f"{name} is told to make up to {size:,.0f} elements, {most:,} are allowed")
+            raise _Refused(
+                told(
+                    "{name} is told to make up to {size:,.0f} elements, {most:,} are allowed",
+                    name=name,
+                    size=size,
+                    most=most,
+                )
+            )
         costs = [self._visit(argument, scope) for argument in arguments]
         bulk = max((cost.bulk for cost in costs), default=1.0)
         if any(plans.is_a(argument, "expressions.LambdaFunction") for argument in arguments):
             bulk = math.prod(cost.bulk for cost in costs)
         bulk *= size
         if bulk > LARGEST_BULK:
-            raise _Refused(f"{name} would make up to {bulk:,.0f} elements, {LARGEST_BULK:,} are allowed")
+            raise _Refused(
+                told(
+                    "{name} would make up to {bulk:,.0f} elements, {largest_bulk:,} are allowed",
+                    name=name,
+                    bulk=bulk,
+                    largest_bulk=LARGEST_BULK,
+                )
+            )
         return _Cost(sum(cost.relations for cost in costs), bulk).beside(self._all(rest, scope))
 
     def _grouped(self, sets: int) -> None:
         self._groupings *= max(1, sets)
         if self._groupings > MOST_GROUPINGS:
-            raise _Refused(f"GROUP BY asks for {self._groupings:,} grouping sets, {MOST_GROUPINGS:,} are allowed")
+            raise _Refused(
+                told(
+                    "GROUP BY asks for {groupings:,} grouping sets, {most_groupings:,} are allowed",
+                    groupings=self._groupings,
+                    most_groupings=MOST_GROUPINGS,
+                )
+            )
 
 
 def _words(class_name: str) -> str:
@@ -255,12 +308,12 @@ def _check_analyzed(node: Any, views: frozenset[str]) -> frozenset[str]:
     if short == "plans.logical.View":
         table, temporary = parts
         if not temporary or table.lower() not in views:
-            raise _Refused(f"`{table}` is not an opened table")
+            raise _Refused(told("`{table}` is not an opened table", table=table))
         return frozenset({table.lower()})
     if short.startswith("plans.logical.") and short not in allowed.ANALYZED_PLANS:
-        raise _Refused(f"{_words(name)} is not part of a query that only reads")
+        raise _Refused(told("{words} is not part of a query that only reads", words=_words(name)))
     if name in allowed.REFUSED_EXPRESSIONS:
-        raise _Refused(f"{_words(name)} tells of or acts on the machine, not the table")
+        raise _Refused(told("{words} tells of or acts on the machine, not the table", words=_words(name)))
     if not name.startswith(allowed.ANALYZED_PACKAGES):
-        raise _Refused(f"{_words(name)} reads outside the opened tables")
+        raise _Refused(told("{words} reads outside the opened tables", words=_words(name)))
     return _check_analyzed(parts, views)

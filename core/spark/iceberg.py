@@ -228,7 +228,8 @@ def _refuse_formats(data: pa.Table, deletes: pa.Table) -> None:
             if form not in known:
                 path = rows.filter(pc.equal(pc.utf8_lower(rows["format"]), form))["path"][0].as_py()
                 raise Unsupported(
-                    f"Files of the format {form!r} are not read through plain Spark; only Parquet is.",
+                    "Files of the format {form!r} are not read through plain Spark; only Parquet is.",
+                    form=form,
                     path=path,
                     remedy=WAY_OUT,
                 )

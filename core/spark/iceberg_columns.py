@@ -12,8 +12,9 @@ from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.types import Column, Type
 from core.formats.paimon import types as words
 from core.model import Field, Schema
+from core.told import told
 
-WAY_OUT = "Read it with Iceberg's own runtime in Spark 4.1 or older, with Trino or with DuckDB."
+WAY_OUT = told("Read it with Iceberg's own runtime in Spark 4.1 or older, with Trino or with DuckDB.")
 
 
 class Columns:
@@ -30,7 +31,8 @@ class Columns:
         names = Counter(each.name.casefold() for each in self.columns)
         if twice := [name for name, count in names.items() if count > 1]:
             raise Unsupported(
-                f"Columns that differ only in case ({', '.join(twice)}) cannot be told apart in Spark's SQL.",
+                "Columns that differ only in case ({twice}) cannot be told apart in Spark's SQL.",
+                twice=", ".join(twice),
                 remedy=WAY_OUT,
             )
         self.is_hard = any(types.has(each.type, _is_hard) for each in self.columns)
@@ -47,11 +49,16 @@ class Columns:
         found = types.find(self.others, id)
         if found is None:
             raise Unsupported(
-                f"Equality deletes compare by the column with id {id}, which no schema of the metadata has any more.",
+                "Equality deletes compare by the column with id {id}, which no schema of the metadata has any more.",
+                id=id,
                 remedy="Open an older metadata.json, which still has that schema.",
             )
         if found.type.inner:
-            raise Corrupt(f"Equality deletes compare by the column '{found.name}', which is a {found.type.root}.")
+            raise Corrupt(
+                "Equality deletes compare by the column '{name}', which is a {root}.",
+                name=found.name,
+                root=found.type.root,
+            )
         return found
 
 

@@ -20,6 +20,7 @@ from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import normals
 from core.formats.iceberg.types import Type
 from core.spark.iceberg_columns import Columns
+from core.told import told
 
 Entry: TypeAlias = Mapping[str, Any]
 PATH, POSITION = 2147483546, 2147483545  # field ids of position deletes
@@ -57,14 +58,18 @@ class Deletes:
         for each in (*named, *([vector] if vector is not None else [])):
             if each["scope"] != row["scope"]:
                 raise Corrupt(
-                    f"Its deletes name a data file of another partition, {row['path']}.",
+                    told("Its deletes name a data file of another partition, {path}.", path=row["path"]),
                     path=each["path"],
                     remedy="Engines differ in whether they apply; the table must be repaired by its own engine.",
                 )
         if vector is not None and own > vector["sequence"]:
             raise Corrupt(
-                f"A deletion vector of sequence number {vector['sequence']} names a file of the later {own}, "
-                f"{row['path']}.",
+                told(
+                    "A deletion vector of sequence number {sequence} names a file of the later {own}, {path}.",
+                    sequence=vector["sequence"],
+                    own=own,
+                    path=row["path"],
+                ),
                 path=vector["path"],
                 remedy="The table must be repaired by its own engine.",
             )
@@ -135,7 +140,11 @@ class Deletes:
             return repr(value) if isinstance(value, float) else value  # NaN equals NaN here
         except (ValueError, KeyError, ArithmeticError) as error:
             raise Corrupt(
-                f"{text!r:.40} of the partition field {id} is no {of and of.root}.", path=row["path"]
+                "{text!r:.40} of the partition field {id} is no {of}.",
+                text=text,
+                id=id,
+                of=of and of.root,
+                path=row["path"],
             ) from error
 
     def _identity(self, spec: int) -> dict[int, int]:
@@ -150,7 +159,11 @@ class Deletes:
     def _add(self, row: Entry) -> None:
         self.all[row["number"]] = row
         if row["spec_id"] not in self.found.specs:
-            raise Corrupt(f"A delete file is of partition spec {row['spec_id']}, which is not known.", path=row["path"])
+            raise Corrupt(
+                "A delete file is of partition spec {spec_id}, which is not known.",
+                spec_id=row["spec_id"],
+                path=row["path"],
+            )
         if row["content"] == EQUALITY_DELETES:
             if not row["equality_ids"] or row["format"].lower() != "parquet":
                 raise Corrupt("A file of equality deletes names no columns to compare by.", path=row["path"])
@@ -162,7 +175,9 @@ class Deletes:
             if row["referenced"] is None or row["offset"] is None or row["size"] is None:
                 raise Corrupt("A deletion vector does not name its data file, or where it lies.", path=row["path"])
             if row["referenced"] in self.vectors:
-                raise Corrupt(f"{row['referenced']} has more than one deletion vector.", path=row["path"])
+                raise Corrupt(
+                    "{referenced} has more than one deletion vector.", referenced=row["referenced"], path=row["path"]
+                )
             self.vectors[row["referenced"]] = row
         elif row["referenced"] is not None:
             self.by_path.setdefault(row["referenced"], []).append(row)
@@ -183,8 +198,9 @@ class Deletes:
 def near_miss(name: str, path: str) -> Corrupt:
     """Deletes that would apply to a live file, were its location not written in two ways."""
     return Corrupt(
-        f"Its deletes name {name}, which the table's manifests write in another way (scheme or host), so engines that "
-        "compare locations as texts would bring deleted rows back.",
+        "Its deletes name {name}, which the table's manifests write in another way (scheme or host), "
+        "so engines that compare locations as texts would bring deleted rows back.",
+        name=name,
         path=path,
         remedy="The table was moved or is named by two schemes; its own engine must rewrite the delete files.",
     )

@@ -57,7 +57,9 @@ def rows(
             found = batch.select([f"{each.id}" for each in columns]).rename_columns([each.name for each in columns])
             yield found if keep.all() else found.filter(pa.array(keep))
         if len(gone) and gone[-1] >= start:
-            raise Corrupt(f"Row {gone[-1]} is deleted in a file of {start} rows.", path=file["path"])
+            raise Corrupt(
+                "Row {gone} is deleted in a file of {start} rows.", gone=gone[-1], start=start, path=file["path"]
+            )
 
 
 def read(
@@ -80,8 +82,9 @@ def read(
             for each, way in zip(wanted, ways, strict=True):
                 if way is None and constants is None:
                     raise Unsupported(
-                        f"The data file has no column '{each.name}', and its manifest does not tell by which spec it "
-                        "is partitioned.",
+                        "The data file has no column '{name}', and its manifest does not tell by which spec it is "
+                        "partitioned.",
+                        name=each.name,
                         path=path,
                         remedy=WAY_OUT,
                     )
@@ -99,7 +102,9 @@ def read(
     except FileNotFoundError as error:
         raise _missing(path) from error
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise Corrupt(f"The file could not be read: {type(error).__name__}: {error}.", path=path) from error
+        raise Corrupt(
+            "The file could not be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
+        ) from error
 
 
 def _missing(path: str) -> NotFound:
@@ -204,7 +209,13 @@ def converted(column: pa.Array, field: pa.Field, wanted: Column, path: str) -> p
         case root if _fits(have, root):
             return column.cast(types.arrow(of), safe=root != "timestamp" and root != "timestamptz")
         case _:
-            raise Corrupt(f"The column '{wanted.name}' was expected to be {of.root}; the file has {have}.", path=path)
+            raise Corrupt(
+                "The column '{name}' was expected to be {root}; the file has {have}.",
+                name=wanted.name,
+                root=of.root,
+                have=have,
+                path=path,
+            )
 
 
 def _fits(have: pa.DataType, root: str) -> bool:
@@ -254,7 +265,7 @@ def _vector(place: Place, where: Sequence[Any]) -> Ints:
     except FileNotFoundError as error:
         raise _missing(path) from error
     except OSError as error:
-        raise Corrupt(f"The file could not be read: {error}.", path=path) from error
+        raise Corrupt("The file could not be read: {error}.", error=error, path=path) from error
 
 
 def _positions(place: Place, paths: Sequence[str], names: Sequence[str]) -> dict[str, Ints]:

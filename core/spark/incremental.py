@@ -33,7 +33,7 @@ from core.spark.compare import CHANGED, Compared, compare, key_ids
 from core.spark.filters import Condition
 from core.spark.points import Opened, Rows
 from core.table import Table
-from core.units import several
+from core.told import counted, told
 
 KIND = "_rowkind"
 DELTA, CHANGELOG, DIFF = "delta", "changelog", "diff"
@@ -60,20 +60,28 @@ def between(
     not all. `Invalid` where these are no two points of one branch in this order."""
     if since.branch != at.branch or since.snapshot.id > at.snapshot.id:
         raise Invalid(
-            f"{since.point} does not come before {at.point} on one branch, so nothing lies between them.",
+            "{since} does not come before {at} on one branch, so nothing lies between them.",
+            since=since.point,
+            at=at.point,
             remedy="Name the earlier point as the one since which changes are asked for.",
         )
     mode = CHANGELOG if at.schema.primary_keys else DELTA
     try:
         if "tag:" in since.point or "tag:" in at.point:
-            raise _NotByFiles("a tag was named")
+            raise _NotByFiles(told("a tag was named"))
         if mode == CHANGELOG and at.schema.options.get("changelog-producer", "none").strip().lower() == "none":
-            raise _NotByFiles("the table writes no changelog")
+            raise _NotByFiles(told("the table writes no changelog"))
         return _by_files(spark, table, history, since, at, mode, condition)
     except _NotByFiles as why:
         a, b = (points.opened_at(table, history, point) for point in (since, at))
         found = compare(spark, a, b, plans=_pruned(a, b, condition))
-        said = f"Changes are the difference between the rows at {since.point} and at {at.point} ({DIFF}): {why}"
+        said = told(
+            "Changes are the difference between the rows at {since} and at {at} ({diff}): {why}",
+            since=since.point,
+            at=at.point,
+            diff=DIFF,
+            why=why.args[0],
+        )
         return Between(DIFF, _rows(_rows_of(found), found.files_read, found.files_live, said, *found.notes))
 
 
@@ -90,9 +98,11 @@ def _by_files(
     parts = [details.brought(table.manifests, history.heads, each, mode) for each in taken]
     for commit, part in zip(taken, parts, strict=True):
         if pc.any(pc.not_equal(part["kind"], ADD)).as_py():
-            raise _NotByFiles(f"the APPEND commit {commit.id} also took files away")
+            raise _NotByFiles(told("the APPEND commit {id} also took files away", id=commit.id))
         if any(_WINDOW in path for path in part["path"].to_pylist()):
-            raise _NotByFiles(f"the changelog of commit {commit.id} was compacted into files of several buckets")
+            raise _NotByFiles(
+                told("the changelog of commit {id} was compacted into files of several buckets", id=commit.id)
+            )
     files = pa.concat_tables(parts) if parts else history.files.slice(0, 0)
     schemas = points.schemas_of(history.heads, at.branch)
 
@@ -104,10 +114,19 @@ def _by_files(
     asked = files.filter(pc.is_in(files["path"], pa.array(sorted(kept), pa.string())))
     frames = read.stored(spark, table.store, at.schema, schemas, asked, kinds=KIND)
     passed = sum(each.kind == "OVERWRITE" for each in commits)
-    what = "rows as the APPEND commits wrote them" if mode == DELTA else "the changelogs of the commits"
-    notes = [f"Changes are {what} after {since.point} up to {at.point} ({mode})"]
+    what = told("rows as the APPEND commits wrote them") if mode == DELTA else told("the changelogs of the commits")
+    notes = [
+        told(
+            "Changes are {what} after {since} up to {at} ({mode})", what=what, since=since.point, at=at.point, mode=mode
+        )
+    ]
     if passed:
-        notes.append(f"{several(passed, 'OVERWRITE commit')} passed over, as the engine does")
+        notes.append(
+            told(
+                "{passed} passed over, as the engine does",
+                passed=counted(passed, "{count} OVERWRITE commit", "{count} OVERWRITE commits"),
+            )
+        )
     frame = reduce(DataFrame.unionAll, frames or [read.empty(spark, at.schema, kinds=KIND)])
     return Between(mode, _rows(frame, len(asked), len(files), *notes))
 
@@ -146,7 +165,7 @@ def _commits(history: History, since: AsOf, at: AsOf) -> Sequence[Snapshot]:
     found = {each.id: each for each in (line.snapshots if line is not None else ())}
     ids = range(since.snapshot.id, at.snapshot.id + 1)
     if gone := next((id for id in ids if id not in found), None):
-        raise _NotByFiles(f"commit {gone} is not retained")
+        raise _NotByFiles(told("commit {gone} is not retained", gone=gone))
     return [found[id] for id in ids[1:]]
 
 

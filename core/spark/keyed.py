@@ -26,6 +26,7 @@ from core.spark.merge import KIND, LEVEL, SEQUENCE, merge
 from core.spark.merge_rule import FIRST_ROW, MergeRule, is_on, merge_rule
 from core.spark.told import telling
 from core.store import Store
+from core.told import counted, told
 from core.units import several
 
 _BATCH_ROWS = 16_384
@@ -116,16 +117,25 @@ def _taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table,
         found, rows = files.filter(pa.array(postponed)), "rows"
         rows = several(sum(found["rows"].to_pylist()), "row")
         left_out.append(
-            f"{several(len(found), 'file')} with {rows} wait in the postpone bucket ({layout.POSTPONE_BUCKET}); the "
-            "engine shows them after they are compacted into real buckets"
+            told(
+                "{found} with {rows} wait in the postpone bucket ({postpone_bucket}); the engine shows them "
+                "after they are compacted into real buckets",
+                found=counted(len(found), "{count} file", "{count} files"),
+                rows=rows,
+                postpone_bucket=layout.POSTPONE_BUCKET,
+            )
         )
     fresh = (level == 0) & ~postponed & skips_level_0
     if fresh.any():
         found = files.filter(pa.array(fresh))
-        cause = "a first-row table" if why == "first-row" else "a table with deletion vectors"
+        cause = told("a first-row table") if why == "first-row" else told("a table with deletion vectors")
         left_out.append(
-            f"{several(len(found), 'file')} of level 0 with {several(sum(found['rows'].to_pylist()), 'row')}: "
-            f"{cause} shows rows once they are compacted"
+            told(
+                "{found} of level 0 with {sum}: {cause} shows rows once they are compacted",
+                found=counted(len(found), "{count} file", "{count} files"),
+                sum=counted(sum(found["rows"].to_pylist()), "{count} row", "{count} rows"),
+                cause=cause,
+            )
         )
     return files.filter(pa.array(~(postponed | fresh))), tuple(left_out)
 
@@ -202,9 +212,11 @@ def frame(
 
     With `kinds` also the deleted rows, and a first column of that name with each one's kind (`read.KINDS`)."""
     if gone := {file["schema_id"] for each in work for file in each["files"]} - set(schemas):
-        raise Corrupt(f"Data files were written with schema {min(gone)}, which cannot be read.", path=store.location)
+        raise Corrupt(
+            "Data files were written with schema {gone}, which cannot be read.", gone=min(gone), path=store.location
+        )
     for form in {file["format"] for each in work for file in each["files"]} - {"parquet", "orc", "avro"}:
-        raise Unsupported(f"Data files of the format {form!r} cannot be read.", path=store.location)
+        raise Unsupported("Data files of the format {form!r} cannot be read.", form=form, path=store.location)
     ordered = sorted(work, key=lambda each: -int(each["bytes"]))
     tasks = max(1, min(len(work), 4 * spark.sparkContext.defaultParallelism))
     rows = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
@@ -301,5 +313,7 @@ def _source(store: Store, path: str) -> bytes | str:
     if path.startswith("file:"):
         return "/" + path.removeprefix("file:").lstrip("/")
     if ":" in path.split("/", 1)[0] or path.startswith("/"):
-        raise Unsupported(f"The data file {path} lies on another store, which cannot be read yet.", path=path)
+        raise Unsupported(
+            told("The data file {path} lies on another store, which cannot be read yet.", path=path), path=path
+        )
     return store.full(path) if store.is_local else store.read(path)

@@ -12,6 +12,7 @@ from core.history import History
 from core.journal import UNDONE, Journal
 from core.model import MAIN, Heads, Snapshot
 from core.table import Table
+from core.told import both, told
 
 
 def resolved(table: Table, heads: Heads, point: str, branch: str = MAIN) -> AsOf:
@@ -23,7 +24,7 @@ def resolved(table: Table, heads: Heads, point: str, branch: str = MAIN) -> AsOf
         who = None if path is None else _who(table, path)
         if who is None:
             raise
-        raise NotFound(f"{error.message} {who}.", path=path, remedy=error.remedy) from error
+        raise NotFound(both(error.message, told("{who}.", who=who)), path=path, remedy=error.remedy) from error
 
 
 @contextlib.contextmanager
@@ -55,12 +56,16 @@ def _lost(table: Table, history: History, points: Sequence[AsOf]) -> NotFound | 
 def _gone(table: Table, now: Heads, point: AsOf, path: str) -> NotFound:
     nearest = _nearest(now, point)
     remedy = (
-        f"The nearest point left is {nearest.id}, committed {in_words(nearest.time_ms)}: ask at {nearest.id}."
+        told(
+            "The nearest point left is {id}, committed {in_words}: ask at {id}.",
+            id=nearest.id,
+            in_words=in_words(nearest.time_ms),
+        )
         if nearest is not None
-        else "No snapshot is left on its branch."
+        else told("No snapshot is left on its branch.")
     )
-    who = _who(table, path) or "not by this Snapscope, so another engine or user expired, deleted or replaced it"
-    return NotFound(f"{point.point} went while it was read: {who}.", path=path, remedy=remedy)
+    who = _who(table, path) or told("not by this Snapscope, so another engine or user expired, deleted or replaced it")
+    return NotFound("{point} went while it was read: {who}.", point=point.point, who=who, path=path, remedy=remedy)
 
 
 def _path(point: str, branch: str) -> str | None:
@@ -78,7 +83,13 @@ def _who(table: Table, path: str) -> str | None:
     journal = Journal()
     for run in journal.runs(table.location):
         if run.state != UNDONE and any(removed == path for removed, _ in journal.removed(run.id)):
-            return f"{run.who} removed it in run {run.id} ({run.change_kind}), begun {in_words(run.started_ms)}"
+            return told(
+                "{who} removed it in run {id} ({change_kind}), begun {in_words}",
+                who=run.who,
+                id=run.id,
+                change_kind=run.change_kind,
+                in_words=in_words(run.started_ms),
+            )
     return None
 
 

@@ -368,8 +368,10 @@ def _retract(function: Function, name: str, column: Any, at: Ints, rows: Ints) -
         return
     if not hasattr(column, "retract"):
         raise Unsupported(
-            f"A deleted or updated row was met, which the function '{function.name}' of the column '{name}' cannot "
-            "take back.",
+            "A deleted or updated row was met, which the function '{function}' of the column '{column}' "
+            "cannot take back.",
+            function=function.name,
+            column=name,
             remedy="The engine refuses to read this point too, unless 'ignore-retract' is set for the column.",
         )
     column.retract(at, rows)

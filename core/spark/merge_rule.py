@@ -76,7 +76,7 @@ def merge_rule(schema: Schema, options: Mapping[str, str] | None = None) -> Merg
     said = schema.options if options is None else options
     engine = said.get("merge-engine", DEDUPLICATE).strip().lower()
     if engine not in (DEDUPLICATE, PARTIAL_UPDATE, AGGREGATION, FIRST_ROW):
-        raise Unsupported(f"The merge engine '{engine}' is not known to Snapscope.")
+        raise Unsupported("The merge engine '{engine}' is not known to Snapscope.", engine=engine)
     if is_on(said, "sequence.snapshot-ordering"):
         raise Unsupported("The table's option 'sequence.snapshot-ordering' is true; its order is not in its files.")
     names = tuple(field.name for field in schema.fields)
@@ -85,7 +85,9 @@ def merge_rule(schema: Schema, options: Mapping[str, str] | None = None) -> Merg
     sequence = _listed(said.get("sequence.field", ""))
     for name in sequence:
         if name not in of or of[name].root not in _ORDERED:
-            raise Unsupported(f"The table's option 'sequence.field' names '{name}', which is no column to order by.")
+            raise Unsupported(
+                "The table's option 'sequence.field' names '{name}', which is no column to order by.", name=name
+            )
     groups = _groups(said, of) if engine == PARTIAL_UPDATE else ()
     return MergeRule(
         engine=engine,
@@ -147,8 +149,10 @@ def _in_groups(
             found[name] = _function(name, function, said, type_)
         elif function != LAST_NON_NULL:
             raise Unsupported(
-                f"The column '{name}' of a partial-update table is aggregated by '{function}' outside of a sequence "
-                "group."
+                "The column '{name}' of a partial-update table is aggregated by '{function}' outside of a "
+                "sequence group.",
+                name=name,
+                function=function,
             )
     return found
 
@@ -160,10 +164,17 @@ def _named(said: Mapping[str, str], name: str) -> str:
 
 def _function(name: str, function: str, said: Mapping[str, str], type_: Type) -> Function:
     if function not in _FUNCTIONS:
-        raise Unsupported(f"The column '{name}' is aggregated by '{function}', which is not merged here.")
+        raise Unsupported(
+            "The column '{name}' is aggregated by '{function}', which is not merged here.", name=name, function=function
+        )
     roots = _FUNCTIONS[function]
     if roots is not None and type_.root not in roots:
-        raise Unsupported(f"The column '{name}' of type {type_.root} is not merged by '{function}' here.")
+        raise Unsupported(
+            "The column '{name}' of type {root} is not merged by '{function}' here.",
+            name=name,
+            root=type_.root,
+            function=function,
+        )
     return Function(
         function,
         is_on(said, f"fields.{name}.ignore-retract"),
@@ -182,8 +193,14 @@ def _groups(said: Mapping[str, str], of: Mapping[str, Type]) -> tuple[Group, ...
         fields = tuple(dict.fromkeys((*sequence, *_listed(value))))
         for name in fields:
             if name not in of or (name in sequence and of[name].root not in _ORDERED):
-                raise Unsupported(f"The table's option '{option}' names '{name}', which is no column it can be of.")
+                raise Unsupported(
+                    "The table's option '{option}' names '{name}', which is no column it can be of.",
+                    option=option,
+                    name=name,
+                )
             if any(name in group.fields for group in found):
-                raise Unsupported(f"The column '{name}' stands in two sequence groups ('{option}').")
+                raise Unsupported(
+                    "The column '{name}' stands in two sequence groups ('{option}').", name=name, option=option
+                )
         found.append(Group(sequence, fields, any(name in removing for name in sequence)))
     return tuple(found)

@@ -23,6 +23,7 @@ from core.model import Field, Heads, Line, Schema, Snapshot
 from core.spark import keyed, read
 from core.spark.merge_rule import is_on
 from core.table import Table
+from core.told import told
 
 ROW_KIND = "rowkind"
 DECIDES = re.compile(  # options that decide what merging answers
@@ -120,7 +121,7 @@ def audit_log(spark: SparkSession, of: Opened, plan: keyed.Plan | None = None) -
 def with_kind(schema: Schema, kind: str) -> Schema:
     """The schema with a column for the kind of each row before its own. `Unsupported` where it has one of that name."""
     if any(field.name.casefold() == kind for field in schema.fields):
-        raise Unsupported(f"The table has a column '{kind}' of its own, so its rows would have two.")
+        raise Unsupported("The table has a column '{kind}' of its own, so its rows would have two.", kind=kind)
     return replace(schema, fields=(Field(-1, kind, "STRING"), *schema.fields))
 
 
@@ -134,7 +135,12 @@ def rows_at(
 def _differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
     """Paimon reads the past with today's options; here a point is read with its own, as it was read then."""
     return tuple(
-        f"Paimon itself reads this point with today's '{name}' ({today}); this is with the point's own ({own})"
+        told(
+            "Paimon itself reads this point with today's '{name}' ({today}); this is with the point's own ({own})",
+            name=name,
+            today=today,
+            own=own,
+        )
         for name, today, own in decided(schema, heads, branch)
     )
 
@@ -145,7 +151,7 @@ def decided(schema: Schema, heads: Heads, branch: str) -> list[tuple[str, str, s
     today = line.options if line is not None else {}
     names = sorted(name for name in {*today, *schema.options} if DECIDES.match(name))
     return [
-        (name, today.get(name, "not set"), schema.options.get(name, "not set"))
+        (name, today.get(name, told("not set")), schema.options.get(name, told("not set")))
         for name in names
         if today.get(name) != schema.options.get(name)
     ]

@@ -103,8 +103,10 @@ def decode(
             remedy="The point cannot be read in full; choose another one.",
         ) from error
     except (pa.ArrowException, KeyError, ValueError, EOFError, OSError) as error:
-        raise Corrupt(f"The data file could not be read: {type(error).__name__}: {error}.", path=path) from error
-    raise Unsupported(f"Data files of the format {form!r} cannot be read.", path=path)
+        raise Corrupt(
+            "The data file could not be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
+        ) from error
+    raise Unsupported("Data files of the format {form!r} cannot be read.", form=form, path=path)
 
 
 def _avro(file: IO[bytes], wanted: Sequence[tuple[str, Type]], micros: bool) -> tuple[pa.Table, int]:

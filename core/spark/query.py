@@ -37,6 +37,7 @@ from core.spark.filters import Asked, Condition
 from core.spark.incremental import KIND, between
 from core.spark.points import ROW_KIND, Opened, Rows, audit_log, opened_at, rows, with_kind
 from core.table import Table
+from core.told import told
 from core.units import several
 
 ENGINE = "plain Spark (local)"
@@ -109,7 +110,11 @@ def query(
     )
     assert point is not None
     if engine not in connector.ENGINES:
-        raise Invalid(f"{engine!r} is no engine.", remedy=f"Ask {' or '.join(connector.ENGINES)}.")
+        raise Invalid(
+            "{engine!r} is no engine.",
+            engine=engine,
+            remedy=told("Ask {engines}.", engines=" or ".join(connector.ENGINES)),
+        )
     asked = (table, statement, point, second, earlier, row_cap, timeout_s, query_id, on_progress, history, engine)
     points = [each for each in (point, second, earlier) if each]
     with lost.explained(table, history, points, by_name=engine == connector.CONNECTOR):
@@ -240,9 +245,12 @@ def _refuse_changes(since: bool, audits: Sequence[str], *, by_connector: bool) -
     if since or audits:
         what = "t_changes" if since else "`t$audit_log`"
         if by_connector:
-            raise Unsupported(f"{what} is not asked of a connector.", remedy="Ask plain Spark (--engine plain).")
+            raise Unsupported(
+                "{what} is not asked of a connector.", what=what, remedy="Ask plain Spark (--engine plain)."
+            )
         raise Unsupported(
-            f"{what} tells the kinds of rows, which Paimon's files say and Iceberg's do not.",
+            "{what} tells the kinds of rows, which Paimon's files say and Iceberg's do not.",
+            what=what,
             remedy="Compare two points: --at and --before in one query, or Diff.",
         )
 

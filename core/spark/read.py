@@ -27,6 +27,7 @@ from core.formats.paimon.types import Type, parse
 from core.model import Field, Schema
 from core.spark import python_files
 from core.store import Store
+from core.told import told
 
 _PARTITION = "__partition_{}"  # names inside the relation; no column of a table can collide with what it selects
 _NATIVE = {
@@ -34,16 +35,16 @@ _NATIVE = {
     "orc": "org.apache.spark.sql.execution.datasources.orc.OrcFileFormat",
 }
 _READ_OPTIONS = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}  # Paimon's calendar is proleptic
-_NEEDS_MERGING = "Its rows must be merged by key; this reads files as they stand."
+_NEEDS_MERGING = told("Its rows must be merged by key; this reads files as they stand.")
 _DELETED = "deletion-vectors.enabled"
 _KIND = Field(-1, "_VALUE_KIND", "TINYINT")
 KINDS = ("+I", "-U", "+U", "-D")  # as files number them
 _ADDS = (0, 2)
 _REFUSED = {
-    "postpone.merge-on-read": ("true", "Rows of the postpone bucket have no order in their files."),
-    "data-evolution.enabled": ("true", "Several files hold different columns of the same rows."),
-    "query-auth.enabled": ("true", "The table's catalog masks rows or columns."),
-    "pk-clustering-override": ("true", "Rows are clustered against their key."),
+    "postpone.merge-on-read": ("true", told("Rows of the postpone bucket have no order in their files.")),
+    "data-evolution.enabled": ("true", told("Several files hold different columns of the same rows.")),
+    "query-auth.enabled": ("true", told("The table's catalog masks rows or columns.")),
+    "pk-clustering-override": ("true", told("Rows are clustered against their key.")),
 }
 _REFUSED_IF_SET = ("scan.fallback-branch", "scan.primary-branch", "chain-table.", "map-shared-shredding", "blob-")
 
@@ -66,9 +67,16 @@ def frame(
     """
     said = {**schema.options, **(options or {})}
     if schema.primary_keys:
-        raise Unsupported(f"The table has a primary key ({', '.join(schema.primary_keys)}). {_NEEDS_MERGING}")
+        raise Unsupported(
+            "The table has a primary key ({primary_keys}). {needs_merging}",
+            primary_keys=", ".join(schema.primary_keys),
+            needs_merging=_NEEDS_MERGING,
+        )
     if said.get(_DELETED, "").strip().lower() == "true":
-        raise Unsupported(f"The table's option '{_DELETED}' is true. Its files hold deleted rows; this reads them all.")
+        raise Unsupported(
+            "The table's option '{deleted}' is true. Its files hold deleted rows; this reads them all.",
+            deleted=_DELETED,
+        )
     refuse_unreadable(schema, said)
     parts = stored(spark, store, schema, schemas, files)
     return reduce(DataFrame.unionAll, parts) if parts else empty(spark, schema)
@@ -98,7 +106,9 @@ def stored(
     for (schema_id, form), group in _groups(files):
         if schema_id not in schemas:
             raise Corrupt(
-                f"Data files were written with schema {schema_id}, which cannot be read.", path=store.location
+                "Data files were written with schema {schema_id}, which cannot be read.",
+                schema_id=schema_id,
+                path=store.location,
             )
         origins = evolution.origins(schemas[schema_id], schema)
         known = [*_physical(schemas[schema_id], schema), *own]
@@ -108,7 +118,7 @@ def stored(
         elif form in python_files.FORMATS:
             frames = [python_files.frame(spark, store, form, known, keys, group, _PARTITION)]
         else:
-            raise Unsupported(f"Data files of the format {form!r} cannot be read.", path=store.location)
+            raise Unsupported("Data files of the format {form!r} cannot be read.", form=form, path=store.location)
         if own and kinds is None:
             frames = [each.where(F.col(_KIND.name).isin(*_ADDS)) for each in frames]
         first = [] if kinds is None else [_kind(has_kinds=bool(own)).alias(kinds)]
@@ -125,12 +135,14 @@ def refuse_unreadable(schema: Schema, options: Mapping[str, str]) -> None:
     """`Unsupported`, by name, for tables whose rows are not in the point's files alone, keys and vectors apart."""
     for name, (value, why) in _REFUSED.items():
         if options.get(name, "").strip().lower() == value:
-            raise Unsupported(f"The table's option '{name}' is {value}. {why}")
+            raise Unsupported("The table's option '{name}' is {value}. {why}", name=name, value=value, why=why)
     for name in options:
         if name.startswith(_REFUSED_IF_SET):
-            raise Unsupported(f"The table's option '{name}' is set; its rows are not simply those of its files.")
+            raise Unsupported(
+                "The table's option '{name}' is set; its rows are not simply those of its files.", name=name
+            )
     if (kind := options.get("type", "table")) != "table":
-        raise Unsupported(f"The table is of the type '{kind}', which is not read from data files.")
+        raise Unsupported("The table is of the type '{kind}', which is not read from data files.", kind=kind)
     for field in schema.fields:
         types.spark(parse(field.type))  # refuses by the type's name
 
@@ -175,7 +187,9 @@ def _full(store: Store, path: str) -> str:
     if path.startswith("file:"):
         return "/" + path.removeprefix("file:").lstrip("/")
     if ":" in path.split("/", 1)[0] or path.startswith("/"):
-        raise Unsupported(f"The data file {path} lies on another store, which cannot be read yet.", path=path)
+        raise Unsupported(
+            told("The data file {path} lies on another store, which cannot be read yet.", path=path), path=path
+        )
     return store.full(path)
 
 

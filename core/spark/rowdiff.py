@@ -27,6 +27,7 @@ from core.history import History
 from core.spark import iceberg, iceberg_diff, lost, points, sql
 from core.spark.compare import ADDED, CHANGED, REMOVED, SAME, Change, Compared, compare
 from core.table import Table
+from core.told import counted
 from core.units import several
 
 ENGINE = "plain Spark (local)"
@@ -125,8 +126,8 @@ def _row_diff(
         ((found, kept),) = made
         if total["doubled"]:
             raise Corrupt(
-                f"{several(total['doubled'], 'primary key')} stand in the table more than once, so rows cannot be "
-                "compared by it.",
+                "{doubled} stand in the table more than once, so rows cannot be compared by it.",
+                doubled=counted(total["doubled"], "{count} primary key", "{count} primary keys"),
                 path=table.location,
             )
         rows = run(lambda: found.in_order(kept.where(F.col("kind") != SAME)), limit)

@@ -188,13 +188,13 @@ def environment_settings() -> dict[str, str]:
         pairs = [pair.partition("=") for pair in re.split(r",\s*(?=spark\.)", text)]
         for name, equals, _ in pairs:
             if not equals:
-                raise Invalid(f"SNAPSCOPE_SPARK_CONF: `{name}` has no value; expected spark.a=1,spark.b=2.")
+                raise Invalid("SNAPSCOPE_SPARK_CONF: `{name}` has no value; expected spark.a=1,spark.b=2.", name=name)
         return {name.strip(): value.strip() for name, _, value in pairs}
     try:
         content = json.loads(Path(text).expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         expected = "SNAPSCOPE_SPARK_CONF is neither spark.a=1,spark.b=2 nor the path of a readable JSON file"
-        raise Invalid(f"{expected}: {error}.", path=text) from error
+        raise Invalid("{expected}: {error}.", expected=expected, error=error, path=text) from error
     if not isinstance(content, dict):
         raise Invalid("SNAPSCOPE_SPARK_CONF names a JSON file that does not hold one object.", path=text)
     return {name: _text(value) for name, value in content.items()}
@@ -210,15 +210,23 @@ def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
     locked = {name.lower(): name for name in LOCKED}
     for name, value in asked.items():
         if not name.startswith("spark."):
-            raise Invalid(f"`{name}` is not a Spark setting: their names begin with `spark.`.")
+            raise Invalid("`{name}` is not a Spark setting: their names begin with `spark.`.", name=name)
         if name == "spark.remote" or (name == "spark.api.mode" and value != "classic"):
             raise Unsupported(
-                f"`{name}={value}` asks for Spark Connect, where a client cannot check a parsed query before it runs.",
+                "`{name}={value}` asks for Spark Connect, where a client cannot check a parsed query before it runs.",
+                name=name,
+                value=value,
                 remedy="Name the cluster with spark.master instead (spark://…, yarn, k8s://…).",
             )
         right = locked.get(name.lower(), name)
         if right in LOCKED and (name, value.lower()) != (right, LOCKED[right].lower()):
-            raise Invalid(f"`{name}={value}` cannot be set: right answers depend on {right}={LOCKED[right]}.")
+            raise Invalid(
+                "`{name}={value}` cannot be set: right answers depend on {right}={locked}.",
+                name=name,
+                value=value,
+                right=right,
+                locked=LOCKED[right],
+            )
     return asked
 
 
@@ -272,7 +280,9 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> _R
         if not isinstance(error, Exception):
             raise
         where = settings["spark.master"]
-        raise Unsupported(f"Spark could not open a session on {where}. {said(error)}", path=str(link.log)) from error
+        raise Unsupported(
+            "Spark could not open a session on {where}. {said}", where=where, said=said(error), path=str(link.log)
+        ) from error
 
 
 def _at_exit() -> None:

@@ -26,6 +26,7 @@ from core.spark import guard
 from core.spark import session as sessions
 from core.spark.session import said
 from core.spark.told import heard
+from core.told import told
 
 POLL_S = 0.15
 AGAIN_S = 0.25
@@ -125,12 +126,12 @@ def answer(
 ) -> Answer:
     """`run` for a frame of our own: `make` is called in the query's thread, so whatever it does can be cancelled."""
     if row_cap < 1:
-        raise Invalid(f"The row cap must be at least 1, not {row_cap}.")
+        raise Invalid("The row cap must be at least 1, not {row_cap}.", row_cap=row_cap)
     began = time.monotonic()
     query = _Query(id=query_id or uuid.uuid4().hex, session=session)
     with _lock:
         if query.id in _running:
-            raise Conflict(f"A query with the id {query.id} is already running.")
+            raise Conflict("A query with the id {id} is already running.", id=query.id)
         _running[query.id] = query
     try:
         # Spark's job group belongs to the thread, and a planning that hangs cannot be interrupted: a thread per query.
@@ -146,12 +147,15 @@ def answer(
         raise Invalid("The query was cancelled.")
     if query.given_up:
         raise Invalid(
-            f"The query was stopped after {timeout_s:g} seconds, its time limit.",
+            "The query was stopped after {timeout_s:g} seconds, its time limit.",
+            timeout_s=timeout_s,
             remedy="Ask for less (a filter, fewer columns), or raise the limit.",
         )
     if query.error is not None:
         if sessions.was_ended(session):
-            raise Restarted("Spark was started anew while the query ran.", remedy="Ask again.") from query.error
+            raise Restarted(
+                told("Spark was started anew while the query ran."), remedy=told("Ask again.")
+            ) from query.error
         raise refusal(query.error) from query.error
     assert query.rows is not None
     truncated = query.rows.num_rows > row_cap
@@ -186,13 +190,14 @@ def refusal(error: BaseException) -> SnapscopeError:
         )
     if "doesn't contain any field Ids" in text:
         return Unsupported(
-            f"A data file's columns have no field ids, so only a name mapping tells which is which "
-            f"(schema.name-mapping.default), and that is not read here. {said(error)}",
+            "A data file's columns have no field ids, so only a name mapping tells which is which "
+            "(schema.name-mapping.default), and that is not read here. {said}",
+            said=said(error),
             remedy="Read the table with its own engine.",
         )
     if "[FAILED_READ_FILE" in text:
-        return Corrupt(f"Spark could not read a data file. {said(error)}")
-    return Invalid(f"Spark could not run this query. {said(error)}")
+        return Corrupt("Spark could not read a data file. {said}", said=said(error))
+    return Invalid("Spark could not run this query. {said}", said=said(error))
 
 
 # ------------------------------------------------------------------------------------------------------ in both threads

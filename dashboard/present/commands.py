@@ -43,7 +43,7 @@ def of(change: Change, location: str) -> str:
 
 def call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) -> str | None:
     """Paimon's own procedure for the same request, on `database.table`; None where it has none."""
-    return procedures.told(change, title, now_ms, options)
+    return procedures.as_call(change, title, now_ms, options)
 
 
 def iceberg(change: Change, title: str, now_ms: int) -> str | None:

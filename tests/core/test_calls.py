@@ -149,7 +149,7 @@ def test_queries_are_no_calls() -> None:
     ],
 )
 def test_the_call_that_is_told_of_a_change_asks_for_that_change(change: Change) -> None:
-    sql = procedures.told(change, "d.t", NOW, {})
+    sql = procedures.as_call(change, "d.t", NOW, {})
     assert sql is not None
     found = asked(parse(sql), NOW)
     assert (found.table, found.request) == ("d.t", change)
@@ -157,8 +157,8 @@ def test_the_call_that_is_told_of_a_change_asks_for_that_change(change: Change) 
 
 def test_what_no_procedure_does_is_not_told() -> None:
     for change in (Rollback("3"), CreateBranch("b", "3"), Expire(expired_tags=True), Expire(changelogs_only=True)):
-        assert procedures.told(change, "d.t", NOW, {}) is None
-    low = procedures.told(Expire(retain_max=3), "d.t", NOW, {})
+        assert procedures.as_call(change, "d.t", NOW, {}) is None
+    low = procedures.as_call(Expire(retain_max=3), "d.t", NOW, {})
     assert low == "CALL sys.expire_snapshots(table => 'd.t', retain_max => 3, retain_min => 3)"
 
 

@@ -10,7 +10,6 @@ Source: pyiceberg 0.12, `Catalog.commit_table` and what it calls.
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import time
 import uuid
@@ -22,11 +21,12 @@ from urllib.parse import quote, unquote
 
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats import Edit, Unknown
-from core.formats.iceberg import commit, edits
+from core.formats.iceberg import commit, edits, packed, rest
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import Place, normal
 from core.store import Store
+from core.told import told
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 SCHEME = "iceberg://"
 WRITES = ("SqlCatalog", "HiveCatalog", "RestCatalog")
 _SECRET = re.compile("token|credential|secret|password|key", re.IGNORECASE)
-_KNOWN_OF_REF = {"snapshot-id", "type", "min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms"}
-_STATISTICS = {"statistics": "RemoveStatisticsUpdate", "partition-statistics": "RemovePartitionStatisticsUpdate"}
 
 Identifier = tuple[str, ...]
 
@@ -67,7 +65,11 @@ def parts(location: str) -> tuple[str, Identifier, str]:
     """Catalog, namespace and table of a name; "" and () where it names none. `Invalid` for what is no such name."""
     words = location.removeprefix(SCHEME).rstrip("/").split("/")
     if len(words) > 3 or not all(words[1:]):
-        raise Invalid(f"{location!r} names no table of a catalog.", remedy=f"Write {SCHEME}CATALOG/NAMESPACE/TABLE.")
+        raise Invalid(
+            "{location!r} names no table of a catalog.",
+            location=location,
+            remedy=told("Write {scheme}CATALOG/NAMESPACE/TABLE.", scheme=SCHEME),
+        )
     catalog, namespace, name = (*words, "", "")[:3]
     return catalog, tuple(unquote(each) for each in namespace.split(".")) if namespace else (), unquote(name)
 
@@ -103,8 +105,11 @@ class CatalogTable:
         catalog, namespace, name = parts(location)
         if not name:
             raise Invalid(
-                f"{location} is a catalog or a namespace, not a table.",
-                remedy=f"Name a table: {SCHEME}{catalog or 'CATALOG'}/NAMESPACE/TABLE.",
+                "{location} is a catalog or a namespace, not a table.",
+                location=location,
+                remedy=told(
+                    "Name a table: {scheme}{catalog}/NAMESPACE/TABLE.", scheme=SCHEME, catalog=catalog or "CATALOG"
+                ),
             )
         return cls(catalog, (*namespace, name))
 
@@ -118,9 +123,9 @@ class CatalogTable:
             return self._current(client)
 
     def _current(self, client: Catalog) -> str:
-        for name, told in _RAW.items():  # before it is parsed by anybody else
+        for name, raw in _RAW.items():  # before it is parsed by anybody else
             if hasattr(client, name):
-                setattr(client, name, told)
+                setattr(client, name, raw)
         found: Any = client.load_table(self.identifier)
         location = found if isinstance(found, str) else found.metadata_location
         if not location:
@@ -133,7 +138,8 @@ class CatalogTable:
             kind = type(client).__name__
         if kind not in WRITES:
             raise Unsupported(
-                f"Tables of a {kind} are read only here; nothing was changed.",
+                "Tables of a {kind} are read only here; nothing was changed.",
+                kind=kind,
                 path=self.location,
                 remedy="Carry the change out with the table's own engine.",
             )
@@ -157,10 +163,11 @@ class CatalogTable:
         path, content = _next(found, edit)
         target = path if documents.ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
         try:
-            staged = TableMetadataUtil.parse_raw(documents.unpacked(content, path).decode())
+            staged = TableMetadataUtil.parse_raw(packed.unpacked(content, path).decode())
         except Exception as error:
             raise Unsupported(
-                f"pyiceberg, through which this catalog is committed to, cannot read this metadata: {error}.",
+                "pyiceberg, through which this catalog is committed to, cannot read this metadata: {error}.",
+                error=error,
                 path=found.path,
                 remedy="Carry the change out with the table's own engine.",
             ) from error
@@ -206,7 +213,7 @@ class CatalogTable:
     ) -> str | None:
         from pyiceberg.exceptions import CommitFailedException
 
-        requirements, updates = _asking(found, edit, self.location)
+        requirements, updates = rest.asking(found, edit, self.location)
         _keep_out(client)
         with _asked(self.location, conf):
             table = client.load_table(self.identifier)
@@ -228,9 +235,11 @@ class CatalogTable:
 
     def _unknown(self, conf: Mapping[str, str], what: str, error: object) -> Unknown:
         return Unknown(
-            f"It is not known whether the catalog took {what} ({_masked(str(error), conf)}); no file was deleted.",
+            "It is not known whether the catalog took {what} ({masked}); no file was deleted.",
+            what=what,
+            masked=_masked(str(error), conf),
             path=self.location,
-            remedy="Look at the table again; then resume or undo this run.",
+            remedy=told("Look at the table again; then resume or undo this run."),
         )
 
 
@@ -254,50 +263,6 @@ def _next(found: Metadata, edit: Edit) -> tuple[str, bytes]:
     return f"{directory}/{new}", gzip.compress(content, mtime=0) if packed else content
 
 
-def _asking(found: Metadata, edit: Edit, where: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """An edit as requirements and updates of a server that writes metadata itself."""
-    from pyiceberg.table import update as u
-
-    removed, sets = dict(edit.removes), {edits.part(path): json.loads(content) for path, content in edit.sets}
-    edits.edited(found, edit, found.updated_ms)  # refuses what may not be
-    if unsaid := [name or field for field, name in sets if field != "refs"]:
-        raise Invalid(
-            f"It cannot be taken back: a REST catalog takes no removed snapshot back ({unsaid[0]}).",
-            path=where,
-            remedy="Resume the run instead.",
-        )
-    for (_, name), value in sets.items():
-        if lost := sorted(value.keys() - _KNOWN_OF_REF):
-            raise Unsupported(
-                f"A REST catalog would lose what else is written of {name}: {', '.join(lost)}.", path=where
-            )
-    refs = {name: ref.snapshot_id for name, ref in found.refs.items()} | {
-        name: None for _, name in sets if name not in found.refs
-    }
-    requirements: list[Any] = [u.AssertTableUUID(uuid=found.document["table-uuid"])]
-    requirements += [
-        _made(u.AssertRefSnapshotId, {"ref": name, "snapshot-id": number}) for name, number in refs.items()
-    ]
-    gone = sorted(edits.removed_snapshots(edit))
-    updates: list[Any] = [
-        _made(u.RemoveSnapshotRefUpdate, {"ref-name": name})
-        for field, name in map(edits.part, removed)
-        if field == "refs" and (field, name) not in sets
-    ]
-    for name, kind in _STATISTICS.items():
-        listed = {each["snapshot-id"] for each in found.document.get(name) or ()}
-        updates += [_made(getattr(u, kind), {"snapshot-id": number}) for number in gone if number in listed]
-    updates += [_made(u.SetSnapshotRefUpdate, {"ref-name": name, **value}) for (_, name), value in sets.items()]
-    if gone:
-        updates.append(_made(u.RemoveSnapshotsUpdate, {"snapshot-ids": gone}))
-    return tuple(requirements), tuple(updates)
-
-
-def _made(kind: Any, said: Mapping[str, Any]) -> Any:
-    """A requirement or an update as the protocol writes it."""
-    return kind.model_validate(said)
-
-
 # pyiceberg -----------------------------------------------------------------------------------------------------------
 
 _RAW: Mapping[str, Any] = {
@@ -310,7 +275,9 @@ _RAW: Mapping[str, Any] = {
 
 def _of_hive(parameters: Mapping[str, str]) -> str | None:
     if parameters.get("table_type", "").lower() != "iceberg":
-        raise Invalid(f"This is no Iceberg table but {parameters.get('table_type', 'one of Hive')!r}.")
+        raise Invalid(
+            "This is no Iceberg table but {table_type!r}.", table_type=parameters.get("table_type", "one of Hive")
+        )
     return parameters.get("metadata_location")
 
 
@@ -327,8 +294,12 @@ def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
         if found is None:
             listed = ", ".join(known.get_known_catalogs()) or "none"
             raise NotFound(
-                f"pyiceberg's configuration names no catalog {name!r}.",
-                remedy=f"Catalogs: {listed}. They are configured in .pyiceberg.yaml or PYICEBERG_CATALOG__NAME__URI.",
+                "pyiceberg's configuration names no catalog {name!r}.",
+                name=name,
+                remedy=told(
+                    "Catalogs: {listed}. They are configured in .pyiceberg.yaml or PYICEBERG_CATALOG__NAME__URI.",
+                    listed=listed,
+                ),
             )
         conf |= {key: str(value) for key, value in found.items()}
         client = load_catalog(name, **{"init_catalog_tables": "false", **conf})
@@ -378,16 +349,18 @@ def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
         raise
     except ImportError as error:
         raise Unsupported(
-            f"Catalogs are reached through pyiceberg, and it lacks something: {error}.",
+            "Catalogs are reached through pyiceberg, and it lacks something: {error}.",
+            error=error,
             path=what,
             remedy="Install it: pip install 'snapscope[iceberg]' (with pyiceberg's extra of that kind of catalog).",
         ) from error
     except Exception as error:
-        told = _masked(f"{type(error).__name__}: {error}", conf)
+        said = _masked(f"{type(error).__name__}: {error}", conf)
         if type(error).__name__ in ("NoSuchTableError", "NoSuchNamespaceError", "NoSuchIcebergTableError"):
-            raise NotFound(f"The catalog knows no {what} ({told}).", path=what) from error
+            raise NotFound("The catalog knows no {what} ({said}).", what=what, said=said, path=what) from error
         raise Corrupt(
-            f"The catalog could not answer: {told}.",
+            "The catalog could not answer: {said}.",
+            said=said,
             path=what,
             remedy="Check its configuration (.pyiceberg.yaml, PYICEBERG_*) and the connection; nothing was changed.",
         ) from error

@@ -22,6 +22,7 @@ from core.formats.iceberg.places import Place
 from core.model import Heads, ObjectKind
 from core.refs import old_metadata as fallen
 from core.store import Store
+from core.told import told
 
 RIVAL_S = 10.0
 _CODEC = "write.metadata.compression-codec"
@@ -42,16 +43,17 @@ def check_replaced(store: Store, place: Place, found: Metadata, edit: Edit) -> N
             before = _version(store, place, file)
         except SnapscopeError as error:
             raise Conflict(
-                f"The metadata that the commit replaced cannot be read, so nobody knows what it took away ({error}); "
-                "no file was deleted.",
+                "The metadata that the commit replaced cannot be read, so nobody knows what it took away "
+                "({error}); no file was deleted.",
+                error=error,
                 path=file,
                 remedy="Undo this run, or restore the file and resume.",
             ) from error
         if before.snapshots.keys() & gone:
             if lost := [ref.name for ref in before.refs.values() if ref.snapshot_id in gone and ref.name not in known]:
                 raise Conflict(
-                    f"{', '.join(lost)} named a snapshot that goes, and was made while the commit ran; no file was "
-                    "deleted.",
+                    "{lost} named a snapshot that goes, and was made while the commit ran; no file was deleted.",
+                    lost=", ".join(lost),
                     path=file,
                     remedy="Undo this run; then plan again.",
                 )
@@ -138,7 +140,7 @@ def is_packed(found: Metadata) -> bool:
     """Does the table want its metadata packed?"""
     packed = found.properties.get(_CODEC, "none").lower()
     if packed not in ("none", "gzip"):
-        raise Unsupported(f"{_CODEC} is {packed!r}, which no engine knows.", path=found.path)
+        raise Unsupported("{codec} is {packed!r}, which no engine knows.", codec=_CODEC, packed=packed, path=found.path)
     return packed == "gzip"
 
 
@@ -184,15 +186,19 @@ def _read_back(store: Store, path: str, content: bytes, failed: BaseException | 
         now = store.read(path)
     except SnapscopeError as error:
         raise Unknown(
-            f"It is not known whether {path} was written ({failed or error}); no file was deleted.",
+            told(
+                "It is not known whether {path} was written ({failed}); no file was deleted.",
+                path=path,
+                failed=failed or error,
+            ),
             path=store.location,
-            remedy="Look at the table again; then resume or undo this run.",
+            remedy=told("Look at the table again; then resume or undo this run."),
         ) from (failed or error)
     if now != content:
         raise Unknown(
-            f"Another writer wrote over {path} right after it was published; no file was deleted.",
+            told("Another writer wrote over {path} right after it was published; no file was deleted.", path=path),
             path=store.location,
-            remedy="Look at the table again; then resume or undo this run.",
+            remedy=told("Look at the table again; then resume or undo this run."),
         )
 
 

@@ -106,7 +106,7 @@ def statistics(
     rows = rows.filter(_live_and_in(place, rows, wanted))
     own = next((each for each in _schemas(found) if (each.get("schema-id") or 0) == schema.id), None)
     if own is None:
-        raise Corrupt(f"Schema {schema.id} was expected in the metadata, it is not there.", path=found.path)
+        raise Corrupt("Schema {id} was expected in the metadata, it is not there.", id=schema.id, path=found.path)
     known = {each.id: each for each in types.columns(own)}
     columns = [Column(each.id, each.name, _spelled(each.type)) for each in known.values()]
     said = [(row["rows"], _said(row, known)) for row in rows.select(["rows", "nulls", "lower", "upper"]).to_pylist()]

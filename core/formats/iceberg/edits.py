@@ -21,10 +21,11 @@ from core.formats.iceberg.metadata import Metadata
 from core.model import MAIN, Heads
 from core.planned import Plan
 from core.refs import PREVIOUS_MAX, number, trimmed
+from core.told import told
 
 STATISTICS = ("statistics", "partition-statistics")
 _PARTS = ("snapshot-log", *STATISTICS)
-AGAIN = "Plan again."
+AGAIN = told("Plan again.")
 
 
 def edit_of(plan: Plan, heads: Heads) -> Edit:
@@ -61,10 +62,14 @@ def check(heads: Heads, edit: Edit) -> None:
     """`Conflict` where a reference is not as the edit expects it."""
     for path, content in edit.removes:
         if heads.references.get(path) != content:
-            raise Conflict(f"{path} is gone or was rewritten since; nothing was changed.", path=path, remedy=AGAIN)
+            raise Conflict(
+                told("{path} is gone or was rewritten since; nothing was changed.", path=path), path=path, remedy=AGAIN
+            )
     for path in dict(edit.sets).keys() - dict(edit.removes).keys():
         if path in heads.references and part(path)[0] not in _PARTS:
-            raise Conflict(f"{path} was made by another hand since; nothing was changed.", path=path, remedy=AGAIN)
+            raise Conflict(
+                told("{path} was made by another hand since; nothing was changed.", path=path), path=path, remedy=AGAIN
+            )
 
 
 def part(path: str) -> tuple[str, str]:
@@ -88,14 +93,20 @@ def edited(found: Metadata, edit: Edit, now_ms: int) -> dict[str, Any]:
     if named or found.current in gone:
         name = min(named, default=MAIN)
         raise Conflict(
-            f"{name} names snapshot {named.get(name, found.current)}, which was to go; nothing was changed.",
+            "{name} names snapshot {named}, which was to go; nothing was changed.",
+            name=name,
+            named=named.get(name, found.current),
             path=found.path,
             remedy=AGAIN,
         )
     there = (found.snapshots.keys() | {int(name) for field, name in sets if field == "snapshots"}) - gone
     for (field, name), value in sets.items():
         if field == "refs" and value["snapshot-id"] not in there:
-            raise Conflict(f"The snapshot {value['snapshot-id']} of {name} is gone since; nothing was changed.")
+            raise Conflict(
+                "The snapshot {snapshot_id} of {name} is gone since; nothing was changed.",
+                snapshot_id=value["snapshot-id"],
+                name=name,
+            )
     main = sets.get(("refs", MAIN))
     if "refs" in document or set(refs) - {MAIN} or main is not None:
         document["refs"] = refs
@@ -139,7 +150,7 @@ def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: Edit) -> Edit:
             continue
         if now != after.get(path):
             raise Invalid(
-                f"It cannot be taken back exactly: {path} is another's by now. Nothing was changed.",
+                told("It cannot be taken back exactly: {path} is another's by now. Nothing was changed.", path=path),
                 path=found.path,
                 remedy="Resume the run instead.",
             )
@@ -209,7 +220,8 @@ def written(document: Mapping[str, Any], path: str) -> bytes:
         content = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except ValueError as error:
         raise Unsupported(
-            f"The metadata holds what JSON cannot say ({error}), so it is not written anew.",
+            "The metadata holds what JSON cannot say ({error}), so it is not written anew.",
+            error=error,
             path=path,
             remedy="Make this change with the table's own engine.",
         ) from error

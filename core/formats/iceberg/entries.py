@@ -132,7 +132,7 @@ def stored(value: Any, of: str) -> bytes:
             number = int(Decimal(value).scaleb(int(of.rstrip(")").rpartition(",")[2]), DIGITS))
             return number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
         case _:
-            raise Unsupported(f"Values of the type {of!r} are not written here.")
+            raise Unsupported("Values of the type {of!r} are not written here.", of=of)
 
 
 def _summary(values: Sequence[Any], of: str) -> Json:

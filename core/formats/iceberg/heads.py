@@ -18,6 +18,7 @@ from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.metadata import Member, Metadata
 from core.formats.iceberg.places import same
 from core.model import MAIN, Heads, Line, Problem, Ref, Snapshot, Tag
+from core.names import KINDS
 from core.refs import ancestors, max_ref_age_ms
 from core.store import Store
 from core.told import joined, told
@@ -30,7 +31,9 @@ _HADOOP = re.compile(r"v(\d{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _CATALOG = re.compile(r"(\d{1,18})-[^/]*?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 TEMPORARY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.gz)?\.metadata\.json")
 """What Java's Hadoop tables write before they rename it to a version; a crash leaves it behind."""
-CATALOG_OWNED = "A catalog owns this table and alone knows its current metadata; this is the newest file there is."
+CATALOG_OWNED = told(
+    "A catalog owns this table and alone knows its current metadata; this is the newest file there is."
+)
 
 
 def is_metadata(name: str) -> bool:
@@ -70,9 +73,14 @@ def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
     version, problems = _hinted(hint, hadoop)
     if version not in hadoop:
         raise Corrupt(
-            f"The hint says version {version}, and there is no v{version}.metadata.json.",
+            "The hint says version {version}, and there is no v{version}.metadata.json.",
+            version=version,
             path=f"{DIRECTORY}/{HINT}",
-            remedy=f"Restore the file, or open {DIRECTORY}/{hadoop[max(hadoop)]} by its own path.",
+            remedy=told(
+                "Restore the file, or open {directory}/{hadoop} by its own path.",
+                directory=DIRECTORY,
+                hadoop=hadoop[max(hadoop)],
+            ),
         )
     while version + 1 in hadoop:
         version += 1
@@ -88,15 +96,19 @@ def _hint(store: Store) -> bytes | None:
 
 def _hinted(hint: bytes | None, hadoop: Mapping[int, str]) -> tuple[int, tuple[Problem, ...]]:
     listed = max(hadoop)
-    if hint is None:
-        found = "no file"
-    else:
+    found: str = told("no file")
+    if hint is not None:
         first = hint.decode("utf-8", "replace").split("\n")[0].rstrip("\r")
         if re.fullmatch(r"[+-]?\d{1,9}", first):
             return int(first), ()
         found = f"{first[:40]!r}"
-    told = Problem(f"{DIRECTORY}/{HINT}", f"the version {listed}", found, "Harmless: the directory was listed instead.")
-    return listed, (told,)
+    odd = Problem(
+        f"{DIRECTORY}/{HINT}",
+        told("the version {listed}", listed=listed),
+        found,
+        told("Harmless: the directory was listed instead."),
+    )
+    return listed, (odd,)
 
 
 def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tuple[Problem, ...]]:
@@ -108,9 +120,16 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
             name: documents.parse(store.read(f"{DIRECTORY}/{name}"), f"{DIRECTORY}/{name}").updated_ms for name in tied
         }
         chosen = max(tied, key=lambda name: (updated[name], name))
-    problems = [Problem(f"{DIRECTORY}/{chosen}", "the catalog's current metadata", "the newest file", CATALOG_OWNED)]
+    problems = [
+        Problem(f"{DIRECTORY}/{chosen}", told("the catalog's current metadata"), told("the newest file"), CATALOG_OWNED)
+    ]
     problems += [
-        Problem(f"{DIRECTORY}/{name}", f"one metadata of version {newest}", "another", "The later written was read.")
+        Problem(
+            f"{DIRECTORY}/{name}",
+            told("one metadata of version {newest}", newest=newest),
+            told("another"),
+            told("The later written was read."),
+        )
         for name in tied
         if name != chosen
     ]
@@ -138,10 +157,12 @@ def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), stor
         warnings.append(
             Problem(
                 found.path,
-                f"the table at {store.location}",
-                f"a location of {found.location}",
-                "The table was moved or copied: its metadata names files at the other place, and no engine looks "
-                "for them here.",
+                told("the table at {location}", location=store.location),
+                told("a location of {location}", location=found.location),
+                told(
+                    "The table was moved or copied: its metadata names files at the other place, and no engine "
+                    "looks for them here."
+                ),
             )
         )
     snapshots = _snapshots(found)
@@ -310,40 +331,45 @@ def _health(found: Metadata) -> list[Problem]:
     problems = []
     for ref in found.refs.values():
         if ref.snapshot_id not in found.snapshots:
-            kind = "branch" if ref.is_branch else "tag"
+            kind = KINDS["branch" if ref.is_branch else "tag"]
             problems.append(
                 Problem(
                     found.path,
-                    f"the snapshot {ref.snapshot_id} of {kind} {ref.name}",
-                    "no such snapshot",
-                    f"The {kind} cannot be read; the next expiry drops it.",
+                    told(
+                        "the snapshot {snapshot_id} of {kind} {name}",
+                        snapshot_id=ref.snapshot_id,
+                        kind=kind,
+                        name=ref.name,
+                    ),
+                    told("no such snapshot"),
+                    told("The {kind} cannot be read; the next expiry drops it.", kind=kind),
                 )
             )
         if ref.name.isdecimal():
             problems.append(
                 Problem(
                     found.path,
-                    f"a ref name that is no number, for {ref.name}",
-                    "one that reads as a snapshot id",
-                    "SQL cannot reach it: VERSION AS OF takes it for an id.",
+                    told("a ref name that is no number, for {name}", name=ref.name),
+                    told("one that reads as a snapshot id"),
+                    told("SQL cannot reach it: VERSION AS OF takes it for an id."),
                 )
             )
     if any(later[0] < earlier[0] for earlier, later in zip(found.log, found.log[1:], strict=False)):
         problems.append(
             Problem(
                 found.path,
-                "a snapshot-log in order of time",
-                "times that go back (clocks differed)",
-                "Engines answer time travel differently there; each answer says so.",
+                told("a snapshot-log in order of time"),
+                told("times that go back (clocks differed)"),
+                told("Engines answer time travel differently there; each answer says so."),
             )
         )
     if found.current is not None and not found.log:
         problems.append(
             Problem(
                 found.path,
-                "a snapshot-log",
-                "an empty one",
-                "No time can be asked, and Java cannot expire this table.",
+                told("a snapshot-log"),
+                told("an empty one"),
+                told("No time can be asked, and Java cannot expire this table."),
             )
         )
     return problems

@@ -24,6 +24,7 @@ from core.formats.loaded import Loaded, expand
 from core.history import History
 from core.model import Heads, Holder, HolderKind, ObjectKind, Problem
 from core.runs import Ints, Runs, empty, from_pairs, maximal, union
+from core.told import clause, told
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
 _STATUS = ("existing", "added", "deleted")
@@ -77,12 +78,12 @@ class _Builder:
         sizes |= self.place.sizes([name for name in names if name not in sizes])
         entries = self.manifests.load(self.place, names, ENTRY, sizes, self.progress)
         self._check_counts(entries, names, rows)
-        self._blame(entries.errors, position, [names[number] for number in manifest], "a readable manifest")
+        self._blame(entries.errors, position, [names[number] for number in manifest], told("a readable manifest"))
         entries = inherited(entries, rows)
         runs = from_pairs(manifest, position, len(names), self.positions)
         files, live = self._files(entries, runs, len(names))
-        told = pa.array([sizes.get(name) for name in names], pa.int64())
-        self._hold(pa.array(names, pa.string()), ObjectKind.MANIFEST, told, runs)
+        own = pa.array([sizes.get(name) for name in names], pa.int64())
+        self._hold(pa.array(names, pa.string()), ObjectKind.MANIFEST, own, runs)
         self._hold_statistics()
         return self._history(files, live)
 
@@ -115,7 +116,7 @@ class _Builder:
         loaded = self.manifests.load(self.place, lists, LIST, sizes)
         for path, error in loaded.errors.items():
             for position in listed[path]:
-                self._incomplete(position, path, error, "a readable manifest list")
+                self._incomplete(position, path, error, told("a readable manifest list"))
         inline = [
             (self.at[member.id], path, member.id)
             for member in self.found.snapshots.values()
@@ -146,7 +147,10 @@ class _Builder:
             for number, said in enumerate(rows[name].to_pylist()):
                 if said is not None and said != counts[number] and names[number] not in entries.errors:
                     entries.errors[names[number]] = SnapscopeError(
-                        f"{said} {name} entries were expected from its manifest list, found {counts[number]}"
+                        "{said} {name} entries were expected from its manifest list, found {counts}",
+                        said=said,
+                        name=name,
+                        counts=counts[number],
                     )
 
     def _blame(self, errors: Mapping[str, SnapscopeError], positions: Ints, paths: Sequence[str], what: str) -> None:
@@ -157,7 +161,10 @@ class _Builder:
 
     def _incomplete(self, position: int, path: str, error: SnapscopeError, expected: str) -> None:
         problem = Problem(
-            path, expected, error.message.rstrip("."), error.remedy or "Restore the file or let what needs it expire."
+            path,
+            expected,
+            clause(error.message),
+            error.remedy or told("Restore the file or let what needs it expire."),
         )
         found = self.incomplete.setdefault(position, [])
         if problem not in found:
@@ -224,9 +231,9 @@ class _Builder:
     def _sources(self, snapshots: pa.ChunkedArray) -> pa.Array:
         """Whether a rewriting commit brought a file, as far as that commit is still known."""
         known = {member.id: member.summary.get("operation") for member in self.found.snapshots.values()}
-        told = {number: "compact" if kind == "replace" else "append" for number, kind in known.items() if kind}
+        words_of = {number: "compact" if kind == "replace" else "append" for number, kind in known.items() if kind}
         encoded = _flat(snapshots).dictionary_encode()
-        words = pa.array([told.get(number) for number in encoded.dictionary.to_pylist()], pa.string())
+        words = pa.array([words_of.get(number) for number in encoded.dictionary.to_pylist()], pa.string())
         return words.take(encoded.indices) if len(words) else pa.nulls(len(encoded), pa.string())
 
     def _hold_statistics(self) -> None:
@@ -307,13 +314,13 @@ def inherited(entries: Loaded, rows: pa.Table) -> Loaded:
     given = pa.array(np.repeat(np.arange(len(counts)), counts))
     sequence = pc.fill_null(rows["sequence"], 0).take(given)
     is_added = pc.equal(table["status"], ADDED)
-    for name, told in (
+    for name, value in (
         ("snapshot_id", pc.if_else(is_added, rows["snapshot_id"].take(given), None)),
         ("sequence", pc.if_else(pc.or_(is_added, pc.equal(sequence, 0)), sequence, None)),
         ("content", rows["content"].take(given)),
     ):
         table = table.set_column(
-            table.schema.get_field_index(name), name, pc.coalesce(table[name], told.cast(table[name].type))
+            table.schema.get_field_index(name), name, pc.coalesce(table[name], value.cast(table[name].type))
         )
     table = table.append_column("spec_id", rows["spec_id"].take(given))
     return Loaded(table, entries.start, entries.errors)

@@ -146,7 +146,9 @@ def _misunderstood(rows: pa.Table) -> SnapscopeError | None:
     for name, values in known.items():
         if name in rows.column_names and (odd := set(rows[name].unique().to_pylist()) - {*values, None}):
             return Unsupported(
-                f"{name.capitalize()} 0, 1 or 2 was expected, found {sorted(odd)}.",
+                "{name} 0, 1 or 2 was expected, found {odd}.",
+                name=name.capitalize(),
+                odd=sorted(odd),
                 remedy="The file was written by a newer version of the table format than is known here.",
             )
     if pc.count(rows["key"], mode="only_valid").as_py():
@@ -156,8 +158,8 @@ def _misunderstood(rows: pa.Table) -> SnapscopeError | None:
         )
     odd_paths = rows["path"].filter(pc.invert(pc.match_substring_regex(rows["path"], f"^(?:{ABSOLUTE.pattern})")))
     if len(odd_paths):
-        return Corrupt(f"It names {odd_paths[0].as_py()!r:.60}, which is no absolute location.")
+        return Corrupt("It names {odd_paths!r:.60}, which is no absolute location.", odd_paths=odd_paths[0].as_py())
     for name in ("bytes", "rows", "offset", "size"):
         if name in rows.column_names and pc.any(pc.less(rows[name], 0)).as_py():
-            return Corrupt(f"It tells a negative number of {name}.", remedy="Restore the file.")
+            return Corrupt("It tells a negative number of {name}.", name=name, remedy="Restore the file.")
     return None

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import Corrupt, Unsupported
+from core.formats.iceberg import packed
 from core.model import MAIN, Field, Ref, Schema
+from core.told import told
 
 NEWEST = 3
 ABSOLUTE = re.compile("[A-Za-z][A-Za-z0-9+.-]*:/|/")
-MOST_BYTES = 1 << 30  # of one unpacked document
 NO_SNAPSHOT = -1  # versions 1 and 2 write this for none
 
 Json = Mapping[str, Any]
@@ -61,55 +61,14 @@ class Metadata:
     document: Json = field(repr=False)
 
 
-def unpacked(content: bytes, path: str) -> bytes:
-    """The JSON of a plain or gzipped file."""
-    if content.startswith(b"\x28\xb5\x2f\xfd"):
-        raise Unsupported(
-            "The metadata is packed with zstd, which the table format does not know.",
-            path=path,
-            remedy="Write it plain or with gzip.",
-        )
-    if not content.startswith(b"\x1f\x8b"):
-        return content
-    try:
-        engine = zlib.decompressobj(wbits=31)
-        plain = engine.decompress(content, MOST_BYTES)
-        if not engine.eof:
-            what = f"unpacks to more than {MOST_BYTES:,} bytes" if engine.unconsumed_tail else "is cut off"
-            raise Corrupt(f"The gzipped metadata {what}.", path=path, remedy="Restore the file.")
-    except zlib.error as error:
-        raise Corrupt(f"The metadata is no whole gzip file: {error}.", path=path, remedy="Restore the file.") from error
-    return plain
-
-
 def parse(content: bytes, path: str) -> Metadata:
     """A metadata.json, gzipped or not. `Corrupt` or `Unsupported` naming `path` and the field."""
-    return _Parser(_document(unpacked(content, path), path), path).metadata()
+    return _Parser(packed.document(packed.unpacked(content, path), path), path).metadata()
 
 
 def of(document: Json, path: str) -> Metadata:
     """The metadata of a document that was parsed before."""
     return _Parser(document, path).metadata()
-
-
-def _document(content: bytes, path: str) -> dict[str, Any]:
-    try:
-        value = json.loads(content, parse_constant=_no_number)
-        json.dumps(value, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:
-        what = "is empty" if not content else f"is no JSON ({str(error) or 'nested too deep'})"
-        raise Corrupt(
-            f"A metadata.json was expected; the file of {len(content)} bytes {what}.",
-            path=path,
-            remedy="Restore the file, or open an older metadata.json by its own path.",
-        ) from error
-    if not isinstance(value, dict):
-        raise Corrupt(f"A JSON object was expected, found {type(value).__name__}.", path=path)
-    return value
-
-
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no JSON number")
 
 
 class _Parser:
@@ -122,12 +81,14 @@ class _Parser:
         top, version = self.document, self.integer(self.document, "format-version", "")
         if version > NEWEST:
             raise Unsupported(
-                f"The table has format version {version}; versions 1 to {NEWEST} are known.",
+                "The table has format version {version}; versions 1 to {newest} are known.",
+                version=version,
+                newest=NEWEST,
                 path=self.path,
                 remedy="Read it with an engine that knows this version.",
             )
         if version < 1:
-            raise self.wrong("format-version", "a version from 1 on", version)
+            raise self.wrong("format-version", told("a version from 1 on"), version)
         for name in ("last-updated-ms", "last-column-id"):
             self.integer(top, name, "")
         if version >= 2:
@@ -145,7 +106,7 @@ class _Parser:
         current = self.maybe_integer(top, "current-snapshot-id", "")
         current = None if current == NO_SNAPSHOT else current
         if current is not None and current not in members:
-            raise self.wrong("current-snapshot-id", "one of the snapshots", current)
+            raise self.wrong("current-snapshot-id", told("one of the snapshots"), current)
         return Metadata(
             path=self.path,
             version=version,
@@ -180,7 +141,7 @@ class _Parser:
             return {**found, only.id: only}, only.id
         current = self.integer(self.document, "current-schema-id", "")
         if current not in found:
-            raise self.wrong("current-schema-id", f"one of the schemas {sorted(found)}", current)
+            raise self.wrong("current-schema-id", told("one of the schemas {found}", found=sorted(found)), current)
         return found, current
 
     def schema(self, given: Json, at: str, properties: Mapping[str, str], spec: tuple[Json, ...]) -> Schema:
@@ -193,7 +154,7 @@ class _Parser:
                 raise self.wrong(f"{place}.type", "a type", kind)
             required = each.get("required")
             if not isinstance(required, bool):
-                raise self.wrong(f"{place}.required", "true or false", required)
+                raise self.wrong(f"{place}.required", told("true or false"), required)
             own = f"{kind} NOT NULL" if required and isinstance(kind, str) else kind
             name = self.text(each, "name", place)
             doc = each.get("doc")
@@ -201,7 +162,7 @@ class _Parser:
         names = {column.id: column.name for column in columns}
         keys = given.get("identifier-field-ids") or []
         if not isinstance(keys, list) or not all(type(key) is int for key in keys):
-            raise self.wrong(f"{at}.identifier-field-ids", "a list of field ids", keys)
+            raise self.wrong(f"{at}.identifier-field-ids", told("a list of field ids"), keys)
         number = self.maybe_integer(given, "schema-id", at)
         return Schema(
             id=0 if number is None else number,
@@ -219,7 +180,7 @@ class _Parser:
             raise self.wrong("default-spec-id", "a number", None)
         wanted = max(specs, default=0) if wanted is None else wanted
         if wanted not in specs:
-            raise self.wrong("default-spec-id", f"one of the specs {sorted(specs)}", wanted)
+            raise self.wrong("default-spec-id", told("one of the specs {specs}", specs=sorted(specs)), wanted)
         return specs[wanted]
 
     def specs(self, version: int) -> dict[int, tuple[Json, ...]]:
@@ -249,14 +210,16 @@ class _Parser:
             for each, at in self.objects(self.document, "sort-orders", "", required=True)
         }
         if default not in known | {0}:
-            raise self.wrong("default-sort-order-id", f"one of the sort orders {sorted(known)}", default)
+            raise self.wrong(
+                "default-sort-order-id", told("one of the sort orders {known}", known=sorted(known)), default
+            )
 
     def members(self, version: int) -> dict[int, Member]:
         found: dict[int, Member] = {}
         for each, at in self.objects(self.document, "snapshots", ""):
             member = self.member(each, at, version)
             if member.id in found:
-                raise self.wrong(f"{at}.snapshot-id", "an id of its own", member.id)
+                raise self.wrong(f"{at}.snapshot-id", told("an id of its own"), member.id)
             found[member.id] = member
         return found
 
@@ -265,7 +228,7 @@ class _Parser:
         path = given.get("manifest-list")
         if path is None and version == 1 and isinstance(manifests, list):
             if not all(isinstance(each, str) and ABSOLUTE.match(each) for each in manifests):
-                raise self.wrong(f"{at}.manifests", "a list of absolute locations", manifests)
+                raise self.wrong(f"{at}.manifests", told("a list of absolute locations"), manifests)
         else:
             path, manifests = self.location(given, "manifest-list", at), []
         return Member(
@@ -294,7 +257,7 @@ class _Parser:
         if given is None:
             return {} if current is None else {MAIN: Ref(MAIN, True, current)}
         if not isinstance(given, dict):
-            raise self.wrong("refs", "an object", given)
+            raise self.wrong("refs", told("an object"), given)
         found: dict[str, Ref] = {}
         for name in sorted(given, key=lambda name: (name != MAIN, name)):
             at = f"refs.{name}"
@@ -311,7 +274,11 @@ class _Parser:
         if main is None and current is not None:  # taken as said, as Java does
             return {MAIN: Ref(MAIN, True, current), **found}
         if main is not None and main.snapshot_id != current:
-            raise self.wrong("refs.main.snapshot-id", f"the current snapshot, {current}", main.snapshot_id)
+            raise self.wrong(
+                "refs.main.snapshot-id",
+                told("the current snapshot, {current}", current=current),
+                main.snapshot_id,
+            )
         return found
 
     def statistics(self) -> tuple[tuple[int, str, int], ...]:
@@ -328,9 +295,12 @@ class _Parser:
     # values ---------------------------------------------------------------------------------------------------------
 
     def wrong(self, name: str, expected: str, found: object) -> Corrupt:
-        told = "nothing" if found is None else f"{found!r:.60}"
+        said: str = told("nothing") if found is None else f"{found!r:.60}"
         return Corrupt(
-            f"Field {name} was expected to be {expected}, found {told}.",
+            "Field {name} was expected to be {expected}, found {said}.",
+            name=name,
+            expected=expected,
+            said=said,
             path=self.path,
             remedy="Restore the file, or open another metadata.json of the table by its own path.",
         )
@@ -338,7 +308,7 @@ class _Parser:
     def integer(self, given: Json, name: str, at: str) -> int:
         value = given.get(name)
         if type(value) is not int or not -(2**63) <= value < 2**63:
-            raise self.wrong(_at(at, name), "a number of at most 64 bits", value)
+            raise self.wrong(_at(at, name), told("a number of at most 64 bits"), value)
         return value
 
     def maybe_integer(self, given: Json, name: str, at: str) -> int | None:
@@ -353,13 +323,13 @@ class _Parser:
     def location(self, given: Json, name: str, at: str) -> str:
         value = self.text(given, name, at)
         if not ABSOLUTE.match(value):
-            raise self.wrong(_at(at, name), "an absolute location", value)
+            raise self.wrong(_at(at, name), told("an absolute location"), value)
         return value
 
     def object(self, given: Json, name: str, at: str) -> Json:
         value = given.get(name)
         if not isinstance(value, dict):
-            raise self.wrong(_at(at, name), "an object", value)
+            raise self.wrong(_at(at, name), told("an object"), value)
         return value
 
     def objects(self, given: Json, name: str, at: str, *, required: bool = False) -> list[tuple[Json, str]]:
@@ -368,7 +338,7 @@ class _Parser:
         if value is None and not required:
             return []
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-            raise self.wrong(_at(at, name), "a list of objects", value)
+            raise self.wrong(_at(at, name), told("a list of objects"), value)
         return [(each, f"{_at(at, name)}[{number}]") for number, each in enumerate(value)]
 
     def strings(self, given: Json, name: str, at: str) -> dict[str, str]:
@@ -376,7 +346,7 @@ class _Parser:
         if value is None:
             return {}
         if not isinstance(value, dict) or not all(isinstance(each, str | int | float) for each in value.values()):
-            raise self.wrong(_at(at, name), "an object of texts", value)
+            raise self.wrong(_at(at, name), told("an object of texts"), value)
         return {key: each if isinstance(each, str) else json.dumps(each) for key, each in value.items()}
 
 

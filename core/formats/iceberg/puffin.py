@@ -38,7 +38,8 @@ def deleted(blob: bytes, cardinality: int, path: str) -> Ints:
             raise ValueError("its positions do not ascend")
     except (ValueError, struct.error) as error:
         raise Corrupt(
-            f"The deletion vector cannot be read: {error}.",
+            "The deletion vector cannot be read: {error}.",
+            error=error,
             path=path,
             remedy="Without it deleted rows would come back; restore the file, or choose another point.",
         ) from error

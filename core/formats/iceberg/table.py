@@ -27,6 +27,7 @@ from core.planned import FREES, Plan, ordered
 from core.refs import cleans_incrementally
 from core.runs import Mask
 from core.store import Store
+from core.told import counted, told
 from core.units import several, size
 
 
@@ -74,16 +75,21 @@ class IcebergTable:
             return plan
         later, never = self.freed_later(plan, history)
         warnings = list(plan.warnings)
-        java = "Of these, plain Java (expireSnapshots().commit())"
         if len(later):
             warnings.append(
-                f"{java} frees {_so_many(later)} only later: on an unbroken line it deletes a data file when the "
-                "snapshot that removed it expires, and that one stays."
+                told(
+                    "Of these, plain Java (expireSnapshots().commit()) frees {files} only later: on an unbroken line "
+                    "it deletes a data file when the snapshot that removed it expires, and that one stays.",
+                    files=_so_many(later),
+                )
             )
         if len(never):
             warnings.append(
-                f"{java} never frees {_so_many(never)}: on an unbroken line it passes over snapshots that were "
-                "cherry-picked or picked from, and forgets them."
+                told(
+                    "Of these, plain Java (expireSnapshots().commit()) never frees {files}: on an unbroken line it "
+                    "passes over snapshots that were cherry-picked or picked from, and forgets them.",
+                    files=_so_many(never),
+                )
             )
         return dataclasses.replace(plan, warnings=tuple(warnings))
 
@@ -115,9 +121,15 @@ class IcebergTable:
         points = {holder.point for path in broken for holder in history.holders_of(path)}
         points -= {verdict.point for verdict in plan.goes}
         return (
-            f"Plain Java (expireSnapshots().commit(), Iceberg 1.11) would delete {several(len(broken), 'file')} that "
-            f"{several(len(points), 'remaining point')} still {'needs' if len(points) == 1 else 'need'}, such as "
-            f"{broken[0]}: it takes a whole Puffin file with the first of its vectors that was removed.",
+            told(
+                "Plain Java (expireSnapshots().commit(), Iceberg 1.11) would delete {files} that {points}, such as "
+                "{first}: it takes a whole Puffin file with the first of its vectors that was removed.",
+                files=counted(len(broken), "{count} file", "{count} files"),
+                points=counted(
+                    len(points), "{count} remaining point still needs", "{count} remaining points still need"
+                ),
+                first=broken[0],
+            ),
         )
 
     def _is_incremental(self, plan: Plan, history: History) -> bool:
@@ -163,14 +175,22 @@ class IcebergTable:
         if self.catalog:
             self.catalog.refuse_commit()
         elif self.pinned:
-            why = "One metadata file was named, and only the table's directory or its catalog says which is current"
+            why = told(
+                "One metadata file was named, and only the table's directory or its catalog says which is current"
+            )
         elif not self.store.is_local:
-            why = f"A table without a catalog is safely changed on a local disk only, not on {self.store.protocol!r}"
+            why = told(
+                "A table without a catalog is safely changed on a local disk only, not on {protocol!r}",
+                protocol=self.store.protocol,
+            )
         elif version_of(find(self.store)[0]) is None:
-            why = "A catalog owns this table (its metadata is named by uuid), and only through it can it be changed"
+            why = told(
+                "A catalog owns this table (its metadata is named by uuid), and only through it can it be changed"
+            )
         if why:
             raise Unsupported(
-                f"{why}; nothing was changed.",
+                "{why}; nothing was changed.",
+                why=why,
                 path=self.location,
                 remedy="Carry the change out with the table's own engine, such as CALL system.expire_snapshots in "
                 "Spark.",
@@ -217,11 +237,17 @@ class IcebergTable:
         if self.pinned:
             return Place.of(Store(normal(found.location)), found.location, found.properties)
         raise Unsupported(
-            f"The table was moved or copied: its metadata says it is at {found.location}, and it was opened at "
-            f"{self.store.location}, so its files cannot be told apart from those of the other place.",
+            "The table was moved or copied: its metadata says it is at {location}, and it was opened at "
+            "{opened}, so its files cannot be told apart from those of the other place.",
+            location=found.location,
+            opened=self.store.location,
             path=found.path,
-            remedy=f"Open {found.location}, or {found.path} itself to read the files where it says they are; "
-            "a copy needs its metadata rewritten.",
+            remedy=told(
+                "Open {location}, or {path} itself to read the files where it says they are; a copy needs "
+                "its metadata rewritten.",
+                location=found.location,
+                path=found.path,
+            ),
         )
 
 

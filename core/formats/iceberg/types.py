@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from core.errors import Corrupt, Unsupported
+from core.told import told
 
 _SPARK = {
     "boolean": "boolean",
@@ -44,7 +45,7 @@ _ARROW = {
     "fixed": pa.binary(),
     "binary": pa.binary(),
 }
-_WAY_OUT = (
+_WAY_OUT = told(
     "Leave it to an engine that has the type: Spark with Iceberg's own runtime (Spark 4.1 or older), Trino or DuckDB."
 )
 _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())
@@ -78,7 +79,9 @@ def columns(schema: Mapping[str, Any]) -> tuple[Column, ...]:
         found = tuple(_column(each) for each in schema["fields"])
     except (KeyError, TypeError, ValueError) as error:
         raise Corrupt(
-            f"Schema {schema.get('schema-id', 0)} was expected to list fields with id, name and type: {error!r}.",
+            "Schema {schema_id} was expected to list fields with id, name and type: {error!r}.",
+            schema_id=schema.get("schema-id", 0),
+            error=error,
             remedy="Restore the metadata file, or open an older one by its own path.",
         ) from error
     return found
@@ -182,7 +185,10 @@ def _primitive(given: str, name: str) -> Type:
 
 def _unknown(name: str, of: str) -> Unsupported:
     return Unsupported(
-        f"The column '{name}' has the type {of}, which cannot be read through plain Spark.", remedy=_WAY_OUT
+        "The column '{name}' has the type {of}, which cannot be read through plain Spark.",
+        name=name,
+        of=of,
+        remedy=_WAY_OUT,
     )
 
 
@@ -207,13 +213,21 @@ def _default(given: Any, of: Type, name: str) -> Any:
         return None
     if of.inner:
         raise Unsupported(
-            f"The column '{name}' of type {of.root} has an initial-default, which cannot be filled in here.",
+            "The column '{name}' of type {root} has an initial-default, which cannot be filled in here.",
+            name=name,
+            root=of.root,
             remedy=_WAY_OUT,
         )
     try:
         return value(given, of)
     except (ValueError, TypeError, ArithmeticError) as error:
-        raise Corrupt(f"The initial-default {given!r:.60} of '{name}' is no {of.root}: {error}.") from error
+        raise Corrupt(
+            "The initial-default {given!r:.60} of '{name}' is no {root}: {error}.",
+            given=given,
+            name=name,
+            root=of.root,
+            error=error,
+        ) from error
 
 
 def value(given: Any, of: Type) -> Any:

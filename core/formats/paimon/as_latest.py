@@ -17,9 +17,9 @@ from core.formats.paimon import autotag, documents, layout
 from core.history import History
 from core.model import MAIN, Line
 from core.planned import Plan
-from core.units import several
+from core.told import counted, told
 
-RULES = "Apache Paimon 2.0: rollback as latest, a new snapshot with an old one's content"
+RULES = told("Apache Paimon 2.0: rollback as latest, a new snapshot with an old one's content")
 
 
 def preview(history: History, change: Rollback, now_ms: int) -> Plan:
@@ -31,7 +31,7 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
     if line is None or latest is None or change.any_line or found.branch != line.branch:
         raise Invalid("A Paimon branch is rolled back to a point of its own only.", remedy="Name one of its points.")
     if latest.id == target.id and latest.content == documents.untagged(target.content):
-        raise Invalid(f"Snapshot {target.id} is the newest already, so there is nothing to do.")
+        raise Invalid("Snapshot {id} is the newest already, so there is nothing to do.", id=target.id)
     prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
     positions = history.require(f"{prefix}{latest.id}"), history.require(found.point)
     now, then = (history.files_at(position)["path"] for position in positions)
@@ -42,12 +42,19 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
     is_kept = is_tag and name in lasting and line.options.get(autotag.MODE, "none").lower() == "none"  # no tag ends
     kept = name if is_kept else f"rollback-to-as-latest-{target.id}-{now_ms}"
     new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
-    warnings = [
-        f"Snapshot {latest.id + 1} will have the content of {found.point}: {several(goes, 'data file')} of now "
-        f"{'is' if goes == 1 else 'are'} not in it, {several(comes, 'file')} of then {'is' if comes == 1 else 'are'}. "
-        f"Every snapshot stays.",
-        f"Tag {kept} keeps those files. Paimon's own expiry and tag deletion know of one life of a "
-        "file only: while that tag is there they take none of them.",
+    warnings: list[str] = [
+        told(
+            "Snapshot {id} will have the content of {point}: {goes} not in it, {comes}. Every snapshot stays.",
+            id=latest.id + 1,
+            point=found.point,
+            goes=counted(goes, "{count} data file of now is", "{count} data files of now are"),
+            comes=counted(comes, "{count} file of then is", "{count} files of then are"),
+        ),
+        told(
+            "Tag {name} keeps those files. Paimon's own expiry and tag deletion know of one life of a file only: while "
+            "that tag is there they take none of them.",
+            name=kept,
+        ),
     ]
     warnings += elsewhere(line, change.point, found)
     leaves = [new] if is_kept else [layout.reference(line.branch, layout.TAG, kept), new]
@@ -63,10 +70,14 @@ def elsewhere(line: Line, point: str, found: AsOf) -> list[str]:
     kind, _, value = point.strip().partition(":")
     if kind == "watermark":
         fitting = [each.id for each in line.snapshots if each.watermark is not None and each.watermark <= int(value)]
-        theirs = f"goes to {max(fitting)}" if fitting else "finds none"
+        theirs = told("goes to {id}", id=max(fitting)) if fitting else told("finds none")
         if max(fitting, default=None) != found.snapshot.id:
             notes.append(
-                f"The first snapshot at or past that watermark is {found.snapshot.id}; Paimon's own "
-                f"rollback_to_watermark {theirs}: it takes the last one at or before it."
+                told(
+                    "The first snapshot at or past that watermark is {id}; Paimon's own rollback_to_watermark "
+                    "{theirs}: it takes the last one at or before it.",
+                    id=found.snapshot.id,
+                    theirs=theirs,
+                )
             )
     return notes

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from core.changes import CreateTag, RenameTag
 from core.errors import Corrupt, Invalid, Unsupported
 from core.model import Line, Snapshot
+from core.told import told
 from core.units import duration, is_true, parse_duration_ms, wall_clock
 
 MODE = "tag.automatic-creation"
@@ -64,7 +65,7 @@ class Rules:
         try:
             return dt.datetime.fromtimestamp(time_ms / 1000, self.zone).replace(tzinfo=None)
         except (ValueError, OverflowError, OSError) as error:
-            raise Invalid(f"{time_ms} ms since 1970 is no calendar time.") from error
+            raise Invalid("{time_ms} ms since 1970 is no calendar time.", time_ms=time_ms) from error
 
     def moment_ms(self, local: dt.datetime) -> int:
         aware = local.astimezone() if self.zone is None else local.replace(tzinfo=self.zone)
@@ -125,31 +126,48 @@ def rules(options: Mapping[str, str]) -> Rules | None:
     if mode == "none" and (CREATE_TIME in options or CREATE_INTERVAL in options):
         today = of_proposal(options)
         own, mode = {**options, **today}, "process-time"
-        told = ", ".join(f"{key} = {value}" for key, value in today.items())
-        notes.append(f"{CREATE_TIME} and {CREATE_INTERVAL} never came: no engine heeds them. Today's options: {told}.")
+        said = ", ".join(f"{key} = {value}" for key, value in today.items())
+        notes.append(
+            told(
+                "{create_time} and {create_interval} never came: no engine heeds them. Today's options: {said}.",
+                create_time=CREATE_TIME,
+                create_interval=CREATE_INTERVAL,
+                said=said,
+            )
+        )
     if mode == "none":
         return None
     if mode not in ("process-time", "watermark", "batch"):
         raise Invalid(
-            f"The table option {MODE} was expected to be process-time, watermark, batch or none, found {mode!r}."
+            "The table option {option} was expected to be process-time, watermark, batch or none, found {mode!r}.",
+            option=MODE,
+            mode=mode,
         )
     for key, nothing in _UNHONOURED.items():
         if options.get(key, nothing[0]).lower() not in nothing:
             raise Unsupported(
-                f"The table option {key} = {options[key]} asks for more than a tag, which is not done here.",
+                "The table option {key} = {options} asks for more than a tag, which is not done here.",
+                key=key,
+                options=options[key],
                 remedy="Let the table's own engine make its tags.",
             )
     if "snapshot.watermark-idle-timeout" in options:
-        notes.append("snapshot.watermark-idle-timeout: no empty snapshot is committed here to move the watermark on.")
+        notes.append(
+            told("snapshot.watermark-idle-timeout: no empty snapshot is committed here to move the watermark on.")
+        )
     period_ms, shape = _period(own)
     delay_ms = _duration(own, "tag.creation-delay") or 0
     if delay_ms >= period_ms:
         raise Invalid(
-            f"tag.creation-delay ({duration(delay_ms)}) must be shorter than the period ({duration(period_ms)})."
+            "tag.creation-delay ({delay_ms}) must be shorter than the period ({period_ms}).",
+            delay_ms=duration(delay_ms),
+            period_ms=duration(period_ms),
         )
     most = own.get("tag.num-retained-max")
     if most is not None and not (most.strip().isdecimal() and int(most) > 0):
-        raise Invalid(f"tag.num-retained-max was expected to be at least 1, found {most!r}: no tag would stay.")
+        raise Invalid(
+            "tag.num-retained-max was expected to be at least 1, found {most!r}: no tag would stay.", most=most
+        )
     is_watermark = mode == "watermark"
     zone_key = f"sink.{'watermark' if is_watermark else 'process'}-time-zone"
     return Rules(
@@ -172,11 +190,15 @@ def of_proposal(options: Mapping[str, str]) -> dict[str, str]:
     at = options.get(CREATE_TIME, "00:00")
     match = re.fullmatch(r"(\d{1,2}):(\d{2})", at.strip(), re.ASCII)
     if match is None or int(match[1]) > 23 or int(match[2]) > 59:
-        raise Invalid(f"{CREATE_TIME} was expected as hh:mm, found {at!r}.")
+        raise Invalid("{create_time} was expected as hh:mm, found {at!r}.", create_time=CREATE_TIME, at=at)
     interval_ms = _duration(options, CREATE_INTERVAL)
     days, rest = (1, 0) if interval_ms is None else divmod(interval_ms, DAY_MS)
     if rest or not days:
-        raise Invalid(f"{CREATE_INTERVAL} was expected to be whole days, found {options[CREATE_INTERVAL]!r}.")
+        raise Invalid(
+            "{create_interval} was expected to be whole days, found {options!r}.",
+            create_interval=CREATE_INTERVAL,
+            options=options[CREATE_INTERVAL],
+        )
     today = {MODE: "process-time"}
     today |= {"tag.creation-period": "daily"} if days == 1 else {"tag.creation-period-duration": f"{days} d"}
     minutes = int(match[1]) * 60 + int(match[2])
@@ -187,7 +209,9 @@ def due(of: Rules, line: Line) -> Due:
     """What is to be made and let go now. `Corrupt` where a snapshot or tag that may have a say cannot be read."""
     for each in line.unreadable:
         if each.kind in ("snapshot", "tag"):
-            raise Corrupt(f"Which tags are due is not known: {each.problem.sentence()}", path=each.problem.path)
+            raise Corrupt(
+                "Which tags are due is not known: {problem}", problem=each.problem.sentence(), path=each.problem.path
+            )
     return _batch(of, line) if of.mode == "batch" else _periodic(of, line)
 
 
@@ -227,7 +251,11 @@ def refuse_second(line: Line, change: CreateTag | RenameTag, snapshot: Snapshot)
 def unheeded(options: Mapping[str, str]) -> tuple[str, ...]:
     """In sentences: what the engine does beside a tag, and nothing here."""
     return tuple(
-        f"The table option {key} = {options[key]} makes the engine do more than a tag; that is not done here."
+        told(
+            "The table option {key} = {options} makes the engine do more than a tag; that is not done here.",
+            key=key,
+            options=options[key],
+        )
         for key, nothing in _UNHONOURED.items()
         if options.get(key, nothing[0]).lower() not in nothing
     )
@@ -260,14 +288,18 @@ def _periodic(of: Rules, line: Line) -> Due:
             [gone] = own.pop(oldest)
             names.discard(gone)
             if made.pop(gone, None) is None:
-                drops[gone] = f"not among the newest {of.retained_max} automatic tags (tag.num-retained-max)"
+                drops[gone] = told(
+                    "not among the newest {retained_max} automatic tags (tag.num-retained-max)",
+                    retained_max=of.retained_max,
+                )
     return Due(tuple(made.items()), drops=drops, after=after)
 
 
 def _refuse_twins(names: list[str]) -> None:
     if len(names) > 1:
         raise Invalid(
-            f"One snapshot would have more than one automatic tag ({', '.join(names)}), which the engine refuses, too.",
+            "One snapshot would have more than one automatic tag ({names}), which the engine refuses, too.",
+            names=", ".join(names),
             remedy="Delete or rename all but one of them.",
         )
 
@@ -288,7 +320,10 @@ def _batch(of: Rules, line: Line) -> Due:
         key=lambda tag: (tag.snapshot.id, tag.created is not None, tag.created, tag.name),
     )
     surplus = 0 if of.retained_max is None else max(len(beside) + 1 - of.retained_max, 0)
-    why = f"not among the newest {of.retained_max} tags, which batch mode counts all (tag.num-retained-max)"
+    why = told(
+        "not among the newest {retained_max} tags, which batch mode counts all (tag.num-retained-max)",
+        retained_max=of.retained_max,
+    )
     return Due(
         ((name, latest.id),) if is_new else (),
         ((name, latest.id),) if is_other else (),
@@ -310,7 +345,12 @@ def _period(options: Mapping[str, str]) -> tuple[int, str]:
             if period in _PERIODS_MS
             else ("tag.creation-period", period, tuple(_PERIODS_MS))
         )
-        raise Invalid(f"The table option {key} was expected to be one of {', '.join(known)}, found {found!r}.")
+        raise Invalid(
+            "The table option {key} was expected to be one of {known}, found {found!r}.",
+            key=key,
+            known=", ".join(known),
+            found=found,
+        )
     day = "y-M-d" if formatter == _FORMATTERS[0] or period == "two-hours" else "yMd"
     if period == "daily":
         return _PERIODS_MS[period], day
@@ -321,7 +361,10 @@ def _duration(options: Mapping[str, str], key: str) -> int | None:
     try:
         return None if key not in options else parse_duration_ms(options[key])
     except Invalid as error:
-        raise Invalid(f"The table option {key} cannot be read: {error.message}", remedy=error.remedy) from None
+        raise Invalid(
+            told("The table option {key} cannot be read: {message}", key=key, message=error.message),
+            remedy=error.remedy,
+        ) from None
 
 
 def _zone(name: str, key: str) -> dt.tzinfo | None:
@@ -336,4 +379,6 @@ def _zone(name: str, key: str) -> dt.tzinfo | None:
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        raise Invalid(f"The table option {key} names no time zone that is known here: {name!r}.") from None
+        raise Invalid(
+            "The table option {key} names no time zone that is known here: {name!r}.", key=key, name=name
+        ) from None

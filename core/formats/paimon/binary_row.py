@@ -16,6 +16,7 @@ from typing import Any
 
 from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.paimon.types import Source, Type, parse, text
+from core.told import told
 
 EMPTY = bytes(12)  # the row without fields: partition of an unpartitioned table, keys of an append table
 
@@ -88,7 +89,7 @@ def encode(values: Sequence[Any], types: Sequence[Source]) -> bytes:
     Raises `Invalid` for a value that its type cannot hold.
     """
     if len(values) != len(types):
-        raise Invalid(f"{len(values)} values were given for {len(types)} types.")
+        raise Invalid("{values} values were given for {types} types.", values=len(values), types=len(types))
     arity = len(values)
     width = _null_width(arity)
     row = bytearray(width + 8 * arity)
@@ -105,7 +106,7 @@ def encode(values: Sequence[Any], types: Sequence[Source]) -> bytes:
         try:
             _put(row, slot, value, of)
         except (ValueError, OverflowError, TypeError, AttributeError, struct.error, decimal.DecimalException) as error:
-            raise Invalid(f"{value!r} is no {text(of)} ({error}).") from error
+            raise Invalid("{value!r} is no {of} ({error}).", value=value, of=text(of), error=error) from error
     return arity.to_bytes(4, "big") + bytes(row)
 
 
@@ -115,7 +116,7 @@ def bucket_hash(row_bytes: bytes) -> int:
     The bucket of a row in fixed mode is `abs(remainder of this by the number of buckets)`, remainder towards zero.
     """
     if len(row_bytes) % 4:
-        raise Invalid(f"A row to be hashed has a multiple of 4 bytes, found {len(row_bytes)}.")
+        raise Invalid("A row to be hashed has a multiple of 4 bytes, found {row_bytes}.", row_bytes=len(row_bytes))
     h = 42
     for (word,) in struct.iter_unpack("<I", row_bytes):
         k = word * 0xCC9E2D51 & 0xFFFFFFFF
@@ -147,7 +148,7 @@ def _is_wide_timestamp(of: Type) -> bool:
 
 def _corrupt(data: bytes, why: str) -> Corrupt:
     shown = data[:32].hex() + ("..." if len(data) > 32 else "")
-    return Corrupt(f"A stored row (bytes {shown or 'none'}) cannot be read: {why}.")
+    return Corrupt("A stored row (bytes {shown}) cannot be read: {why}.", shown=shown or told("none"), why=why)
 
 
 def _value(row: memoryview, slot: int, fixed: int, of: Type) -> Any:
@@ -188,7 +189,7 @@ def _value(row: memoryview, slot: int, fixed: int, of: Type) -> Any:
             moment = naive if root == "TIMESTAMP" else naive.replace(tzinfo=dt.UTC)
             return _with_nanos(moment, nanos % 1000)
         case _:
-            raise Unsupported(f"A value of type {text(of)} in a stored row is not readable here.")
+            raise Unsupported("A value of type {of} in a stored row is not readable here.", of=text(of))
 
 
 def _with_nanos(moment: dt.datetime, nanosecond: int) -> dt.datetime:
@@ -251,7 +252,7 @@ def _put(row: bytearray, slot: int, value: Any, of: Type) -> None:
             else:
                 _LONG.pack_into(row, slot, millis)
         case _:
-            raise Unsupported(f"A value of type {text(of)} cannot be stored in a row here.")
+            raise Unsupported("A value of type {of} cannot be stored in a row here.", of=text(of))
 
 
 def _put_bytes(row: bytearray, slot: int, value: bytes) -> None:

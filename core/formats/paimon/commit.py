@@ -23,6 +23,7 @@ from core.formats.paimon.entries import NewFile, Record
 from core.formats.paimon.references import Head, publish, read_head, read_schema
 from core.model import MAIN, Schema, Snapshot
 from core.store import Store
+from core.told import told
 from core.units import number, parse_duration_ms
 
 _log = logging.getLogger(__name__)
@@ -133,7 +134,9 @@ def exactly(store: Store, gone: Sequence[Record]) -> Choose:
         found = [entry for entry in live if entries.identity(entry) in wanted]
         if len(found) != len(wanted):
             missing = set(wanted.values()) - {entry["_FILE"]["_FILE_NAME"] for entry in found}
-            raise Conflict(f"{min(missing)} is no longer live; another commit replaced it.", path=store.location)
+            raise Conflict(
+                "{missing} is no longer live; another commit replaced it.", missing=min(missing), path=store.location
+            )
         return found
 
     return choose
@@ -298,7 +301,10 @@ class _Draft:
                 evolution.origins(schema, head.schema)
         except Unsupported as error:
             raise Conflict(
-                f"The schema changed since the rows were written, and they do not fit any more: {error.message}",
+                told(
+                    "The schema changed since the rows were written, and they do not fit any more: {message}",
+                    message=error.message,
+                ),
                 path=self.store.location,
                 remedy="Write the rows again.",
             ) from error

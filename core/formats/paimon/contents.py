@@ -25,6 +25,7 @@ from core.formats.paimon.types import Type, parse, text
 from core.model import Heads, Schema, Snapshot
 from core.runs import Ints
 from core.store import Store
+from core.told import told
 
 LISTS = {"base": "baseManifestList", "delta": "deltaManifestList", "changelog": "changelogManifestList"}
 INDEX_KIND = "index"
@@ -155,7 +156,8 @@ def statistics(
             written = schemas.get(row["schema_id"])
             if written is None:
                 raise Corrupt(
-                    f"Its statistics are of schema {row['schema_id']}, which is not there.",
+                    "Its statistics are of schema {schema_id}, which is not there.",
+                    schema_id=row["schema_id"],
                     path=f"{layout.SCHEMA}/schema-{row['schema_id']}",
                     remedy="Restore that schema file; other files are not affected.",
                 )
@@ -206,7 +208,9 @@ def _decoded(side: bytes, arity: int, wanted: Mapping[int, Type], name: str) -> 
     try:
         return binary_row.some(side, arity, wanted)
     except Corrupt as error:
-        raise Corrupt(f"Statistics of {name}: {error.message}", path=name, remedy=error.remedy) from error
+        raise Corrupt(
+            told("Statistics of {name}: {message}", name=name, message=error.message), path=name, remedy=error.remedy
+        ) from error
 
 
 def _arity(row: bytes) -> int:

@@ -31,6 +31,7 @@ from core.history import History
 from core.model import Holder, HolderKind, ObjectKind, Problem
 from core.runs import Ints, Mask
 from core.store import Store
+from core.told import told
 
 _LISTERS = 16
 _LISTS = ("baseManifestList", "deltaManifestList", "changelogManifestList")
@@ -39,7 +40,7 @@ _TEXTS = frozenset({*_LISTS, *_VIEW, "commitUser"})  # keys that name a file, an
 _FILE_NAME = re.compile(r"(manifest|manifest-list|index-manifest|index|stat)-[0-9a-f]{8}-[0-9a-f]{4}-.+")
 _COMMIT = ("id", "commitUser", "commitIdentifier", "timeMillis", "commitKind")  # the same in every copy of a snapshot
 _FILES = (ObjectKind.DATA, ObjectKind.INDEX, ObjectKind.CHANGELOG, ObjectKind.STATISTICS)
-_RESTORE = "A file was damaged or replaced by another: restore it from a good copy, or drop this point by name."
+_RESTORE = told("A file was damaged or replaced by another: restore it from a good copy, or drop this point by name.")
 
 
 @dataclass(frozen=True)
@@ -86,19 +87,26 @@ class _Examination:
         for position, (holder, fields) in self.points.items():
             for key, value in fields.items():
                 if key not in _TEXTS and isinstance(value, str) and _FILE_NAME.fullmatch(value):
-                    self._blame(position, holder.path, "no file named under an unknown key", f"{key!r}: {value!r}")
+                    self._blame(
+                        position, holder.path, told("no file named under an unknown key"), f"{key!r}: {value!r}"
+                    )
             for key in _LISTS:
                 if isinstance(fields.get(f"{key}Size"), int) and fields.get(key) is None:
-                    self._blame(position, holder.path, f"a {key}, whose size is told", "none")
+                    self._blame(position, holder.path, told("a {key}, whose size is told", key=key), told("none"))
             if holder.kind is HolderKind.CHANGELOG:
                 continue
             first, other, theirs = copies.setdefault(tuple(map(fields.get, _COMMIT)), (position, holder, fields))
-            told = fields.get("uuid"), theirs.get("uuid")
-            if None not in told and told[0] != told[1]:
+            uuids = fields.get("uuid"), theirs.get("uuid")
+            if None not in uuids and uuids[0] != uuids[1]:
                 continue
             for key in _VIEW:
                 if fields.get(key) != theirs.get(key):
-                    expected = f"the {key} of {other.point}, a copy of the same snapshot: {theirs.get(key)}"
+                    expected = told(
+                        "the {key} of {point}, a copy of the same snapshot: {theirs}",
+                        key=key,
+                        point=other.point,
+                        theirs=theirs.get(key),
+                    )
                     for each in (position, first):
                         self._blame(each, holder.path, expected, f"{fields.get(key)}")
 
@@ -128,10 +136,22 @@ class _Examination:
             ("deleted", _sums(manifest, (~is_add).astype(np.int64), len(manifests)), "DELETE entries"),
             ("bytes", np.array([sizes.get(name, -1) for name in manifests], dtype=np.int64), "bytes"),
         ):
-            blame(loaded.rows[column].to_numpy() != true[of], f"as many {what} as its list tells", "others")
-        blame(_repeated(of_list * max(len(manifests), 1) + of), "each manifest once in a list", "it is named twice")
+            blame(
+                loaded.rows[column].to_numpy() != true[of],
+                told("as many {what} as its list tells", what=what),
+                told("others"),
+            )
+        blame(
+            _repeated(of_list * max(len(manifests), 1) + of),
+            told("each manifest once in a list"),
+            told("it is named twice"),
+        )
         contradictory = np.isin(of, _contradictory(entries, manifest, self.history))
-        blame(contradictory, "what other manifests tell of the same file", "another size, schema or number of rows")
+        blame(
+            contradictory,
+            told("what other manifests tell of the same file"),
+            told("another size, schema or number of rows"),
+        )
         for source in (given.lists, given.changelog_lists) if wrong else ():
             listed = source.names
             for position, number in zip(source.position, source.name, strict=True):
@@ -154,16 +174,21 @@ class _Examination:
             counted, delta = sum(net[name] for name in names), net[names[-1]]
             for what, said, found in (
                 ("deltaRecordCount", holder.snapshot.delta_rows, delta),
-                ("in its live files", int(totals[position]), counted),
+                (told("in its live files"), int(totals[position]), counted),
             ):
                 if said is not None and said != found:
-                    self._blame(position, holder.path, f"manifests with {said:,} rows ({what})", f"{found:,}")
+                    self._blame(
+                        position,
+                        holder.path,
+                        told("manifests with {said:,} rows ({what})", said=said, what=what),
+                        f"{found:,}",
+                    )
             if holder.snapshot.total_rows is not None:
                 more[position] = int(totals[position]) - holder.snapshot.total_rows
         for position, rows in more.items() if len(set(more.values())) > 1 else ():
             if rows:
                 holder = self.points[position][0]
-                self._blame(position, holder.path, "as many rows in manifests as totalRecordCount", f"{rows:+,}")
+                self._blame(position, holder.path, told("as many rows in manifests as totalRecordCount"), f"{rows:+,}")
 
 
 def _sums(owner: Ints, weight: Ints, owners: int) -> Ints:
@@ -224,14 +249,19 @@ def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[
         if path in going:
             continue
         if any(_is_url(each) for each in (path, *namesakes)):
-            yield from ((each, f"kept, because a point names {path}, which may be this file") for each in namesakes)
+            yield from (
+                (each, told("kept, because a point names {path}, which may be this file", path=path))
+                for each in namesakes
+            )
         elif store.size(path) is None:
             yield from ((each, _unsure(path, None, None)) for each in namesakes)
 
 
 def _unsure(path: str, found: int | None, size: int | None) -> str:
-    fate = "is not there" if found is None else f"has {found} bytes instead of {size}"
-    return f"kept, because a point names {path}, which {fate}: it may mean this file"
+    fate = told("is not there")
+    if found is not None:
+        fate = told("has {found} bytes instead of {size}", found=found, size=size)
+    return told("kept, because a point names {path}, which {fate}: it may mean this file", path=path, fate=fate)
 
 
 def _is_url(path: str) -> bool:

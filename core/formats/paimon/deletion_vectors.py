@@ -38,5 +38,7 @@ def positions(content: bytes, offset: int, size: int, path: str) -> Ints:
         if expected != size or end != length:
             raise ValueError(f"{size} bytes were expected, {expected} found")
     except (ValueError, struct.error) as error:
-        raise Corrupt(f"The deletion vector at byte {offset} cannot be read: {error}.", path=path) from error
+        raise Corrupt(
+            "The deletion vector at byte {offset} cannot be read: {error}.", offset=offset, error=error, path=path
+        ) from error
     return found

@@ -101,7 +101,9 @@ def vectors(manifests: Manifests, heads: Heads, snapshot: Snapshot) -> dict[File
         for each in row["ranges"] or ():
             key = (row["partition"], row["bucket"], each["f0"])
             if key in vectors:
-                raise Corrupt(f"Two deletion vectors are given for {each['f0']}.", path=f"{layout.MANIFEST}/{name}")
+                raise Corrupt(
+                    "Two deletion vectors are given for {f0}.", f0=each["f0"], path=f"{layout.MANIFEST}/{name}"
+                )
             vectors[key] = Vector(paths[number], each["f1"], each["f2"], each["_CARDINALITY"])
     return vectors
 

@@ -17,6 +17,7 @@ from core.formats.paimon.key_rows import HASHED
 from core.formats.paimon.options import is_harmless
 from core.formats.paimon.types import RowField, Source, Type, parse, text, to_json
 from core.model import Schema
+from core.told import told
 
 VERSION = 3
 BATCH = 9223372036854775807  # the commit identifier of batch writers
@@ -61,8 +62,8 @@ def refuse_unwritable(schema: Schema) -> None:
     """`Unsupported`, by name, for tables whose rows this writer would not write as their engine does."""
     if schema.primary_keys:
         raise _unsupported(
-            "A table with a primary key takes no plain rows; they are merged by key.",
-            "Write to it by `upsert`, `delete` and `overwrite` of core.spark.write_keyed.",
+            told("A table with a primary key takes no plain rows; they are merged by key."),
+            told("Write to it by `upsert`, `delete` and `overwrite` of core.spark.write_keyed."),
         )
     refuse_others(schema, _HONOURED)
 
@@ -71,20 +72,26 @@ def refuse_unwritable_keyed(schema: Schema) -> None:
     """The same for tables with a primary key, whose rows are merged by key."""
     said = schema.options
     if not schema.primary_keys:
-        raise _unsupported("The table has no primary key.", "Write to it by `append` of core.spark.write.")
+        raise _unsupported(told("The table has no primary key."), told("Write to it by `append` of core.spark.write."))
     bucket = said.get("bucket", "-1").strip()
     if not bucket.isdigit() or int(bucket) < 1:
-        raise _unsupported(f"The option 'bucket' = '{bucket}' is not honoured: only a fixed number of buckets is.")
+        raise _unsupported(
+            told("The option 'bucket' = '{bucket}' is not honoured: only a fixed number of buckets is.", bucket=bucket)
+        )
     refuse_others(schema, {**_HONOURED, **_HONOURED_KEYED}, is_known=_is_keyed_option, coarsest=0)
     fields = {field.name: parse(field.type) for field in schema.fields}
     for name in bucket_keys(schema):
         if name not in schema.primary_keys:
-            raise _unsupported(f"The option 'bucket-key' names '{name}', which is not of the primary key.")
+            raise _unsupported(
+                told("The option 'bucket-key' names '{name}', which is not of the primary key.", name=name)
+            )
     for name in schema.primary_keys:
         if fields[name].root not in HASHED:
-            raise _unsupported(f"The key '{name}' of type {text(fields[name])} cannot be written.")
+            raise _unsupported(
+                told("The key '{name}' of type {fields} cannot be written.", name=name, fields=text(fields[name]))
+            )
     if said.get("merge-engine", "").lower() == "first-row" and said.get("sequence.field"):
-        raise _unsupported("The option 'sequence.field' is not honoured for the merge engine 'first-row'.")
+        raise _unsupported(told("The option 'sequence.field' is not honoured for the merge engine 'first-row'."))
 
 
 def bucket_keys(schema: Schema) -> tuple[str, ...]:
@@ -112,15 +119,19 @@ def refuse_others(
     for name, value in schema.options.items():
         if name in honoured:
             if value.strip().lower() not in honoured[name] and honoured[name]:
-                raise _unsupported(f"The option '{name}' = '{value}' is not honoured by this writer.")
+                raise _unsupported(
+                    told("The option '{name}' = '{value}' is not honoured by this writer.", name=name, value=value)
+                )
         elif not is_harmless(name) and not is_known(name):
-            raise _unsupported(f"The option '{name}' is not known to this writer.")
+            raise _unsupported(told("The option '{name}' is not known to this writer.", name=name))
     types = {field.name: parse(field.type) for field in schema.fields}
     for name, of in types.items():
         _refuse_type(name, of, coarsest)
     for key in schema.partition_keys:
         if types[key].root not in (*_HONOURED_PARTITION_KEYS, "TIMESTAMP"):
-            raise _unsupported(f"The partition key '{key}' of type {text(types[key])} cannot be written.")
+            raise _unsupported(
+                told("The partition key '{key}' of type {types} cannot be written.", key=key, types=text(types[key]))
+            )
 
 
 def _refuse_type(name: str, of: Type, coarsest: int) -> None:
@@ -129,12 +140,16 @@ def _refuse_type(name: str, of: Type, coarsest: int) -> None:
     known = of.root not in ("TIME", "VARIANT", "BLOB", "VECTOR", "MULTISET")
     if not known or (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and not coarsest <= (of.size or 0) <= 6):
         raise _unsupported(
-            f"The column '{name}' of type {text(of)} cannot be written: Spark's Parquet files hold times in"
-            " microseconds (TIMESTAMP(6)), and no TIME, VARIANT, BLOB, VECTOR or MULTISET."
+            told(
+                "The column '{name}' of type {of} cannot be written: Spark's Parquet files hold times in "
+                "microseconds (TIMESTAMP(6)), and no TIME, VARIANT, BLOB, VECTOR or MULTISET.",
+                name=name,
+                of=text(of),
+            )
         )
 
 
-def _unsupported(why: str, remedy: str = "Write to this table with its own engine.") -> Unsupported:
+def _unsupported(why: str, remedy: str = told("Write to this table with its own engine.")) -> Unsupported:
     return Unsupported(why, remedy=remedy)
 
 
@@ -182,9 +197,9 @@ def with_column(previous: Mapping[str, Any], name: str, of: Source, time_ms: int
     """The schema after `previous` with one more nullable column at its end."""
     parsed = parse(of)
     if not parsed.nullable:
-        raise Invalid(f"The new column '{name}' must be nullable: the rows that exist have no value for it.")
+        raise Invalid("The new column '{name}' must be nullable: the rows that exist have no value for it.", name=name)
     if not name.strip() or any(field["name"] == name for field in previous["fields"]):
-        raise Invalid(f"A column named '{name}' cannot be added: the name is blank or taken.")
+        raise Invalid("A column named '{name}' cannot be added: the name is blank or taken.", name=name)
     ids = iter(range(int(previous["highestFieldId"]) + 1, 1 << 30))
     field = {"id": next(ids), "name": name, "type": to_json(_with_ids(parsed, ids))}
     return {

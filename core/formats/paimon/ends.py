@@ -24,9 +24,10 @@ from core.history import History
 from core.model import MAIN, Line, Schema
 from core.planned import LEAVING, Plan
 from core.store import Store
-from core.units import parse_size_bytes, several, size
+from core.told import counted, listed, told
+from core.units import parse_size_bytes, size
 
-RULES = "Apache Paimon 2.0: a commit ends files, and an expiry deletes them once no point holds them"
+RULES = told("Apache Paimon 2.0: a commit ends files, and an expiry deletes them once no point holds them")
 _POINTS = 5  # named at the most
 
 
@@ -35,10 +36,12 @@ def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> P
     heads = history.heads
     line = heads.line(change.branch)
     if line is None or line.schema is None:
-        raise NotFound(f"There is no branch {change.branch!r}.", path=heads.location)
+        raise NotFound("There is no branch {branch!r}.", branch=change.branch, path=heads.location)
     latest, schema = line.latest, line.schema
     if latest is None:
-        raise Invalid(f"There is no snapshot on {change.branch}, so there is nothing to do.", path=heads.location)
+        raise Invalid(
+            "There is no snapshot on {branch}, so there is nothing to do.", branch=change.branch, path=heads.location
+        )
     if not isinstance(change, Analyze):
         refuse(schema)
     head = Head(line.branch, schema, latest)
@@ -75,7 +78,9 @@ def named(schema: Schema, texts: Sequence[str]) -> Sequence[Mapping[str, Any]]:
         for key, equals, _ in pairs:
             if not equals or key.strip() not in schema.partition_keys:
                 raise Invalid(
-                    f"{text!r} names no partition; the keys are {', '.join(schema.partition_keys) or 'none'}.",
+                    "{text!r} names no partition; the keys are {partition_keys}.",
+                    text=text,
+                    partition_keys=", ".join(schema.partition_keys) or told("none"),
                     remedy="Name it as key=value,key=value.",
                 )
         unnamed = schema.options.get("partition.default-name", partitions.UNNAMED)
@@ -104,7 +109,9 @@ def _chosen(head: Head, live: list[Record], change: OfCommits) -> list[Record]:
             known = [field.name for field in head.schema.fields]
             for name in change.columns or ():
                 if name not in known:
-                    raise NotFound(f"There is no column '{name}'; the table has {', '.join(known)}.")
+                    raise NotFound(
+                        "There is no column '{name}'; the table has {known}.", name=name, known=", ".join(known)
+                    )
             return []
 
 
@@ -146,26 +153,44 @@ def _table(schema: Schema, ended: Sequence[Record]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=LEAVING).sort_by("path")
 
 
+def _having(point: str, count: int, all_of: int) -> str:
+    if count == all_of:
+        return told("{point} (all)", point=point)
+    return told("{point} ({count:,})", point=point, count=count)
+
+
 def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]) -> list[str]:
     assert line.latest is not None
     if not paths:
         return []
-    notes = ["No file is deleted from the disk: that is an expiry's, once no point holds it any more."]
+    notes: list[str] = [told("No file is deleted from the disk: that is an expiry's, once no point holds it any more.")]
     chosen = pc.is_in(history.objects["path"], value_set=pa.array(paths)).to_numpy()
     counts = history.held.sums(chosen.astype("int64")) * history.existing
     by_point = {holder.point: int(count) for holder, count in zip(history.holders, counts, strict=True) if count}
     newest_first = list(by_point)[::-1]
     lasting = sorted(newest_first, key=lambda point: "tag:" not in point)
-    told = [f"{point} ({'all' if by_point[point] == len(paths) else f'{by_point[point]:,}'})" for point in lasting]
-    more = f" and {several(len(told) - _POINTS, 'more point')}" if len(told) > _POINTS else ""
-    if told:
-        notes.append(f"Points that still have them: {', '.join(told[:_POINTS])}{more}.")
+    named = [_having(point, by_point[point], len(paths)) for point in lasting]
+    more = counted(len(named) - _POINTS, " and {count} more point", " and {count} more points")
+    if named:
+        points = listed(named[:_POINTS])
+        notes.append(
+            told(
+                "Points that still have them: {points}{more}.", points=points, more=more if len(named) > _POINTS else ""
+            )
+        )
     if isinstance(change, Compact):
         options = {} if line.schema is None else line.schema.options
         usual = packing_keyed.TARGET if line.schema and line.schema.primary_keys else str(packing.Rules().target)
         target = parse_size_bytes(options.get("target-file-size", usual))
-        return [*notes, f"The same rows will stand in files of about {size(target)} (target-file-size)."]
+        return [
+            *notes,
+            told("The same rows will stand in files of about {target} (target-file-size).", target=size(target)),
+        ]
     prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
     if not any(point.startswith(f"{prefix}tag:") for point, count in by_point.items() if count == len(paths)):
-        notes.append(f"No tag has all of them: snapshot {line.latest.id} does, until it expires (create-tag keeps it).")
+        notes.append(
+            told(
+                "No tag has all of them: snapshot {id} does, until it expires (create-tag keeps it).", id=line.latest.id
+            )
+        )
     return notes

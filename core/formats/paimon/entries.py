@@ -211,7 +211,7 @@ def merged(entries: Iterable[Record]) -> list[Record]:
         key = identity(entry)
         if entry["_KIND"] == ADD:
             if key in kept and kept[key]["_KIND"] == ADD:
-                raise Corrupt(f"The file {entry['_FILE']['_FILE_NAME']} is added twice without being deleted.")
+                raise Corrupt("The file {name} is added twice and never deleted.", name=entry["_FILE"]["_FILE_NAME"])
             kept[key] = entry
         elif key in kept and kept[key]["_KIND"] == ADD:
             del kept[key]
@@ -351,14 +351,17 @@ def _read(data: bytes, path: str, fields: Sequence[Mapping[str, Any]]) -> list[R
         schema: Any = reader.writer_schema
     except Exception as error:  # the decoder raises whatever it stumbles over
         raise Corrupt(
-            f"A whole Avro file was expected, decoding failed: {type(error).__name__}: {error}.",
+            "A whole Avro file was expected, decoding failed: {error}.",
+            error=f"{type(error).__name__}: {error}",
             path=path,
             remedy="The file is damaged; nothing was committed.",
         ) from error
     _check_known(schema, fields, path)
     for record in records:
-        if record.get("_VERSION") != VERSION:
-            raise Unsupported(f"Format version {VERSION} was expected, found {record.get('_VERSION')}.", path=path)
+        if (found := record.get("_VERSION")) != VERSION:
+            raise Unsupported(
+                "Format version {known} was expected, found {found}.", known=VERSION, found=found, path=path
+            )
     return [_with_all(record, fields) for record in records]
 
 
@@ -369,7 +372,8 @@ def _check_known(schema: Any, fields: Sequence[Mapping[str, Any]], path: str) ->
     for field in schema["fields"]:
         if field["name"] not in known:
             raise Unsupported(
-                f"The field {field['name']!r} is not known, and writing this file anew would lose it.",
+                "The field {name!r} is not known, and writing this file anew would lose it.",
+                name=field["name"],
                 path=path,
                 remedy="The table was written by a newer Paimon; make this change with that engine.",
             )
@@ -390,5 +394,5 @@ def _with_all(record: Record, fields: Sequence[Mapping[str, Any]]) -> Record:
         elif "default" in field:
             full[name] = None
         else:
-            raise Corrupt(f"The field {name!r} is missing in a manifest record.")
+            raise Corrupt("The field {name!r} is missing in a manifest record.", name=name)
     return full

@@ -37,7 +37,9 @@ def origins(written: Schema, wanted: Schema) -> tuple[Origin, ...]:
         names = Counter(field.name.casefold() for field in schema.fields)
         for field in schema.fields:
             if names[field.name.casefold()] > 1:
-                raise Unsupported(f"The column '{field.name}' differs from another one only in upper and lower case.")
+                raise Unsupported(
+                    "The column '{name}' differs from another one only in upper and lower case.", name=field.name
+                )
     by_id = {field.id: field for field in written.fields}
     found = []
     for field in wanted.fields:
@@ -62,7 +64,10 @@ def check(name: str, have: Type, wanted: Type) -> None:
                 check(f"{name}.{field.name}", inner[field.id].type, field.type)
         return
     raise Unsupported(
-        f"The column '{name}' was changed from {text(have)} to {text(wanted)}; older files cannot be read as that.",
+        "The column '{name}' was changed from {have} to {wanted}; older files cannot be read as that.",
+        name=name,
+        have=text(have),
+        wanted=text(wanted),
         remedy="Read a point before the change, or use the table's own engine.",
     )
 

@@ -19,7 +19,7 @@ from core.formats.paimon import layout
 from core.formats.paimon.hints import NUMBER, gaps, number, problems
 from core.model import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.store import Entry, Store
-from core.told import told
+from core.told import clause, told
 
 NO_WATERMARK = -(2**63)
 T = TypeVar("T")
@@ -52,7 +52,8 @@ def _branches(store: Store) -> list[str]:
     ]
     if odd := next((name for name in waiting if not layout.is_text(name)), None):
         raise Corrupt(
-            f"The branch directory {_shown(odd)} has a name that is no UTF-8 text.",
+            "The branch directory {odd} has a name that is no UTF-8 text.",
+            odd=_shown(odd),
             path=layout.BRANCH,
             remedy="Rename the directory.",
         )
@@ -120,7 +121,7 @@ class _Reader:
             if suffix is not None and NUMBER.fullmatch(suffix):
                 names[suffix] = f"{directory}/{entry.name}"
             elif not (kind in (layout.SNAPSHOT, layout.CHANGELOG) and entry.name in (layout.EARLIEST, layout.LATEST)):
-                warnings.append(_stray(directory, entry, f"files named {kind}-<number>"))
+                warnings.append(_stray(directory, entry, told("files named {kind}-<number>", kind=kind)))
         parsed = self._parse(kind, names, parse, unreadable)
         return {int(name): value for name, value in parsed.items()}
 
@@ -143,7 +144,7 @@ class _Reader:
             elif (suffix := _suffix(entry, kind)) is not None:
                 names[suffix] = f"{directory}/{entry.name}"
             else:
-                warnings.append(_stray(directory, entry, f"files named {kind}-<name>"))
+                warnings.append(_stray(directory, entry, told("files named {kind}-<name>", kind=kind)))
         return list(self._parse(kind, names, parse, unreadable).values())
 
     def _below(self, directory: str) -> Iterator[str]:
@@ -183,7 +184,7 @@ class _Reader:
                         Problem(
                             _shown(names[name]),
                             told("a readable {kind} file", kind=kind),
-                            error.message.rstrip("."),
+                            clause(error.message),
                             error.remedy or told("Restore the file, or drop this point by name."),
                         ),
                     )
@@ -217,12 +218,17 @@ def document(content: bytes, path: str) -> dict[str, Any]:
     try:
         value = json.loads(content, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        what = "is empty" if not content else f"is no JSON ({error})"
-        raise Corrupt(f"A JSON document was expected; the file of {len(content)} bytes {what}.", path=path) from error
+        what = told("is empty") if not content else told("is no JSON ({error})", error=error)
+        raise Corrupt(
+            "A JSON document was expected; the file of {content} bytes {what}.",
+            content=len(content),
+            what=what,
+            path=path,
+        ) from error
     if rb"\ud" in content.lower() and not layout.is_text(json.dumps(value, ensure_ascii=False)):
         raise Corrupt("The document holds half a character (a lone surrogate).", path=path)
     if not isinstance(value, dict):
-        raise Corrupt(f"A JSON object was expected, found {type(value).__name__}.", path=path)
+        raise Corrupt("A JSON object was expected, found {name}.", name=type(value).__name__, path=path)
     return value
 
 
@@ -234,8 +240,14 @@ def _want(fields: Mapping[str, Any], name: str, kind: type | tuple[type, ...], p
     value = fields.get(name)
     if isinstance(value, bool) or not isinstance(value, kind):
         wanted = kind.__name__ if isinstance(kind, type) else "/".join(each.__name__ for each in kind)
-        found = "no such field" if name not in fields else f"{value!r:.60}"
-        raise Corrupt(f"Field {name!r} was expected to be {wanted}, found {found}.", path=path)
+        found: str = told("no such field") if name not in fields else f"{value!r:.60}"
+        raise Corrupt(
+            "Field {name!r} was expected to be {wanted}, found {found}.",
+            name=name,
+            wanted=wanted,
+            found=found,
+            path=path,
+        )
     return value
 
 
@@ -249,7 +261,12 @@ def snapshot_of(name: str | None, content: bytes, path: str) -> Snapshot:
     fields = document(content, path)
     snapshot_id = _want(fields, "id", int, path)
     if name is not None and int(name) != snapshot_id:
-        raise Corrupt(f"The id {name} was expected from the file's name, the document says {snapshot_id}.", path=path)
+        raise Corrupt(
+            "The id {name} was expected from the file's name, the document says {snapshot_id}.",
+            name=name,
+            snapshot_id=snapshot_id,
+            path=path,
+        )
     layout.plain_name(_want(fields, "deltaManifestList", str, path), path)
     for each in ("baseManifestList", "changelogManifestList", "indexManifest", "statistics"):
         if (value := _maybe(fields, each, str, path)) is not None:
@@ -293,8 +310,8 @@ def _local_time(value: Any, path: str) -> dt.datetime | None:
             year, month, day, hour, minute = value[:5]
             return dt.datetime(year, month, day, hour, minute, second, nano // 1000)  # noqa: DTZ001  # the format stores none
     except (ValueError, OverflowError, TypeError) as error:
-        raise Corrupt(f"Field 'tagCreateTime' holds no time: {error}.", path=path) from error
-    raise Corrupt(f"Field 'tagCreateTime' was expected to be a time, found {value!r:.60}.", path=path)
+        raise Corrupt("Field 'tagCreateTime' holds no time: {error}.", error=error, path=path) from error
+    raise Corrupt("Field 'tagCreateTime' was expected to be a time, found {value!r:.60}.", value=value, path=path)
 
 
 def _seconds(value: Any, path: str) -> dt.timedelta | None:
@@ -305,7 +322,7 @@ def _seconds(value: Any, path: str) -> dt.timedelta | None:
             return dt.timedelta(seconds=value)
     except (ValueError, OverflowError):
         return dt.timedelta.max
-    raise Corrupt(f"Field 'tagTimeRetained' was expected to be seconds, found {value!r:.60}.", path=path)
+    raise Corrupt("Field 'tagTimeRetained' was expected to be seconds, found {value!r:.60}.", value=value, path=path)
 
 
 def consumer_of(name: str, content: bytes, path: str) -> Consumer:
@@ -317,7 +334,7 @@ def schema_of(name: str, content: bytes, path: str) -> Schema:
     columns = []
     for column in _want(fields, "fields", list, path):
         if not isinstance(column, dict):
-            raise Corrupt(f"Each column was expected to be an object, found {column!r:.60}.", path=path)
+            raise Corrupt("Each column was expected to be an object, found {column!r:.60}.", column=column, path=path)
         columns.append(
             Field(
                 _want(column, "id", int, path),
@@ -339,7 +356,7 @@ def schema_of(name: str, content: bytes, path: str) -> Schema:
     known = {column.name for column in columns}
     for key in (*keys[0], *keys[1]):
         if not isinstance(key, str) or key not in known:
-            raise Corrupt(f"The key {key!r:.60} is no column of the schema.", path=path)
+            raise Corrupt("The key {key!r:.60} is no column of the schema.", key=key, path=path)
     return Schema(
         id=_want(fields, "id", int, path),
         fields=tuple(columns),

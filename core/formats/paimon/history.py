@@ -26,8 +26,11 @@ from core.history import History
 from core.model import Heads, Holder, HolderKind, ObjectKind, Problem
 from core.runs import Ints, Runs, empty, from_pairs, maximal, subtract, union
 from core.store import Store
+from core.told import clause, told
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
+
+_NO_FILE = told("no file")
 
 
 def build(
@@ -120,9 +123,9 @@ class _Builder:
             self.warnings.append(
                 Problem(
                     f"{layout.MANIFEST}/{name}",
-                    f"the changelog of snapshot {holder.point}",
-                    "no file",
-                    "It went when the snapshot first expired: only streaming reads of it fail.",
+                    told("the changelog of snapshot {point}", point=holder.point),
+                    _NO_FILE,
+                    told("It went when the snapshot first expired: only streaming reads of it fail."),
                 )
             )
             return False
@@ -149,21 +152,23 @@ class _Builder:
 
     def _contradiction(self, entries: Loaded, name: str, expected: str, found: str) -> None:
         assert isinstance(entries.errors, dict)
-        entries.errors[name] = SnapscopeError(f"{expected} were expected from its manifest list, found {found}")
+        entries.errors[name] = SnapscopeError(
+            "{expected} were expected from its manifest list, found {found}", expected=expected, found=found
+        )
 
     def _blame(self, errors: Mapping[str, SnapscopeError], *sources: Names) -> None:
         for source in sources:
             names = source.names
             for position, number in zip(source.position, source.name, strict=True):
                 if names[number] in errors:
-                    self._incomplete(position, names[number], errors[names[number]], "a readable manifest list")
+                    self._incomplete(position, names[number], errors[names[number]], told("a readable manifest list"))
 
     def _blame_sizes(self, sizes: Sequence[tuple[int, str, int]], listed: Mapping[str, int]) -> None:
         """A list that lost whole blocks reads well; where these added as many rows as they took nothing else tells."""
         for position, name, size in sizes:
             if name in listed and self.sizes.get(name, size) != size:
-                found = SnapscopeError(f"{self.sizes[name]:,} bytes")
-                self._incomplete(position, name, found, f"a manifest list of {size:,} bytes")
+                found = SnapscopeError("{sizes:,} bytes", sizes=self.sizes[name])
+                self._incomplete(position, name, found, told("a manifest list of {size:,} bytes", size=size))
 
     def _blame_manifests(
         self,
@@ -178,14 +183,14 @@ class _Builder:
         for positions, numbers in sources:
             bad = np.isin(numbers, [number for number, name in enumerate(names) if name in errors])
             for position, number in zip(positions[bad], numbers[bad], strict=True):
-                self._incomplete(int(position), names[number], errors[names[number]], "a readable manifest")
+                self._incomplete(int(position), names[number], errors[names[number]], told("a readable manifest"))
 
     def _incomplete(self, position: int, name: str, error: SnapscopeError, expected: str) -> None:
         problem = Problem(
             f"{layout.MANIFEST}/{name}",
             expected,
-            error.message.rstrip("."),
-            error.remedy or "Restore the file or drop the points that need it.",
+            clause(error.message),
+            error.remedy or told("Restore the file or drop the points that need it."),
         )
         found = self.incomplete.setdefault(position, [])
         if problem not in found:
@@ -257,12 +262,7 @@ class _Builder:
             self._hold(found.changelog_paths(), ObjectKind.CHANGELOG, found.files["bytes"], runs)
 
     def _hold_names(
-        self,
-        names: Sequence[str],
-        pairs: tuple[Ints, Ints],
-        kind: ObjectKind,
-        directory: str,
-        sizes: Mapping[str, int],
+        self, names: Sequence[str], pairs: tuple[Ints, Ints], kind: ObjectKind, directory: str, sizes: Mapping[str, int]
     ) -> None:
         """Files named in `directory`; one that is not there is nobody's object (its holders are told incomplete)."""
         runs = from_pairs(pairs[1], pairs[0], len(names), self.positions)
@@ -279,7 +279,7 @@ class _Builder:
             for position, number in zip(*pairs, strict=True):
                 if not there[number]:
                     problem = Problem(
-                        f"{directory}/{names[number]}", "a statistics file", "no file", "Run ANALYZE again."
+                        f"{directory}/{names[number]}", told("a statistics file"), _NO_FILE, told("Run ANALYZE again.")
                     )
                     self.incomplete.setdefault(int(position), []).append(problem)
 
@@ -290,7 +290,7 @@ class _Builder:
         loaded, paths = self._identities(names, self.manifests.load(names, INDEX, self.sizes), index_files=True)
         for place, own in zip(indexes.position, indexes.name, strict=True):
             if names[own] in loaded.errors:
-                self._incomplete(place, names[own], loaded.errors[names[own]], "a readable index manifest")
+                self._incomplete(place, names[own], loaded.errors[names[own]], told("a readable index manifest"))
         self._hold_names(names, indexes.pairs, ObjectKind.MANIFEST, layout.MANIFEST, self.sizes)
         position, local = indexes.pairs
         index, row = loaded.expand(local)
@@ -378,9 +378,9 @@ class _Builder:
                 self.incomplete[position] = [
                     Problem(
                         holder.path,
-                        f"manifests with {said:,} rows (totalRecordCount)",
+                        told("manifests with {said:,} rows (totalRecordCount)", said=said),
                         f"{rows[position]:,}",
-                        "A manifest or manifest list lost entries; restore it or drop this point.",
+                        told("A manifest or manifest list lost entries; restore it or drop this point."),
                     )
                 ]
 

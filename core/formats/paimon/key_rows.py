@@ -97,7 +97,7 @@ def _stored(column: pa.Array, of: Type) -> tuple[_Slots, _Sizes, _Words]:
         case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY":
             return _texts(column)
         case _:
-            raise Unsupported(f"A key of type {text(of)} has no bucket here.")
+            raise Unsupported("A key of type {of} has no bucket here.", of=text(of))
 
 
 def _numbers(column: pa.Array, bits: Any) -> _Slots:

@@ -46,7 +46,8 @@ def plain_name(name: str, path: str) -> str:
     """`name` if it is a bare file name; `Corrupt` where a metadata file tries to name something elsewhere."""
     if not is_text(name) or not name or "/" in name or "\\" in name or "\0" in name or name in (".", ".."):
         raise Corrupt(
-            f"A file name was expected, found {name!r}, which points elsewhere.",
+            "A file name was expected, found {name!r}, which points elsewhere.",
+            name=name,
             path=path,
             remedy="The file was not written by Paimon; restore it from a good copy.",
         )

@@ -8,9 +8,7 @@ along what only it holds. Pure. Source: spec 9 and 12, Paimon 2.1.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import assert_never
 
 import numpy as np
@@ -31,46 +29,20 @@ from core.changes import (
     Rollback,
 )
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
-from core.formats.paimon import as_latest, documents, layout
+from core.formats.paimon import as_latest, consumers, documents, layout
+from core.formats.paimon.drafts import Draft
 from core.formats.paimon.heads import document
 from core.history import History
-from core.model import MAIN, Heads, Line, ObjectKind, Snapshot
+from core.model import MAIN, Heads, Line, ObjectKind
 from core.names import refuse_name
 from core.planned import Plan, Step
 from core.told import told
 
 OfLines = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback | OfConsumers
-RULES = "Apache Paimon 2.1: references alone; what nothing names any more is left to be found as orphans"
+RULES = told("Apache Paimon 2.1: references alone; what nothing names any more is left to be found as orphans")
 _KINDS = (layout.SCHEMA, layout.TAG, layout.SNAPSHOT, layout.CHANGELOG, layout.CONSUMER)
 _REFERENCES = pa.array([ObjectKind.SNAPSHOT.value, ObjectKind.TAG.value, ObjectKind.CHANGELOG_JSON.value])
 _GUARDED = ("scan.fallback-branch", "scan.primary-branch")
-
-
-@dataclass(slots=True)
-class _Draft:
-    """`after`: all references then; `order`: which change in which order. `hints`: (place in that order, path, text).
-    `why`: by path, of those that go. `clears`: directories of which nothing is left."""
-
-    after: dict[str, bytes]
-    order: list[str] = field(default_factory=list)
-    why: dict[str, str] = field(default_factory=dict)
-    hints: list[tuple[int, str, bytes | None]] = field(default_factory=list)
-    guards: list[str] = field(default_factory=list)
-    clears: tuple[str, ...] = ()
-    warnings: list[str] = field(default_factory=list)
-    source: Snapshot | None = None
-
-    def sets(self, path: str, content: bytes) -> None:
-        self.after[path] = content
-        self.order.append(path)
-
-    def removes(self, path: str, why: str) -> None:
-        if self.after.pop(path, None) is not None:
-            self.order.append(path)
-            self.why[path] = why
-
-    def hint(self, path: str, number: int | None) -> None:
-        self.hints.append((len(self.order), path, None if number is None else str(number).encode()))
 
 
 def preview(history: History, change: OfLines, now_ms: int) -> Plan:
@@ -97,8 +69,10 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
         for position, problems in history.incomplete.items():
             if after[position]:
                 raise Corrupt(
-                    f"{history.holders[position].point} stays, but it cannot be read in full, so nobody knows which "
-                    f"files it still needs: {problems[0].sentence()}",
+                    "{point} stays, but it cannot be read in full, so nobody knows which files it still needs: "
+                    "{problem}",
+                    point=history.holders[position].point,
+                    problem=problems[0].sentence(),
                     path=problems[0].path,
                     remedy="Restore the file.",
                 )
@@ -124,8 +98,8 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
     )
 
 
-def _drafted(history: History, change: OfLines) -> _Draft:
-    heads, draft = history.heads, _Draft(dict(history.heads.references))
+def _drafted(history: History, change: OfLines) -> Draft:
+    heads, draft = history.heads, Draft(dict(history.heads.references))
     line = _line(heads, change.branch)
     match change:
         case Rollback():
@@ -149,9 +123,9 @@ def _drafted(history: History, change: OfLines) -> _Draft:
                 remedy="Roll it back (--branch), or delete it and create it anew.",
             )
         case ResetConsumer():
-            _reset(heads, line, change, draft)
+            consumers.reset(heads, line, change, draft)
         case ClearConsumers():
-            _clear(line, change, draft)
+            consumers.clear(line, change, draft)
         case _:
             assert_never(change)
     return draft
@@ -160,7 +134,7 @@ def _drafted(history: History, change: OfLines) -> _Draft:
 # rollback ------------------------------------------------------------------------------------------------------------
 
 
-def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> None:
+def _rollback(history: History, line: Line, change: Rollback, draft: Draft) -> None:
     found = resolve(history.heads, change.point, change.branch)
     if change.any_line or found.branch != line.branch:
         raise Invalid("A Paimon branch is rolled back to a point of its own only.", remedy="Name one of its points.")
@@ -172,7 +146,9 @@ def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> 
     there = draft.after.get(path)
     if there is not None and document(there, path) != document(content, path):
         raise Invalid(
-            f"The id {target.id} is another snapshot's by now than the one that {found.point} keeps.",
+            "The id {id} is another snapshot's by now than the one that {point} keeps.",
+            id=target.id,
+            point=found.point,
             remedy="Roll back to another point, or without --destructive.",
         )
     if there is not None:
@@ -200,19 +176,27 @@ def _rollback(history: History, line: Line, change: Rollback, draft: _Draft) -> 
     for consumer in line.consumers:
         if consumer.next_snapshot > target.id + 1:
             draft.warnings.append(
-                f"Consumer {consumer.name} waits for snapshot {consumer.next_snapshot}: it will read what is committed "
-                f"under that id anew, and miss what comes before. reset-consumer sets it back."
+                told(
+                    "Consumer {name} waits for snapshot {next_snapshot}: it will read what is committed under "
+                    "that id anew, and miss what comes before. reset-consumer sets it back.",
+                    name=consumer.name,
+                    next_snapshot=consumer.next_snapshot,
+                )
             )
     if draft.why:
-        draft.warnings.append("Ids that go are used again: who remembers one by its number will find another snapshot.")
+        draft.warnings.append(
+            told("Ids that go are used again: who remembers one by its number will find another snapshot.")
+        )
 
 
 def _refuse_unreadable(line: Line) -> None:
     for bad in line.unreadable:
         if bad.kind not in (layout.SCHEMA, layout.CONSUMER):
             raise Corrupt(
-                f"{bad.kind.capitalize()} {bad.name} cannot be read, so nobody knows whether it goes. "
-                f"{bad.problem.sentence()}",
+                "{kind} {name} cannot be read, so nobody knows whether it goes. {problem}",
+                kind=bad.kind.capitalize(),
+                name=bad.name,
+                problem=bad.problem.sentence(),
                 path=bad.problem.path,
             )
 
@@ -220,7 +204,7 @@ def _refuse_unreadable(line: Line) -> None:
 # branches ------------------------------------------------------------------------------------------------------------
 
 
-def _create(heads: Heads, line: Line, change: CreateBranch, draft: _Draft) -> None:
+def _create(heads: Heads, line: Line, change: CreateBranch, draft: Draft) -> None:
     if any(each is not None for each in (change.min_snapshots, change.max_snapshot_age_ms, change.max_ref_age_ms)):
         raise Invalid("What a branch keeps of itself is Iceberg's to say; a Paimon branch has the table's options.")
     if line.branch != MAIN:
@@ -235,7 +219,8 @@ def _create(heads: Heads, line: Line, change: CreateBranch, draft: _Draft) -> No
     name = found.point.removeprefix("tag:")
     if found.branch != MAIN or name == found.point:
         raise Invalid(
-            f"A Paimon branch starts at a tag of main or empty, not at {change.point}: expiry heeds tags alone.",
+            "A Paimon branch starts at a tag of main or empty, not at {point}: expiry heeds tags alone.",
+            point=change.point,
             remedy="Make a tag there first (create-tag), and name it as tag:NAME.",
         )
     target = draft.source = found.snapshot
@@ -250,15 +235,15 @@ def _create(heads: Heads, line: Line, change: CreateBranch, draft: _Draft) -> No
     )
 
 
-def _copy(heads: Heads, line: Line, to: str, draft: _Draft, kinds: Sequence[str]) -> None:
+def _copy(heads: Heads, line: Line, to: str, draft: Draft, kinds: Sequence[str]) -> None:
     """All references of these kinds of a line, as another branch's."""
     _copy_files(heads, [path for kind in kinds for path in _files(heads, line.branch, kind)], to, draft)
 
 
-def _copy_files(heads: Heads, paths: Iterable[str], to: str, draft: _Draft) -> None:
+def _copy_files(heads: Heads, paths: Iterable[str], to: str, draft: Draft) -> None:
     refuse_name("branch", to)
     if any(each.branch == to for each in heads.lines):
-        raise Invalid(f"Branch {to!r} exists already.", remedy="Delete it first, or choose another name.")
+        raise Invalid("Branch {to!r} exists already.", to=to, remedy="Delete it first, or choose another name.")
     for path in paths:
         if path not in heads.references:
             raise Corrupt("It is needed for the branch, and it is not there.", path=path, remedy="Restore the file.")
@@ -267,14 +252,21 @@ def _copy_files(heads: Heads, paths: Iterable[str], to: str, draft: _Draft) -> N
         draft.guards.append(path)
 
 
-def _take(heads: Heads, name: str, draft: _Draft, why: str) -> None:
+def _take(heads: Heads, name: str, draft: Draft, why: str) -> None:
     """Everything of a branch goes, its first schema last: a branch without schema makes engines stop."""
     line = _own(heads, name)
     for option in _GUARDED:
         if heads.main.options.get(option) == name:
-            raise Invalid(f"Branch {name} is the table's {option}.", remedy="Set the option otherwise first.")
+            raise Invalid(
+                "Branch {name} is the table's {option}.",
+                name=name,
+                option=option,
+                remedy="Set the option otherwise first.",
+            )
     if inner := [each.branch for each in heads.lines if each.branch.startswith(f"{name}/")]:
-        raise Invalid(f"The directory of branch {inner[0]!r} lies within it.", remedy="Deal with that one first.")
+        raise Invalid(
+            "The directory of branch {inner!r} lies within it.", inner=inner[0], remedy="Deal with that one first."
+        )
     for kind in (layout.TAG, layout.CHANGELOG, layout.SNAPSHOT, layout.CONSUMER):
         for path in _files(heads, line.branch, kind):
             draft.removes(path, why)
@@ -284,7 +276,7 @@ def _take(heads: Heads, name: str, draft: _Draft, why: str) -> None:
     draft.guards = [path for path in draft.guards if path in draft.after]
 
 
-def _forward(heads: Heads, line: Line, change: FastForward, draft: _Draft) -> None:
+def _forward(heads: Heads, line: Line, change: FastForward, draft: Draft) -> None:
     """Main's snapshots, schemas and tags from where the branch began are replaced by the branch's own."""
     own = _own(heads, change.name)
     if line.branch != MAIN:
@@ -293,7 +285,7 @@ def _forward(heads: Heads, line: Line, change: FastForward, draft: _Draft) -> No
     if own.unreadable:
         raise Corrupt(own.unreadable[0].problem.sentence(), path=own.unreadable[0].problem.path)
     if own.earliest is None or own.latest is None:
-        raise Invalid(f"Branch {own.branch} has no snapshot, so main cannot become what it is.")
+        raise Invalid("Branch {branch} has no snapshot, so main cannot become what it is.", branch=own.branch)
     first, last = own.earliest, own.latest
     draft.source = last
     if line.latest is not None and line.latest.id >= last.id:  # readers list while what comes after is there
@@ -330,50 +322,12 @@ def _forward(heads: Heads, line: Line, change: FastForward, draft: _Draft) -> No
         draft.hint(layout.hint(MAIN, layout.EARLIEST), first.id)
     elif line.earliest.id < first.id:
         draft.warnings.append(
-            f"Main keeps its snapshots before {first.id}. Paimon's own fast-forward hides them behind the branch's "
-            "EARLIEST, and they are never expired."
+            told(
+                "Main keeps its snapshots before {id}. Paimon's own fast-forward hides them behind the "
+                "branch's EARLIEST, and they are never expired.",
+                id=first.id,
+            )
         )
-
-
-# consumers -----------------------------------------------------------------------------------------------------------
-
-
-def _reset(heads: Heads, line: Line, change: ResetConsumer, draft: _Draft) -> None:
-    path = layout.reference(line.branch, layout.CONSUMER, change.name)
-    if change.next_snapshot is None:
-        if path not in heads.references:
-            raise Invalid(f"There is no consumer {change.name!r}.", remedy=f"Consumers: {_named(line)}.")
-        draft.removes(path, told("named to be deleted"))
-        return
-    if path not in heads.references:
-        refuse_name("consumer", change.name)
-    if all(each.id != change.next_snapshot for each in line.snapshots):
-        raise Invalid(
-            f"Snapshot {change.next_snapshot} is not retained, so nobody can begin to read there.",
-            remedy="Name a retained snapshot.",
-        )
-    draft.sets(path, documents.pretty({"nextSnapshot": change.next_snapshot}))
-
-
-def _clear(line: Line, change: ClearConsumers, draft: _Draft) -> None:
-    """By the names' whole texts, as the engine matches them."""
-    try:
-        including, excluding = (
-            None if text is None else re.compile(text) for text in (change.including, change.excluding)
-        )
-    except re.error as error:
-        raise Invalid(f"{change.including or change.excluding!r} is no pattern: {error}.") from error
-    names = [each.name for each in line.consumers] + [each.name for each in line.unreadable if each.kind == "consumer"]
-    for name in sorted(names):
-        is_meant = including is None or including.fullmatch(name)
-        if is_meant and not (excluding is not None and excluding.fullmatch(name)):
-            draft.removes(layout.reference(line.branch, layout.CONSUMER, name), "its name is among those to be cleared")
-    if not draft.order:
-        raise Invalid("No consumer has such a name, so there is nothing to do.", remedy=f"Consumers: {_named(line)}.")
-
-
-def _named(line: Line) -> str:
-    return ", ".join(each.name for each in line.consumers[:20]) or "none"
 
 
 # what is there -------------------------------------------------------------------------------------------------------
@@ -383,7 +337,12 @@ def _line(heads: Heads, branch: str) -> Line:
     line = heads.line(branch)
     if line is None:
         known = ", ".join(each.branch for each in heads.lines)
-        raise NotFound(f"There is no branch {branch!r}.", path=heads.location, remedy=f"Branches: {known}.")
+        raise NotFound(
+            "There is no branch {branch!r}.",
+            branch=branch,
+            path=heads.location,
+            remedy=told("Branches: {known}.", known=known),
+        )
     return line
 
 

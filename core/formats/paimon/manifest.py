@@ -167,16 +167,19 @@ def _misunderstood(rows: pa.Table, columns: tuple[Column, ...]) -> SnapscopeErro
     versions = set(rows["version"].unique().to_pylist()) - {_VERSIONS[columns]}
     if versions:
         return Unsupported(
-            f"Format version {_VERSIONS[columns]} was expected, found {sorted(versions)}.",
+            "Format version {version} was expected, found {found}.",
+            version=_VERSIONS[columns],
+            found=sorted(versions),
             remedy="The file was written by a newer Paimon than this version of Snapscope knows.",
         )
     if "kind" in rows.column_names and (kinds := set(rows["kind"].unique().to_pylist()) - {ADD, DELETE}):
-        return Unsupported(f"Entry kinds 0 and 1 were expected, found {sorted(kinds)}.")
+        return Unsupported("Entry kinds 0 and 1 were expected, found {kinds}.", kinds=sorted(kinds))
     extra = [pc.list_flatten(rows["extra_files"])] if "extra_files" in rows.column_names else []
     for names in (rows["name"], *extra):
         if len(bad := names.filter(pc.match_substring_regex(names, layout.NO_FILE_NAME))):
             return Corrupt(
-                f"It names {bad[0].as_py()!r}, which is no file name.",
+                "It names {bad!r}, which is no file name.",
+                bad=bad[0].as_py(),
                 remedy="The file was not written by Paimon; nothing was read or deleted through it.",
             )
     return None

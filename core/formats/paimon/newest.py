@@ -14,6 +14,7 @@ from core.formats.paimon.entries import Record
 from core.formats.paimon.references import Head, snapshot_ids
 from core.model import Snapshot
 from core.store import Store
+from core.told import told
 
 
 def live_entries(store: Store, snapshot: Snapshot | None) -> list[Record]:
@@ -77,7 +78,9 @@ def matcher(head: Head, partitions: Sequence[Mapping[str, Any]]) -> Callable[[by
     for wanted in partitions:
         if unknown := [key for key in wanted if key not in keys]:
             raise Invalid(
-                f"'{unknown[0]}' is no partition key of this table; its keys are {', '.join(keys) or 'none'}."
+                "'{unknown}' is no partition key of this table; its keys are {keys}.",
+                unknown=unknown[0],
+                keys=", ".join(keys) or told("none"),
             )
     types = head.partition_types
     # values are compared as stored, so that 0.0 and -0.0, or null and "", stay different
@@ -130,8 +133,10 @@ def refuse_unlocked(store: Store, head: Head) -> None:
         found = heads.document(content, path)
         if (writer := found.get("writerVersion")) != documents.WRITER:
             raise Unsupported(
-                f"Snapshot {found.get('id')} was committed by another engine ({writer or found.get('commitUser')}), "
-                "whose writers take turns by their catalog's lock on an object store; that lock is not known here.",
+                "Snapshot {id} was committed by another engine ({writer}), whose writers take turns by their "
+                "catalog's lock on an object store; that lock is not known here.",
+                id=found.get("id"),
+                writer=writer or found.get("commitUser"),
                 path=path,
                 remedy="Write to this table with its own engine.",
             )

@@ -17,6 +17,7 @@ from core.history import History
 from core.model import ObjectKind
 from core.planned import FREES, ordered
 from core.store import Entry, Store
+from core.told import told
 
 _OWN_DIRECTORIES = frozenset(
     {layout.SNAPSHOT, layout.CHANGELOG, layout.TAG, layout.SCHEMA, layout.CONSUMER, layout.BRANCH}
@@ -51,13 +52,13 @@ def find(store: Store, history: History, older_than_ms: int) -> tuple[pa.Table, 
         else:
             rows.append((path, kind.value, entry.size or 0))
     notes = (
-        (young, "named by nothing yet, but younger than the guard: a running writer may be about to commit them"),
-        (ageless, "named by nothing, but the store tells no age for them"),
-        (unknown, "not named like a table's files"),
+        (young, told("named by nothing yet, but younger than the guard: a running writer may be about to commit them")),
+        (ageless, told("named by nothing, but the store tells no age for them")),
+        (unknown, told("not named like a table's files")),
     )
     columns = [pa.array([row[index] for row in rows], field.type) for index, field in enumerate(FREES)]
     frees = ordered(pa.Table.from_arrays(columns, schema=FREES))
-    return frees, tuple(f"{count:,} files stay: {why}." for count, why in notes if count)
+    return frees, tuple(told("{count:,} files stay: {why}.", count=count, why=why) for count, why in notes if count)
 
 
 def _candidates(store: Store, history: History) -> Iterator[tuple[str, Entry, ObjectKind | None]]:

@@ -61,9 +61,9 @@ def value(source: Source, written: str) -> Any:
             case "TIMESTAMP":
                 return dt.datetime.fromisoformat(written)
             case _:
-                raise Unsupported(f"A partition by {text(of)} is not named by its value here.")
+                raise Unsupported("A partition by {of} is not named by its value here.", of=text(of))
     except (ValueError, KeyError, ArithmeticError) as error:
-        raise Invalid(f"{written!r} is no value of {text(of)}.") from error
+        raise Invalid("{written!r} is no value of {of}.", written=written, of=text(of)) from error
 
 
 def path(
@@ -139,7 +139,9 @@ def _same(value: Any) -> str:
 
 def _untold(of: Type, how: str) -> Unsupported:
     return Unsupported(
-        f"Directories of a partition by {text(of)} are named {how}, and no metadata tells that.",
+        "Directories of a partition by {of} are named {how}, and no metadata tells that.",
+        of=text(of),
+        how=how,
         remedy="Read such a table with the engine that wrote it.",
     )
 

@@ -22,6 +22,7 @@ from core.formats.paimon.types import Source
 from core.model import MAIN, Schema, Snapshot
 from core.names import refuse_name
 from core.store import Store
+from core.told import told
 
 ATTEMPTS = 10
 RIVAL_S = 10.0
@@ -49,8 +50,8 @@ def read_head(store: Store, branch: str = MAIN) -> Head:
     """The newest schema and snapshot of a branch, by listing. `NotFound` where there is no such table or branch."""
     number = _latest(store, branch, layout.SCHEMA)
     if number is None:
-        what = "a table" if branch == MAIN else f"a branch '{branch}'"
-        raise NotFound(f"There is no schema file, so this is not {what}.", path=store.location)
+        what = told("a table") if branch == MAIN else told("a branch '{branch}'", branch=branch)
+        raise NotFound("There is no schema file, so this is not {what}.", what=what, path=store.location)
     schema = read_schema(store, number, branch)
     for _ in range(ATTEMPTS):
         newest = _latest(store, branch, layout.SNAPSHOT)
@@ -190,7 +191,7 @@ def create_branch(store: Store, name: str, tag: str) -> None:
     refuse_name("branch", name)
     taken = {entry.name for entry in store.ls_if_there(layout.BRANCH)}
     if f"{layout.BRANCH}-{name}" in taken:
-        raise Conflict(f"The branch '{name}' exists already.", path=store.location)
+        raise Conflict("The branch '{name}' exists already.", name=name, path=store.location)
     source = layout.reference(MAIN, layout.TAG, tag)
     content = store.read(source)
     cut = heads.tag_of(tag, content, source).snapshot
@@ -245,9 +246,11 @@ def _recheck(store: Store, source: str, content: bytes, published: Sequence[str]
         found = None
     if found == content:
         return
-    fate = "is gone" if found is None else "was replaced"
+    fate = told("is gone") if found is None else told("was replaced")
     error = Conflict(
-        f"{source} {fate} since it was read; no new reference was left.",
+        "{source} {fate} since it was read; no new reference was left.",
+        source=source,
+        fate=fate,
         path=store.location,
         remedy="Look at the table again.",
     )
@@ -286,14 +289,20 @@ def publish(store: Store, path: str, content: bytes) -> bool:
         found = store.read(path)
     except SnapscopeError as error:
         raise Unknown(
-            f"It is not known whether {path} was published ({failed or error}); nothing was deleted.",
+            told(
+                "It is not known whether {path} was published ({failed}); nothing was deleted.",
+                path=path,
+                failed=str(failed or error),
+            ),
             path=store.location,
-            remedy="Look at the table again before repeating the change.",
+            remedy=told("Look at the table again before repeating the change."),
         ) from (failed or error)
     if found == content:
         return True
     if failed is None:
-        raise Conflict(f"Another writer replaced {path} right after it was published.", path=store.location)
+        raise Conflict(
+            told("Another writer replaced {path} right after it was published.", path=path), path=store.location
+        )
     return False
 
 

@@ -70,7 +70,9 @@ def parse(source: Source) -> Type:
         return _Text(source).whole()
     found: Any = source  # JSON may hold anything
     if not isinstance(found, Mapping) or not isinstance(found.get("type"), str):
-        raise Corrupt(f"A column type must be a text or an object with a text `type`, found {_shown(found)}.")
+        raise Corrupt(
+            "A column type must be a text or an object with a text `type`, found {found}.", found=_shown(found)
+        )
     return _object(found)
 
 
@@ -138,7 +140,7 @@ def spark(of: Type) -> str:
         case "ROW":
             return f"struct<{','.join(f'{quoted(field.name)}:{spark(field.type)}' for field in of.fields)}>"
         case _:
-            raise Unsupported(f"A column of type {text(of)} cannot be read through Spark.")
+            raise Unsupported("A column of type {of} cannot be read through Spark.", of=text(of))
 
 
 def arrow(of: Type, *, micros: bool = False) -> pa.DataType:
@@ -180,7 +182,7 @@ def arrow(of: Type, *, micros: bool = False) -> pa.DataType:
         case root if root in simple:
             return simple[root]
         case _:
-            raise Unsupported(f"A column of type {text(of)} has no Arrow form here.")
+            raise Unsupported("A column of type {of} has no Arrow form here.", of=text(of))
 
 
 def quoted(name: str) -> str:
@@ -223,7 +225,7 @@ def _object(source: Mapping[str, Any]) -> Type:
     root, _, rest = name.partition(" ")
     root = root.upper()
     if rest.strip().upper() not in ("", "NULL", "NOT NULL"):
-        raise Corrupt(f"{_shown(name)} is not a column type.")
+        raise Corrupt("{name} is not a column type.", name=_shown(name))
     nullable = rest.strip().upper() != "NOT NULL"
     try:
         match root:
@@ -242,7 +244,9 @@ def _object(source: Mapping[str, Any]) -> Type:
             case _:
                 return _Text(name).whole()
     except (KeyError, TypeError, ValueError) as error:
-        raise Corrupt(f"The column type {_shown(json.dumps(source, default=str))} lacks or breaks {error}.") from error
+        raise Corrupt(
+            "The column type {json} lacks or breaks {error}.", json=_shown(json.dumps(source, default=str)), error=error
+        ) from error
 
 
 class _Text:
@@ -288,7 +292,7 @@ class _Text:
         elif root in _NESTED:
             found = self.nested(root)
         elif re.fullmatch(r"[A-Z_][A-Z0-9_]*", root):
-            raise Unsupported(f"The column type {self.source!r} is not known to Snapscope.")
+            raise Unsupported("The column type {source!r} is not known to Snapscope.", source=self.source)
         else:
             raise self.broken()
         if self.optional("NOT", "NULL"):
@@ -364,7 +368,7 @@ class _Text:
         return True
 
     def broken(self) -> Corrupt:
-        return Corrupt(f"{_shown(self.source)} is not a column type.")
+        return Corrupt("{source} is not a column type.", source=_shown(self.source))
 
     def _split(self) -> Iterator[str]:
         at, end = 0, len(self.source.rstrip())

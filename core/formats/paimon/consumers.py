@@ -1,0 +1,61 @@
+"""Consumers: where streaming readers go on, set elsewhere or forgotten. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from core.changes import ClearConsumers, ResetConsumer
+from core.errors import Invalid
+from core.formats.paimon import documents, layout
+from core.formats.paimon.drafts import Draft
+from core.model import Heads, Line
+from core.names import refuse_name
+from core.told import told
+
+
+def reset(heads: Heads, line: Line, change: ResetConsumer, draft: Draft) -> None:
+    path = layout.reference(line.branch, layout.CONSUMER, change.name)
+    if change.next_snapshot is None:
+        if path not in heads.references:
+            raise Invalid(
+                "There is no consumer {name!r}.", name=change.name, remedy=told("Consumers: {line}.", line=_named(line))
+            )
+        draft.removes(path, told("named to be deleted"))
+        return
+    if path not in heads.references:
+        refuse_name("consumer", change.name)
+    if all(each.id != change.next_snapshot for each in line.snapshots):
+        raise Invalid(
+            "Snapshot {next_snapshot} is not retained, so nobody can begin to read there.",
+            next_snapshot=change.next_snapshot,
+            remedy="Name a retained snapshot.",
+        )
+    draft.sets(path, documents.pretty({"nextSnapshot": change.next_snapshot}))
+
+
+def clear(line: Line, change: ClearConsumers, draft: Draft) -> None:
+    """By the names' whole texts, as the engine matches them."""
+    try:
+        including, excluding = (
+            None if text is None else re.compile(text) for text in (change.including, change.excluding)
+        )
+    except re.error as error:
+        raise Invalid(
+            "{including!r} is no pattern: {error}.", including=change.including or change.excluding, error=error
+        ) from error
+    names = [each.name for each in line.consumers] + [each.name for each in line.unreadable if each.kind == "consumer"]
+    for name in sorted(names):
+        is_meant = including is None or including.fullmatch(name)
+        if is_meant and not (excluding is not None and excluding.fullmatch(name)):
+            draft.removes(
+                layout.reference(line.branch, layout.CONSUMER, name), told("its name is among those to be cleared")
+            )
+    if not draft.order:
+        raise Invalid(
+            "No consumer has such a name, so there is nothing to do.",
+            remedy=told("Consumers: {line}.", line=_named(line)),
+        )
+
+
+def _named(line: Line) -> str:
+    return ", ".join(each.name for each in line.consumers[:20]) or "none"
