@@ -174,7 +174,7 @@ def life(history: History, path: str, now_ms: int) -> Life | None:
     dates = expiries(history.heads, now_ms)
     holders = history.holders_of(path)
     last, longest, ends = None, (-1, 0.0, 0), None
-    words = told("nothing holds it: it is an orphan")
+    words = told("nothing holds it" if history.incomplete else "nothing holds it: it is an orphan")
     for place, holder in enumerate(holders):
         expiry = dates.get(holder.point)
         if (lasts := lasting(holder, expiry, place)) > longest:
@@ -184,6 +184,8 @@ def life(history: History, path: str, now_ms: int) -> Life | None:
             if holder.kind is HolderKind.CHANGELOG:
                 tells = told("with the expiry of its long-lived changelog")
             words = told("kept longest by {what}: {tells}", what=what, tells=tells)
+    if history.incomplete:
+        words = told("{words} (as far as can be read: not every point can, and those may hold it, too)", words=words)
     return Life(path, kind, size, tuple(holder.point for holder in holders), last, ends, words)
 
 

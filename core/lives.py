@@ -1,7 +1,8 @@
 """A file's life: which commit brought it, which took it from the newest state, and who holds it in between.
 
-Law: what is told follows from the runs alone. Birth and end are told by commits that are retained; where the commit
-before the first holder is gone, the file is born at or before it, and that is said.
+Law: what is told follows from the runs alone. Birth and end are told by commits that are retained and read in full;
+where the commit before the first holder is not, the file is born at or before it, and that is said. Whether a file is
+live where nobody can read is not known.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class Course:
 
     born: the commit that brought it, or with `is_exact` False the oldest retained one that has it
     removed: the commit that took it from the branch's newest state, None while it is live there; also None, with
-             `is_live` False, where that commit is not retained
+             `is_live` False, where that commit is not retained or cannot be read
+    is_live: None where the newest state cannot be read
     """
 
     life: Life
@@ -55,7 +57,7 @@ class Course:
     born: Snapshot | None
     is_exact: bool
     removed: Snapshot | None
-    is_live: bool
+    is_live: bool | None
     stretches: tuple[Stretch, ...]
 
 
@@ -107,14 +109,15 @@ def course(history: History, path: str, now_ms: int) -> Course:
     born, is_exact, removed = None, False, None
     if any(on_line):
         first, last = on_line.index(True), len(on_line) - 1 - on_line[::-1].index(True)
-        born, before = snapshots[first], snapshots[first - 1] if first else None
+        born, before = snapshots[first], snapshots[first - 1] if first and on_line[first - 1] is not None else None
         is_exact = born is not None and _follows(history, before, born)
         if last + 1 < len(on_line):
             after, at = snapshots[last + 1], snapshots[last]
-            removed = after if at is not None and after is not None and _follows(history, at, after) else None
+            if on_line[last + 1] is not None and at is not None and after is not None:
+                removed = after if _follows(history, at, after) else None
     dates = expiries(history.heads, now_ms)
     return Course(
-        found, branch, born, is_exact, removed, bool(on_line and on_line[-1]), _stretches(history, held, dates)
+        found, branch, born, is_exact, removed, on_line[-1] if on_line else False, _stretches(history, held, dates)
     )
 
 
@@ -141,16 +144,33 @@ def _line(history: History, live: Mask) -> tuple[str, list[int]]:
             lines.setdefault(holder.branch, []).append(position)
     having = [branch for branch, positions in lines.items() if any(live[position] for position in positions)]
     branch = MAIN if MAIN in having or not having else having[0]
-    return branch, lines.get(branch, [])
+    return branch, _of_today(history, live, lines.get(branch, []))
 
 
-def _views(history: History, live: Mask, line: Sequence[int]) -> tuple[list[bool], list[Snapshot | None]]:
-    """Each commit of a line once, whether snapshots or tags keep it: is the file live there, and the commit."""
-    found: dict[int, tuple[bool, Snapshot | None]] = {}
+def _of_today(history: History, live: Mask, line: Sequence[int]) -> list[int]:
+    """A branch's positions without tags past its newest snapshot, which a rollback left behind; where these alone have
+    the file, they and the newest one."""
+    ids = [int(each.name) for each in map(history.holders.__getitem__, line) if each.kind is HolderKind.SNAPSHOT]
+    newest = max(ids, default=None)
+
+    def is_left_behind(position: int) -> bool:
+        snapshot = history.holders[position].snapshot
+        return newest is not None and snapshot is not None and snapshot.id > newest
+
+    own = [position for position in line if not is_left_behind(position)]
+    if any(live[own]) or not any(live[line]):
+        return own
+    return [*filter(is_left_behind, line), *own[-1:]]
+
+
+def _views(history: History, live: Mask, line: Sequence[int]) -> tuple[list[bool | None], list[Snapshot | None]]:
+    """Each commit of a line once, whether a snapshot or else a tag keeps it: is the file live there, None where that
+    cannot be read, and the commit."""
+    found: dict[int, tuple[bool | None, Snapshot | None]] = {}
     for position in line:
         snapshot = history.holders[position].snapshot
-        key = -position - 1 if snapshot is None else snapshot.id
-        found[key] = (bool(live[position]) or found.get(key, (False, None))[0], snapshot)
+        is_there = None if position in history.incomplete else bool(live[position])
+        found.setdefault(-position - 1 if snapshot is None else snapshot.id, (is_there, snapshot))
     return [each[0] for each in found.values()], [each[1] for each in found.values()]
 
 

@@ -226,6 +226,13 @@ def _rows(args: Args, table: Table, history: History, a: AsOf, b: AsOf) -> Answe
     )
 
 
+_ENDS = {
+    True: "Still live.",
+    False: "Removed by a commit that is no longer retained or cannot be read.",
+    None: "Whether it is still live cannot be told: the newest state cannot be read in full.",
+}
+
+
 def holders(args: Args) -> Answer:
     table = open_table(args.table)
     heads, _ = _line(table, args.branch)  # a file is of the whole table; a branch that is not there is a mistake
@@ -239,8 +246,8 @@ def holders(args: Args) -> Answer:
         if found.removed is not None:
             lines.append(f"Removed by snapshot {found.removed.id}, committed {in_words(found.removed.time_ms)}.")
         else:
-            lines.append("Still live." if found.is_live else "Removed by a commit that is no longer retained.")
-    lines.append(f"Held by {', '.join(life.holders) or 'nothing'}.")
+            lines.append(_ENDS[found.is_live])
+    lines.append(f"Held by {', '.join(life.holders) or 'no point that can be read'}.")
     return answers.course(found), "\n".join([*lines, f"{life.words[:1].upper()}{life.words[1:]}."])
 
 

@@ -66,6 +66,42 @@ def test_a_file_that_only_a_tag_has(made: TableBuilder) -> None:
     assert [each.first.point for each in found.stretches] == ["tag:t4"]
 
 
+def test_a_tag_that_a_rollback_left_behind_is_not_the_newest_state(tmp_path: Path) -> None:
+    """Nor once its id is used again."""
+    made = TableBuilder(tmp_path / "t")
+    first, second = made.file(1_001), made.file(1_002)
+    made.commit([first])
+    made.commit([made.file(1_003)])
+    made.commit([second], [first], kind="OVERWRITE")
+    made.tag("old")
+    (made.root / "snapshot/snapshot-3").unlink()
+    made.hints(latest=2)
+    made._last, made._last_id = made.commits[2], 2
+    for _ in range(2):
+        history = open_table(str(made.root)).history()
+        stays, left = (course(history, f"bucket-0/{each.name}", NOW_MS) for each in (first, second))
+        assert (stays.born.id, stays.is_exact, stays.removed, stays.is_live) == (1, True, None, True)
+        assert (left.removed, left.is_live, left.stretches[0].first.point) == (None, False, "tag:old")
+        made.commit([made.file(1_004)])
+
+
+def test_what_cannot_be_read_is_not_taken_for_an_end(made: TableBuilder) -> None:
+    """A file is not gone where nobody can read, and what that may hold is no orphan."""
+    (made.root / "manifest" / made.commits[10].document["baseManifestList"]).write_bytes(b"")
+    history = open_table(str(made.root)).history()
+    paths = {each["bytes"]: each["path"] for each in history.files.to_pylist()}
+    found = course(history, paths[1_009], NOW_MS)
+    assert (found.born.id, found.is_exact, found.removed, found.is_live) == (9, True, None, None)
+    for number in range(2, 6):
+        (made.root / "manifest" / made.commits[number].document["baseManifestList"]).write_bytes(b"")
+    (made.root / "manifest" / made.commits[3].document["deltaManifestList"]).write_bytes(b"")
+    history = open_table(str(made.root)).history()
+    found = course(history, paths[1_003], NOW_MS)
+    assert (found.born, found.life.holders) == (None, ())
+    assert "orphan" not in found.life.words
+    assert "may hold it, too" in found.life.words
+
+
 def test_how_a_file_is_named(made: TableBuilder) -> None:
     history = open_table(str(made.root)).history()
     path = history.files["path"][0].as_py()

@@ -118,8 +118,9 @@ LIFE_KEPT = "Kept by"
 LIFE_WHY = "Why it is kept"
 LIFE_EARLIEST = "Earliest it can go"
 LIFE_STILL_LIVE = "still live in the newest state"
-LIFE_UNKNOWN_END = "by a commit that is no longer retained"
-LIFE_NO_LIVE = "never live: only commits name it"
+LIFE_UNKNOWN_END = "by a commit that is no longer retained or cannot be read"
+LIFE_UNKNOWN_NOW = "not known: the newest state cannot be read in full"
+LIFE_NO_LIVE = "live at no point that can be read: only commits name it"
 LIFE_NEVER = "no date: nothing takes its last holder away by itself"
 LIFE_AFTER_COMMITS = "no date: it hangs on commits that are yet to come"
 LIFE_NOW = "with the next expiry: its time is over"
@@ -152,7 +153,7 @@ def life_born(found: Course, zone: str) -> str:
 def life_removed(found: Course, zone: str) -> str:
     if found.removed is not None:
         return f"by snapshot {found.removed.id} ({found.removed.kind}), {units.moment(found.removed.time_ms, zone)}"
-    return LIFE_STILL_LIVE if found.is_live else LIFE_UNKNOWN_END
+    return {True: LIFE_STILL_LIVE, False: LIFE_UNKNOWN_END, None: LIFE_UNKNOWN_NOW}[found.is_live]
 
 
 def life_live_hover(found: Course) -> str:
@@ -161,7 +162,7 @@ def life_live_hover(found: Course) -> str:
 
 def life_held(counts: Mapping[str, int]) -> str:
     parts = [units.plural(number, KIND_NOUNS[kind]) for kind, number in counts.items() if number]
-    return ", ".join(parts) or "nothing: it is an orphan"
+    return ", ".join(parts) or "no point that can be read"
 
 
 def life_may_go(at_ms: int, zone: str) -> str:

@@ -115,8 +115,9 @@ LIFE_KEPT = "被谁保留"
 LIFE_WHY = "为何保留"
 LIFE_EARLIEST = "最早可删除的时间"
 LIFE_STILL_LIVE = "在最新状态中仍然有效"
-LIFE_UNKNOWN_END = "由一个已不再保留的提交移除"
-LIFE_NO_LIVE = "从未有效：只有提交提到它"
+LIFE_UNKNOWN_END = "由一个已不再保留或无法读取的提交移除"
+LIFE_UNKNOWN_NOW = "未知：最新状态无法完整读取"
+LIFE_NO_LIVE = "在任何可读取的时间点都不有效：只有提交提到它"
 LIFE_NEVER = "没有日期：没有规则会让它的最后一个占有者自行消失"
 LIFE_AFTER_COMMITS = "没有日期：取决于尚未发生的提交"
 LIFE_NOW = "下一次过期时：期限已到"
@@ -149,7 +150,7 @@ def life_born(found: Course, zone: str) -> str:
 def life_removed(found: Course, zone: str) -> str:
     if found.removed is not None:
         return f"快照 {found.removed.id}（{found.removed.kind}），{units.moment(found.removed.time_ms, zone)}"
-    return LIFE_STILL_LIVE if found.is_live else LIFE_UNKNOWN_END
+    return {True: LIFE_STILL_LIVE, False: LIFE_UNKNOWN_END, None: LIFE_UNKNOWN_NOW}[found.is_live]
 
 
 def life_live_hover(found: Course) -> str:
@@ -158,7 +159,7 @@ def life_live_hover(found: Course) -> str:
 
 def life_held(counts: Mapping[str, int]) -> str:
     parts = [f"{units.count(number)} {KIND_NOUNS[kind]}" for kind, number in counts.items() if number]
-    return "、".join(parts) or "没有：它是孤儿文件"
+    return "、".join(parts) or "没有可读取的时间点"
 
 
 def life_may_go(at_ms: int, zone: str) -> str:

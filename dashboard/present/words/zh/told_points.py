@@ -32,6 +32,10 @@ OF_POINTS: Mapping[str, str] = {
     "never by itself: it has no retention": "不会自动到期：它没有保留期限",
     "after {at} by the writers' wall clock (no zone)": "在 {at} 之后，按写入者的时钟（无时区）",
     "nothing holds it: it is an orphan": "没有谁占用它：它是孤儿文件",
+    "nothing holds it": "没有谁占用它",
+    "{words} (as far as can be read: not every point can, and those may hold it, too)": (
+        "{words}（就可读取的部分而言：并非每个时间点都能读取，它们也可能占用它）"
+    ),
     "an unreadable point": "一个无法读取的时间点",
     "no rule takes it away by itself": "没有规则会自动删除它",
     "with the expiry of its long-lived changelog": "随其长期 changelog 过期",
