@@ -60,8 +60,6 @@ _VALUES = "snapscope.place"
 _PAGE = "snapscope.page"
 _NOW = "snapscope.now_ms"
 _OPENED = "snapscope.opened"
-_RECENT = "snapscope.recent"
-RECENT = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +92,7 @@ def enter(page: str) -> Place:
     if _NOW not in st.session_state:
         refresh()
     _write_address(page, values)
-    if "table" in known and "warehouse" in values and "table" in values:
-        own = (values["warehouse"], values["table"])
-        st.session_state[_RECENT] = [own, *(each for each in recent() if each != own)][:RECENT]
     return here()
-
-
-def recent() -> list[tuple[str, str]]:
-    """The tables this reader opened last, the newest first: warehouse and `database.table`."""
-    found: list[tuple[str, str]] = st.session_state.get(_RECENT, [])
-    return found
 
 
 def served() -> list[str]:

@@ -1,4 +1,4 @@
-"""What is remembered of a reader between visits: watched tables, and what each table looked like when it was last seen.
+"""What is remembered of a reader between visits: watched tables, those opened last, and what each looked like then.
 
 Law: a visit begins after 30 minutes away, and what is new is counted from the marks of the visit before, until the next
 one begins: looking twice takes no news away. Marks are small, and only the newest ones are kept.
@@ -18,7 +18,8 @@ from dashboard.present import words
 AWAY_MS = 30 * 60_000
 TOUCHED_MS = 60_000  # a look within a minute of the last one is not written down again
 MOST = 1_000
-_VISITS, _WATCHED = "visits", "watched"
+MOST_RECENT = 6
+_VISITS, _WATCHED, _RECENT = "visits", "watched", "recent"
 
 Json = dict[str, Any]
 
@@ -82,6 +83,20 @@ def watch(location: str, is_on: bool) -> None:
     desk.change(_WATCHED, changed, [])
 
 
+def recent() -> list[tuple[str, str]]:
+    """The tables opened last, the newest first: warehouse and `database.table`."""
+    return [(warehouse, table) for warehouse, table in _opened(desk.read(_RECENT, []))]
+
+
+def opened(warehouse: str, table: str) -> None:
+    """This table is the one opened last."""
+    own = [warehouse, table]
+    if _opened(desk.read(_RECENT, []))[:1] != [own]:
+        desk.change(
+            _RECENT, lambda kept: [own, *(each for each in _opened(kept) if each != own)][:MOST_RECENT], []
+        )  # fmt: skip
+
+
 # unknown is not empty -------------------------------------------------------------------------------------------------
 
 
@@ -102,6 +117,15 @@ def _stars(document: Any) -> list[str]:
     if isinstance(document, list) and all(isinstance(each, str) for each in document):
         return document
     raise _other_form(_WATCHED)
+
+
+def _opened(document: Any) -> list[list[str]]:
+    """Warehouse and table, again and again; `Corrupt` where it has another form."""
+    if isinstance(document, list) and all(
+        isinstance(each, list) and len(each) == 2 and all(isinstance(name, str) for name in each) for each in document
+    ):
+        return document
+    raise _other_form(_RECENT)
 
 
 def _other_form(name: str) -> Corrupt:

@@ -5,6 +5,9 @@ Law: rectangles are bars, because only marks of that kind can be clicked and rea
 
 from __future__ import annotations
 
+import re
+from itertools import takewhile
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,10 +16,10 @@ from dashboard.present import units, words
 from dashboard.present.canvas import FONT, HOVER, Figure
 from dashboard.present.palette import Palette
 
-WIDTH, HEIGHT = 1_000, 380
+WIDTH, HEIGHT = 600, 380  # pixels of a narrow window: what fits there fits in a wide one
 SHOWN = 120
 FILE, FOLDER = "file:", "folder:"
-_LETTER, _LINE = 6.8, 20  # pixels a letter is wide and a line is high
+_LETTER, _LINE = 6.1, 18  # pixels a letter is wide and a line is high
 
 
 def figure(level: pa.Table, palette: Palette, chosen: str | None = None) -> Figure:
@@ -29,6 +32,7 @@ def figure(level: pa.Table, palette: Palette, chosen: str | None = None) -> Figu
     boxes = squarified([max(row["bytes"], 1) for row in sorted(rows, key=_order)], WIDTH, HEIGHT)
     rows.sort(key=_order)
     carried = ["" if "is_rest" in row else (FILE if row["is_file"] else FOLDER) + row["folder"] for row in rows]
+    start = _shared([_name(row) for row in rows if "is_rest" not in row])
     edges = [palette.ink if row["is_file"] and row["folder"] == chosen else palette.paper for row in rows]
     bars = {
         "type": "bar",
@@ -36,14 +40,14 @@ def figure(level: pa.Table, palette: Palette, chosen: str | None = None) -> Figu
         "y": [box.height for box in boxes],
         "base": [box.y for box in boxes],
         "width": [box.width for box in boxes],
-        "text": [_label(row, box.width, box.height) for row, box in zip(rows, boxes, strict=True)],
+        "text": [_label(row, start, box.width, box.height) for row, box in zip(rows, boxes, strict=True)],
         "textposition": "inside",
         "insidetextanchor": "middle",
         "textangle": 0,
         "constraintext": "inside",
         "customdata": [[to, words.box_hover(row)] for to, row in zip(carried, rows, strict=True)],
         "hovertemplate": HOVER,
-        "textfont": {"color": palette.ink, "size": 13},
+        "textfont": {"color": palette.ink, "size": 12},
         "marker": {
             "color": [palette.soft("ink", 0.08 if "is_rest" in row else 0.19) for row in rows],
             "line": {"color": edges, "width": 2},
@@ -79,12 +83,27 @@ def _order(row: dict[str, object]) -> tuple[bool, int]:
     return "is_rest" in row, -int(str(row["bytes"]))
 
 
-def _label(row: dict[str, object], width: float, height: float) -> str:
-    """What fits into a box: its name and size, one of them, or nothing; all is told on hover."""
-    letters = int((width - 6) / _LETTER)
+def _name(row: dict[str, object]) -> str:
+    """Of a partition its value: its key is in the way on a box."""
+    return str(row["name"]).rpartition("=")[2]
+
+
+def _shared(names: list[str]) -> str:
+    """What all names begin with, up to a dash or the like: `2026-` of dates in one year."""
+    if len(names) < 2:
+        return ""
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    return re.sub(r"[^-_/. ]*$", "", "".join(letters[0] for letters in same))
+
+
+def _label(row: dict[str, object], start: str, width: float, height: float) -> str:
+    """What fits into a box: its name, without the start that all share where it is too long, and its size, or one of
+    them, or nothing; all is told on hover."""
+    letters = int((width - 4) / _LETTER)
     if letters < 5 or height < _LINE:
         return ""
-    name = str(row["name"]).rpartition("=")[2]  # of a partition its value: its key is in the way there
+    name = _name(row)
+    name = name if len(name) <= letters else name.removeprefix(start)
     name = name if len(name) <= letters else "…" + name[-(letters - 1) :]
     size = units.size(int(str(row["bytes"])))
     return words.plain(name) + (f"<br>{size}" if height >= 2 * _LINE + 4 and len(size) <= letters else "")

@@ -124,7 +124,7 @@ def _map(opened: Opened, history: History, point: AsOf) -> None:
         alt=words.MAP_ALT,
     )  # fmt: skip
     columns = {
-        "name": grids.text(words.FILE_COLUMN["name"], width="large"),
+        "name": grids.text(words.FILE_COLUMN["name"]),
         "files": grids.number(words.FILE_COLUMN["files"]),
         "bytes": grids.number(words.FILE_COLUMN["bytes"], words.BYTES_HELP),
         "rows": grids.number(words.FILE_COLUMN["rows"]),
@@ -188,7 +188,10 @@ def _manifests(opened: Opened, history: History, point: AsOf) -> None:
         return
     st.html(markup.table(words.LIST_HEADS, places.lists(rows), numbers=(2, 3, 4, 5)))
     st.caption(words.CHOOSE_MANIFEST)
-    texts = {name: grids.text(words.FILE_COLUMN[name]) for name in ("list", "path")}
+    texts = {
+        "list": grids.text(words.FILE_COLUMN["list"], width="small"),
+        "path": grids.text(words.FILE_COLUMN["path"]),
+    }
     numbers = ("bytes", "added", "deleted", "existing", "schema_id")
     columns = texts | {name: grids.number(words.FILE_COLUMN[name]) for name in numbers}
     name = f"manifests-{opened.ref.name}-{point.snapshot.id}"
@@ -263,7 +266,7 @@ def _health(opened: Opened, history: History, point: AsOf) -> None:
     st.caption(words.HEALTH_PARTITIONS)
     names = ("partition", "small_files", "files", "small_bytes", "bytes")
     columns = {name: grids.number(words.FILE_COLUMN[name]) for name in names}
-    columns["partition"] = grids.text(words.FILE_COLUMN["partition"], width="large")
+    columns["partition"] = grids.text(words.FILE_COLUMN["partition"])
     grids.draw(
         places.partitions(found),
         "files.health",

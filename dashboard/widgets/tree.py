@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from core.errors import SnapscopeError
-from dashboard import loading, state
+from dashboard import loading, state, visits
 from dashboard.present import markup, tree, words
 from dashboard.present.tree import Branch
 from dashboard.state import Place
@@ -45,7 +45,13 @@ def draw(place: Place) -> None:
 
 def _recent(place: Place, text: str) -> None:
     """The tables opened last, but for the one that is open."""
-    others = [each for each in state.recent() if each != (place.warehouse, place.table)]
+    try:
+        if place.warehouse and place.table and _is_listed(place.warehouse, place.table):
+            visits.opened(place.warehouse, place.table)
+        others = [each for each in visits.recent() if each != (place.warehouse, place.table)]
+    except SnapscopeError as error:
+        st.html(markup.note("warning", error.message))
+        return
     if not others or text:
         return
     node = _node("recent", words.RECENT, RECENT, False, text)
@@ -53,6 +59,13 @@ def _recent(place: Place, text: str) -> None:
         with node:
             for location, title in others:
                 _button(f"recent.{location}", location, title, title, RECENT, location, place.page)
+
+
+def _is_listed(warehouse: str, table: str) -> bool:
+    try:
+        return any(each.title == table for each in loading.warehouse(warehouse).tables)
+    except SnapscopeError:
+        return False  # its node says why
 
 
 def _place(location: str, name: str, place: Place, text: str) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from core.places import state_dir
+from dashboard import visits
 from dashboard.present import words
 from tests.builders import START_MS, TableBuilder
 from tests.dashboard.conftest import Page
@@ -82,6 +84,15 @@ def test_tables_opened_last_are_a_click_away(open_page: Callable[..., Page], war
     page.run()
     page.test.button(key=f"tree.recent.{warehouse}.shop.orders").click()
     assert "shop. orders" in page.run().text
+    assert visits.recent() == [(str(warehouse), "shop.orders"), (str(warehouse), "crm.people")]
+    later = open_page("timeline", warehouse, table="nobody.knows")
+    later.test.session_state["tree.recent"] = True
+    later.run()
+    assert later.test.button(key=f"tree.recent.{warehouse}.crm.people"), "another session, another day"
+    assert len(visits.recent()) == 2, "what is not there was not opened"
+    (state_dir() / "desk" / "recent.json").write_text("{}")
+    assert words.not_kept("recent") in later.run().text
+    assert (state_dir() / "desk" / "recent.json").read_text() == "{}"
 
 
 def test_what_stands_in_no_address_of_a_page_is_not_read_by_it(open_page: Callable[..., Page], warehouse: Path) -> None:
