@@ -65,10 +65,11 @@ class Since:
 def mark(heads: Heads, files: int | None, size: int | None, at_ms: int) -> Json:
     """What to remember of a table: a small JSON document. `files` and `size` are of main's newest snapshot."""
     latest, schema = heads.main.latest, heads.main.schema
+    tips = {branch: _head(each) for branch, each in _tips(heads).items()}
     return {
         "at_ms": at_ms,
-        "heads": {branch: _head(each) for branch, each in _tips(heads).items()},
-        "retained": sum(len(_ids(line)) for line in heads.lines),
+        "heads": tips,
+        "retained": _up_to(heads, tips),
         "tags": {point: [number, ends] for point, (number, ends) in _tags(heads).items()},
         "schema": schema.id if schema else None,
         "rows": latest.total_rows if latest else 0,
@@ -102,7 +103,7 @@ def since(then: Mapping[str, Any], heads: Heads, files: int | None, size: int | 
         commits=tuple(Commits(*key, number) for key, number in commits.items()),
         unseen=unseen,
         moved=tuple(moved),
-        expired=_expired(then, heads),
+        expired=max(0, int(then["retained"]) - _up_to(heads, before)),
         rows=_net(then["rows"], latest.total_rows if latest else 0),
         files=_net(then["files"], files),
         bytes=_net(then["bytes"], size),
@@ -161,7 +162,7 @@ def _new(
     line = heads.line(branch)
     retained, ids = (line.snapshots, _ids(line)) if line else ((), [])
     number = int(old["id"]) if old else 0
-    lost = max(0, ids[0] - number - 1) if ids else 0
+    lost = max(0, max(ids, default=0) - number) - sum(each > number for each in ids)
     if old is None:
         return list(retained), lost, False
     again = next((each for each in retained if each.id == number), None)
@@ -186,20 +187,15 @@ def _new_of_iceberg(
     return [each for each in way if each.time_ms > old["time_ms"]], None, False
 
 
-def _expired(then: Mapping[str, Any], heads: Heads) -> int:
-    """Snapshots that were there then and are no more."""
-    before = {branch: head for branch, head in then["heads"].items() if head is not None}
+def _up_to(heads: Heads, tips: Mapping[str, Json | None]) -> int:
+    """How many snapshots there are that are no newer than those heads: later ones may have come since, or, staged on no
+    branch, have been there before."""
+    before = {branch: head for branch, head in tips.items() if head is not None}
     if heads.pointer is not None:
         newest = max((int(head["time_ms"]) for head in before.values()), default=-1)
-        left = sum(each.time_ms <= newest for line in heads.lines for each in line.snapshots)
-    else:
-        left = sum(
-            number <= int(before[line.branch]["id"])
-            for line in heads.lines
-            if line.branch in before
-            for number in _ids(line)
-        )
-    return max(0, int(then["retained"]) - left)
+        return sum(each.time_ms <= newest for line in heads.lines for each in line.snapshots)
+    lines = (line for line in heads.lines if line.branch in before)
+    return sum(number <= int(before[line.branch]["id"]) for line in lines for number in _ids(line))
 
 
 def _net(before: int | None, after: int | None) -> int | None:

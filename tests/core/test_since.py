@@ -80,6 +80,16 @@ def test_what_came_and_expired_is_a_number_and_sums_stay_exact(made: TableBuilde
     assert (found.unseen, found.expired, found.rows, found.files, found.bytes) == (3, 5, 6, 6, None)
 
 
+def test_what_went_out_of_the_middle_is_counted_too(made: TableBuilder) -> None:
+    then = seen(made)
+    for number in range(6, 10):
+        made.commit([made.file(900 + number, rows=1)], user="etl")
+    for number in (7, 8):
+        (made.root / f"snapshot/snapshot-{number}").unlink()
+    found = since(then, heads(made), None, None, NOW_MS)
+    assert (found.unseen, found.expired, found.commits) == (2, 0, (Commits(MAIN, "APPEND", "etl", 2),))
+
+
 def test_an_unreadable_snapshot_has_not_expired(made: TableBuilder) -> None:
     then = seen(made)
     (made.root / "snapshot" / "snapshot-1").write_text("{")
@@ -136,3 +146,10 @@ def test_main_of_an_iceberg_table_is_followed_by_its_ancestors() -> None:
     assert later.commits == (Commits(MAIN, "append", "spark", 2),)
     assert (later.unseen, later.expired, later.branches_gone) == (None, 3, ("dev",)), "some may have come and gone"
     assert dataclasses.replace(later, at_ms=1) != later
+
+
+def test_a_staged_snapshot_newer_than_every_branch_has_not_expired() -> None:
+    staged = iceberg(2, (1, None), (2, 1), (3, 2))
+    then = mark(staged, None, None, 0)
+    assert since(then, staged, None, None, NOW_MS).expired == 0
+    assert since(then, iceberg(2, (2, 1), (3, 2)), None, None, NOW_MS).expired == 1
