@@ -20,7 +20,7 @@ from core.history import History
 from core.model import Field, HolderKind, Schema, Snapshot
 from core.refs import ancestors, members
 from core.runs import Ints, Mask, Runs, maximal
-from core.told import told
+from core.told import counted, told
 
 COMPACTION = ("COMPACT", "replace")  # what Paimon and Iceberg call a commit that only rewrites
 NO_BUCKET = -(2**31)  # joins do not meet on null
@@ -31,10 +31,11 @@ _GROUPED = ("files", "bytes", "rows")
 class Diff:
     """From point `a` to point `b`.
 
-    added, removed: the columns of `History.files_at` and `change` ("data", "compaction" or, where the deletes of one
-                    data file were written anew, "deletes")
+    added, removed: the columns of `History.files_at` and `change` ("data", "compaction" or "deletes": files that take
+                    rows of others away, written by no compaction, or anew for one data file)
     partitions: partition, bucket, {added,removed}_{files,bytes,rows}; every sum exact
-    summary: the same sums over all, and of those the part that is compaction, and net_rows
+    summary: the same sums over all, and of those the part that is compaction, and net_rows: rows are those of data
+             files; deletes_{added,removed}_files take an unknown number of them away
     is_backwards: `b` is the older of the two
     commits: the retained snapshots after the older point up to the newer one, on one branch
     """
@@ -172,10 +173,11 @@ def _beyond(files: pa.Table, others: pa.Table) -> pa.Table:
 
 
 def _rewritten_deletes(files: pa.Table, others: pa.Table) -> pa.Table:
-    """A delete file of a data file that had another one on the other side: its deletes changed."""
+    """Delete files change deletes; compaction's own do where the data file had another one on the other side."""
     has_another = pc.is_in(files["referenced"], value_set=others["referenced"].drop_null())
+    is_new = pc.and_(pc.not_equal(files["content"], "data"), pc.equal(files["change"], "data"))
     place = files.schema.get_field_index("change")
-    return files.set_column(place, "change", pc.if_else(has_another, "deletes", files["change"]))
+    return files.set_column(place, "change", pc.if_else(pc.or_(has_another, is_new), "deletes", files["change"]))
 
 
 def by_partition(added: pa.Table, removed: pa.Table) -> pa.Table:
@@ -201,6 +203,8 @@ def _summary(added: pa.Table, removed: pa.Table) -> dict[str, int]:
     summary: dict[str, int] = {}
     for name, files in (("added", added), ("removed", removed)):
         compacted = files.filter(pc.equal(files["change"], "compaction"))
+        deletes = files.filter(pc.equal(files["change"], "deletes"))
+        summary[f"deletes_{name}_files"] = len(deletes)
         for prefix, part in (("", files), ("compaction_", compacted)):
             summary[f"{prefix}{name}_files"] = len(part)
             for column in ("bytes", "rows"):
@@ -209,6 +213,20 @@ def _summary(added: pa.Table, removed: pa.Table) -> dict[str, int]:
     summary["net_bytes"] = summary["added_bytes"] - summary["removed_bytes"]
     summary["net_rows"] = summary["added_rows"] - summary["removed_rows"]
     return summary
+
+
+def deletes(found: Diff) -> str | None:
+    """What the sums leave out: rows that delete files take away. None where no such file came or went."""
+    sides = [found.summary.get(f"deletes_{side}_files", 0) for side in ("added", "removed")]
+    if not any(sides):
+        return None
+    came, went = (counted(count, "{count} file", "{count} files") for count in sides)
+    return told(
+        "Deletes changed: {came} of them came, {went} went. What they take away is not in these sums, which are of "
+        "rows in data files; a comparison of rows counts it.",
+        came=came,
+        went=went,
+    )
 
 
 def schema_changes(a: Schema, b: Schema) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from core import answers, spoken
 from core.asof import AsOf
 from core.danger import danger
-from core.diff import Diff
+from core.diff import Diff, deletes
 from core.expiry import expiries
 from core.forecast import Forecast
 from core.history import History
@@ -151,7 +151,7 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC) -> st
         note("The second point is the older one: what was added since reads as removed.")
         if value.is_backwards
         else Html(""),
-        section("Files", table(heads, sums)),
+        section("Files", table(heads, sums), note(missed) if (missed := deletes(value)) else Html("")),
         section("Commits between", _commits([(str(each.id), each) for each in value.commits], zone)),
         section("Columns", *(sentence(each) for each in value.schema_changes)),
         section("Options", *(sentence(each) for each in value.option_changes)),

@@ -9,6 +9,7 @@ from typing import Any
 from core import answers
 from core.asof import AsOf, in_words, parse_time_ms, resolve
 from core.cli.text import SHOWN, UNREAD, grid, number, of_forecast, signed_size
+from core.diff import deletes
 from core.diff import diff as compare
 from core.errors import Invalid, NotFound, SnapscopeError
 from core.forecast import forecast
@@ -186,6 +187,7 @@ def diff(args: Args) -> Answer:
             f"(of which compaction: {several(total[f'compaction_{name}_files'], 'file')})"
             for name in ("added", "removed")
         ),
+        *([missed] if (missed := deletes(found)) else []),
         *found.schema_changes,
         *found.option_changes,
     ]

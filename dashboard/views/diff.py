@@ -89,6 +89,8 @@ def _show(opened: Opened, history: History, found: Diff) -> None:
         st.html(markup.note("warning", words.hidden_rows(carried)))
     if found.is_backwards:
         st.html(markup.note("warning", words.BACKWARDS))
+    if missed := differing.deletes(found):
+        st.html(markup.note("info", words.spoken(missed)))
     said = differences.sentence(found)
     if said is not None:
         st.html(markup.note("info", said))

@@ -386,7 +386,8 @@ def test_lines_of_iceberg_are_told_by_what_happened_since_they_parted() -> None:
     place = {int(holder.name): number for number, holder in enumerate(holders)}
     pairs = [(owner, place[id]) for owner, ids in enumerate(live.values()) for id in ids]
     runs = from_pairs(*(np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True)), len(live), len(holders))
-    rows = [{"path": name, "bytes": 1, "rows": 1, "partition": "", "source": "compact", "object": number}
+    rows = [{"path": name, "bytes": 1, "rows": 1, "partition": "", "source": "compact", "object": number,
+             "content": "data"}
             for number, name in enumerate(live)]  # fmt: skip
     kinds = {"bucket": pa.int32(), "level": pa.int32(), "offset": pa.int64(), "referenced": pa.string()}
     files = pa.Table.from_pylist(rows)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from core import cli
 from core.asof import resolve
 from core.changes import Expire
 from core.diff import diff
@@ -377,6 +378,30 @@ def test_a_difference_is_of_live_files(name: str) -> None:
         )
         assert [each.id for each in found.commits] == [b]
         assert not found.is_backwards
+
+
+def test_deletes_of_a_whole_partition_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One position-delete file of no named data file, then an equality delete in its place: no sum of rows moves."""
+    root = tmp_path / "t"
+    table_of(root, [], [{}, {}], [])
+    location, schema = f"file:{root}", entry_schema([])
+    for number, content in ((1, 1), (2, 2)):
+        own = entry(f"deletes-{number}.parquet", root, {}, 1)
+        own = {**own, "data_file": own["data_file"] | {"content": content}, "snapshot_id": 1, "sequence_number": 6}
+        write_avro(root / "metadata" / f"d{number}.avro", schema, [own], {})
+    own, rows, _ = read_avro(root / "metadata" / "snap-1.avro")
+    for number in (1, 2):
+        listed = {**rows[0], "manifest_path": f"{location}/metadata/d{number}.avro", "content": 1}
+        write_avro(root / "metadata" / f"snap-{number}.avro", own, [rows[0], listed], {})
+    (root / "metadata" / "v2.metadata.json").write_text(json.dumps(document(3, location)))
+    history = open_table(str(root)).history()
+    assert history.incomplete == {}
+    assert between(history, "1", "2") == {
+        "added": {("data/deletes-2.parquet", "deletes")},
+        "removed": {("data/deletes-1.parquet", "deletes")},
+    }
+    assert cli.main(["diff", str(root), "1", "2"]) == 0
+    assert "Deletes changed: 1 file of them came, 1 file went." in capsys.readouterr().out
 
 
 def test_a_vector_written_anew_is_a_change_of_deletes(tmp_path: Path) -> None:
