@@ -11,7 +11,6 @@ import datetime as dt
 import errno
 import os
 import re
-import stat
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -271,8 +270,11 @@ class Store:
 
     def make_dirs(self, relatives: Iterable[str]) -> None:
         """Make directories, parents included; no error where they exist."""
-        for relative in relatives:
-            self._fs.makedirs(self.full(relative), exist_ok=True)
+        for path in map(self.full, relatives):
+            try:
+                self._fs.makedirs(path, exist_ok=True)
+            except Exception as error:
+                raise self._unwritable(path, error) from error
 
     # ---------------------------------------------------------------------------------------------------------
 
@@ -290,7 +292,7 @@ class Store:
             name = str(info["name"]).rstrip("/").rsplit("/", 1)[-1]
             if str(info["name"]).rstrip("/") == path:
                 continue  # object stores list the directory's own marker
-            is_dir = info["type"] == "directory" or (bool(info.get("islink")) and _leads_to_directory(info["name"]))
+            is_dir = info["type"] == "directory" or (bool(info.get("islink")) and os.path.isdir(info["name"]))
             yield Entry(name, None if is_dir else int(info.get("size") or 0), is_dir, _modified_s(info))
 
     def _refuse_link(self, path: str) -> None:
@@ -349,13 +351,6 @@ def _modified_s(info: Mapping[str, Any]) -> float | None:
         if isinstance(value, dt.datetime) and value.tzinfo is not None:
             return value.timestamp()
     return None
-
-
-def _leads_to_directory(path: str) -> bool:
-    try:
-        return stat.S_ISDIR(os.stat(path).st_mode)
-    except OSError:
-        return False  # told by whoever reads it
 
 
 @contextlib.contextmanager

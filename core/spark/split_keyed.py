@@ -33,7 +33,7 @@ from core.spark.told import telling
 
 Bucket: TypeAlias = tuple[bytes, int]
 
-NAMED_KIND = "__kind"  # the column with each row's kind, as text
+NAMED_KIND = "_KEY_kind"  # the column with each row's kind, as text; no table has one of this name
 PIECES = "task int, path string, number int, partition binary, bucket int"  # rows of one bucket in a task's file
 _PIECE = pa.schema([("task", pa.int32()), ("path", pa.string()), ("number", pa.int32()), ("partition", pa.binary()),
                     ("bucket", pa.int32())])  # fmt: skip

@@ -22,7 +22,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.errors import Conflict, Corrupt, Invalid, Unsupported
-from core.formats.paimon import commit, documents, layout, packing, partitions, references, types
+from core.formats.paimon import commit, documents, ends, layout, packing, partitions, references, types
 from core.formats.paimon.commit import Stamp
 from core.formats.paimon.entries import NewFile, Record
 from core.formats.paimon.manifest import SOURCE_APPEND, SOURCE_COMPACT
@@ -31,7 +31,8 @@ from core.model import MAIN, Schema, Snapshot
 from core.spark import footers, read
 from core.store import Store
 
-_GROUP, _PARTITION = "__group", "__partition"  # directories below the staging directory
+# directories below the staging directory, of names that no column of a table has
+_GROUP, _PARTITION = "_KEY_group", "_KEY_partition"
 _ID = "parquet.field.id"
 
 
@@ -107,15 +108,16 @@ def overwrite_touched(location: str | Store, rows: DataFrame, at: Stamp) -> Snap
 
 
 def drop_partitions(location: str | Store, partitions: Sequence[Mapping[str, Any]], at: Stamp) -> Snapshot:
-    """Take all rows of the named partitions away; a commit also where they have none, as the engine's."""
+    """Take all rows of the named partitions away, of tables with a primary key too; a commit also where they have none,
+    as the engine's."""
     if any(not named for named in partitions):
         raise Invalid("A partition is named by a value for at least one key.", remedy="Truncate the table instead.")
-    return commit.overwrite(_store(location), (), partitions, at, operation="TRUNCATE")
+    return commit.overwrite(_store(location), (), partitions, at, operation="TRUNCATE", refuse=ends.refuse)
 
 
 def truncate(location: str | Store, at: Stamp) -> Snapshot:
-    """Take all rows away."""
-    return commit.overwrite(_store(location), (), ({},), at, operation="TRUNCATE")
+    """Take all rows away, of tables with a primary key too."""
+    return commit.overwrite(_store(location), (), ({},), at, operation="TRUNCATE", refuse=ends.refuse)
 
 
 def compact(
@@ -230,7 +232,7 @@ def _write(rows: DataFrame, schema: Schema, folder: str, group: str | None) -> N
             F.col(types.quoted(key)).cast("string").alias(f"k{at}") for at, key in enumerate(schema.partition_keys)
         ]
         marker = F.md5(F.to_json(F.struct(*texts), {"ignoreNullFields": "false"}))
-        shaped, by = shaped.withColumn(_PARTITION, marker), [*by, _PARTITION]
+        shaped, by = shaped.select("*", marker.alias(_PARTITION)), [*by, _PARTITION]
     codec = schema.options.get("file.compression", "zstd").lower()
     with _microseconds(rows.sparkSession):
         shaped.write.partitionBy(*by).option("compression", codec).parquet(folder)

@@ -104,11 +104,12 @@ def test_what_cannot_be_asked(store: Store, change: Any, kind: type[Exception], 
 
 def test_partitions_are_named_by_values_of_their_types(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "default.db" / "t"))
-    columns = (("id", "INT"), ("day", "DATE"), ("n", "BIGINT"), ("b", "BOOLEAN"))
-    schema = references.create_table(store, columns, partition_keys=["day", "n", "b"], time_ms=T0)
+    columns = (("id", "INT"), ("day", "DATE"), ("n", "BIGINT"), ("b", "BOOLEAN"), ("s", "STRING"))
+    schema = references.create_table(store, columns, partition_keys=["day", "n", "b", "s"], time_ms=T0)
     [found] = named(schema, ["day=2026-11-01, n=7,b=true"])
     assert {name: str(value) for name, value in found.items()} == {"day": "2026-11-01", "n": "7", "b": "True"}
     assert named(schema, ["n=__DEFAULT_PARTITION__"]) == [{"n": None}]
+    assert named(schema, ["s=a,b,n=7", "s=,", "s="]) == [{"s": "a,b", "n": 7}, {"s": ","}, {"s": ""}]
     with pytest.raises(Invalid, match="'soon' is no value of DATE"):
         named(schema, ["day=soon"])
 

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, Unsupported
 from core.formats.paimon import alter, binary_row, commit, documents, packing, references
-from core.spark import read, write
+from core.spark import read, write, write_keyed
 from core.store import Store
 
 T0 = 1_790_000_000_000
@@ -171,6 +171,12 @@ def test_partitions_are_overwritten_as_touched_dropped_and_emptied(spark: SparkS
             write.drop_partitions(store, wrong, at())
     assert write.truncate(store, at()).total_rows == 0
     assert ids(spark, store) == []
+    keyed = Store(f"{store.root}_keyed")
+    columns, rule = (("id", "BIGINT"), ("dt", "DATE")), {"bucket": "1"}
+    write_keyed.create_table(keyed, columns, primary_keys=["id", "dt"], partition_keys=["dt"], options=rule, time_ms=T0)
+    write_keyed.upsert(keyed, touched.select("id", "dt"), at())
+    assert write.drop_partitions(keyed, [{"dt": dt.date(2026, 1, 1)}], at()).delta_rows == -1
+    assert write.truncate(keyed, at()).total_rows == 0
 
 
 def test_compaction_fills_files_of_the_tables_size(spark: SparkSession, store: Store, at: Any) -> None:
@@ -273,6 +279,30 @@ def test_rows_must_fit_the_table(spark: SparkSession, store: Store, at: Any) -> 
     ):
         with pytest.raises(kind, match=says):
             write.append(store, spark.sql(broken), at())
+    assert files(store) == ["schema/schema-0"]
+
+
+def test_no_column_is_taken_for_one_of_the_writers_own(spark: SparkSession, store: Store, at: Any) -> None:
+    columns = [("__partition", "INT"), ("__group", "INT"), ("__kind", "INT"), ("p", "INT")]
+    made = spark.sql("select 1 __partition, 2 __group, 3 __kind, 4 p")
+    write.create_table(store, columns, partition_keys=["p"], time_ms=T0)
+    write.append(store, made, at())
+    with write.stage(store, made.selectExpr("*", "'x' which"), at(), group="which") as groups:
+        write.commit_append(store, groups["x"], at())
+    assert [tuple(row) for row in frame(spark, store).collect()] == [(1, 2, 3, 4)] * 2
+    keyed = Store(f"{store.root}_keyed")
+    write_keyed.create_table(keyed, columns, primary_keys=["p"], options={"bucket": "1"}, time_ms=T0)
+    assert write_keyed.upsert(keyed, made, at()).delta_rows == 1
+    assert write_keyed.delete(keyed, made, at()).total_rows == 2
+    for name in ("_KEY_a", "_VALUE_KIND", "rowkind", "P"):
+        with pytest.raises(Invalid):
+            write.create_table(f"{store.root}_other", [("p", "INT"), (name, "INT")], time_ms=T0)
+
+
+def test_a_value_that_no_directory_can_be_named_by_leaves_nothing(spark: SparkSession, store: Store, at: Any) -> None:
+    write.create_table(store, (("id", "BIGINT"), ("p", "STRING")), partition_keys=["p"], time_ms=T0)
+    with pytest.raises(Corrupt, match="File name too long"):
+        write.append(store, spark.sql("select 1L id, repeat('x', 300) p union select 2L, 'fits'"), at())
     assert files(store) == ["schema/schema-0"]
 
 

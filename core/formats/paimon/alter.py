@@ -19,7 +19,6 @@ from core.units import is_true
 
 Document: TypeAlias = Mapping[str, Any]
 
-_SYSTEM = re.compile(r"_KEY_.*|_SEQUENCE_NUMBER|_VALUE_KIND|_LEVEL|_ROW_ID|rowkind", re.IGNORECASE)
 _OF_COLUMNS = ("aggregate-function", "ignore-retract", "distinct", "list-agg-delimiter")
 _EXPLICIT = (
     "BOOLEAN",
@@ -173,8 +172,7 @@ def _refuse_retention(options: Mapping[str, str]) -> None:
 
 def _refuse_name(previous: Document, name: str) -> None:
     """`Invalid` for a name that no column may have, or that another one has but for its case."""
-    if not name.strip() or _SYSTEM.fullmatch(name):
-        raise Invalid(f"No column may be named '{name}'.")
+    documents.refuse_name(name)
     if any(field["name"].casefold() == name.casefold() for field in previous["fields"]):
         raise Invalid(f"There is a column '{name}' already.")
 

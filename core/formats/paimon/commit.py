@@ -91,6 +91,7 @@ def overwrite(
     stamp: Stamp,
     *,
     operation: str = "OVERWRITE",
+    refuse: Callable[[Schema], None] = documents.refuse_unwritable,
 ) -> Snapshot:
     """Replace all files of the named partitions by `files`; without files the partitions are dropped.
 
@@ -106,7 +107,7 @@ def overwrite(
             raise Invalid("A row lies outside of the partitions that were named to be overwritten.")
         return [entry for entry in live if matches(entry["_PARTITION"])]
 
-    return run(store, Change("OVERWRITE", operation, files, choose), stamp)
+    return run(store, Change("OVERWRITE", operation, files, choose, refuse=refuse), stamp)
 
 
 def overwrite_touched(store: Store, files: Sequence[NewFile], stamp: Stamp) -> Snapshot | None:

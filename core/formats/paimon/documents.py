@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -37,6 +38,7 @@ _HONOURED: Mapping[str, Sequence[str]] = {
     "changelog-producer": ("none",),
     **dict.fromkeys(("deletion-vectors.enabled", "row-tracking.enabled", "data-evolution.enabled"), ("false",)),
 }
+_SYSTEM = re.compile(r"_KEY_.*|_SEQUENCE_NUMBER|_VALUE_KIND|_LEVEL|_ROW_ID|rowkind", re.IGNORECASE)
 _BOOLEAN = ("true", "false")
 _HONOURED_KEYED: Mapping[str, Sequence[str]] = {
     "bucket": (),  # looked at by itself
@@ -63,7 +65,7 @@ def refuse_unwritable(schema: Schema) -> None:
     if schema.primary_keys:
         raise _unsupported(
             told("A table with a primary key takes no plain rows; they are merged by key."),
-            told("Write to it by `upsert`, `delete` and `overwrite` of core.spark.write_keyed."),
+            told("Write to it by core.spark.write_keyed, and compact it by core.spark.compact_keyed."),
         )
     refuse_others(schema, _HONOURED)
 
@@ -166,8 +168,10 @@ def first_schema(
 ) -> dict[str, Any]:
     """`schema-0` of a new table; column ids count from 0, nested fields right after their column; keys are NOT NULL."""
     names = [name for name, _ in columns]
-    if not names or len(set(names)) != len(names) or not all(name.strip() for name in names):
-        raise Invalid("A table needs columns with different names that are not blank.")
+    if not names or len({name.casefold() for name in names}) != len(names):
+        raise Invalid("A table needs columns, and their names must differ by more than their case.")
+    for name in names:
+        refuse_name(name)
     if len(set(partition_keys)) != len(partition_keys) or not set(partition_keys) <= set(names):
         raise Invalid("Partition keys must be different columns of the table.")
     keys = set(primary_keys)
@@ -209,6 +213,12 @@ def with_column(previous: Mapping[str, Any], name: str, of: Source, time_ms: int
         "highestFieldId": next(ids) - 1,
         "timeMillis": time_ms,
     }
+
+
+def refuse_name(name: str) -> None:
+    """`Invalid` for a name that no column may have: engines refuse it, too."""
+    if not name.strip() or _SYSTEM.fullmatch(name):
+        raise Invalid("No column may be named '{name}'.", name=name)
 
 
 def _with_ids(of: Type, ids: Iterator[int]) -> Type:

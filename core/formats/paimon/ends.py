@@ -8,6 +8,7 @@ deleted by it: that is an expiry's, once no point holds the file any more.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,7 +75,7 @@ def named(schema: Schema, texts: Sequence[str]) -> Sequence[Mapping[str, Any]]:
     of = {field.name: field.type for field in schema.fields}
     found = []
     for text in texts:
-        pairs = [each.partition("=") for each in text.split(",")]
+        pairs = [each.partition("=") for each in re.split(r",(?=[^,]*=)", text)]  # a value may have commas
         for key, equals, _ in pairs:
             if not equals or key.strip() not in schema.partition_keys:
                 raise Invalid(
