@@ -31,7 +31,7 @@ from core.changes import (
 )
 from core.model import Heads, ObjectKind, Snapshot
 from core.told import Told, both, counted, told
-from core.units import size
+from core.units import duration, size
 
 LEAVING = pa.schema([("path", pa.string()), ("partition", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
 FREES = pa.schema([("path", pa.string()), ("kind", pa.string()), ("bytes", pa.int64())])
@@ -103,12 +103,9 @@ class Plan:
         """The plan in one sentence."""
         files = counted(len(self.frees), "{count} file", "{count} files")
         freed = told("{size} in {files}", size=size(self.freed_bytes), files=files)
-        if isinstance(self.change, ReplaceTag):
-            if not len(self.frees):
-                return told("Replaces tag {name}; frees nothing.", name=self.change.name)
-            return told("Replaces tag {name}; frees {freed}.", name=self.change.name, freed=freed)
         if moved := self._moved:
-            return self._beside(moved)
+            is_freeing = isinstance(self.change, ReplaceTag) and len(self.frees)
+            return told("{moved}; frees {freed}.", moved=moved, freed=freed) if is_freeing else self._beside(moved)
         if isinstance(self.change, CleanOrphans):
             orphans = counted(len(self.frees), "{count} orphaned file", "{count} orphaned files")
             return told("Frees {size} in {files}.", size=size(self.freed_bytes), files=orphans)
@@ -128,7 +125,7 @@ class Plan:
 
     def _beside(self, moved: Told) -> Told:
         """What goes, and what nothing holds then, beside a change that frees nothing by itself."""
-        if not self.goes:
+        if not self.goes or isinstance(self.change, ReplaceTag):
             return told("{moved}; frees nothing.", moved=moved)
         if not len(self.orphans):
             return told("{moved}; {goes}; frees nothing.", moved=moved, goes=self._going)
@@ -147,7 +144,9 @@ class Plan:
         to = told("no snapshot") if self.source is None else told("snapshot {id}", id=self.source.id)
         match change:
             case CreateTag():
-                return told("Creates tag {name}", name=change.name)
+                return _kept(told("Creates tag {name} at {to}", name=change.name, to=to), change.retained_ms)
+            case ReplaceTag():
+                return _kept(told("Replaces tag {name} by {to}", name=change.name, to=to), change.retained_ms)
             case RenameTag():
                 return told("Renames tag {name} to {to}", name=change.name, to=change.to)
             case CreateBranch() if self.source:
@@ -203,6 +202,10 @@ class Plan:
         filled = [sizes.get(path) if size is None else size for path, size in zip(paths, known, strict=True)]
         frees = self.frees.set_column(2, FREES.field(2), pa.array(filled, pa.int64()))
         return dataclasses.replace(self, frees=frees.filter(pc.is_valid(frees["bytes"])))
+
+
+def _kept(named: Told, kept_ms: int | None) -> Told:
+    return named if kept_ms is None else told("{named} for {kept}", named=named, kept=duration(kept_ms))
 
 
 def ordered(table: pa.Table) -> pa.Table:

@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(given: Sequence[str], wants_json: bool) -> int:
     try:
-        args = _parser().parse_args(given)
+        args = _parser().parse_args(calling.as_action(given))
         args.json = wants_json
         args.partly = ""  # what is answered or done in part says so: it is no success
         document, text = args.run(args)
@@ -143,6 +143,7 @@ def _parser() -> argparse.ArgumentParser:
         ("delete-tag", _delete_tag_options),
         ("create-tag", _create_tag_options),
         ("replace-tag", _tag_options),
+        ("rename-tag", _rename_tag_options),
     ):
         sub = kinds.add_parser(name)
         sub.set_defaults(run=changes.plan, all=None)
@@ -182,9 +183,7 @@ def _parser() -> argparse.ArgumentParser:
     _tag_options(sub)
     _confirmation(sub)
     sub = command("rename-tag", changes.change, "Give a tag another name.")
-    sub.add_argument(*calling.flags("rename_tag", "tag"), required=True)
-    sub.add_argument(*calling.flags("rename_tag", "target_tag"), required=True)
-    sub.add_argument("--now", metavar="TIME")
+    _rename_tag_options(sub)
     _confirmation(sub)
     sub = command(
         "auto-tag", tagging.auto_tag, "Make the tags that the table's tag.* options ask for: for a scheduler."
@@ -323,6 +322,12 @@ def _tag_options(sub: argparse.ArgumentParser) -> None:
     )
     kept = calling.flags("create_tag", "time_retained")
     sub.add_argument(*kept, metavar="DURATION", help="the engine deletes the tag after this")
+    sub.add_argument("--now", metavar="TIME")
+
+
+def _rename_tag_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(*calling.flags("rename_tag", "tag"), required=True)
+    sub.add_argument(*calling.flags("rename_tag", "target_tag"), required=True)
     sub.add_argument("--now", metavar="TIME")
 
 

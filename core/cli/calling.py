@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from core import answers, calling, calls
@@ -101,6 +101,14 @@ def add_actions(commands: Any, confirmation: Callable[[argparse.ArgumentParser],
         confirmation(sub)
 
 
+def as_action(given: Sequence[str]) -> Sequence[str]:
+    """The first proposal's `create-tag --warehouse W …` is today's `create_tag`: who names a table as engines do asks
+    for the engine's action."""
+    name = given[0].replace("-", "_") if given else ""
+    is_apart = any(word.partition("=")[0] in ("--warehouse", "--database", "--path") for word in given)
+    return [name, *given[1:]] if is_apart and name in TABLES[PAIMON] else given
+
+
 def flags(procedure: str, name: str) -> list[str]:
     """Our own command's option for an argument of a procedure, ours first."""
     [each] = [each for each in TABLES[PAIMON][procedure].parameters if each.name == name]
@@ -109,5 +117,6 @@ def flags(procedure: str, name: str) -> list[str]:
 
 
 def spelled(each: Parameter) -> list[str]:
-    """The options of an argument."""
-    return [f"--{name}" for name in (each.name, *each.also)]
+    """The options of an argument; words of theirs may be joined by dashes, too."""
+    names = [f"--{name}" for name in (each.name, *each.also)]
+    return list(dict.fromkeys([*names, *(name.replace("_", "-") for name in names)]))

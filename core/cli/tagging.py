@@ -58,7 +58,7 @@ def of_tagging(found: Tagging) -> str:
         lines.append(plan.headline)
         if isinstance(plan.change, CreateTag | ReplaceTag):
             assert plan.source is not None
-            lines[-1] += f" Snapshot {plan.source.id}, committed {in_words(plan.source.time_ms)}."
+            lines[-1] += f" It was committed {in_words(plan.source.time_ms)}."
         lines += [f"  {verdict.point} GOES: {'; '.join(verdict.reasons)}" for verdict in plan.goes]
         lines += [f"  Warning: {warning}" for warning in plan.warnings]
     if not found.plans:

@@ -63,6 +63,8 @@ def of(sql: str) -> Any:
         ("CALL sys.rollback(table => 'd.t', version => '2')", Rollback("2", destructive=True)),
         ("CALL sys.rollback('d.t', 'v2')", Rollback("tag:v2", destructive=True)),
         ("CALL sys.rollback_to('d.t', 'v2')", Rollback("tag:v2", destructive=True)),
+        ("CALL sys.rollback_to('d.t', '', 3)", Rollback("3", destructive=True)),
+        ("CALL sys.create_tag('d.t', 'v', '', '')", CreateTag("v")),
         ("CALL sys.rollback_to_as_latest(table => 'd.t', snapshot_id => 3)", Rollback("3")),
         ("CALL sys.rollback_to_timestamp('d.t', 1000)", Rollback("time:1000", destructive=True)),
         ("CALL sys.rollback_to_watermark('d.t', 7)", BackToWatermark(7)),
@@ -90,6 +92,7 @@ def test_a_call_is_read_by_position_and_by_name(sql: str, request_: Any) -> None
     ("sql", "kind", "told"),
     [
         ("CALL sys.create_tag('d.t')", Invalid, "needs the argument tag"),
+        ("CALL sys.create_tag('d.t', time_retained => ' ', tag => 'a')", Invalid, "no duration"),
         ("CALL sys.create_tag('d.t', 'a', 1, '1 d', 5)", Invalid, "takes 4 arguments"),
         ("CALL sys.create_tag('d.t', tag => 'a', tag_name => 'b')", Invalid, "given twice"),
         ("CALL sys.create_tag('d.t', tag => 'a', tag => 'b')", Invalid, "given twice"),
@@ -228,11 +231,13 @@ def test_actions_go_by_the_engines_names_and_by_the_proposals(
 ) -> None:
     where = ("--warehouse", table.root.parents[1], "--database", "d", "--table", "t")
     ask(capsys, "create_tag", *where, "--tag_name", "today", "--snapshot", 3, "--time_retained", "1 d", "--yes")
-    ask(capsys, "create_tag", table.root, "--name", "proposal", "--yes")
+    ask(capsys, "create-tag", *where, "--name", "proposal", "--time-retained", "1 d", "--yes")
     ask(capsys, "create-tag", table.root, "--tag_name", "ours", "--snapshot_id", 1, "--yes")
     assert tags(table) == {"today": 3, "proposal": 4, "ours": 1}
+    planned = ask(capsys, "plan", "rename-tag", table.root, "--name", "ours", "--to", "mine")
+    assert planned["headline"] == "Renames tag ours to mine; frees nothing."
     ask(capsys, "rename_tag", "--path", table.root, "--tag_name", "ours", "--target_tag_name", "mine", "--yes")
-    ask(capsys, "delete_tag", *where, "--tag_name", "today,proposal", "--yes", "--settle", "0 s")
+    ask(capsys, "delete-tag", *where, "--tag_name", "today,proposal", "--yes", "--settle", "0 s")
     assert tags(table) == {"mine": 1}
     told = ask(capsys, "create_tag", "--warehouse", table.root.parents[1], "--tag_name", "x", "--yes", status=1)
     assert told["error"]["message"] == "Which table?"

@@ -484,7 +484,7 @@ def test_headlines(tmp_path: Path) -> None:
     root = tmp_path / "t"
     four_commits(root)
     assert plan(root, Expire(retain_min=4)).headline == "Nothing goes, so nothing is freed."
-    assert plan(root, CreateTag("x")).headline == "Creates tag x; frees nothing."
+    assert plan(root, CreateTag("x")).headline == "Creates tag x at snapshot 4; frees nothing."
     found = plan(root, KEEP_ONE)
     assert found.headline.startswith(
         f"Frees {found.freed_bytes / 1000:.1f} kB in {len(frees(found))} files; 3 points go."
@@ -492,7 +492,9 @@ def test_headlines(tmp_path: Path) -> None:
     assert "Tags keep a further" in found.headline
     one = plan(root, Expire(retain_max=3, retain_min=3))
     assert "1 point goes" in one.headline
-    assert plan(root, ReplaceTag("v", 1)).headline == "Replaces tag v; frees nothing."
+    assert plan(root, ReplaceTag("v", 1, 129_600_000)).headline == (
+        "Replaces tag v by snapshot 1 for 1 d 12 h; frees nothing."
+    )
 
 
 def test_what_tags_keep_is_counted_apart(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_tags_beyond_the_number_go_with_what_only_they_keep(tmp_path: Path, caps
     text = capsys.readouterr().out
     assert "A tag every 1 d by commit times; the newest 2 stay." in text
     assert "tag:2025-12-31 GOES: not among the newest 2 automatic tags (tag.num-retained-max)" in text
-    assert "Creates tag 2026-01-02; frees nothing. Snapshot 7, committed 2026-01-03 00:00:00.000 UTC." in text
+    assert "Creates tag 2026-01-02 at snapshot 7; frees nothing. It was committed 2026-01-03 00:00:00.000 UTC." in text
     assert "2026-01-04  the first commit from 2026-01-05 00:00:00.000 UTC on" in text
     done = ask(capsys, "auto-tag", made.root, "--yes", "--settle", "0 s")
     assert tags(made) == {"by hand": 1, "2026-01-01": 4, "2026-01-02": 7}
