@@ -192,7 +192,7 @@ def _environment(settings: Mapping[str, str], announced: Path) -> dict[str, str]
     environment |= {
         "SPARK_HOME": str(Path(pyspark.__file__).parent),
         "SPARK_CONNECT_MODE": "0",
-        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(announced),
         "PYTHONPATH": os.pathsep.join(python_path),
     }
     if is_local(settings):
