@@ -56,7 +56,6 @@ def serve(places: Sequence[str], port: int, *, is_writing: bool = False) -> int:
         str(app),
         "--server.address=127.0.0.1",
         f"--server.port={port}",
-        "--server.headless=true",
         "--browser.gatherUsageStats=false",
     ]
     sys.stderr.write(f"Snapscope opens at http://127.0.0.1:{port} (stop with Ctrl+C).\n")

@@ -17,6 +17,7 @@ from tests.places import ROOT
 README = (ROOT / "README.md").read_text()
 MAKEFILE = (ROOT / "Makefile").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+SETTINGS = ROOT / "dashboard" / ".streamlit" / "config.toml"
 PINS = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
 PINNED = {canonicalize_name(name): pin for name, pin in (line.split("==") for line in PINS)}
 REQUIREMENTS = [
@@ -104,8 +105,14 @@ def test_the_tests_run_on_the_pinned_versions() -> None:
     assert other == {}, "make env installs the pinned versions"
 
 
+def test_an_installed_dashboard_has_its_settings() -> None:
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    patterns = setuptools["package-data"]["dashboard"]
+    assert SETTINGS in {path for pattern in patterns for path in (ROOT / "dashboard").glob(pattern)}
+
+
 def test_the_dashboard_stays_on_this_machine() -> None:
-    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    config = tomllib.loads(SETTINGS.read_text())
     assert config["server"]["address"] == config["browser"]["serverAddress"] == "127.0.0.1"
     assert config["browser"]["gatherUsageStats"] is False
     assert config["client"]["showErrorDetails"] == "none"
@@ -114,7 +121,7 @@ def test_the_dashboard_stays_on_this_machine() -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_both_themes_are_whole(theme: str) -> None:
     """A colour left out of one theme or its sidebar is taken from Streamlit's own, which does not match."""
-    themes = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
+    themes = tomllib.loads(SETTINGS.read_text())["theme"]
     other = themes["dark" if theme == "light" else "light"]
     assert themes[theme].keys() == other.keys()
     assert {"backgroundColor", "secondaryBackgroundColor", "textColor"} <= themes[theme].keys()
