@@ -92,6 +92,7 @@ def test_who_commits_meanwhile_stops_it(store: Store, said: Said) -> None:
         (DropPartitions(()), Invalid, "No partition was named"),
         (DropPartitions(("2026-11-01",)), Invalid, "names no partition; the keys are dt"),
         (DropPartitions(("day=1",)), Invalid, "names no partition; the keys are dt"),
+        (DropPartitions(("dt=2026-11-01,dt=2026-11-02",)), Invalid, "gives a key two values"),
         (DropPartitions(("dt=2026-12-24",)), Invalid, "No live file lies there"),
         (Truncate("gone"), NotFound, "no branch 'gone'"),
         (Analyze(columns=("gone",)), NotFound, "no column 'gone'"),

@@ -84,6 +84,8 @@ def named(schema: Schema, texts: Sequence[str]) -> Sequence[Mapping[str, Any]]:
                     partition_keys=", ".join(schema.partition_keys) or told("none"),
                     remedy="Name it as key=value,key=value.",
                 )
+        if len({key.strip() for key, _, _ in pairs}) < len(pairs):
+            raise Invalid("{text!r} gives a key two values.", text=text, remedy="Name each partition by itself.")
         unnamed = schema.options.get("partition.default-name", partitions.UNNAMED)
         found.append(
             {
