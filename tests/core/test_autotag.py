@@ -9,7 +9,7 @@ import re
 import pytest
 
 from core.errors import Corrupt, Invalid, Unsupported
-from core.formats.paimon import autotag
+from core.formats.paimon import autotag, options
 from core.formats.paimon.autotag import Rules
 from core.model import Line, Problem, Snapshot, Tag, Unreadable
 
@@ -84,6 +84,25 @@ def test_summer_time_ends_without_a_second_tag_of_an_hour() -> None:
     assert [name[-2:] for name, _ in due.creates] == ["00", "01", "02", "03", "04"]
 
 
+def test_a_time_that_summer_time_skips_is_due_when_the_clock_has_passed_it() -> None:
+    change = 1_774_746_000_000  # 2026-03-29T01:00:00Z: the clock goes from 02:00 on to 03:00
+    found = autotag.rules(
+        {
+            "tag.automatic-creation": "process-time",
+            "tag.creation-delay": "150 min",
+            "sink.process-time-zone": "Europe/Berlin",
+        }
+    )
+    assert found is not None
+    [coming, then] = autotag.coming(found, dt.datetime(2026, 3, 28), line(change - DAY), change - HOUR, 2)
+    assert (coming.due_ms, then.due_ms) == (change, change + DAY - HOUR // 2)
+    assert autotag.due(found, line(change, tags={"2026-03-27": 1})).creates == ()
+    made = line(change - 2 * HOUR, change - 1, change, tags={"2026-03-27": 1})
+    assert autotag.due(found, made).creates == (("2026-03-28", 3),)
+    back = dt.datetime(2026, 10, 25, 2, 30)  # comes twice: the first time counts
+    assert found.moment_ms(back) == 1_792_890_000_000 - HOUR // 2
+
+
 def test_batch_mode_tags_the_newest_once_a_day_and_counts_every_tag() -> None:
     of = rules(automatic_creation="batch", num_retained_max="2")
     due = autotag.due(of, line(BASE, BASE + HOUR, tags={"by-hand": 1, "older": 1}))
@@ -112,6 +131,7 @@ def test_the_proposals_options_are_told_in_todays() -> None:
     for wrong in ({"tag.create-time": "25:00"}, {"tag.create-interval": "36 h"}, {"tag.create-interval": "0 d"}):
         with pytest.raises(Invalid, match="was expected"):
             autotag.rules(wrong)
+    assert all(map(options.is_changeable, own))  # a table that has them is written like any other
     today = autotag.rules({**own, "tag.automatic-creation": "batch"})  # an engine heeds today's alone
     assert today is not None
     assert (today.mode, today.delay_ms) == ("batch", 0)

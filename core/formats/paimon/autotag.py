@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import zoneinfo
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -68,8 +69,10 @@ class Rules:
             raise Invalid("{time_ms} ms since 1970 is no calendar time.", time_ms=time_ms) from error
 
     def moment_ms(self, local: dt.datetime) -> int:
-        aware = local.astimezone() if self.zone is None else local.replace(tzinfo=self.zone)
-        return round(aware.timestamp() * 1000)
+        """The first moment at which the wall clock is there, or past it where summer time skips it."""
+        both = (local.replace(tzinfo=self.zone, fold=fold) for fold in (0, 1))  # skipped: the second is the earlier
+        first, second = (round(each.timestamp() * 1000) for each in both)
+        return first if first <= second else bisect_left(range(first), local, lo=second, key=self.local)
 
     def time_of(self, snapshot: Snapshot) -> dt.datetime | None:
         """The time a snapshot is judged by; None where it has none."""

@@ -40,9 +40,10 @@ _NAMES = frozenset(
     snapshot.ignore-empty-commit snapshot.time-retained snapshot.watermark-idle-timeout sort-engine
     sort-spill-buffer-size sort-spill-threshold spill-compression spill-compression.zstd-level
     streaming-read-append-overwrite streaming-read-overwrite streaming.read.snapshot.delay tag.automatic-completion
-    tag.automatic-creation tag.batch.customized-name tag.callbacks tag.create-success-file tag.creation-delay
-    tag.creation-period tag.creation-period-duration tag.default-time-retained tag.num-retained-max
-    tag.period-formatter tag.time-expire-enabled target-file-size write-buffer-for-append write-buffer-size
+    tag.automatic-creation tag.batch.customized-name tag.callbacks tag.create-interval tag.create-success-file
+    tag.create-time tag.creation-delay tag.creation-period tag.creation-period-duration tag.default-time-retained
+    tag.num-retained-max tag.period-formatter tag.time-expire-enabled target-file-size write-buffer-for-append
+    write-buffer-size
     write-buffer-spillable write-max-writers-to-spill write-only write.batch-memory write.batch-size
     """.split()
 )
