@@ -19,7 +19,7 @@ from core.calls import is_call
 from core.errors import SnapscopeError
 from core.history import History
 from dashboard import access, jobs, loading, state
-from dashboard.present import commands, examples, kept, markup, results, words
+from dashboard.present import commands, examples, kept, markup, results, tree, words
 from dashboard.widgets import calling, columns, frame, picker, plans, queries, rows, turning, waiting
 from dashboard.widgets.frame import Opened
 
@@ -153,9 +153,9 @@ def _form(opened: Opened, history: History | None, at: str, before: str | None, 
             editor, beside = st.columns([2.4, 1], gap="medium")
         with editor, st.container(key=EDITOR):
             has_before = before is not None
-            st.text_area(
-                words.SQL, st.session_state[key], key=key, height=236, help=words.sql_help(name, has_before=has_before)
-            )
+            second = tree.inline(results.quoted(f"{opened.ref.name}_before")) if has_before else None
+            said = words.sql_help(tree.inline(name), second)
+            st.text_area(words.SQL, st.session_state[key], key=key, height=236, help=said)
         with beside:
             schema = found.schema if found is not None else opened.heads.main.schema
             if schema is not None:

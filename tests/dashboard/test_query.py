@@ -105,6 +105,15 @@ def test_an_answer_stands_beside_its_question_and_is_kept(
     assert desk.read(kept.SAVED, None) == []
 
 
+def test_the_name_of_a_table_is_no_markdown_beside_the_editor(tmp_path: Path, open_page: Open) -> None:
+    made = TableBuilder(tmp_path / "shop.db" / "a ![x](y) *z*")
+    made.commit([made.file(1)])
+    made.commit([made.file(2)])
+    help = open_page("query", tmp_path, point="2", before="1").test.text_area[0].help
+    assert r"is \`a \!\[x\](y) \*z\*\`, or t" in help
+    assert r"is \`a \!\[x\](y) \*z\*\_before\`, or t_before" in help
+
+
 def test_a_damaged_history_takes_nothing_from_the_answer(
     warehouse: Path, tmp_path: Path, open_page: Open, answered: list[dict[str, Any]]
 ) -> None:

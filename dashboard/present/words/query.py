@@ -34,11 +34,11 @@ NO_ROWS = "The query ran and returned no rows."
 QUERY_CANCELLED = "The query was cancelled."
 
 
-def sql_help(name: str, *, has_before: bool) -> str:
+def sql_help(name: str, before: str | None) -> str:
     text = f"One SELECT, or a CALL of the engine's procedures. The table at the chosen point is {name}, or t for short."
-    if not has_before:
+    if before is None:
         return text
-    return f"{text} The second point is {name}_before, or t_before; what changed from it to the first is t_changes."
+    return f"{text} The second point is {before}, or t_before; what changed from it to the first is t_changes."
 
 
 def running(elapsed_s: float, done: int, total: int) -> str:

@@ -33,11 +33,11 @@ NO_ROWS = "查询已执行，没有返回行。"
 QUERY_CANCELLED = "查询已取消。"
 
 
-def sql_help(name: str, *, has_before: bool) -> str:
+def sql_help(name: str, before: str | None) -> str:
     text = f"一条 SELECT，或引擎存储过程的一条 CALL。所选时间点上的表是 {name}，简写为 t。"
-    if not has_before:
+    if before is None:
         return text
-    return f"{text}第二个时间点是 {name}_before，即 t_before；从它到第一个时间点的改动是 t_changes。"
+    return f"{text}第二个时间点是 {before}，即 t_before；从它到第一个时间点的改动是 t_changes。"
 
 
 def running(elapsed_s: float, done: int, total: int) -> str:
