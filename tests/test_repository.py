@@ -17,7 +17,7 @@ from tests.places import ROOT
 README = (ROOT / "README.md").read_text()
 MAKEFILE = (ROOT / "Makefile").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-SETTINGS = ROOT / "dashboard" / ".streamlit" / "config.toml"
+SETTINGS = ROOT / ".streamlit" / "config.toml"
 PINS = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
 PINNED = {canonicalize_name(name): pin for name, pin in (line.split("==") for line in PINS)}
 REQUIREMENTS = [
@@ -108,7 +108,7 @@ def test_the_tests_run_on_the_pinned_versions() -> None:
 def test_an_installed_dashboard_has_its_settings() -> None:
     setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     patterns = setuptools["package-data"]["dashboard"]
-    assert SETTINGS in {path for pattern in patterns for path in (ROOT / "dashboard").glob(pattern)}
+    assert SETTINGS in {path.resolve() for pattern in patterns for path in (ROOT / "dashboard").glob(pattern)}
 
 
 def test_the_dashboard_stays_on_this_machine() -> None:

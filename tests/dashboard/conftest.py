@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from core.warehouse import list_tables
@@ -19,7 +18,6 @@ from tests.builders import STATES, State
 from tests.places import ROOT
 
 APP = ROOT / "dashboard" / "app.py"
-config._main_script_path = str(APP)  # as `streamlit run` does: its settings lie beside the script
 PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "tags", "query")
 
 
