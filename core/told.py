@@ -39,8 +39,9 @@ def listed(clauses: Sequence[str]) -> str:
 
 def clause(sentence: str) -> Told:
     """A sentence that stands within another: without its full stop."""
-    made = Told(sentence.rstrip("."))
-    made.template, made.values = "{clause}", {"clause": sentence}
+    whole = told("{clause}", clause=sentence)
+    made = Told(whole.rstrip("."))
+    made.template, made.values = whole.template, whole.values
     return made
 
 

@@ -117,7 +117,7 @@ def overwrite(
     """Replace the named partitions by these rows, or by none; see `commit.overwrite` for how they are named."""
     store = write._store(location)
     if not named:
-        raise Invalid("No partition was named to overwrite.", remedy="Name one; {} means the whole table.")
+        raise Invalid("No partition was named to overwrite.", remedy="Name one; an empty mapping is the whole table.")
 
     def choose(files: Sequence[NewFile]) -> Choose:
         def of(head: references.Head, live: list[Record]) -> list[Record]:

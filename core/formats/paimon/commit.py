@@ -99,7 +99,7 @@ def overwrite(
     add to them meanwhile are replaced, too. `Invalid` where a new file lies outside of them.
     """
     if not partitions:
-        raise Invalid("No partition was named to overwrite.", remedy="Name one; {} means the whole table.")
+        raise Invalid("No partition was named to overwrite.", remedy="Name one; an empty mapping is the whole table.")
 
     def choose(head: Head, live: list[Record]) -> list[Record]:
         matches = matcher(head, partitions)

@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.told import Told
+from dashboard.present.words.zh.told_changes import OF_CHANGES
+from dashboard.present.words.zh.told_files import OF_FILES
+from dashboard.present.words.zh.told_places import OF_PLACES
 from dashboard.present.words.zh.told_plans import OF_PLANS
 from dashboard.present.words.zh.told_points import OF_POINTS
+from dashboard.present.words.zh.told_queries import OF_QUERIES
+from dashboard.present.words.zh.told_references import OF_REFERENCES
+from dashboard.present.words.zh.told_runs import OF_RUNS
 
 
 def spoken(text: str) -> str:
     """一段文字；如果是 core 说的句子，就用中文说。"""
     if not isinstance(text, Told) or text.template not in _TOLD:
         return text
-    values = {name: spoken(value) if isinstance(value, str) else value for name, value in text.values.items()}
-    return _TOLD[text.template].format(**values)
+    said = _TOLD[text.template].format(**{name: _value(value) for name, value in text.values.items()})
+    return said.rstrip("。") if text.template == "{clause}" else said
+
+
+def _value(value: object) -> object:
+    """填入的值：句子和错误用中文说，其余照旧。"""
+    text = str(value) if isinstance(value, Exception) else value
+    return spoken(text) if isinstance(text, str) else text
 
 
 def listing(reasons: Sequence[str]) -> str:
@@ -25,6 +37,13 @@ _TOLD: Mapping[str, str] = {
     "{first} {second}": "{first}{second}",
     "{first}; {rest}": "{first}；{rest}",
     "": "",
+    "{clause}": "{clause}",
+    **OF_CHANGES,
+    **OF_FILES,
+    **OF_PLACES,
     **OF_PLANS,
     **OF_POINTS,
+    **OF_QUERIES,
+    **OF_REFERENCES,
+    **OF_RUNS,
 }

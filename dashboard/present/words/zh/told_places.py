@@ -1,0 +1,114 @@
+"""core 关于位置的话：存储、Catalog、仓库。一个模板对一个模板。"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+OF_PLACES: Mapping[str, str] = {
+    "{point} names no manifest {name!r}.": "{point} 中没有清单 {name!r}。",
+    "Choose one of its manifests; another point may name it.": "请从它的清单中选择；也可能属于另一个时间点。",
+    "Statistics of {files:,} files were asked for; at most {most_files:,} are decoded at once.": (
+        "要求 {files:,} 个文件的统计信息；一次最多解码 {most_files:,} 个。"
+    ),
+    "Name a partition, or one file.": "请指定一个分区或一个文件。",
+    "{name!r} is no name to keep something under.": "{name!r} 不能用作保存的名称。",
+    "Lower-case letters, digits and dashes.": "请用小写字母、数字和连字符。",
+    "What was kept under the name {name!r} cannot be read: expected a JSON document, found {error}. It was left as "
+    "it is.": "以 {name!r} 保存的内容无法读取：应为 JSON 文件，实际是 {error}。它保持原样。",
+    "Mend the file, or move it away: an empty one is started then.": "请修好该文件，或把它移走：之后会从空的开始。",
+    "The state directory cannot be written: {strerror}. Nothing was kept.": (
+        "无法写入 state 目录：{strerror}。什么也没有保存。"
+    ),
+    "Make it writable, or name another one: SNAPSCOPE_STATE.": "请使它可写，或另外指定一个：SNAPSCOPE_STATE。",
+    "{location!r} names no table of a catalog.": "{location!r} 没有指明 Catalog 中的表。",
+    "It is not known whether the catalog took {what} ({masked}); no file was deleted.": (
+        "无从得知 Catalog 是否接受了 {what}（{masked}）；没有删除任何文件。"
+    ),
+    "This is no Iceberg table but {table_type!r}.": "这不是 Iceberg 表，而是 {table_type!r}。",
+    "{location} is a catalog or a namespace, not a table.": "{location} 是 Catalog 或命名空间，不是表。",
+    "The catalog tells no metadata file of this table.": "Catalog 没有给出这张表的元数据文件。",
+    "Tables of a {kind} are read only here; nothing was changed.": "{kind} 的表在这里只能读取；未作任何修改。",
+    "Carry the change out with the table's own engine.": "请用表自己的引擎做这项修改。",
+    "pyiceberg's configuration names no catalog {name!r}.": "pyiceberg 的配置中没有 Catalog {name!r}。",
+    "Catalogs are reached through pyiceberg, and it lacks something: {error}.": (
+        "Catalog 通过 pyiceberg 访问，而它缺少依赖：{error}。"
+    ),
+    "Install it: pip install 'snapscope[iceberg]' (with pyiceberg's extra of that kind of catalog).": (
+        "请安装：pip install 'snapscope[iceberg]'（以及 pyiceberg 对应该类 Catalog 的 extra）。"
+    ),
+    "The catalog could not answer: {said}.": "Catalog 无法回答：{said}。",
+    "Check its configuration (.pyiceberg.yaml, PYICEBERG_*) and the connection; nothing was changed.": (
+        "请检查它的配置（.pyiceberg.yaml、PYICEBERG_*）和连接；未作任何修改。"
+    ),
+    "Write {scheme}CATALOG/NAMESPACE/TABLE.": "请写 {scheme}CATALOG/NAMESPACE/TABLE。",
+    "pyiceberg, through which this catalog is committed to, cannot read this metadata: {error}.": (
+        "向这个 Catalog 提交要通过 pyiceberg，而它无法读取这份元数据：{error}。"
+    ),
+    "Look at the table again; then resume or undo this run.": "请再看一下这张表；然后继续或撤回这次执行。",
+    "The catalog knows no {what} ({said}).": "Catalog 中没有 {what}（{said}）。",
+    "Name a table: {scheme}{catalog}/NAMESPACE/TABLE.": "请写明表：{scheme}{catalog}/NAMESPACE/TABLE。",
+    "Catalogs: {listed}. They are configured in .pyiceberg.yaml or PYICEBERG_CATALOG__NAME__URI.": (
+        "现有 Catalog：{listed}。它们在 .pyiceberg.yaml 或 PYICEBERG_CATALOG__NAME__URI 中配置。"
+    ),
+    "Give a path or an fsspec URL.": "请给出路径或 fsspec URL。",
+    "The directory {relative} kept changing while it was listed.": "列举目录 {relative} 时它一直在变。",
+    "The store could not write this file: {error}.": "存储无法写入该文件：{error}。",
+    "Check space and access, then try again.": "请检查空间和访问权限，然后重试。",
+    "The store could not answer for this path: {error}.": "存储无法回答这个路径：{error}。",
+    "Check access and connection, then try again; nothing was changed.": (
+        "请检查访问权限和连接，然后重试；未作任何修改。"
+    ),
+    "{url!r} names no path on this machine.": "{url!r} 不是本机上的路径。",
+    "Write file:///path, with ? and # as %3F and %23.": "请写 file:///path，其中 ? 和 # 写作 %3F 和 %23。",
+    "The location is blank.": "位置为空。",
+    "The location holds a NUL character.": "位置含有 NUL 字符。",
+    "The path {relative!r} leaves the table's directory.": "路径 {relative!r} 超出了表的目录。",
+    "{path} does not lie in {location}.": "{path} 不在 {location} 之内。",
+    "Name a file of this table.": "请指定这张表的文件。",
+    "{relative} lies outside the table behind a symbolic link; it was kept.": (
+        "{relative} 经由符号链接位于表之外；予以保留。"
+    ),
+    "This symbolic link leads to nothing that is there.": "这个符号链接指向的东西不存在。",
+    "Mount what it leads to, or remove the link.": "请挂载它所指向的位置，或移除该链接。",
+    "{url!r} is no URL: {error}.": "{url!r} 不是 URL：{error}。",
+    "No file system for {location!r}: {error}.": "没有适用于 {location!r} 的文件系统：{error}。",
+    "Install the fsspec package of that protocol (s3fs, gcsfs, adlfs, ossfs).": (
+        "请安装该协议的 fsspec 包（s3fs、gcsfs、adlfs、ossfs）。"
+    ),
+    "A directory was expected at {relative}, found a file.": "{relative} 处应为目录，实际是文件。",
+    "Move the file away, or name the directory that is meant.": "请移走该文件，或指定所要的目录。",
+    "There is no file {relative}.": "没有文件 {relative}。",
+    "{relative} exists already.": "{relative} 已存在。",
+    "{relative} lies in the table, where it has another name; it was kept.": (
+        "{relative} 位于表内，在那里另有名称；予以保留。"
+    ),
+    "This disk has no hard links ({strerror}), so files cannot be created exclusively on it.": (
+        "这块磁盘不支持硬链接（{strerror}），因此无法在其上独占创建文件。"
+    ),
+    "There is no directory {relative}.": "没有目录 {relative}。",
+    "Files cannot be created exclusively on {protocol!r} stores, so nothing was written.": (
+        "在 {protocol!r} 存储上无法独占创建文件，因此没有写入任何东西。"
+    ),
+    "{location} holds no table: neither Paimon's schema/schema-<N> nor Iceberg's metadata/*.metadata.json.": (
+        "{location} 不是表：既没有 Paimon 的 schema/schema-<N>，也没有 Iceberg 的 metadata/*.metadata.json。"
+    ),
+    "{location} is a warehouse, not a table.": "{location} 是仓库，不是表。",
+    "There is no table at {location}.": "{location} 处没有表。",
+    "Check the path; `snapscope tables WAREHOUSE` lists.": "请检查路径；`snapscope tables WAREHOUSE` 会列出各表。",
+    "Name a table, such as {location}/<db>.db/<table>.": "请写明表，例如 {location}/<db>.db/<table>。",
+    "Set the option right.": "请改正该选项。",
+    "{text!r} is no duration.": "{text!r} 不是时长。",
+    "Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms.": (
+        "请写整数加单位：7 d、36 h、90 min、30 s、500 ms。"
+    ),
+    "{text!r} is no size.": "{text!r} 不是大小。",
+    "Write a whole number and a unit: 8 mb, 128 kb, 1 gb.": "请写整数加单位：8 mb、128 kb、1 gb。",
+    "Name a time of this age.": "请给出有效的时间。",
+    "There is no file {location}.": "没有文件 {location}。",
+    "There is no warehouse at {location}.": "{location} 处没有仓库。",
+    "a directory that can be listed": "可列举的目录",
+    "a database directory that can be listed": "可列举的数据库目录",
+    "a catalog that answers": "能回答的 Catalog",
+    "a table directory that can be listed": "可列举的表目录",
+    "a namespace that can be listed": "可列举的命名空间",
+}
