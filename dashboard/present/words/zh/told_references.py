@@ -89,6 +89,8 @@ OF_REFERENCES: Mapping[str, str] = {
     "Name it as key=value,key=value.": "请写成 键=值,键=值。",
     "No partition was named.": "没有指定分区。",
     "Name one, or truncate the table.": "请指定分区，或清空整张表（truncate）。",
+    "Name each partition by itself.": "请逐个指定分区。",
+    "{text!r} gives a key two values.": "{text!r} 给同一个键写了两个值。",
     "There is no column '{name}'; the table has {known}.": "没有列 '{name}'；表中的列有 {known}。",
     "Apache Paimon 2.1: references alone; what nothing names any more is left to be found as orphans": (
         "Apache Paimon 2.1：只改引用；不再被任何东西引用的文件留作孤儿文件"
