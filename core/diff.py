@@ -220,10 +220,10 @@ def deletes(found: Diff) -> str | None:
     sides = [found.summary.get(f"deletes_{side}_files", 0) for side in ("added", "removed")]
     if not any(sides):
         return None
-    came, went = (counted(count, "{count} file", "{count} files") for count in sides)
+    came, went = (counted(count, "{count} delete file", "{count} delete files") for count in sides)
     return told(
-        "Deletes changed: {came} of them came, {went} went. What they take away is not in these sums, which are of "
-        "rows in data files; a comparison of rows counts it.",
+        "{came} came, {went} went: what they take away is in none of these sums, which are of rows in data files. A "
+        "comparison of rows counts it.",
         came=came,
         went=went,
     )

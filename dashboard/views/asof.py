@@ -40,7 +40,7 @@ def draw() -> None:
 
 
 def _teach(opened: Opened) -> None:
-    st.html(markup.empty(words.ASOF_INPUT, words.ASOF_TEACH))
+    st.html(markup.empty(words.ASOF_ASKED, words.ASOF_TEACH))
     line = opened.heads.main
     examples = ["latest", "earliest"]
     if len(line.snapshots) > 3:

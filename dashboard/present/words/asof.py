@@ -10,6 +10,7 @@ ASOF_INPUT = "Time or point"
 ASOF_PLACEHOLDER = (
     "2026-11-01 08:00, time:2026-11-01T00:00:00Z, tag:v1, 12, latest~3, branch:dev, watermark:1700000000000"
 )
+ASOF_ASKED = "What did a reader see then?"
 ASOF_TEACH = (
     "Paste a time from a log, an incident or a report, or name a point. The answer is the snapshot a reader at that "
     "moment saw, why that one, and what lies on both sides of it."

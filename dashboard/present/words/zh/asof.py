@@ -11,6 +11,7 @@ ASOF_INPUT = "时间或时间点"
 ASOF_PLACEHOLDER = (
     "2026-11-01 08:00、time:2026-11-01T00:00:00Z、tag:v1、12、latest~3、branch:dev、watermark:1700000000000"
 )
+ASOF_ASKED = "那时读者看到了什么？"
 ASOF_TEACH = (
     "粘贴日志、故障或报表里的时间，或者指定一个时间点。答案是那一刻的读者看到的快照、为什么是它，以及它前后各是什么。"
 )

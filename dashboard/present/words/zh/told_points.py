@@ -252,9 +252,11 @@ OF_POINTS: Mapping[str, str] = {
     "{place}, {size} free": "{place}，可用 {size}",
     "Make room, or set {setting} to another disk.": "请腾出空间，或把 {setting} 设到另一块磁盘。",
     "format versions 1 to 3; expiry as of Iceberg 1.11": "格式版本 1 到 3；过期规则依照 Iceberg 1.11",
-    "Deletes changed: {came} of them came, {went} went. What they take away is not in these sums, which are of rows "
-    "in data files; a comparison of rows counts it.": "删除有变化：新增 {came}，移除 {went}。它们去掉的行不在这些"
-    "合计之内，合计的是数据文件中的行；比较行变化即可得知。",
+    "{count} delete file": "{count} 个删除文件",
+    "{count} delete files": "{count} 个删除文件",
+    "{came} came, {went} went: what they take away is in none of these sums, which are of rows in data files. A "
+    "comparison of rows counts it.": "新增 {came}，移除 {went}：它们去掉的行不在这些合计之内，合计的是数据文件中的行。"
+    "比较行变化即可得知。",
     "added column {name} {type}": "新增列 {name} {type}",
     "dropped column {name} {type}": "删除列 {name} {type}",
     "renamed column {name} to {new}": "列 {name} 改名为 {new}",
