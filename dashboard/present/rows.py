@@ -197,6 +197,12 @@ def freed_files(plan: Plan) -> pd.DataFrame:
     return frame
 
 
+def ended_files(plan: Plan) -> pd.DataFrame:
+    """Every file that a commit ends, largest first: path, partition, rows, bytes."""
+    frame: pd.DataFrame = plan.leaving.sort_by([("bytes", "descending"), ("path", "ascending")]).to_pandas()
+    return frame
+
+
 def _snapshots(heads: Heads) -> Mapping[str, Snapshot]:
     found: dict[str, Snapshot] = {}
     for line in heads.lines:

@@ -5,6 +5,9 @@ Law: what is carried out is the frozen plan the reader saw, bound to the button;
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pyarrow.compute as pc
 import streamlit as st
 
 from core import apply as applying
@@ -48,19 +51,10 @@ def command_of(opened: Opened, plan: Plan) -> None:
 def draw(opened: Opened, plan: Plan, history: History) -> None:
     """Everything a plan says."""
     st.html(markup.headline(plan.headline))
-    going = len(plan.goes)
-    tiles: list[tuple[str, str | markup.Html, str | markup.Html]] = [
-        (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file")),
-        (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW),
-        (words.TAGS_KEEP, markup.size(plan.tags_keep_bytes), words.TAGS_KEEP_BELOW),
-        (words.GO, units.count(going), words.of_points(len(plan.points))),
-    ]
-    if opened.heads.pointer is not None:
-        del tiles[2]  # Iceberg's tags keep snapshots, never files
-    rules = words.HOW_FREED, words.HOW_KEPT, words.HOW_TAGS_KEEP, words.HOW_VERDICTS
-    how.beside(markup.tiles(tiles), *rules, at=_kind(plan), wide=True)
-    for warning in plan.warnings:
-        st.html(markup.note("warning", warning))
+    _figures(opened, plan)
+    for level, told in (("warning", plan.warnings), ("info", plan.notes)):
+        for each in told:
+            st.html(markup.note(level, each))
     if len(plan.orphans):
         with st.expander(words.held_by_nothing(len(plan.orphans))):
             st.html(markup.table(words.ORPHAN_HEADS, branches.orphans(plan)))
@@ -68,31 +62,65 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
         lab.next_commit(opened, history, plan.change.branch)
     if len(plan.frees):
         st.html(markup.stack(rows.freed_parts(plan)))
-    names = [words.VERDICTS, words.freed_files(len(plan.frees)), words.HOW]
-    if opened.heads.pointer is None:
-        names.insert(2, words.NATIVE)
-    verdicts, files, *beside, computed = st.tabs(names)
-    with verdicts:
-        _verdicts(opened, plan)
-        _protect(opened, plan, history)
-    with files:
-        if len(plan.frees):
-            st.html(markup.table(words.KIND_HEADS, rows.freed_kinds(plan), numbers=(1,)))
-        _files(opened, plan)
-    for tab in beside:
+    panes: dict[str, Callable[[], None]] = {
+        words.VERDICTS: lambda: _verdicts(opened, plan, history),
+        words.freed_files(len(plan.frees)): lambda: _files(opened, plan),
+        words.NATIVE: lambda: lab.beside(history, plan),
+        words.HOW: lambda: _computed(opened, plan),
+    }
+    if opened.heads.pointer is not None:
+        del panes[words.NATIVE]
+    if len(plan.leaving):
+        panes = {words.ended_files(len(plan.leaving)): lambda: _ended(opened, plan), **panes}
+    for tab, fill in zip(st.tabs(list(panes)), panes.values(), strict=True):
         with tab:
-            lab.beside(history, plan)
-    with computed:
-        st.html(
-            markup.facts(
-                [
-                    (words.RULES, plan.rules),
-                    (words.PLANNED_AT, markup.moment(plan.now_ms, opened.zone, opened.now_ms)),
-                    (words.FINGERPRINT, markup.hint(markup.mono(plan.fingerprint[:16]), plan.fingerprint)),
-                    ("", markup.muted(words.FINGERPRINT_HELP)),
-                ]
-            )
+            fill()
+
+
+def _figures(opened: Opened, plan: Plan) -> None:
+    tiles: list[tuple[str, str | markup.Html, str | markup.Html]] = [
+        (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file")),
+        (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW),
+        (words.TAGS_KEEP, markup.size(plan.tags_keep_bytes), words.TAGS_KEEP_BELOW),
+        (words.GO, units.count(len(plan.goes)), words.of_points(len(plan.points))),
+    ]
+    rules = [words.HOW_FREED, words.HOW_KEPT, words.HOW_TAGS_KEEP, words.HOW_VERDICTS]
+    if opened.heads.pointer is not None:
+        del tiles[2], rules[2]  # Iceberg's tags keep snapshots, never files
+    if len(plan.leaving):
+        ended = pc.sum(plan.leaving["bytes"]).as_py() or 0
+        tiles.insert(0, (words.ENDS, markup.size(ended), units.plural(len(plan.leaving), "file")))
+        rules.insert(0, words.HOW_ENDED)
+    how.beside(markup.tiles(tiles), *rules, at=_kind(plan), wide=True)
+
+
+def _ended(opened: Opened, plan: Plan) -> None:
+    """The files that a commit takes out of its branch's newest point, largest first."""
+    grids.draw(
+        rows.ended_files(plan),
+        f"plan.ended.{_kind(plan)}",
+        columns={
+            "path": grids.text(words.COLUMN["path"], width="large"),
+            "partition": grids.text(words.COLUMN["partition"]),
+            "rows": grids.number(words.COLUMN["rows"]),
+            "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
+        },
+        what=words.FILES_NOUN,
+        name=f"ends-{opened.ref.name}",
+    )
+
+
+def _computed(opened: Opened, plan: Plan) -> None:
+    st.html(
+        markup.facts(
+            [
+                (words.RULES, plan.rules),
+                (words.PLANNED_AT, markup.moment(plan.now_ms, opened.zone, opened.now_ms)),
+                (words.FINGERPRINT, markup.hint(markup.mono(plan.fingerprint[:16]), plan.fingerprint)),
+                ("", markup.muted(words.FINGERPRINT_HELP)),
+            ]
         )
+    )
 
 
 def _protect(opened: Opened, plan: Plan, history: History) -> None:
@@ -123,7 +151,7 @@ def _kind(plan: Plan) -> str:
     return type(plan.change).__name__
 
 
-def _verdicts(opened: Opened, plan: Plan) -> None:
+def _verdicts(opened: Opened, plan: Plan, history: History) -> None:
     grids.draw(
         rows.verdicts(plan, opened.heads, opened.zone),
         f"plan.verdicts.{_kind(plan)}",
@@ -136,12 +164,14 @@ def _verdicts(opened: Opened, plan: Plan) -> None:
         what=words.POINTS_NOUN,
         name=f"verdicts-{opened.ref.name}",
     )
+    _protect(opened, plan, history)
 
 
 def _files(opened: Opened, plan: Plan) -> None:
     if not len(plan.frees):
         st.html(markup.note("info", words.NOTHING_FREED))
         return
+    st.html(markup.table(words.KIND_HEADS, rows.freed_kinds(plan), numbers=(1,)))
     grids.draw(
         rows.freed_files(plan),
         f"plan.files.{_kind(plan)}",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.table import open_table
 from core.warehouse import DEMO_MARKER
 from tests.builders import DAY_MS, START_MS, TableBuilder
 from tests.dashboard.conftest import Page, newest_job
@@ -22,6 +23,8 @@ def warehouse(tmp_path: Path) -> Path:
     table = TableBuilder(root / "shop.db" / "orders", step_ms=DAY_MS, options=options)
     for _ in range(3):
         table.commit([table.file()])
+    small = TableBuilder(root / "shop.db" / "small")
+    small.commit([small.file(100 + number) for number in range(6)])
     (root / DEMO_MARKER).write_text("")
     return root
 
@@ -56,6 +59,10 @@ def test_a_call_is_planned_on_the_page_and_run_by_its_button(open_page: Open, wa
     assert "CALL sys.purge_files has no action here" in page.text
     page = open_page("query", warehouse, table="shop.orders", sql="CALL sys.compact('shop.orders')")
     assert "Nothing is worth compacting." in page.text
+    page = open_page("query", warehouse, table="shop.small", sql="CALL sys.compact('shop.small')")
+    assert "Rewrites 6 files" in page.text
+    ends = open_table(str(warehouse / "shop.db" / "small")).history().files["path"].to_pylist()
+    assert all(path in page.text for path in ends)
     page = open_page("query", warehouse, table="shop.orders", sql="CALL sys.create_tag('shop.other', 'x')")
     assert "names the table shop.other" in page.text
 

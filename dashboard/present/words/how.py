@@ -96,6 +96,13 @@ HOW_DIFF_PARTITIONS = Rule(
     "Exact sums: the lines add up to the stat line.",
     _BYTES,
 )
+HOW_ENDED = Rule(
+    "Ends",
+    "Live files that the newest point of the branch has no more after the commit.",
+    "The manifests of that branch's newest snapshot.",
+    "None of them is deleted: a point that has them keeps them, until an expiry finds that no point does.",
+    _BYTES,
+)
 HOW_FREED = Rule(
     "Frees",
     "Files that some going point holds and no remaining point of any branch, tag or changelog does.",
@@ -104,10 +111,10 @@ HOW_FREED = Rule(
     _BYTES,
 )
 HOW_KEPT = Rule(
-    "Still held",
-    "Files that going points hold and that some point that stays holds too.",
+    "Keeps",
+    "Files of every kind that some point that stays holds: what going points hold too, and all others.",
     "The same manifests.",
-    "The complement of what is freed.",
+    "With what is freed it is everything that any point holds before.",
     _BYTES,
 )
 HOW_TAGS_KEEP = Rule(

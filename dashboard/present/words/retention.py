@@ -64,6 +64,7 @@ PART_TAGS = "Goes from history, kept by tags alone"
 PART_STAYS = "Stays"
 KIND_HEADS = ("Kind", "Files", "Bytes")
 KEPT_BACK_HEADS = ("File", "Why it stayed")
+ENDS = "Ends"
 FREES = "Frees"
 KEEPS = "Keeps"
 VERDICTS = "Verdict per point"
@@ -88,6 +89,10 @@ RULES = "Rules"
 
 def of_points(total: int) -> str:
     return f"of {units.plural(total, 'point')}"
+
+
+def ended_files(number: int) -> str:
+    return f"Files that end ({units.count(number)})"
 
 
 def freed_files(number: int) -> str:

@@ -55,6 +55,7 @@ PART_TAGS = "从历史中消失，仅由标签保留"
 PART_STAYS = "保留"
 KIND_HEADS = ("类型", "文件", "字节")
 KEPT_BACK_HEADS = ("文件", "为什么留下")
+ENDS = "结束"
 FREES = "释放"
 KEEPS = "保留"
 VERDICTS = "逐个时间点的判定"
@@ -78,6 +79,10 @@ RULES = "规则"
 
 def of_points(total: int) -> str:
     return f"共 {units.plural(total, 'point')}"
+
+
+def ended_files(number: int) -> str:
+    return f"将结束的文件（{units.count(number)}）"
 
 
 def freed_files(number: int) -> str:
