@@ -45,6 +45,11 @@ class Job:
     def running(self) -> bool:
         return not self._over.is_set()
 
+    @property
+    def is_awaited(self) -> bool:
+        """Running, and nobody said that they need its result no more."""
+        return self.running and not self.cancelled.is_set()
+
     def progress(self, done: int, total: int) -> None:
         self.done, self.total = done, total
 

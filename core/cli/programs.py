@@ -56,6 +56,7 @@ def query(args: Args) -> Answer:
         "seconds": round(answer.seconds, 3),
         "files_read": answer.files_read,
         "files_live": answer.files_live,
+        "bytes_read": answer.bytes_read,
         "snapshot": answer.point.snapshot.id,
         "engine": answer.engine,
         "note": answer.note,

@@ -69,7 +69,7 @@ class Opened:
     keys: tuple[Column, ...]  # columns that equality deletes compare by
     native: tuple[tuple[str, int], ...]  # paths and rows
     work: tuple[Mapping[str, Any], ...]
-    data: pa.Table  # of each data file: file (its path), rows, lower, upper, nulls
+    data: pa.Table  # of each data file: file (its path), rows, bytes, lower, upper, nulls
 
     @property
     def files(self) -> int:
@@ -117,7 +117,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
         keys=index.keys,
         native=tuple(native),
         work=work,
-        data=data.select(["file", "rows", "lower", "upper", "nulls"]),
+        data=data.select(["file", "rows", "bytes", "lower", "upper", "nulls"]),
     )
 
 

@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -20,6 +21,7 @@ from core.formats.iceberg.places import Place
 from core.formats.iceberg.types import Column, Type
 from core.spark import iceberg_files, read
 from core.spark.iceberg import Opened
+from core.spark.keyed import bytes_of
 from core.spark.points import Rows
 from core.spark.told import telling
 
@@ -39,6 +41,7 @@ def rows(spark: SparkSession, of: Opened, columns: Collection[int] | None = None
         parts.append(_in_tasks(spark, of, columns))
     if not parts:
         parts.append(read.empty(spark, of.schema))
+    native = of.data.filter(pc.is_in(of.data["file"], pa.array([path for path, _ in of.native], pa.string())))
     return Rows(
         frame=reduce(DataFrame.unionAll, parts),
         files=of.files,
@@ -46,6 +49,7 @@ def rows(spark: SparkSession, of: Opened, columns: Collection[int] | None = None
         merged=sum(len(unit["files"]) for unit in of.work),
         left_out=(),
         differs=(),
+        bytes_read=(pc.sum(native["bytes"]).as_py() or 0) + bytes_of(of.work),
     )
 
 

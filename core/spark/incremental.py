@@ -128,7 +128,7 @@ def _by_files(
             )
         )
     frame = reduce(DataFrame.unionAll, frames or [read.empty(spark, at.schema, kinds=KIND)])
-    return Between(mode, _rows(frame, len(asked), len(files), *notes))
+    return Between(mode, _rows(frame, len(asked), len(files), *notes, bytes_read=pc.sum(asked["bytes"]).as_py() or 0))
 
 
 def _pruned(a: Opened, b: Opened, condition: Condition) -> tuple[keyed.Plan, keyed.Plan]:
@@ -155,8 +155,8 @@ def _pruned(a: Opened, b: Opened, condition: Condition) -> tuple[keyed.Plan, key
     return of(a), of(b)
 
 
-def _rows(frame: DataFrame, files_read: int, files: int, *notes: str) -> Rows:
-    return Rows(frame, files=files, files_read=files_read, merged=0, left_out=(), differs=notes)
+def _rows(frame: DataFrame, files_read: int, files: int, *notes: str, bytes_read: int | None = None) -> Rows:
+    return Rows(frame, files, files_read, merged=0, left_out=(), differs=notes, bytes_read=bytes_read)
 
 
 def _commits(history: History, since: AsOf, at: AsOf) -> Sequence[Snapshot]:

@@ -46,6 +46,16 @@ class Plan:
     files: int
     left_out: tuple[str, ...]
 
+    @property
+    def bytes(self) -> int:
+        """Of all its files, whole."""
+        return (pc.sum(self.raw["bytes"]).as_py() or 0) + bytes_of(self.work)
+
+
+def bytes_of(work: Iterable[Mapping[str, Any]]) -> int:
+    """Of the files of units of work."""
+    return sum(file["bytes"] for unit in work for file in unit["files"])
+
 
 def plan(
     schema: Schema,

@@ -36,6 +36,7 @@ DECIDES = re.compile(  # options that decide what merging answers
 class Rows:
     """A frame, and what it is made from: `merged` of `files` live data files go through a merge in Python.
 
+    `bytes_read` are those of the `files_read`, whole; None where it is not told which they are.
     `left_out` and `differs` are sentences: what the engine would not show either, and where it would answer otherwise.
     """
 
@@ -45,6 +46,7 @@ class Rows:
     merged: int
     left_out: tuple[str, ...]
     differs: tuple[str, ...]
+    bytes_read: int | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ def rows(spark: SparkSession, of: Opened, plan: keyed.Plan | None = None, *, kin
         merged=merged,
         left_out=plan.left_out,
         differs=of.differs,
+        bytes_read=plan.bytes,
     )
 
 

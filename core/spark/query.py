@@ -47,7 +47,8 @@ VIEW = "t"
 @dataclass(frozen=True)
 class QueryAnswer:
     """Rows, and what they came from. `files_read` of `files_live` data files were given to Spark; None: `engine`, a
-    connector, does not tell.
+    connector, does not tell. `bytes_read` are those of these files, whole: of a file Spark reads the columns it needs;
+    None where it is not told.
 
     `left_out` says in sentences which rows the engine would not show at this point, and neither does this; `differs`
     where the engine itself would answer otherwise today."""
@@ -62,6 +63,7 @@ class QueryAnswer:
     engine: str
     left_out: tuple[str, ...] = ()
     differs: tuple[str, ...] = ()
+    bytes_read: int | None = None
 
     @property
     def note(self) -> str:
@@ -179,6 +181,7 @@ def _query(
         query_id=query_id,
         on_progress=on_progress,
     )
+    sizes = [each.bytes_read for each in read]
     return QueryAnswer(
         table=answer.table,
         truncated=answer.truncated,
@@ -190,6 +193,7 @@ def _query(
         engine=engines[0] if by_connector else ENGINE,
         left_out=tuple(dict.fromkeys(sentence for each in read for sentence in each.left_out)),
         differs=tuple(dict.fromkeys(sentence for each in read for sentence in each.differs)),
+        bytes_read=None if None in sizes else sum(filter(None, sizes)),
     )
 
 

@@ -100,10 +100,10 @@ def run(
 ) -> Answer:
     """Checks and runs `sql` over the temporary views named in `views`, and returns at most `row_cap` rows.
 
-    `on_progress(done, total)` counts tasks, both only ever growing; it is called from this thread, at most every
-    0.15 s, and whatever it raises cancels the query. `query_id` is what `cancel` takes; use a new one for each query.
-    Raises Invalid for what the guard refuses, what Spark cannot run, a time-out and a cancel; Corrupt for a data file
-    that cannot be read; Conflict where `query_id` is running already.
+    `on_progress(done, total)` counts tasks, both only ever growing; it is called from this thread, at first as soon as
+    the query can be cancelled, then at most every 0.15 s, and whatever it raises cancels the query. `query_id` is what
+    `cancel` takes; use a new one for each query. Raises Invalid for what the guard refuses, what Spark cannot run, a
+    time-out and a cancel; Corrupt for a data file that cannot be read; Conflict where `query_id` is running already.
     """
     return answer(
         session,
@@ -248,6 +248,8 @@ def _lingering(query: _Query) -> int:
 def _wait(query: _Query, deadline: float, on_progress: Callable[[int, int], None] | None) -> None:
     """Until the query has ended, was cancelled, or the deadline has passed."""
     done = total = 0
+    if on_progress is not None:
+        on_progress(0, 0)  # who gave up while there was nothing to cancel yet says so now
     while not query.ended.is_set() and not query.cancelled and (left := deadline - time.monotonic()) > 0:
         query.changed.wait(left if on_progress is None else min(POLL_S, left))
         if on_progress is not None and not query.ended.is_set():

@@ -53,6 +53,11 @@ def quoted(name: str) -> str:
     return name if _WORD.fullmatch(name) else "`" + name.replace("`", "``") + "`"
 
 
+def counting(statement: str) -> str:
+    """The statement that counts the rows of another one. A comment at its end does not reach beyond its line."""
+    return f"SELECT count(*) FROM (\n{statement.strip().removesuffix(';').rstrip()}\n)"
+
+
 def first_query(name: str) -> str:
     """Something to start from."""
     return f"SELECT *\nFROM {name}\nLIMIT 100"

@@ -101,8 +101,8 @@ def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
         who = inputs.pick(words.AUDIT_COLUMNS["who"], "who", {run.who: run.who for run in runs}, words.AUDIT_ANY)
         came = inputs.pick(words.AUDIT_COLUMNS["outcome"], "outcome", words.AUDIT_OUTCOMES, words.AUDIT_ANY)
         text = inputs.text(words.AUDIT_TEXT, "text", words.AUDIT_TEXT_HELP, words.AUDIT_TEXT_HINT)
-        since = inputs.text(words.AUDIT_SINCE, "since", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, inputs.NARROW)
-        until = inputs.text(words.AUDIT_UNTIL, "until", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, inputs.NARROW)
+        since = inputs.text(words.AUDIT_SINCE, "since", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, width=132)
+        until = inputs.text(words.AUDIT_UNTIL, "until", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, width=132)
     table = None if of == EVERY_TABLE else of or own
     return audit.Wanted(table, kind, who, came, _moment(since, zone), _moment(until, zone), text)
 

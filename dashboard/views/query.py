@@ -30,6 +30,7 @@ KIND = "query"
 CAPS = (100, 1_000, 10_000, 100_000)
 TIMEOUTS_S = (30, 60, 300)
 CAP, TIMEOUT, HOLD, ENGINE = "query.cap", "query.timeout", "query.hold", "query.engine"
+COUNT = "query.count"
 EDITOR = "query_editor"
 HELD_MS = 3_600_000
 
@@ -110,7 +111,7 @@ def _ask(opened: Opened, history: History | None) -> None:
         st.html(markup.note("info", words.QUESTION_CHANGED))
     elif asked is not None and history is not None:
         read = history
-        waiting.follow(asked.id, "query", words.QUERY_CANCELLED, lambda found: _answer(found, read, asked.id))
+        waiting.follow(asked.id, "query", words.QUERY_CANCELLED, lambda found: _answer(opened, found, read, asked))
     elif asked is None:
         _teach(opened, at.found if at else None, has_before=before is not None)
     if sql.strip():
@@ -171,7 +172,7 @@ def _form(opened: Opened, history: History | None, at: str, before: str | None, 
                 words.RUN,
                 type="primary",
                 icon=":material/play_arrow:",
-                disabled=history is None or (job is not None and job.running),
+                disabled=history is None or (job is not None and job.is_awaited),
                 on_click=_submit,
                 args=(opened, history, at, before),
             )
@@ -199,32 +200,40 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
         "before": before,
     }
 
-    def work(job: jobs.Job) -> object:
-        from core.spark import query  # Spark is slow to load, and only this needs it
+    question = Question(sql, at, before, engine)
 
+    def work(job: jobs.Job) -> object:
         point = resolve(history.heads, at)
         if is_held:  # by a tag that is only there to keep what is read: the point stays what was asked for
             hold(table, point, HELD_MS, time.time_ns() // 1_000_000)
-        answer = query.query(
-            table,
-            sql,
-            at=point.point,
-            before=before,
-            since=before if commands.asks_for_changes(sql) else None,
-            row_cap=row_cap,
-            timeout_s=timeout_s,
-            query_id=id,
-            on_progress=waiting.progress(job),
-            history=history,
-            engine=engine,
-        )
+        answer = _query(job, opened, history, question._replace(at=point.point), row_cap, timeout_s)
         return replace(answer, point=point), _note(entry, answer)  # by the rule of what was asked for
 
     asked: Asked | None = st.session_state.get(_asked_key(opened))
     waiting.stop(asked.id if asked else None)
     job = jobs.submit(id, KIND, opened.ref.location, work)
-    st.session_state[_asked_key(opened)] = Asked(id, Question(sql, at, before, engine), entry)
+    st.session_state[_asked_key(opened)] = Asked(id, question, entry)
     job.wait(waiting.QUICK_S)
+
+
+def _query(
+    job: jobs.Job, opened: Opened, history: History, question: Question, row_cap: int, timeout_s: int
+) -> QueryAnswer:
+    from core.spark import query  # Spark is slow to load, and only this needs it
+
+    return query.query(
+        loading.table(opened.ref.location),
+        question.sql,
+        at=question.at,
+        before=question.before,
+        since=question.before if commands.asks_for_changes(question.sql) else None,
+        row_cap=row_cap,
+        timeout_s=timeout_s,
+        query_id=job.id,
+        on_progress=waiting.progress(job),
+        history=history,
+        engine=question.engine,
+    )
 
 
 def _note(entry: kept.Entry, answer: QueryAnswer) -> SnapscopeError | None:
@@ -237,11 +246,46 @@ def _note(entry: kept.Entry, answer: QueryAnswer) -> SnapscopeError | None:
     return None
 
 
-def _answer(found: tuple[QueryAnswer, SnapscopeError | None], history: History, id: str) -> None:
+def _answer(opened: Opened, found: tuple[QueryAnswer, SnapscopeError | None], history: History, asked: Asked) -> None:
     answer, problem = found
     if problem is not None:
         st.html(markup.note("warning", f"{words.NOT_NOTED} {problem}"))
-    rows.draw(answer, history, id)
+    exactly = asked.question._replace(at=answer.point.point)  # a name may be given anew meanwhile
+    rows.draw(answer, history, asked.id, lambda: _count(opened, history, asked.id, exactly))
+
+
+def _count(opened: Opened, history: History, id: str, question: Question) -> None:
+    """All rows of an answer that was cut off, counted when asked for by the same gate within the same time."""
+    of, counting = st.session_state.get(COUNT, (None, None))
+    job = jobs.find(counting) if of == id else None
+    if job is None or job.cancelled.is_set():
+        st.button(
+            words.COUNT_ALL,
+            icon=":material/tag:",
+            key=f"{COUNT}.go",
+            help=words.COUNT_ALL_HELP,
+            on_click=_begin_count,
+            args=(opened, history, id, question),
+        )
+    if job is not None:
+        waiting.follow(job.id, COUNT, words.QUERY_CANCELLED, _counted)
+
+
+def _counted(found: QueryAnswer) -> None:
+    st.html(markup.note("info", words.counted_all(found.table[0][0].as_py())))
+
+
+def _begin_count(opened: Opened, history: History, id: str, question: Question) -> None:
+    counted = question._replace(sql=results.counting(question.sql))
+    timeout_s = st.session_state[TIMEOUT]
+    job = jobs.submit(
+        str(uuid.uuid4()),
+        KIND,
+        opened.ref.location,
+        lambda job: _query(job, opened, history, counted, 1, timeout_s),
+    )
+    st.session_state[COUNT] = id, job.id
+    job.wait(waiting.QUICK_S)
 
 
 def _teach(opened: Opened, found: AsOf | None, *, has_before: bool) -> None:

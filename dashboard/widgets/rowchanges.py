@@ -31,7 +31,7 @@ def draw(opened: Opened, history: History, a: AsOf, b: AsOf) -> bool:
             words.COMPARE_ROWS,
             key="rows.compare",
             icon=":material/compare_arrows:",
-            disabled=job is not None and job.running,
+            disabled=job is not None and job.is_awaited,
             on_click=_submit,
             args=(opened, history, a, b, key),
         )

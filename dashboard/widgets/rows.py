@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -22,14 +23,16 @@ PAGE_ROWS = 500
 _PAGE, _VIEW, _CHART = "query.page", "query.view", "query.chart"
 
 
-def draw(answer: QueryAnswer, history: History, id: str) -> None:
-    """`id` is the run the answer comes from: another one begins at its first page."""
+def draw(answer: QueryAnswer, history: History, id: str, count: Callable[[], None]) -> None:
+    """`id` is the run the answer comes from: another one begins at its first page. `count` draws how all rows of an
+    answer that was cut off are counted."""
     how.beside(markup.note("info", words.query_note(answer)), words.HOW_ANSWER)
     st.html(markup.facts(_facts(answer, history)))
     for each in (*map(words.left_out, answer.left_out), *map(words.sentence, answer.differs)):
         st.html(markup.note("info", each))
     if answer.truncated:
         st.html(markup.note("warning", words.cut_off(answer.table.num_rows)))
+        count()
     if not answer.table.num_rows:
         st.html(markup.note("info", words.NO_ROWS))
         return
@@ -47,7 +50,11 @@ def _facts(answer: QueryAnswer, history: History) -> list[tuple[str, markup.Piec
     live = sum(int(history.totals.bytes[history.position(point.point)]) for _, point in points)
     files = sum(int(history.totals.files[history.position(point.point)]) for _, point in points)
     held = markup.join([markup.size(live), markup.muted(units.plural(files, "file"))], " · ")
-    return [*((label, _point(point)) for label, point in points), (words.ANSWER_LIVE, held)]
+    read = []
+    if answer.files_read is not None and answer.bytes_read is not None:
+        taken = markup.muted(units.plural(answer.files_read, "file"))
+        read.append((words.ANSWER_READ, markup.join([markup.size(answer.bytes_read), taken], " · ")))
+    return [*((label, _point(point)) for label, point in points), *read, (words.ANSWER_LIVE, held)]
 
 
 def _point(found: AsOf) -> markup.Html:

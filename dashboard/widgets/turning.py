@@ -103,7 +103,7 @@ def _form(opened: Opened, history: History | None, where: tuple[str | None, str 
                 words.BISECT_RUN,
                 type="primary",
                 icon=":material/manage_search:",
-                disabled=history is None or (job is not None and job.running),
+                disabled=history is None or (job is not None and job.is_awaited),
                 on_click=_submit,
                 args=(opened, history, where),
             )

@@ -53,7 +53,7 @@ def follow(
     and tells how far it is."""
     job = jobs.find(id)
     if job is not None:
-        st.fragment(_draw, run_every=POLL_S if job.running else None)(job.id, key, cancelled, show, meanwhile)
+        st.fragment(_draw, run_every=POLL_S if job.is_awaited else None)(job.id, key, cancelled, show, meanwhile)
 
 
 def _draw(id: str, key: str, cancelled: str, show: Callable[[Any], None], meanwhile: Callable[[], str] | None) -> None:
@@ -62,7 +62,7 @@ def _draw(id: str, key: str, cancelled: str, show: Callable[[Any], None], meanwh
         if job is None:
             return
         seen = f"{key}.seen.{id}"
-        if job.running:
+        if job.is_awaited:  # what was cancelled is over for who waited, while Spark still ends it
             st.session_state[seen] = False
             bar = st.container(border=True, horizontal=True, vertical_alignment="center")
             told = words.running(job.elapsed_s(), job.done, job.total) if meanwhile is None else meanwhile()

@@ -19,7 +19,7 @@ from core.asof import resolve
 from core.errors import Corrupt
 from core.spark import query as spark_query
 from core.table import open_table
-from dashboard.present import exports, kept, plots, words
+from dashboard.present import exports, kept, plots, results, words
 from dashboard.present.palette import palette
 from tests.builders import TableBuilder
 from tests.dashboard.conftest import Open, Page
@@ -45,6 +45,8 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         asked.append({"sql": sql, **how})
         rows = pa.table({"day": [dt.date(2026, 1, day % 28 + 1) for day in range(1_200)], "n": list(range(1_200))})
         found = resolve(how["history"].heads, how["at"])
+        if sql == results.counting(SUM):
+            rows = pa.table({"count": [98_765]})
         return spark_query.QueryAnswer(rows, how["row_cap"] == 100, 0.25, 1, 2, found, None, "plain Spark (local)")
 
     monkeypatch.setattr(spark_query, "query", answer)
@@ -103,6 +105,22 @@ def test_an_answer_stands_beside_its_question_and_is_kept(
     next(each for each in last.test.button if each.label == words.SAVED_DELETE).click()
     last.run()
     assert desk.read(kept.SAVED, None) == []
+
+
+def test_all_rows_of_an_answer_that_was_cut_off_are_counted_where_it_was_asked(
+    warehouse: Path, open_page: Open, answered: list[dict[str, Any]]
+) -> None:
+    page = open_page("query", warehouse, table="shop.orders", point="latest~1")
+    page.test.selectbox(key="query.cap").set_value(100)
+    assert words.COUNT_ALL not in page.text
+    run(page, f"{SUM} ;")
+    assert "read 1 of 2 live files" in page.text
+    next(each for each in page.test.button if each.label == words.COUNT_ALL).click()
+    page.run()
+    assert words.counted_all(98_765) in page.text
+    assert [(each["at"], each["row_cap"]) for each in answered] == [("1", 100), ("1", 1)]
+    run(page, SUM)
+    assert words.counted_all(98_765) not in page.text, "it was of the answer before"
 
 
 def test_the_name_of_a_table_is_no_markdown_beside_the_editor(tmp_path: Path, open_page: Open) -> None:

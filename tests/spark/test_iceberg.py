@@ -70,14 +70,16 @@ def test_tables_of_pyiceberg(spark: SparkSession, tmp_path: Path, name: str) -> 
 def test_points_of_all_kinds(spark: SparkSession, tmp_path: Path) -> None:
     root = moved(PYICEBERG / "tags_branches", tmp_path / "shop")
     table = open_table(str(root))
-    tags = [ref.name for ref in table.heads().refs if not ref.is_branch]
+    history = table.history()
+    tags = [ref.name for ref in history.heads.refs if not ref.is_branch]
     both = "select count(*) as n, (select count(*) from shop_before) as m from shop"
     for at, before in (("latest", "branch:audit"), (f"tag:{tags[0]}", "latest~1"), ("time:1900000000000", "earliest")):
         answer = query(table, both, at=at, before=before)
-        points = (resolve(table.heads(), each) for each in (at, before))
+        points = [resolve(table.heads(), each) for each in (at, before)]
         sizes = [len(by_hand(root, each.snapshot.fields)) for each in points]
         assert list(answer.table.to_pylist()[0].values()) == sizes
         assert answer.files_read == answer.files_live > 0
+        assert answer.bytes_read == sum(int(history.totals.bytes[history.position(each.point)]) for each in points)
     assert "files" in answer.note
 
 
@@ -225,6 +227,7 @@ def test_files_that_a_condition_rules_out_are_not_read(spark: SparkSession, tmp_
         answer = query(opened, f"select id from t where {condition} order by id", history=history)
         assert answer.table["id"].to_pylist() == ids, condition
         assert (answer.files_read, answer.files_live) == (read, 5), condition
+        assert bool(answer.bytes_read) == bool(read), condition
 
 
 def test_its_metadata_tables(spark: SparkSession, tmp_path: Path) -> None:

@@ -151,6 +151,8 @@ def check(spark: SparkSession, table: Stored, choose: random.Random, count: int,
         if number < 4:
             answer = query(opened, f"SELECT id FROM t WHERE {where}", at=str(at), history=history, timeout_s=300)
             assert (sorted(answer.table["id"].to_pylist()), answer.files_read) == (ids, len(kept)), where
+            sizes = dict(zip(*(point.files[name].to_pylist() for name in ("path", "bytes")), strict=True))
+            assert answer.bytes_read == sum(sizes[path] for path in paths_of(plan)), where
     return left, there
 
 

@@ -248,6 +248,19 @@ def test_progress_grows_and_ends(shop: SparkSession, monkeypatch: pytest.MonkeyP
     assert seen == sorted(set(seen))
 
 
+def test_who_gave_up_before_the_query_was_there_is_heard_before_any_task_ends(shop: SparkSession) -> None:
+    told: list[tuple[int, int]] = []
+
+    def tell(done: int, total: int) -> None:
+        told.append((done, total))
+        assert sql.cancel("early")
+
+    with pytest.raises(Invalid, match="cancelled"):
+        sql.run(shop, ENDLESS, OPEN, on_progress=tell, query_id="early", timeout_s=600)
+    assert told == [(0, 0)]
+    assert idle(shop)
+
+
 def test_what_the_caller_raises_cancels_the_query(shop: SparkSession) -> None:
     """Streamlit reruns a script by raising a BaseException from wherever it is."""
 

@@ -66,6 +66,14 @@ def cut_off(shown: int) -> str:
     return f"Only the first {units.plural(shown, 'row')} are here: the query has more. Filter, or raise the cap."
 
 
+def counted_all(rows: int) -> str:
+    return f"All in all {units.plural(rows, 'row')}, counted at the same point."
+
+
+COUNT_ALL = "Count all rows"
+COUNT_ALL_HELP = "Runs SELECT count(*) over this very statement, at the same point and within the same seconds."
+
+
 # The editor's help and examples
 COLUMNS = "Columns"
 ALSO_TABLES = "Also to be asked"
@@ -91,6 +99,7 @@ EXAMPLES = {
 # The answer
 ANSWER_AT = "At"
 ANSWER_BEFORE = "Compared with"
+ANSWER_READ = "Read of it"
 ANSWER_LIVE = "Live there"
 ANSWER_VIEWS = {"rows": "Rows", "chart": "Chart"}
 ANSWER_VIEW = "Shown as"
@@ -171,5 +180,5 @@ HOW_ANSWER = Rule(
     "The data files of exactly these points, each with its point's own schema and options.",
     "Files whose partition or statistics the WHERE rules out are not given to Spark. Time runs from the question to "
     "the last row. An answer as long as “Rows at most” may be cut, and says so; a shorter one is whole.",
-    "Rows, files, seconds; bytes of all live files, on disk.",
+    "Rows, files, seconds; bytes of whole files, on disk: of those that are read, Spark takes the columns it needs.",
 )

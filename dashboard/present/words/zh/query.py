@@ -61,6 +61,14 @@ def cut_off(shown: int) -> str:
     return f"这里只有前 {units.plural(shown, 'row')}：查询结果还有更多。请加过滤条件，或提高上限。"
 
 
+def counted_all(rows: int) -> str:
+    return f"总共 {units.plural(rows, 'row')}，在同一时间点上计数。"
+
+
+COUNT_ALL = "计算总行数"
+COUNT_ALL_HELP = "在同一时间点上、同样的秒数之内，对这条语句运行 SELECT count(*)。"
+
+
 # 编辑器旁的帮助与示例
 COLUMNS = "列"
 ALSO_TABLES = "还可以查询"
@@ -86,6 +94,7 @@ EXAMPLES = {
 # 结果
 ANSWER_AT = "时间点"
 ANSWER_BEFORE = "对比"
+ANSWER_READ = "其中读取"
 ANSWER_LIVE = "有效"
 ANSWER_VIEWS = {"rows": "行", "chart": "图"}
 ANSWER_VIEW = "显示方式"
@@ -165,5 +174,5 @@ HOW_ANSWER = Rule(
     "恰好是这些时间点的数据文件，各按自己时间点的模式和选项读取。",
     "WHERE 按分区或统计能排除的文件不交给 Spark。用时从提问到最后一行。"
     "结果达到“最多行数”时可能被截断，会注明；更短的结果是完整的。",
-    "行、文件、秒；字节为全部有效文件在磁盘上的大小。",
+    "行、文件、秒；字节为整个文件在磁盘上的大小：读取的文件中，Spark 只取所需的列。",
 )
