@@ -20,10 +20,14 @@ LEAST = dt.timedelta(seconds=1)  # what a slider can be moved by
 
 
 class Drawn(BaseFigure):  # type: ignore[misc]  # plotly has no types
-    """A figure that is JSON already. Streamlit has every other figure checked value by value before it is sent."""
+    """A figure that is JSON already. Streamlit has every other figure checked value by value before it is sent.
+
+    Another figure is another chart to Streamlit, so the data of one never change: the browser, which is given them
+    twice, is told so, and draws once.
+    """
 
     def __init__(self, figure: Figure) -> None:
-        object.__setattr__(self, "_figure", figure)
+        object.__setattr__(self, "_figure", figure | {"layout": figure["layout"] | {"datarevision": 0}})
 
     def to_dict(self) -> Figure:
         found: Figure = object.__getattribute__(self, "_figure")
