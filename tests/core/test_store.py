@@ -91,6 +91,13 @@ def test_an_unknown_protocol(location: str) -> None:
         Store(location)
 
 
+@pytest.mark.parametrize("location", ["zip://x::file:///etc/hosts", "reference://x", "ftp://127.0.0.1:1/", "dir://x"])
+def test_a_place_that_cannot_be_opened_is_told(location: str) -> None:
+    """Whatever its client library raises: an address may name anything."""
+    with pytest.raises(Corrupt, match="could not be opened"):
+        Store(location)
+
+
 # paths stay inside ---------------------------------------------------------------------------------------------------
 
 LEAVING = ["..", "../x", "a/../../x", "a/..", "/etc/passwd", "/", "a\\b", "\\\\host\\share", "a\0b", "a/../b"]
