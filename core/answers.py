@@ -23,7 +23,7 @@ from core.lives import Course
 from core.model import MAIN, HolderKind, Line, Problem, Snapshot
 from core.plan import going
 from core.planned import Plan
-from core.questions import Drop, by_holders, drops, exclusive, retention_curve
+from core.questions import Drop, by_holders, drops, exclusive, is_told, retention_curve
 from core.sweep import Receipt
 from core.tagging import Tagging
 
@@ -244,20 +244,23 @@ def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
 
 
 def tag_costs(history: History, now_ms: int) -> list[Json]:
-    """One object a tag: what it alone keeps, now and once every branch's own policy has run, and when it goes."""
+    """One object a tag: what it alone keeps, now and once every branch's own policy has run, and when it goes.
+
+    Numbers are null where another point that stays cannot be read: what it keeps is not known."""
     if history.heads.format == "iceberg":
         return _ref_costs(history, now_ms)
     kept = history.existing
-    files, sizes = exclusive(history, kept)
-    _, later = exclusive(history, kept & ~going(history, now_ms))
+    settled = kept & ~going(history, now_ms)
+    (files, sizes), (_, later) = exclusive(history, kept), exclusive(history, settled)
+    now, then = is_told(history, kept), is_told(history, settled)
     dates = expiries(history.heads, now_ms)
     return [
         {
             "point": holder.point,
             "snapshot": holder.snapshot.id if holder.snapshot else None,
-            "exclusive_now_files": int(files[position]),
-            "exclusive_now_bytes": int(sizes[position]),
-            "exclusive_after_policy_bytes": int(later[position]),
+            "exclusive_now_files": int(files[position]) if now[position] else None,
+            "exclusive_now_bytes": int(sizes[position]) if now[position] else None,
+            "exclusive_after_policy_bytes": int(later[position]) if then[position] else None,
             "expires": dates[holder.point].words if holder.point in dates else None,
         }
         for position, holder in enumerate(history.holders)
@@ -283,7 +286,7 @@ def _ref_costs(history: History, now_ms: int) -> list[Json]:
             "snapshot": tag.snapshot.id,
             "exclusive_now_files": 0,
             "exclusive_now_bytes": 0,
-            "exclusive_after_policy_bytes": later[tag.name],
+            "exclusive_after_policy_bytes": None if history.incomplete else later[tag.name],
             "expires": dates[f"tag:{tag.name}"].words,
         }
         for tag in history.heads.main.tags

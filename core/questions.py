@@ -68,6 +68,14 @@ def exclusive(history: History, kept: Mask) -> tuple[Ints, Ints]:
     return files, sizes
 
 
+def is_told(history: History, kept: Mask) -> Mask:
+    """Per position: whether `exclusive` is right of it: what cannot be read of another kept point may be its, too."""
+    blind = np.zeros(len(history.holders), dtype=np.bool_)
+    blind[list(history.incomplete)] = True
+    blind &= kept
+    return np.asarray((blind.sum() - blind) == 0)
+
+
 def retention_curve(history: History, branch: str = MAIN) -> tuple[Ints, Ints]:
     """For every number of snapshots N that `branch` could keep (index 0 to all): (files, bytes) freed by keeping the
     newest N, all tags, branches and changelogs staying. Index 0 is told for the arithmetic only: one always stays."""

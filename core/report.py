@@ -20,7 +20,7 @@ from core.diff import Diff, deletes
 from core.expiry import expiries
 from core.forecast import Forecast
 from core.history import History
-from core.model import Heads, Line, Snapshot
+from core.model import Heads, Snapshot
 from core.planned import LEAVING, Plan, Verdict
 from core.questions import by_holders
 from core.sheet import (
@@ -50,9 +50,10 @@ POINTS_LISTED = 1_000
 PARTITIONS_LISTED = 300
 _ALIKE = 4  # so many neighbours with one reason share a line
 _LESS = (
-    "What could not be read is missing from every sum here: sizes, rows and files are at least what is told, and what "
-    "a name alone seems to hold may be held by others too."
+    "What could not be read is missing from every sum here: sizes, rows and files are at least what is told (≥), and "
+    "what deleting a tag frees is not told."
 )
+_NOT_EXACT = "Points that cannot be read may hold some of these files, too."
 _FREES = "A file goes if some going point holds it and no remaining point of any branch, tag or changelog does."
 _RUNS = (
     "This command runs exactly this plan or refuses: it plans again at the same moment, and where one reference of the "
@@ -183,7 +184,7 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
         ("Table", mono(heads.location)),
         ("Format", heads.format.capitalize()),
         ("Read at", moment(now_ms, zone)),
-        ("Everything held", exact(history.bytes_of(history.held.over(kept)))),
+        ("Everything held", ("≥ " if history.incomplete else "") + exact(history.bytes_of(history.held.over(kept)))),
     ]
     parts = [facts(shown), *(note(each.sentence(), "problem") for each in history.problems)]
     parts += [note(each.sentence()) for each in history.warnings]
@@ -198,14 +199,17 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
         ]
         parts.append(section(f"Columns (schema {schema.id})", table(("#Id", "Name", "Type", "", ""), rows)))
     snapshots = [(_before(of.branch, heads) + str(it.id), it) for of in heads.lines for it in of.snapshots[::-1]]
+    readers = [(mono(each.name), mono(each.next_snapshot)) for of in heads.lines for each in of.consumers]
+    ends = {point: each.words for point, each in expiries(heads, now_ms).items()}
     parts += [
         section("Tags", _tags(history, zone, now_ms)),
         section("Branches", table(("Branch", "Head", "Committed", "#Snapshots"), _branches(heads, zone))),
-        section("Readers", table(("Consumer", "Reads next"), _consumers(heads.lines))),
-        section("Snapshots", _commits(snapshots, zone, ends=_ends(heads, now_ms))),
+        section("Readers", table(("Consumer", "Reads next"), readers)),
+        section("Snapshots", _commits(snapshots, zone, ends=ends)),
         section(
             "Who holds the bytes",
             sentence("Each file stands in one line: that of the exact set of names that hold it."),
+            note(_NOT_EXACT) if history.incomplete else Html(""),
             table(
                 ("Held by exactly", "#Files", "#Bytes"),
                 [
@@ -289,8 +293,13 @@ def _partitions(history: History, at: AsOf) -> Html:
         .aggregate([("path", "count"), ("rows", "sum"), ("bytes", "sum")])
         .sort_by([("bytes_sum", "descending"), ("partition", "ascending")])
     )
+    less = history.position(at.point) in history.incomplete
     rows = [
-        (mono(each["partition"] or "—"), count(each["path_count"]), count(each["rows_sum"]), size(each["bytes_sum"]))
+        (
+            mono(each["partition"] or "—"),
+            *(count(each[name], at_least=less) for name in ("path_count", "rows_sum")),
+            size(each["bytes_sum"], at_least=less),
+        )
         for each in grouped.slice(0, PARTITIONS_LISTED).to_pylist()
     ]
     heads = ("Partition", "#Files", "#Rows", "#Bytes")
@@ -326,14 +335,6 @@ def _branches(heads: Heads, zone: str) -> list[tuple[Piece, ...]]:
             at = (mono(head.id), moment(head.time_ms, zone)) if head else ("—", "—")
             rows.append((mono(line.branch), *at, count(len(line.snapshots))))
     return rows
-
-
-def _consumers(lines: Iterable[Line]) -> list[tuple[Piece, ...]]:
-    return [(mono(each.name), mono(each.next_snapshot)) for line in lines for each in line.consumers]
-
-
-def _ends(heads: Heads, now_ms: int) -> dict[str, str]:
-    return {point: each.words for point, each in expiries(heads, now_ms).items()}
 
 
 # shared ---------------------------------------------------------------------------------------------------------------
@@ -391,9 +392,8 @@ def _before(branch: str, heads: Heads) -> str:
 
 def _foot(heads: Heads) -> str:
     """What the report was made of, so that two of the same state can be told from two of different ones."""
-    digest = hashlib.sha256()
-    for path, content in sorted(heads.references.items()):
-        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    found = sorted(heads.references.items())
+    digest = hashlib.sha256(b"".join(f"{path}\0{len(content)}\0".encode() + content for path, content in found))
     return (
         f"Snapscope {version('snapscope')}. Sizes in decimal units: 1 kB is 1,000 bytes. Rows as files hold them, "
         f"before keys are merged. State of the table's references: SHA-256 {digest.hexdigest()}."

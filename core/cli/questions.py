@@ -253,6 +253,9 @@ def holders(args: Args) -> Answer:
     return answers.course(found), "\n".join([*lines, f"{life.words[:1].upper()}{life.words[1:]}."])
 
 
+_EXCLUSIVE = ("exclusive_now_bytes", "exclusive_after_policy_bytes")
+
+
 def cost(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
@@ -262,8 +265,7 @@ def cost(args: Args) -> Answer:
     tags = [
         (
             each["point"],
-            size(each["exclusive_now_bytes"]),
-            size(each["exclusive_after_policy_bytes"]),
+            *("—" if each[name] is None else size(each[name]) for name in _EXCLUSIVE),
             each["expires"] or "",
         )
         for each in found["tags"]

@@ -12,13 +12,11 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from core import questions, refplan
+from core import answers
 from core.expiry import Expiry
 from core.history import History
 from core.model import MAIN, Heads, Line, Schema, Snapshot
-from core.plan import going
 from core.planned import Plan
-from core.runs import Ints
 from dashboard.present import markup, units, words
 from dashboard.present.markup import Piece
 from dashboard.present.pointer import stays
@@ -216,30 +214,16 @@ def _snapshots(heads: Heads) -> Mapping[str, Snapshot]:
 # tags ----------------------------------------------------------------------------------------------------------------
 
 
-def _costs(history: History | None, now_ms: int) -> tuple[Ints | None, Ints | None]:
-    """Bytes that each position alone keeps: now, and once every branch's own policy has run."""
-    if history is None:
-        return None, None
-    settled = history.existing & ~going(history, now_ms)
-    return questions.exclusive(history, history.existing)[1], questions.exclusive(history, settled)[1]
-
-
 def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.DataFrame:
     """One row per tag, newest snapshot first; what it costs stands before what it is."""
     retained: Collection[int] = {snapshot.id for snapshot in line.snapshots}
-    alone, later = _costs(history, now_ms)
     before = "" if line.branch == MAIN else f"branch:{line.branch}/"
-    by_refs = refplan.tag_costs(history, now_ms) if history is not None and history.heads.format == "iceberg" else None
-    if by_refs is not None and history is not None:
+    if history is not None and history.heads.format == "iceberg":
         retained = history.heads.retained(line)
+    costs = {} if history is None else {each["point"]: each for each in answers.tag_costs(history, now_ms)}
     found = []
     for tag in reversed(line.tags):
-        cost = after = None
-        if by_refs is not None:
-            cost, after = 0, by_refs[tag.name]
-        elif history is not None and alone is not None and later is not None:
-            at = history.position(f"{before}tag:{tag.name}")
-            cost, after = int(alone[at]), int(later[at])
+        cost = costs.get(f"{before}tag:{tag.name}", {})
         found.append(
             {
                 "name": tag.name,
@@ -249,9 +233,9 @@ def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.Data
                 "rows": tag.snapshot.total_rows,
                 "retained": words.tag_retained(tag.retained),
                 "expires": words.tag_expires(tag, zone),
-                "cost": cost,
-                "later": after,
+                "cost": cost.get("exclusive_now_bytes"),
+                "later": cost.get("exclusive_after_policy_bytes"),
             }
         )
     columns = ["name", "snapshot", "cost", "later", "expires", "committed", "rows", "standing", "retained"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(found, columns=columns).astype({"cost": "Int64", "later": "Int64"})

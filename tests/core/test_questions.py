@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +17,7 @@ from core import refplan
 from core.expiry import Expiry, calendar
 from core.history import History
 from core.model import MAIN, Heads, Holder, HolderKind, Line, Ref, Schema, Snapshot, Tag
-from core.questions import best_drops, by_holders, drops, exclusive, retention_curve
+from core.questions import best_drops, by_holders, drops, exclusive, is_told, retention_curve
 from core.runs import from_pairs
 from core.table import open_table
 from tests.places import TABLES
@@ -143,6 +145,12 @@ def test_drops_are_counted_exactly_and_neighbours_are_chosen_best(history: Histo
                 history.bytes_of(freed(history, kept, set(chosen))) for chosen in itertools.combinations(tags, number)
             )
             assert drop.bytes == best
+
+
+def test_what_a_point_alone_keeps_is_told_where_all_other_points_that_stay_can_be_read() -> None:
+    made: Any = SimpleNamespace(holders=("a", "b", "c"), incomplete={1: ()})
+    for kept, told in (([1, 1, 1], [0, 1, 0]), ([1, 0, 1], [1, 1, 1]), ([0, 1, 0], [0, 1, 0])):
+        assert is_told(made, np.array(kept, dtype=bool)).tolist() == [bool(each) for each in told]
 
 
 def test_two_tags_on_one_view_free_nothing_alone_and_all_together() -> None:

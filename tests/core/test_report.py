@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core import report
+from core import answers, report
 from core.asof import resolve
 from core.changes import DeleteTags, Expire
 from core.cli import main
@@ -141,7 +141,10 @@ def test_a_branch_has_its_own_snapshots_and_what_cannot_be_read_is_said(tmp_path
         path.write_bytes(b"no list")
     history = open_table(str(made.root)).history()
     at = resolve(history.heads, "latest")
-    assert "missing from every sum" in Reader(report.of_table(history, at, "t", now_ms=NOW_MS)).text
+    told = Reader(report.of_table(history, at, "t", now_ms=NOW_MS)).text
+    assert "missing from every sum" in told
+    assert "Everything held ≥ " in told
+    assert {each["exclusive_now_bytes"] for each in answers.tag_costs(history, NOW_MS)} == {None}
 
 
 def test_every_table_of_a_real_engine_has_a_report() -> None:
