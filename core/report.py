@@ -294,7 +294,7 @@ def _partitions(history: History, at: AsOf) -> Html:
         .sort_by([("bytes_sum", "descending"), ("partition", "ascending")])
     )
     less = history.position(at.point) in history.incomplete
-    rows = [
+    rows: list[tuple[Piece, ...]] = [
         (
             mono(each["partition"] or "—"),
             *(count(each[name], at_least=less) for name in ("path_count", "rows_sum")),
