@@ -59,10 +59,13 @@ def _verdicts(points: Sequence[Verdict]) -> list[tuple[str, str, str]]:
 def of_receipt(receipt: Receipt) -> str:
     """What was done beside what was planned."""
     lines = [f"Created {', '.join(receipt.created)}."] if receipt.created else []
-    lines.append(
-        f"{receipt.outcome}: {several(len(receipt.deleted), 'file')} deleted, {size(receipt.freed_bytes)} freed "
-        f"(planned: {several(receipt.planned_files, 'file')}, {size(receipt.planned_bytes)}). Run {receipt.run}."
-    )
+    gone = len(receipt.deleted)
+    if receipt.planned_files:
+        done = f"{several(gone, 'file')} deleted, {size(receipt.freed_bytes)} freed "
+        done += f"(planned: {several(receipt.planned_files, 'file')}, {size(receipt.planned_bytes)})"
+    else:
+        done = "no file was to be deleted" + (f"; {several(gone, 'reference')} removed" if gone else "")
+    lines.append(f"{receipt.outcome}: {done}. Run {receipt.run}.")
     lines += [f"Kept back: {path}: {why}" for path, why in receipt.kept_back[:SHOWN]]
     if len(receipt.kept_back) > SHOWN:
         lines.append(f"… and {len(receipt.kept_back) - SHOWN} more; `snapscope audit --run {receipt.run}` lists all.")

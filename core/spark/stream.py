@@ -6,15 +6,16 @@ committed before a crash, and is given again after it, is known by them.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
 
 from pyspark.sql import DataFrame
 
 from core.errors import Invalid
-from core.formats.paimon import commit, documents
+from core.formats.paimon import commit, documents, references
 from core.model import MAIN
-from core.spark import write
+from core.spark import write, write_keyed
 from core.store import Store
 
 
@@ -23,10 +24,12 @@ def stream_to(
     *,
     user: str,
     branch: str = MAIN,
+    kinds: str | None = None,
     watermark: Callable[[DataFrame], int | None] = lambda rows: None,
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
 ) -> Callable[[DataFrame, int], None]:
-    """What `DataStreamWriter.foreachBatch` takes: appends each micro-batch to the table.
+    """What `DataStreamWriter.foreachBatch` takes: appends each micro-batch to the table, or upserts it where the table
+    has a primary key (`kinds`: as of `write_keyed.upsert`).
 
     `user` names the query and its checkpoint: a query that starts on a new checkpoint counts its batches from 0 again
     and needs a new name. `watermark` answers a batch's own, in epoch milliseconds. A batch without rows is no commit.
@@ -39,9 +42,13 @@ def stream_to(
         at = write.stamp(now_ms(), user=user, identifier=number, branch=branch)
         if commit.landed(store, "APPEND", at) is not None:
             return
+        if references.read_head(store, branch).schema.primary_keys:
+            if not rows.isEmpty():
+                write_keyed.upsert(store, rows, dataclasses.replace(at, watermark=watermark(rows)), kinds=kinds)
+            return
         with write.stage(store, rows, at) as groups:
             if staged := groups.get(None, ()):
-                at = write.stamp(now_ms(), user=user, identifier=number, branch=branch, watermark=watermark(rows))
+                at = dataclasses.replace(at, time_ms=now_ms(), watermark=watermark(rows))
                 write.commit_append(store, staged, at)
 
     return batch

@@ -202,7 +202,9 @@ def test_a_call_shows_its_plan_asks_and_is_journaled(table: TableBuilder, capsys
     gone = ask(capsys, "call", warehouse, "CALL sys.delete_tag('d.t', 'w,t')", "--yes", "--settle", "0 s")
     assert gone["plans"][0]["change"]["type"] == "DeleteTags"
     assert set(tags(table)) == {"up"}
-    assert {run.change_kind for run in Journal().runs()} == {"CreateTag", "DeleteTags"}
+    assert main(["call", str(warehouse), "CALL sys.rollback('d.t', 'up')", "--yes"]) == 0
+    assert "done: no file was to be deleted; 2 references removed. Run " in capsys.readouterr().out
+    assert {run.change_kind for run in Journal().runs()} == {"CreateTag", "DeleteTags", "Rollback"}
 
 
 def test_a_call_names_the_table_that_is_there(table: TableBuilder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,8 +12,10 @@ from pyspark.sql import functions as F
 
 from core.errors import Invalid
 from core.formats.paimon import references
-from core.spark import stream, write
+from core.spark import stream, write, write_keyed
+from core.spark.query import query
 from core.store import Store
+from core.table import open_table
 
 T0 = 1_790_000_000_000
 
@@ -72,6 +74,24 @@ def test_a_query_that_dies_after_a_commit_goes_on_without_a_second_one(spark: Sp
     head = references.read_head(store).snapshot
     assert head is not None
     assert (head.commit_user, head.watermark, head.total_rows) == ("query-1", 4, 4)
+
+
+def test_batches_of_a_keyed_table_replace_rows_and_delete_them(spark: SparkSession, tmp_path: Path) -> None:
+    store, clock = Store(str(tmp_path / "default.db" / "t")), itertools.count(T0, 1000)
+    columns, rule = (("id", "INT"), ("v", "STRING")), {"bucket": "1"}
+    write_keyed.create_table(store, columns, primary_keys=["id"], options=rule, time_ms=T0)
+    sink = stream.stream_to(store, user="query-1", kinds="kind", now_ms=lambda: next(clock))
+    first = spark.sql("select 1 id, 'a' v, '+I' kind union all select 2, 'a', '+I'").coalesce(1)
+    then = spark.sql("select 1 id, 'b' v, '+U' kind union all select 2, null, '-D'").coalesce(1)
+    for number, rows in enumerate((first, then, then.limit(0), first.limit(0))):
+        sink(rows, number)
+        sink(rows, number)  # given again
+    assert committed(store) == [(0, 2), (1, 2)]
+    sink(first, 1)
+    assert query(open_table(store.root), "select * from t").table.to_pylist() == [{"id": 1, "v": "b"}]
+    appended = stream.stream_to(store, user="query-2")
+    appended(first.drop("kind").where("id = 2"), 0)
+    assert query(open_table(store.root), "select id from t").table.num_rows == 2
 
 
 def test_a_stream_has_a_name_of_its_own(tmp_path: Path) -> None:

@@ -43,8 +43,7 @@ _NAMES = frozenset(
     tag.automatic-creation tag.batch.customized-name tag.callbacks tag.create-interval tag.create-success-file
     tag.create-time tag.creation-delay tag.creation-period tag.creation-period-duration tag.default-time-retained
     tag.num-retained-max tag.period-formatter tag.time-expire-enabled target-file-size write-buffer-for-append
-    write-buffer-size
-    write-buffer-spillable write-max-writers-to-spill write-only write.batch-memory write.batch-size
+    write-buffer-size write-buffer-spillable write-max-writers-to-spill write-only write.batch-memory write.batch-size
     """.split()
 )
 
