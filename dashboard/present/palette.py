@@ -68,6 +68,6 @@ KINDS: Mapping[str, tuple[str, str]] = {
 OTHER_KIND = ("muted", "circle-open")
 
 SIGNS: Mapping[str, str] = {
-    "added": "+", "removed": "\N{MINUS SIGN}", "compaction": "≡", "tag": "⚑", "branch": "⑂", "consumer": "▲",
+    "added": "+", "removed": "\N{MINUS SIGN}", "compaction": "≡", "tag": "⚑", "branch": "└", "consumer": "▲",
     "freed": "✕", "kept": "✓",
 }  # fmt: skip

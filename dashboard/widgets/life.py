@@ -34,7 +34,6 @@ def draw(opened: Opened, history: History, text: str, live: pa.Table | None) -> 
             st.html(markup.note("info", words.LIFE_NOT_HERE))
         _chart(opened, course)
         columns = {name: grids.text(label) for name, label in words.LIFE_HEADS.items()}
-        columns["count"] = grids.number(words.LIFE_HEADS["count"])
         found = places.stretches(course, opened.zone)
         grids.draw(found, "life.holders", columns=columns, what=words.STRETCHES_NOUN, name="holders")
         plans.command(commands.holders(opened.ref.location, path))

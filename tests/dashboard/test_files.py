@@ -86,8 +86,8 @@ def test_a_life_is_the_same_on_the_page_and_on_the_command_line(
 ) -> None:
     path = gone(made)
     page = open_page("files", warehouse(made), table=TITLE, file=path.rsplit("/", 1)[-1])
-    assert "Born by snapshot 1 (APPEND)" in page.text
-    assert "Removed by snapshot 4 (COMPACT)" in page.text
+    assert "Born by snapshot 1 (Append)" in page.text
+    assert "Removed by snapshot 4 (Compaction)" in page.text
     assert "3 snapshots, 1 tag" in page.text
     assert words.LIFE_NOT_HERE in page.text
     assert cli.main(["holders", str(made.root), path, "--json"]) == 0

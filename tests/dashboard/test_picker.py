@@ -112,7 +112,7 @@ def test_what_is_offered(heads: Heads, tmp_path: Path) -> None:
     assert sorted(first, key=first.__getitem__) == ["end", "branch", "tag", "id"]
     assert shown["3"] == "3 · Append · 2026-01-03 08:00:00 CST · 18 days ago"
     assert shown["tag:v1"] == "⚑ v1 · 4 · Append · 2026-01-04 08:00:00 CST · 17 days ago"
-    assert shown["branch:dev"].startswith("⑂ dev · 5 · Append · ")
+    assert shown["branch:dev"].startswith("└ dev · 5 · Append · ")
     assert shown["branch:dev/tag:v1"].startswith("⚑ branch:dev/v1 · 4")
     assert set(pointing.offered(heads, units.UTC, NOW_MS, heads.line("dev"))) == {
         *("latest", "earliest", "branch:dev", "branch:dev/tag:v1", "branch:dev/4", "branch:dev/5")

@@ -10,9 +10,10 @@ from core.bounds import Bounds
 from core.formats.iceberg.heads import NO_BRANCH
 from core.health import Bucket, Health
 from core.lives import Course, Stretch
-from core.model import MAIN, Holder
+from core.model import MAIN, Holder, Snapshot
 from dashboard.present import units
 from dashboard.present.words.how import Rule
+from dashboard.present.words.timeline import commit_kind
 from dashboard.present.words.told import spoken
 
 FILES_POINT = "Files at"
@@ -106,10 +107,9 @@ LIFE_LIVE = "Live"
 LIFE_HEADS: Mapping[str, str] = {
     "holders_of": "Held by",
     "points": "Points",
-    "count": "How many",
+    "ends": "Goes by itself",
     "since": "From",
     "until": "To",
-    "ends": "Goes by itself",
 }
 LIFE_NOT_HERE = "Not live at the point shown above: it is listed here because other points hold it."
 LIFE_BORN = "Born"
@@ -122,7 +122,7 @@ LIFE_UNKNOWN_END = "by a commit that is no longer retained or cannot be read"
 LIFE_UNKNOWN_NOW = "not known: the newest state cannot be read in full"
 LIFE_NO_LIVE = "live at no point that can be read: only commits name it"
 LIFE_NEVER = "no date: nothing takes its last holder away by itself"
-LIFE_AFTER_COMMITS = "no date: it hangs on commits that are yet to come"
+LIFE_AFTER_COMMITS = "no date is certain: the commits named above are yet to come"
 LIFE_NOW = "with the next expiry: its time is over"
 ROW_KINDS: Mapping[str, str] = {"snapshot": "Snapshots", "tag": "Tags", "changelog": "Changelogs"}
 KIND_NOUNS: Mapping[str, str] = {"snapshot": "snapshot", "tag": "tag", "changelog": "changelog"}
@@ -146,14 +146,20 @@ def life_row(kind: str, branch: str) -> str:
 
 def life_born(found: Course, zone: str) -> str:
     assert found.born is not None
-    who = f"snapshot {found.born.id} ({found.born.kind}), {units.moment(found.born.time_ms, zone)}"
-    return f"by {who}" if found.is_exact else f"in or before {who}; older commits are not retained"
+    who = _commit(found.born, zone)
+    return (
+        f"by {who}" if found.is_exact else f"in or before {who}: the commit before it is not retained or not readable"
+    )
 
 
 def life_removed(found: Course, zone: str) -> str:
     if found.removed is not None:
-        return f"by snapshot {found.removed.id} ({found.removed.kind}), {units.moment(found.removed.time_ms, zone)}"
+        return f"by {_commit(found.removed, zone)}"
     return {True: LIFE_STILL_LIVE, False: LIFE_UNKNOWN_END, None: LIFE_UNKNOWN_NOW}[found.is_live]
+
+
+def _commit(snapshot: Snapshot, zone: str) -> str:
+    return f"snapshot {snapshot.id} ({commit_kind(snapshot.kind)}), {units.moment(snapshot.time_ms, zone)}"
 
 
 def life_live_hover(found: Course) -> str:

@@ -10,9 +10,10 @@ from core.bounds import Bounds
 from core.formats.iceberg.heads import NO_BRANCH
 from core.health import Bucket, Health
 from core.lives import Course, Stretch
-from core.model import MAIN, Holder
+from core.model import MAIN, Holder, Snapshot
 from dashboard.present import units
 from dashboard.present.words.how import Rule
+from dashboard.present.words.zh.timeline import commit_kind
 from dashboard.present.words.zh.told import spoken
 
 FILES_POINT = "文件所在的时间点"
@@ -103,10 +104,9 @@ LIFE_LIVE = "有效"
 LIFE_HEADS: Mapping[str, str] = {
     "holders_of": "占有者",
     "points": "时间点",
-    "count": "数量",
+    "ends": "何时自行消失",
     "since": "从",
     "until": "到",
-    "ends": "何时自行消失",
 }
 LIFE_NOT_HERE = "在上面显示的时间点并不有效：列在这里是因为别的时间点占有它。"
 LIFE_BORN = "诞生"
@@ -119,7 +119,7 @@ LIFE_UNKNOWN_END = "由一个已不再保留或无法读取的提交移除"
 LIFE_UNKNOWN_NOW = "未知：最新状态无法完整读取"
 LIFE_NO_LIVE = "在任何可读取的时间点都不有效：只有提交提到它"
 LIFE_NEVER = "没有日期：没有规则会让它的最后一个占有者自行消失"
-LIFE_AFTER_COMMITS = "没有日期：取决于尚未发生的提交"
+LIFE_AFTER_COMMITS = "没有确定的日期：上面所说的提交尚未发生"
 LIFE_NOW = "下一次过期时：期限已到"
 ROW_KINDS: Mapping[str, str] = {"snapshot": "快照", "tag": "标签", "changelog": "变更日志"}
 KIND_NOUNS: Mapping[str, str] = {"snapshot": "个快照", "tag": "个标签", "changelog": "个变更日志"}
@@ -143,14 +143,18 @@ def life_row(kind: str, branch: str) -> str:
 
 def life_born(found: Course, zone: str) -> str:
     assert found.born is not None
-    who = f"快照 {found.born.id}（{found.born.kind}），{units.moment(found.born.time_ms, zone)}"
-    return who if found.is_exact else f"{who}，或在它之前；更早的提交已不再保留"
+    who = _commit(found.born, zone)
+    return who if found.is_exact else f"{who}，或在它之前：再前一次提交已不再保留，或无法读取"
 
 
 def life_removed(found: Course, zone: str) -> str:
     if found.removed is not None:
-        return f"快照 {found.removed.id}（{found.removed.kind}），{units.moment(found.removed.time_ms, zone)}"
+        return _commit(found.removed, zone)
     return {True: LIFE_STILL_LIVE, False: LIFE_UNKNOWN_END, None: LIFE_UNKNOWN_NOW}[found.is_live]
+
+
+def _commit(snapshot: Snapshot, zone: str) -> str:
+    return f"快照 {snapshot.id}（{commit_kind(snapshot.kind)}），{units.moment(snapshot.time_ms, zone)}"
 
 
 def life_live_hover(found: Course) -> str:
