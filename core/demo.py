@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 from core import apply as applying
 from core import demo_data as data
-from core import demo_twin
+from core import demo_twin, stories
 from core.changes import Expire
 from core.demo_data import Calendar, Load
 from core.errors import Conflict, Invalid, Unsupported
@@ -67,15 +67,15 @@ def _build(root: Store, target: str, calendar: Calendar, tell: Tell) -> None:
     """`target` is where the warehouse will be: Iceberg's metadata names its files by their whole paths."""
     tell("Starting Spark.")
     spark = _quick_spark()
-    questions = [
+    told = [
         _orders(spark, root.at("sales.db/orders"), calendar, tell),
         _clicks(spark, root.at("events.db/clicks"), calendar, tell),
         _customers(spark, root.at("crm.db/customers"), calendar, tell),
     ]
     tell("sales.orders_iceberg: the orders once more, with a roll-back, staged commits and row deletes.")
     source, twin = open_table(root.at("sales.db/orders").location).history(), "sales.db/orders_iceberg"
-    questions.append(demo_twin.build(source, root.at(twin), f"{target}/{twin}", calendar))
-    marker = {"created_ms": calendar.now_ms, "seed": data.SEED, "questions": questions}
+    told.append(demo_twin.build(source, root.at(twin), f"{target}/{twin}", calendar))
+    marker = {"created_ms": calendar.now_ms, "seed": data.SEED, "stories": told}
     root.create(DEMO_MARKER, json.dumps(marker, indent=2).encode() + b"\n")
     tell("Expiring old snapshots of sales.orders; tags keep what they name.")
     _expire(root.at("sales.db/orders"), calendar)
@@ -120,19 +120,8 @@ def _orders(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -
     _month_end_tags(store, calendar, loads[0].days[-1].day)
     _branch(spark, store, calendar)
     tuesday, bad, fix = calendar.bad_tuesday, made[_name(calendar, calendar.bad_tuesday)], made["fix"]
-    return {
-        "table": "sales.orders",
-        "question": f"The report of Wednesday {tuesday + dt.timedelta(days=1)} showed a hundred times the revenue for "
-        f"Tuesday {tuesday}. What did the table say then, and who changed it?",
-        "clicks": [
-            "Home: open sales.orders.",
-            f"Timeline: click snapshot {bad.id}, the load of Wednesday morning.",
-            f"Query at snapshot {bad.id}: select sum(amount) from t where dt = '{tuesday}'.",
-            f"Timeline: click snapshot {fix.id}, the OVERWRITE by the user repair, two days later.",
-            f"Diff {fix.id - 1} to {fix.id}: all files of dt={tuesday} were replaced, nothing else.",
-        ],
-        "answer": f"Snapshot {bad.id} loaded that day in cents; snapshot {fix.id} replaced it two days later.",
-    }
+    wednesday = tuesday + dt.timedelta(days=1)
+    return stories.kept("in cents", wednesday=str(wednesday), tuesday=str(tuesday), bad=bad.id, fix=fix.id)
 
 
 def _name(calendar: Calendar, day: dt.date) -> str:
@@ -186,18 +175,7 @@ def _clicks(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -
     reader = made[f"d{data.EVENT_DAYS - 1}"].id
     store.create("consumer/consumer-fraud-check", f'{{\n  "nextSnapshot" : {reader}\n}}'.encode())
     day, first, again = calendar.doubled_day, made[_name(calendar, calendar.doubled_day)], made["retry"]
-    return {
-        "table": "events.clicks",
-        "question": f"Why does {day} have about twice the clicks of the days around it?",
-        "clicks": [
-            "Home: open events.clicks.",
-            f"Timeline: two commits follow each other within two hours: {first.id} and {again.id}.",
-            f"Diff {first.id} to {again.id}: the same number of rows again, into the same days.",
-            f"Query at snapshot {first.id}: select count(*), count(distinct event_id) from t where dt = '{day}'.",
-            f"Query at snapshot {again.id}: the count doubled, the distinct ids did not.",
-        ],
-        "answer": f"Snapshot {again.id} is a retry of {first.id} that had succeeded already.",
-    }
+    return stories.kept("twice", day=str(day), first=first.id, again=again.id)
 
 
 # crm.customers ------------------------------------------------------------------------------------------------------
@@ -221,20 +199,10 @@ def _customers(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell
     gone = [{"region": data.LOST_REGION}]
     others = {lost_at: lambda: write.overwrite(store, None, gone, _at(lost_at, "cleanup-job"))}
     made = _run(spark, store, loads, " union all ".join(f"({each})" for each in sql), others, whole=True)
-    references.create_tag(store, f"refresh-{calendar.day(23):%Y-%m-%d}", snapshot_id=made["c23"].id)
+    tag = f"refresh-{calendar.day(23):%Y-%m-%d}"
+    references.create_tag(store, tag, snapshot_id=made["c23"].id)
     lost = made[lost_at]
-    return {
-        "table": "crm.customers",
-        "question": f"Where did the customers of the region {data.LOST_REGION} go?",
-        "clicks": [
-            "Home: open crm.customers.",
-            f"Timeline: the rows fall at snapshot {lost.id}; click it.",
-            f"Diff {lost.id - 1} to {lost.id}: every file of region={data.LOST_REGION} was removed, none was added.",
-            f"As-of: the point just before is {lost.id - 1}; the tag refresh-{calendar.day(23):%Y-%m-%d} has them too.",
-            f"Query at snapshot {lost.id - 1}: select count(*) from t where region = '{data.LOST_REGION}'.",
-        ],
-        "answer": f"Snapshot {lost.id}, by cleanup-job, dropped the partition; later loads brought only new customers.",
-    }
+    return stories.kept("dropped", region=data.LOST_REGION, lost=lost.id, before=lost.id - 1, tag=tag)
 
 
 # ----------------------------------------------------------------------------------------------------------------

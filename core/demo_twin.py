@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
+from core import stories
 from core.demo_data import DAY_MS, HOUR_MS, SEED, Calendar
 from core.formats.iceberg import entries
 from core.formats.iceberg.entries import Entry, NewFile, Spec, Stats, stored
@@ -45,7 +46,7 @@ Json = dict[str, Any]
 
 
 def build(source: History, store: Store, location: str, calendar: Calendar) -> dict[str, Any]:
-    """Tell the history of `source` again in `store`, which will be at `location`. Answers the question it poses."""
+    """Tell the history of `source` again in `store`, which will be at `location`. Answers the story it tells."""
     twin = _Twin(source, store, location)
     lost, back = calendar.at(calendar.day(6), 15.7), calendar.at(calendar.day(6), 15.7) + 50 * 60_000
     fixed = next(each for each in source.heads.main.snapshots if each.commit_user == "repair")
@@ -65,21 +66,7 @@ def build(source: History, store: Store, location: str, calendar: Calendar) -> d
     for _, step in sorted(steps, key=lambda each: each[0]):
         step()
     twin.write()
-    during = calendar.day(6)
-    return {
-        "table": "sales.orders_iceberg",
-        "question": f"On {during} from about 15:45 to 16:30 UTC reports missed most of the year. What did readers see, "
-        "and where are those rows now?",
-        "clicks": [
-            "Home: open sales.orders_iceberg.",
-            "Timeline: main's path leads to a delete, and back within the hour; the delete is marked as rolled back.",
-            f"As of {during} 16:00: the snapshot of the delete, because main pointed there then.",
-            "Diff with previous: every file of the days before "
-            f"{old} went, none came; the snapshot after the roll-back has them all.",
-            f"Retention: the rolled-back snapshot goes {KEPT_DAYS} days after its commit, and frees only metadata.",
-        ],
-        "answer": f"cleanup-job deleted the days before {old}; main was rolled back 50 minutes later.",
-    }
+    return stories.kept("rolled back", during=str(calendar.day(6)), old=str(old), days=KEPT_DAYS)
 
 
 class _Twin:

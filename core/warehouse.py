@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from core import stories
 from core.errors import NotFound, SnapscopeError
 from core.formats.iceberg import catalog as catalogs
 from core.formats.iceberg import heads as iceberg_heads
 from core.formats.paimon import heads as paimon_heads
 from core.model import Problem
 from core.store import Store
+from core.stories import Story
 from core.told import told
 
 DEMO_MARKER = ".snapscope-demo"
@@ -157,6 +159,14 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
                 tables.append(TableRef(database, entry.name, f"{location}/{entry.name}", of))
         except SnapscopeError as error:
             problems.append(Problem(inner, told("a table directory that can be listed"), error.message))
+
+
+def what_happened(listing: Warehouse) -> tuple[Story, ...]:
+    """What happened in a demo warehouse, as questions; nothing of any other. `Corrupt` of another marker."""
+    if not listing.is_demo:
+        return ()
+    store = Store(listing.location)
+    return stories.read(store.read(DEMO_MARKER), store.full(DEMO_MARKER)) if store.size(DEMO_MARKER) else ()
 
 
 def is_demo(location: str) -> bool:

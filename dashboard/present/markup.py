@@ -168,7 +168,7 @@ def stack(parts: Sequence[tuple[str, str, int]]) -> str:
 def note(level: str, text: Piece) -> str:
     """One line worth knowing; `level` is info, warning or problem."""
     sign = {"info": "i", "warning": "!", "problem": "✕"}[level]
-    body = text.text if isinstance(text, Html) else _code(text)
+    body = text.text if isinstance(text, Html) else code(text)
     return f'<div class="snap-note {level}"><span class="snap-sign">{sign}</span><span>{body}</span></div>'
 
 
@@ -184,19 +184,19 @@ def rule(parts: Sequence[str], names: Sequence[str]) -> str:
 
 def picked(text: str, level: str = "") -> str:
     """The quiet line under a box that names a point; `level` is problem where it names none."""
-    return f'<div class="snap-picked {level}" title="{escape(text)}">{_code(text)}</div>'
+    return f'<div class="snap-picked {level}" title="{escape(text)}">{code(text)}</div>'
 
 
 def empty(title: str, text: str) -> str:
     """A place with nothing to show: what that means and what to do next."""
-    return f'<div class="snap-empty"><div class="snap-title">{escape(title)}</div><div>{_code(text)}</div></div>'
+    return f'<div class="snap-empty"><div class="snap-title">{escape(title)}</div><div>{code(text)}</div></div>'
 
 
 def error(title: str, message: str, found: Iterable[tuple[str, Piece]]) -> str:
     """An error: what, then file, what still works, what to do."""
     return (
         f'<div class="snap-error" role="alert"><div class="snap-title">{escape(title)}</div>'
-        f"<div>{_code(message)}</div>{facts(found)}</div>"
+        f"<div>{code(message)}</div>{facts(found)}</div>"
     )
 
 
@@ -209,7 +209,7 @@ def head(database: str, name: str, summary: str) -> str:
     )
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """Escaped text in which `…` is set as code."""
     parts = escape(text).split("`")
     return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))

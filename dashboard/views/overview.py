@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core import warehouse
 from core.errors import SnapscopeError
 from core.model import Heads, Tag
 from core.since import mark, since
-from core.warehouse import TableRef
+from core.warehouse import TableRef, Warehouse
 from dashboard import loading, state, visits
 from dashboard.present import home, markup, tree, units, words
 from dashboard.present.notices import Notice
@@ -59,6 +60,7 @@ def draw(place: Place) -> None:
         st.html(markup.note("info", words.NO_MATCH))
     if len(tables) > PAGE_SIZE:
         st.html(markup.note("info", words.capped_tables(PAGE_SIZE, len(tables))))
+    _stories(listing)
     minding, ending = st.columns([3, 2], gap="large")
     with minding:
         st.html(markup.panel_title(words.TO_MIND))
@@ -76,6 +78,22 @@ def draw(place: Place) -> None:
     with ends:
         _ends(found, place.zone)
     _news(told, visit, found, place.now_ms, place.zone)
+
+
+def _stories(listing: Warehouse) -> None:
+    """What a demo has in store, as questions."""
+    with errors.boundary():
+        told = warehouse.what_happened(listing)
+        if told:
+            st.html(markup.panel_title(words.STORIES))
+            st.caption(words.STORIES_HELP)
+        for each in told:
+            with st.expander(tree.label(words.spoken(each.question))):
+                st.html(home.story([words.spoken(click) for click in each.clicks], words.spoken(each.answer)))
+                label = tree.label(words.story_open(each.table, each.point))
+                frame.link(
+                    "timeline", label, ":material/arrow_forward:", table=each.table, point=each.point, window=None
+                )
 
 
 def _remembered() -> tuple[visits.Visit | None, tuple[str, ...]]:

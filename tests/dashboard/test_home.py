@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from core import desk
+from core import desk, stories
 from core.errors import Corrupt
 from core.table import open_table
 from core.units import wall_clock
+from core.warehouse import DEMO_MARKER
 from dashboard import visits
-from dashboard.present import words
+from dashboard.present import tree, words
 from dashboard.present.home import table_facts
 from tests.builders import DAY_MS, TableBuilder
 from tests.dashboard.conftest import Page
@@ -181,3 +184,28 @@ def test_what_is_kept_in_another_form_is_refused_by_its_name(name: str, kept: st
     with pytest.raises(Corrupt, match=name):
         visits.remember({"/t": {"at_ms": 9}}) if name == "visits" else visits.watch("/t", True)
     assert path.read_text() == kept, "it stays as it is"
+
+
+def test_a_demo_asks_what_happened_and_says_the_way_and_the_answer(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    TableBuilder(tmp_path / "events.db" / "clicks").commit([])
+    marker = tmp_path / DEMO_MARKER
+    marker.write_text(json.dumps({"stories": [stories.kept("twice", day="2026-01-02", first=9, again=10)]}))
+    (told,) = stories.read(marker.read_bytes(), str(marker))
+    page = open_page("overview", tmp_path)
+    asked = page.test.expander[0]
+    assert asked.label == tree.label(told.question)
+    links = [each.proto.label.replace("\\", "") for each in page.test.get("page_link")]
+    assert f":material/arrow_forward: {words.story_open('events.clicks', '10')}" in links
+    for said in (*told.clicks, told.answer):
+        assert re.sub("[` ]", "", said) in re.sub(" ", "", page.text)
+    zh = open_page("overview", tmp_path, lang="zh")
+    assert "为什么 2026-01-02 的点击数" in zh.test.expander[0].label.replace("\\", "")
+    for broken in (b"[]", b"{", b'{"stories": [{"name": "x", "values": {}}]}', b'{"stories": [{"name": "twice"}]}'):
+        marker.write_bytes(broken)
+        with pytest.raises(Corrupt, match="stories"):
+            stories.read(broken, str(marker))
+    assert "stories cannot be read" in open_page("overview", tmp_path).text
+    for none in (b"", b'{"created_ms": 1, "questions": []}'):
+        assert stories.read(none, str(marker)) == ()

@@ -14,7 +14,7 @@ import pyarrow.parquet as parquet
 import pytest
 from pyspark.sql import SparkSession
 
-from core import demo
+from core import demo, warehouse
 from core.asof import resolve
 from core.changes import Expire
 from core.errors import Conflict, Invalid, Unsupported
@@ -22,6 +22,7 @@ from core.history import History
 from core.model import HolderKind, ObjectKind
 from core.spark import iceberg, iceberg_files
 from core.spark.query import query
+from core.stories import Story
 from core.table import Table, open_table
 from core.warehouse import DEMO_MARKER, list_tables
 
@@ -44,10 +45,9 @@ def tables(built: tuple[Path, list[str], float]) -> Mapping[str, Table]:
 
 
 @pytest.fixture(scope="module")
-def questions(built: tuple[Path, list[str], float]) -> Mapping[str, dict[str, Any]]:
-    marker = json.loads((built[0] / DEMO_MARKER).read_text())
-    assert marker["created_ms"] == NOW_MS
-    return {each["table"]: each for each in marker["questions"]}
+def told(built: tuple[Path, list[str], float]) -> Mapping[str, Story]:
+    assert json.loads((built[0] / DEMO_MARKER).read_text())["created_ms"] == NOW_MS
+    return {each.table: each for each in warehouse.what_happened(list_tables(str(built[0])))}
 
 
 def one(table: Table, sql: str, at: str) -> tuple[Any, ...]:
@@ -168,9 +168,7 @@ def test_the_twin_has_the_rows_of_its_paimon_table(tables: Mapping[str, Table]) 
         assert rows.sort_by(keys).equals(same.sort_by(keys)), (here, there)
 
 
-def test_the_twin_has_what_only_iceberg_has(
-    tables: Mapping[str, Table], questions: Mapping[str, dict[str, Any]]
-) -> None:
+def test_the_twin_has_what_only_iceberg_has(tables: Mapping[str, Table], told: Mapping[str, Story]) -> None:
     twin = tables[TWIN]
     twin.own.refuse_apply()  # a Hadoop table: actions may run
     history = twin.history()
@@ -186,9 +184,7 @@ def test_the_twin_has_what_only_iceberg_has(
     assert {tag.retained is None for tag in heads.main.tags} == {True, False}
     plan = twin.preview(Expire(), NOW_MS, history)
     assert {ObjectKind.DATA, ObjectKind.MANIFEST, ObjectKind.METADATA} <= set(plan.frees["kind"].to_pylist())
-    named = re.search(r"On (\S+) from", questions[TWIN]["question"])
-    assert named is not None
-    lost = resolve(heads, f"time:{named[1]}T16:00:00Z")
+    lost = resolve(heads, told[TWIN].point)
     assert lost.snapshot.kind == "delete"
     on_disk = {path.relative_to(twin.location).as_posix() for path in Path(twin.location).rglob("*") if path.is_file()}
     unknown = on_disk - set(history.objects["path"].to_pylist())
@@ -199,22 +195,20 @@ def numbers(text: str) -> list[int]:
     return [int(found) for found in re.findall(r"\b\d+\b", text)]
 
 
-def test_the_bad_tuesday_is_found_and_its_repair(
-    tables: Mapping[str, Table], questions: Mapping[str, dict[str, Any]]
-) -> None:
-    asked = questions["sales.orders"]
-    day = re.findall(r"Tuesday (\S+)\.", asked["question"])[0]
-    bad, fix = numbers(asked["answer"])
+def test_the_bad_tuesday_is_found_and_its_repair(tables: Mapping[str, Table], told: Mapping[str, Story]) -> None:
+    asked = told["sales.orders"]
+    day = re.findall(r"Tuesday (\S+)\.", asked.question)[0]
+    bad, fix = numbers(asked.answer)
     sql = f"select sum(amount) from t where dt = '{day}'"
     (wrong,), (before,), (right,) = (one(tables["sales.orders"], sql, str(at)) for at in (bad, fix - 1, fix))
     assert wrong == before == 100 * right
-    assert len(asked["clicks"]) == 5
+    assert len(asked.clicks) == 4
 
 
-def test_the_doubled_day_is_found(tables: Mapping[str, Table], questions: Mapping[str, dict[str, Any]]) -> None:
-    asked = questions["events.clicks"]
-    day = re.findall(r"does (\S+) have", asked["question"])[0]
-    again, first = numbers(asked["answer"])
+def test_the_doubled_day_is_found(tables: Mapping[str, Table], told: Mapping[str, Story]) -> None:
+    asked = told["events.clicks"]
+    day = re.findall(r"does (\S+) have", asked.question)[0]
+    again, first = numbers(asked.answer)
     sql = f"select count(*), count(distinct event_id) from t where dt = '{day}'"
     count, ids = one(tables["events.clicks"], sql, str(first))
     assert count == ids
@@ -224,14 +218,14 @@ def test_the_doubled_day_is_found(tables: Mapping[str, Table], questions: Mappin
     assert one(tables["events.clicks"], late, "latest") == (True,)
 
 
-def test_the_lost_region_is_found(tables: Mapping[str, Table], questions: Mapping[str, dict[str, Any]]) -> None:
-    asked = questions["crm.customers"]
-    lost = numbers(asked["answer"])[0]
+def test_the_lost_region_is_found(tables: Mapping[str, Table], told: Mapping[str, Story]) -> None:
+    asked = told["crm.customers"]
+    lost = numbers(asked.answer)[0]
     sql = "select count(*) > 300 from t where region = 'Nordics'"
     assert [one(tables["crm.customers"], sql, str(at)) for at in (lost - 1, lost)] == [(True,), (False,)]
     valid = "select count(*) from t where valid_to <= valid_from"
     assert one(tables["crm.customers"], valid, "latest") == (0,)
-    assert len(asked["clicks"]) == 5
+    assert len(asked.clicks) == 4
 
 
 def test_nothing_that_exists_is_touched(

@@ -157,6 +157,17 @@ def _tags(names: Sequence[str]) -> str:
     return f"{'tag' if len(names) == 1 else 'tags'} {listed(names, 3)}"
 
 
+# what happened in the demo
+
+STORIES = "What happened here?"
+STORIES_HELP = "Accidents in the past of this demo, each found within five clicks."
+STORY_ANSWER = "Answer"
+
+
+def story_open(table: str, point: str) -> str:
+    return f"Begin at {table}, {point}"
+
+
 # what ends soon, what to mind
 
 ENDS_SOON = "Tags that end within 7 days"

@@ -148,6 +148,17 @@ def since_schema_ids(before: int, now: int) -> str:
     return f"schema {before} 变为 {now}；原来的已不在"
 
 
+# what happened in the demo
+
+STORIES = "这里发生过什么？"
+STORIES_HELP = "这个演示仓库过去的几次事故，每个都能在五次点击之内查明。"
+STORY_ANSWER = "答案"
+
+
+def story_open(table: str, point: str) -> str:
+    return f"从 {table} 的 {point} 开始"
+
+
 # what ends soon, what to mind
 
 ENDS_SOON = "7 天内结束的标签"

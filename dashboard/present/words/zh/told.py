@@ -13,6 +13,7 @@ from dashboard.present.words.zh.told_points import OF_POINTS
 from dashboard.present.words.zh.told_queries import OF_QUERIES
 from dashboard.present.words.zh.told_references import OF_REFERENCES
 from dashboard.present.words.zh.told_runs import OF_RUNS
+from dashboard.present.words.zh.told_stories import OF_STORIES
 
 
 def spoken(text: str) -> str:
@@ -46,4 +47,5 @@ _TOLD: Mapping[str, str] = {
     **OF_QUERIES,
     **OF_REFERENCES,
     **OF_RUNS,
+    **OF_STORIES,
 }
