@@ -28,7 +28,7 @@ def prove(seed: int) -> dict[str, int]:
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="snapscope-differential-") as folder:
         history = make(_judge(), Path(folder) / "default.db" / f"h{seed}", seed)
-        before = differential.rows(_judge(), history.table)
+        before = differential.Before(_judge(), history)
         for change in differential.changes(history, "newest"):
             differential.compare(_judge(), history, change, before, counts)
     return {"histories": 1, **counts}
