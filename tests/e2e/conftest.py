@@ -1,4 +1,4 @@
-"""A real server, a real browser, and the demo warehouse our own Spark pipeline makes."""
+"""One real server, a real browser, and the demo warehouse our own Spark pipeline makes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -56,49 +57,53 @@ def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def own_demo(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the demo that tests change, each something of its own, for one server to serve them all; Iceberg's
-    metadata names its files by whole paths, so without that."""
+    """A copy of the demo that tests change, each something of its own; Iceberg's metadata names its files by whole
+    paths, so without that."""
     copy = tmp_path_factory.mktemp("changed") / "demo"
     return Path(shutil.copytree(demo, copy, ignore=shutil.ignore_patterns("orders_iceberg")))
 
 
-Serve = Callable[[Path], str]
+@pytest.fixture(scope="session")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server looks whether writers still have time: see tests/e2e/serving.py."""
+    return tmp_path_factory.mktemp("hold") / "hold"
+
+
+@pytest.fixture
+def hold(held: Path) -> Iterator[Path]:
+    """While this file is there, whatever is carried out waits for writers before a file goes."""
+    held.touch()
+    yield held
+    held.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """Start the dashboard on a warehouse; answers its address. One server per warehouse."""
-    running: dict[Path, tuple[subprocess.Popen[bytes], str]] = {}
-
-    def start(warehouse: Path) -> str:
-        if warehouse not in running:
-            running[warehouse] = _start(warehouse, tmp_path_factory.mktemp("server") / "log")
-        return running[warehouse][1]
-
-    yield start
-    for process, _ in running.values():
-        process.terminate()
-        process.wait(30)
-
-
-def _start(warehouse: Path, log: Path) -> tuple[subprocess.Popen[bytes], str]:
-    port = free_port()
+def home(demo: Path, held: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the one server, which opens the demo; any other warehouse is named in the address."""
+    port, log = free_port(), tmp_path_factory.mktemp("server") / "log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", f"--server.port={port}"],
+            [sys.executable, "-m", "tests.e2e.serving", str(held), "run", "dashboard/app.py", f"--server.port={port}"],
             cwd=ROOT,
-            env={**os.environ, "SNAPSCOPE_WAREHOUSE": str(warehouse)},
+            env={**os.environ, "SNAPSCOPE_WAREHOUSE": str(demo)},
             stdout=out,
             stderr=subprocess.STDOUT,
         )
-    address = f"http://127.0.0.1:{port}/"
-    deadline = time.monotonic() + 180
+    try:
+        yield _answering(process, f"http://127.0.0.1:{port}/", log)
+    finally:
+        process.terminate()
+        process.wait(300)
+
+
+def _answering(process: subprocess.Popen[bytes], address: str, log: Path) -> str:
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         assert process.poll() is None, log.read_text()
         try:
-            with urllib.request.urlopen(f"{address}_stcore/health", timeout=1) as answer:
+            with urllib.request.urlopen(f"{address}_stcore/health", timeout=10) as answer:
                 if answer.read() == b"ok":
-                    return process, address
+                    return address
         except OSError:
             time.sleep(0.1)
     raise AssertionError(f"the server did not start: {log.read_text()}")
@@ -107,9 +112,10 @@ def _start(warehouse: Path, log: Path) -> tuple[subprocess.Popen[bytes], str]:
 class Reader:
     """Somebody in front of the dashboard."""
 
-    def __init__(self, page: Page, home: str) -> None:
+    def __init__(self, page: Page, home: str, warehouse: Path | None) -> None:
         self.page = page
         self.home = home
+        self.where = "" if warehouse is None else f"warehouse={quote(str(warehouse), safe='')}&"
         self.complaints: list[str] = []
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
@@ -124,7 +130,9 @@ class Reader:
             self.complaints.append(f"asked another server: {request.url}")
 
     def open(self, address: str = "") -> Reader:
-        self.page.goto(self.home + address)
+        """An address of the reader's own warehouse: `page?table=…`."""
+        page, _, asked = address.partition("?")
+        self.page.goto(f"{self.home}{page}?{self.where}{asked}" if self.where else self.home + address)
         return self.settled()
 
     def settled(self) -> Reader:
@@ -202,16 +210,16 @@ class Reader:
 
 
 @pytest.fixture
-def reader(browser: Browser) -> Iterator[Callable[..., Reader]]:
-    """A browser window of a width and a theme, looking at a server."""
+def reader(browser: Browser, home: str) -> Iterator[Callable[..., Reader]]:
+    """A browser window of a width and a theme, looking at the server: at the demo, or at another warehouse."""
     contexts = []
 
-    def look(home: str, width: int = 1440, theme: str = "light", height: int = 900) -> Reader:
+    def look(width: int = 1440, theme: str = "light", height: int = 900, *, warehouse: Path | None = None) -> Reader:
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(PATIENCE_MS)
-        return Reader(page, home)
+        return Reader(page, home, warehouse)
 
     yield look
     for context in contexts:

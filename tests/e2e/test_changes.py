@@ -13,14 +13,14 @@ from core.changes import Expire
 from core.danger import danger
 from core.table import open_table
 from dashboard.present import words
-from tests.e2e.conftest import Reader, Serve
+from tests.e2e.conftest import Reader
 
 ADDRESS = "retention?table=sales.orders&keep_max=12"
 
 
-def test_an_expiry_survives_a_closed_tab(own_demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+def test_an_expiry_survives_a_closed_tab(own_demo: Path, hold: Path, reader: Callable[..., Reader]) -> None:
     location = own_demo / "sales.db" / "orders"
-    me = reader(serve(own_demo)).open(ADDRESS).allow_changes()
+    me = reader(warehouse=own_demo).open(ADDRESS).allow_changes()
     button = me.page.get_by_role("button", name=words.CARRY_OUT)
     expect(button).to_be_disabled()
     confirm = me.page.get_by_role("textbox", name=re.compile("to confirm"))
@@ -35,8 +35,9 @@ def test_an_expiry_survives_a_closed_tab(own_demo: Path, serve: Serve, reader: C
     expect(button).to_have_count(0)  # the plan cannot be submitted again
     me.check()
     me.page.close()  # the change goes on
+    hold.unlink()
 
-    other = reader(serve(own_demo)).open(ADDRESS)
+    other = reader(warehouse=own_demo).open(ADDRESS)
     expect(other.page.get_by_text(re.compile(r"^Done: \d+ files deleted"))).to_be_visible(timeout=300_000)
     other.check()
     other.open("audit?table=sales.orders")  # the journal tells it, whoever was there to see
@@ -49,8 +50,8 @@ def test_an_expiry_survives_a_closed_tab(own_demo: Path, serve: Serve, reader: C
     )
 
 
-def test_a_tag_is_made_from_the_timeline(own_demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
-    me = reader(serve(own_demo)).open("timeline?table=crm.customers")
+def test_a_tag_is_made_from_the_timeline(own_demo: Path, reader: Callable[..., Reader]) -> None:
+    me = reader(warehouse=own_demo).open("timeline?table=crm.customers")
     point = me.snapshots()[0]
     me.click_dot(point).go(words.TAG_HERE).allow_changes()
     name = me.page.get_by_role("textbox", name=words.TAG_NAME)

@@ -10,10 +10,10 @@ from playwright.sync_api import expect
 
 from dashboard.present import words
 from tests.builders import DAY_MS, TableBuilder
-from tests.e2e.conftest import Reader, Serve
+from tests.e2e.conftest import Reader
 
 
-def test_from_the_map_to_a_life(tmp_path: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+def test_from_the_map_to_a_life(tmp_path: Path, reader: Callable[..., Reader]) -> None:
     made = TableBuilder(
         tmp_path / "w" / "shop.db" / "orders",
         columns=(("id", "BIGINT"), ("dt", "STRING")),
@@ -22,7 +22,7 @@ def test_from_the_map_to_a_life(tmp_path: Path, serve: Serve, reader: Callable[.
     )
     for day in ("2026-01-01", "2026-01-02"):
         made.commit([made.file(size, partition=(day,)) for size in (9_000, 1_000)])
-    me = reader(serve(tmp_path / "w"), 900, "dark").open("files?table=shop.orders")
+    me = reader(900, "dark", warehouse=tmp_path / "w").open("files?table=shop.orders")
     page = me.page
 
     def click_first_box() -> None:

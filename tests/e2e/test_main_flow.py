@@ -11,16 +11,16 @@ from playwright.sync_api import expect
 
 from dashboard.present import words
 from tests.builders import STATES
-from tests.e2e.conftest import Reader, Serve
+from tests.e2e.conftest import Reader
 
 TABLE = "sales.orders"
 NAVIGATION = {name: title for name, (title, _) in words.PAGES.items()}
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1440, "light"), (900, "dark")])
-def test_main_flow(demo: Path, serve: Serve, reader: Callable[..., Reader], width: int, theme: str) -> None:
+def test_main_flow(demo: Path, reader: Callable[..., Reader], width: int, theme: str) -> None:
     snapshots = demo / "sales.db" / "orders" / "snapshot"
-    me = reader(serve(demo), width, theme).open()
+    me = reader(width, theme).open()
     page = me.page
     expect(page.locator(".snap-row").nth(4)).not_to_contain_text("…")
     for title in ("crm.customers", "events.clicks", TABLE, f"{TABLE}_iceberg"):
@@ -88,12 +88,13 @@ def test_main_flow(demo: Path, serve: Serve, reader: Callable[..., Reader], widt
     me.settled().check()
 
 
-def test_a_deep_link_is_the_whole_view(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+def test_a_deep_link_is_the_whole_view(reader: Callable[..., Reader]) -> None:
     """What one reader sees, another sees at the same address; Back undoes a step."""
-    me = reader(serve(demo)).open(f"timeline?table={TABLE}")
+    me = reader().open(f"timeline?table={TABLE}")
     points = me.snapshots()
     me.click_dot(points[2]).click_dot(points[5])
-    other = reader(serve(demo)).open(me.page.url.removeprefix(me.home))
+    expect(me.page).to_have_url(re.compile(rf"point={points[5]}$"))
+    other = reader().open(me.page.url.removeprefix(me.home))
     expect(other.page.locator(".snap-panel-title").first).to_have_text(f"Snapshot {points[5]}")
     me.page.go_back()
     expect(me.page.locator(".snap-panel-title").first).to_have_text(f"Snapshot {points[2]}")
@@ -101,16 +102,18 @@ def test_a_deep_link_is_the_whole_view(demo: Path, serve: Serve, reader: Callabl
     other.check()
 
 
-def test_zoom_survives_a_click(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
-    me = reader(serve(demo)).open(f"timeline?table={TABLE}")
+def test_zoom_survives_a_click(reader: Callable[..., Reader]) -> None:
+    me = reader().open(f"timeline?table={TABLE}")
     dots = [dot for dot in me.dots() if dot[0] in me.snapshots()]
     (_, left, y), (_, right, _) = dots[1], dots[5]
+    zoomed = "() => document.querySelector('.js-plotly-plot')._fullLayout.xaxis.range.join()"
+    whole = me.page.evaluate(zoomed)
     me.page.mouse.move(left - 8, y + 12)
     me.page.mouse.down()
     me.page.mouse.move(right + 8, y + 14, steps=5)
     me.page.mouse.up()
     me.page.wait_for_timeout(600)  # sooner, and the click below would be the second of a double click
-    zoomed = "() => document.querySelector('.js-plotly-plot')._fullLayout.xaxis.range.join()"
+    me.page.wait_for_function(f"({zoomed})() !== '{whole}'")
     before = me.page.evaluate(zoomed)
     me.click_dot(dots[3][0])
     expect(me.page.locator(".snap-panel-title").first).to_have_text(f"Snapshot {dots[3][0]}")
@@ -118,9 +121,9 @@ def test_zoom_survives_a_click(demo: Path, serve: Serve, reader: Callable[..., R
     me.check()
 
 
-def test_the_navigation_never_jumps(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+def test_the_navigation_never_jumps(reader: Callable[..., Reader]) -> None:
     """The head of a page stands where it stood, whatever is clicked below it."""
-    me = reader(serve(demo)).open(f"timeline?table={TABLE}")
+    me = reader().open(f"timeline?table={TABLE}")
     head = me.page.locator(".snap-head")
     before = head.bounding_box()
     me.click_dot(me.snapshots()[0])
@@ -129,8 +132,8 @@ def test_the_navigation_never_jumps(demo: Path, serve: Serve, reader: Callable[.
     assert me.page.locator(".snap-head").bounding_box() == before
 
 
-def test_a_query_can_be_cancelled(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
-    me = reader(serve(demo)).open(f"query?table={TABLE}")
+def test_a_query_can_be_cancelled(reader: Callable[..., Reader]) -> None:
+    me = reader().open(f"query?table={TABLE}")
     sql = me.page.get_by_role("textbox", name=words.SQL)
     sql.fill("SELECT sum(hash(a.order_id, b.order_id, c.order_id)) FROM orders a, orders b, orders c")
     sql.press("Control+Enter")
@@ -141,16 +144,16 @@ def test_a_query_can_be_cancelled(demo: Path, serve: Serve, reader: Callable[...
     me.settled().check()
 
 
-def test_a_refused_statement_says_why(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
-    me = reader(serve(demo)).open(f"query?table={TABLE}")
+def test_a_refused_statement_says_why(reader: Callable[..., Reader]) -> None:
+    me = reader().open(f"query?table={TABLE}")
     sql = me.page.get_by_role("textbox", name=words.SQL)
     sql.fill("DROP TABLE orders")
     sql.press("Control+Enter")
     expect(me.page.locator(".snap-error")).to_contain_text(words.ERROR_TITLES["Invalid"], timeout=300_000)
 
 
-def test_two_points_are_compared_by_sql(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
-    me = reader(serve(demo)).open(f"query?table={TABLE}&point=latest&before=earliest").unhurried()
+def test_two_points_are_compared_by_sql(reader: Callable[..., Reader]) -> None:
+    me = reader().open(f"query?table={TABLE}&point=latest&before=earliest").unhurried()
     sql = me.page.get_by_role("textbox", name=words.SQL)
     sql.fill("SELECT (SELECT count(*) FROM t) - (SELECT count(*) FROM t_before) AS more")
     sql.press("Control+Enter")
@@ -162,8 +165,8 @@ def test_two_points_are_compared_by_sql(demo: Path, serve: Serve, reader: Callab
     me.settled().check()
 
 
-def test_a_query_may_hold_its_point(own_demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
-    me = reader(serve(own_demo)).open("query?table=events.clicks&point=9").allow_changes().unhurried()
+def test_a_query_may_hold_its_point(own_demo: Path, reader: Callable[..., Reader]) -> None:
+    me = reader(warehouse=own_demo).open("query?table=events.clicks&point=9").allow_changes().unhurried()
     me.page.get_by_text(words.HOLD).click()
     sql = me.page.get_by_role("textbox", name=words.SQL)
     sql.fill("SELECT count(*) AS held FROM t")
@@ -175,13 +178,11 @@ def test_a_query_may_hold_its_point(own_demo: Path, serve: Serve, reader: Callab
 
 
 @pytest.mark.slow
-def test_density_opens_by_click(
-    tmp_path_factory: pytest.TempPathFactory, serve: Serve, reader: Callable[..., Reader]
-) -> None:
+def test_density_opens_by_click(tmp_path_factory: pytest.TempPathFactory, reader: Callable[..., Reader]) -> None:
     """10,000 snapshots are bars; a bar opens into dots, a dot into its commit, and one button leads back."""
     warehouse = tmp_path_factory.mktemp("many")
     STATES["10,000 snapshots"].build(warehouse)
-    me = reader(serve(warehouse)).open("timeline")
+    me = reader(warehouse=warehouse).open("timeline")
     bar = me.page.locator(".js-plotly-plot .barlayer .point").nth(40)
     box = bar.bounding_box()
     assert box is not None

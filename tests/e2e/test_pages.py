@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from dashboard.present import words
 from tests.builders import STATES, TableBuilder
-from tests.e2e.conftest import Reader, Serve
+from tests.e2e.conftest import Reader
 from tests.places import TABLES
 
 WIDTHS = (1440, 900)
@@ -60,9 +60,9 @@ def too_wide(page: Page) -> list[int]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_everybody_can_read_every_page(demo: Path, serve: Serve, reader: Callable[..., Reader], theme: str) -> None:
+def test_everybody_can_read_every_page(reader: Callable[..., Reader], theme: str) -> None:
     """axe-core finds nothing serious, nothing complains, nothing hangs over the edge."""
-    me = reader(serve(demo), theme=theme)
+    me = reader(theme=theme)
     found = {}
     for name in words.PAGES:
         me.open(view(name, "sales.orders"))
@@ -102,16 +102,14 @@ PLACES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("name", [*PLACES, "a real table"])
-def test_every_page_of_any_table(
-    name: str, demo: Path, tmp_path: Path, serve: Serve, reader: Callable[..., Reader]
-) -> None:
+def test_every_page_of_any_table(name: str, tmp_path: Path, reader: Callable[..., Reader]) -> None:
     """At 900 pixels in the dark: nothing fails unforeseen, nothing complains, nothing lies beyond the edge."""
     warehouse = tmp_path
     if name in PLACES:
         PLACES[name](warehouse)
     else:
         warehouse = TABLES / "paimon"
-    me = reader(serve(demo), 900, "dark")
+    me = reader(900, "dark")
     found = {}
     for page in words.PAGES:
         me.open(address(page, warehouse=str(warehouse)))

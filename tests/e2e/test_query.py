@@ -11,14 +11,14 @@ import pyarrow.parquet as pq
 from playwright.sync_api import expect
 
 from dashboard.present import words
-from tests.e2e.conftest import Reader, Serve
+from tests.e2e.conftest import Reader
 
 TABLE = "sales.orders"
 LONG = 300_000
 
 
-def test_a_question_its_answer_and_the_way_back(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
-    me = reader(serve(demo)).open(f"query?table={TABLE}").unhurried()
+def test_a_question_its_answer_and_the_way_back(reader: Callable[..., Reader]) -> None:
+    me = reader().open(f"query?table={TABLE}").unhurried()
     page = me.page
     sql = page.get_by_role("textbox", name=words.SQL)
     # an example fills the editor through the address; a click on a column writes its name at the cursor
@@ -55,8 +55,8 @@ def test_a_question_its_answer_and_the_way_back(demo: Path, serve: Serve, reader
     me.check()
 
 
-def test_since_when(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
-    me = reader(serve(demo), width=900, theme="dark").open(f"query?table={TABLE}&ask=bisect&from=20&to=24")
+def test_since_when(reader: Callable[..., Reader]) -> None:
+    me = reader(width=900, theme="dark").open(f"query?table={TABLE}&ask=bisect&from=20&to=24")
     page = me.page
     box = page.get_by_role("textbox", name=words.CONDITION)
     box.fill("count(*) > 0")

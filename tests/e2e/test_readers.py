@@ -17,7 +17,7 @@ from core.table import open_table
 from core.warehouse import DEMO_MARKER
 from dashboard.present import words
 from dashboard.present.words import zh
-from tests.e2e.conftest import Reader, Serve
+from tests.e2e.conftest import Reader
 from tests.places import TABLES
 
 NAME, ZONE = "schema_evolved", "Asia/Shanghai"
@@ -36,14 +36,14 @@ def snapshots(table: Path) -> set[int]:
     return {int(path.name.partition("-")[2]) for path in table.glob("snapshot/snapshot-*")}
 
 
-def test_two_readers_one_table(theirs: Path, demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+def test_two_readers_one_table(theirs: Path, hold: Path, reader: Callable[..., Reader]) -> None:
     """One expires while the other has a plan open: submitted twice it runs once, and the other's is refused in words.
 
     They share neither zone nor language nor rules."""
-    home, warehouse = serve(demo), theirs.parents[1]
+    warehouse = theirs.parents[1]
     where = f"retention?warehouse={warehouse}&table=default.{NAME}"
-    one = reader(home).open(f"{where}&keep_max=6&tz={ZONE}")
-    other = reader(home, 900, "dark").open(f"{where}&keep_max=3&lang=zh")
+    one = reader().open(f"{where}&keep_max=6&tz={ZONE}")
+    other = reader(900, "dark").open(f"{where}&keep_max=3&lang=zh")
     for me, kept, said in ((one, 6, words), (other, 3, zh)):
         plan = open_table(str(theirs)).preview(Expire(retain_max=kept), time.time_ns() // 1_000_000)
         phrase = danger(plan, NAME).phrase
@@ -59,6 +59,8 @@ def test_two_readers_one_table(theirs: Path, demo: Path, serve: Serve, reader: C
     assert "keep_max=3" in other.page.url
 
     one.page.get_by_role("button", name=words.CARRY_OUT).evaluate("button => { button.click(); button.click() }")
+    expect(one.page.get_by_text(words.settling(30))).to_be_visible()
+    hold.unlink()
     expect(one.page.get_by_text(re.compile(r"^Done: \d+ files? deleted"))).to_be_visible(timeout=300_000)
     assert snapshots(theirs) == set(range(9, 15))
 
@@ -82,9 +84,9 @@ def travel(me: Reader, step: Callable[[], object], address: str) -> None:
     assert me.page.url == address
 
 
-def test_back_and_forward_and_a_new_window(demo: Path, serve: Serve, reader: Callable[..., Reader]) -> None:
+def test_back_and_forward_and_a_new_window(reader: Callable[..., Reader]) -> None:
     """The browser's own buttons lead through pages and choices; an address taken anywhere opens the same again."""
-    me = reader(serve(demo)).open(f"timeline?table=sales.orders&point=12&tz={ZONE}")
+    me = reader().open(f"timeline?table=sales.orders&point=12&tz={ZONE}")
     title, first = me.page.locator(".snap-panel-title").first, me.page.url
     expect(title).to_have_text("Snapshot 12")
     me.click_dot(next(name for name in me.snapshots() if name != "12"))
@@ -105,7 +107,7 @@ def test_back_and_forward_and_a_new_window(demo: Path, serve: Serve, reader: Cal
     expect(keep).to_have_value("10")
     said = frees.inner_text()
     me.check()
-    other = reader(serve(demo)).open(third.removeprefix(me.home))
+    other = reader().open(third.removeprefix(me.home))
     expect(other.page.locator(".snap-headline").first).to_have_text(said)
     expect(other.page.get_by_role("spinbutton", name=words.KEEP_MAX)).to_have_value("10")
     assert other.page.url == third
