@@ -69,13 +69,7 @@ class Store:
                 remedy="Install the fsspec package of that protocol (s3fs, gcsfs, adlfs, ossfs).",
             ) from error
         except Exception as error:  # some connect, or open an archive, and raise what they like
-            raise Corrupt(
-                "{location!r} could not be opened: {kind}: {error}.",
-                location=location,
-                kind=type(error).__name__,
-                error=error,
-                remedy="Check access and connection, then try again; nothing was changed.",
-            ) from error
+            raise self._unreadable(location, error) from error
         self._fs = fs
         protocol = fs.protocol
         self.protocol: str = protocol if isinstance(protocol, str) else protocol[0]

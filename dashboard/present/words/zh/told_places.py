@@ -75,7 +75,6 @@ OF_PLACES: Mapping[str, str] = {
     "Install the fsspec package of that protocol (s3fs, gcsfs, adlfs, ossfs).": (
         "请安装该协议的 fsspec 包（s3fs、gcsfs、adlfs、ossfs）。"
     ),
-    "{location!r} could not be opened: {kind}: {error}.": "无法打开 {location!r}：{kind}：{error}。",
     "A directory was expected at {relative}, found a file.": "{relative} 处应为目录，实际是文件。",
     "Move the file away, or name the directory that is meant.": "请移走该文件，或指定所要的目录。",
     "There is no file {relative}.": "没有文件 {relative}。",
