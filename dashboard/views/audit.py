@@ -127,12 +127,13 @@ def _list(opened: Opened, journal: Journal, runs: Sequence[Run], found: Sequence
     shown_runs = audit.frame(found[: grids.SHOWN_ROWS], opened.zone)
     if state.get("of") != EVERY_TABLE:
         shown_runs = shown_runs.drop(columns="table")  # it is the same in every line
-    picked = grids.choose(shown_runs, GRID, columns=columns)
+    ids = [run.id for run in found]
+    picked = grids.choose(shown_runs, GRID, columns=columns, names=ids)
     if picked is not None:
-        state.put(run=found[picked].id)
-    elif st.session_state.get(_PICKED) is not None:
+        state.put(run=ids[picked])
+    elif st.session_state.get(_PICKED) == ids:
         state.put(run=None)  # the row was let go
-    st.session_state[_PICKED] = picked
+    st.session_state[_PICKED] = None if picked is None else ids
     _exports(opened, journal, found)
     shown = next((run for run in runs if run.id == state.get("run")), None)
     if shown is None:

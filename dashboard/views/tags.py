@@ -69,6 +69,7 @@ def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
             "cost": grids.number(words.TAG_COST, words.TAG_COST_HELP),
             "later": grids.number(words.TAG_LATER, words.TAG_LATER_HELP),
         },
+        names=[opened.ref.location, line.branch, *frame_["name"]],
     )
     return None if event is None else str(frame_.iloc[event]["name"])
 
@@ -106,7 +107,7 @@ def _replace(opened: Opened, line: Line, name: str) -> None:
 
 def _rename(opened: Opened, line: Line, name: str) -> None:
     with st.expander(words.rename_tag(tree.inline(name)), icon=":material/edit:"):
-        to = (st.text_input(words.TAG_RENAME_TO, key=f"tags.rename.{name}") or "").strip()
+        to = (st.text_input(words.TAG_RENAME_TO, key=plans.cleared(f"tags.rename.{name}")) or "").strip()
         if to:
             plan = loading.plan(frame.read_history(opened.heads), RenameTag(name, to, line.branch), opened.now_ms)
             st.html(markup.headline(plan.headline))
@@ -120,7 +121,8 @@ def _create(opened: Opened, line: Line) -> None:
         return
     st.html(markup.panel_title(words.TAG_CREATE))
     with st.container(horizontal=True, vertical_alignment="bottom", key="tag_form"):
-        name = st.text_input(words.TAG_NAME, key="tags.name", placeholder=words.TAG_NAME_HINT, width=260) or ""
+        asked = plans.cleared("tags.name")
+        name = st.text_input(words.TAG_NAME, key=asked, placeholder=words.TAG_NAME_HINT, width=260) or ""
         picked = picker.pick(
             words.TAG_POINT, opened.heads, name="point", line=line, default="latest", width=inputs.WIDE
         )

@@ -1,8 +1,13 @@
-"""Long tables: sortable, searchable, capped with a notice, downloadable whole."""
+"""Long tables: sortable, searchable, capped with a notice, downloadable whole.
+
+Law: a row is chosen by its name. The browser knows its place alone, so a list of other names is another grid, in which
+nothing is chosen: what is chosen never slips onto another row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -69,11 +74,11 @@ def plain(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> None:
     )
 
 
-def choose(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> int | None:
-    """A table of which one row can be chosen: its place, None while none is."""
+def choose(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any], names: Iterable[object]) -> int | None:
+    """A table of which one row can be chosen: its place, None while none is. `names` tell the rows apart, in order."""
     event = st.dataframe(
         _styled(frame),
-        key=key,
+        key=named(key, names),
         hide_index=True,
         column_config=dict(columns),
         height=_height(frame),
@@ -85,6 +90,11 @@ def choose(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> int 
     return rows[0] if rows and rows[0] < len(frame) else None
 
 
+def named(key: str, names: Iterable[object]) -> str:
+    """The key of the grid that shows rows of these names."""
+    return f"{key}.{hashlib.sha256(repr(list(names)).encode()).hexdigest()[:12]}"
+
+
 def pick(
     frame: pd.DataFrame, key: str, names: Mapping[str, str], chosen: Callable[[str], None], *, name: str, first: str
 ) -> None:
@@ -93,15 +103,17 @@ def pick(
     Numbers go to the browser as they are, so thousands of lines cost little; `name` is the download's file name.
     """
 
+    own = named(key, frame[first])
+
     def answer() -> None:
-        rows = st.session_state[key]["selection"]["rows"]
+        rows = st.session_state[own]["selection"]["rows"]
         if rows:
             chosen(str(frame.iloc[rows[0]][first]))
 
     numbers = {each for each in frame.columns if pd.api.types.is_integer_dtype(frame[each])}
     st.dataframe(
         frame,
-        key=key,
+        key=own,
         hide_index=True,
         column_config={
             each: st.column_config.NumberColumn(label, format="localized") if each in numbers else text(label)

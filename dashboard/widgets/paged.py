@@ -35,7 +35,7 @@ def draw(
     page = min(int(st.session_state.get(at_key, 0)), last)
     shown = as_frame(rows.slice(page * ROWS, ROWS))
     known = {column: config for column, config in columns.items() if column in shown.columns}
-    chosen = grids.choose(shown, f"{key}.{page}.{of}", columns=known)
+    chosen = grids.choose(shown, f"{key}.{page}.{of}", columns=known, names=shown.iloc[:, 0])
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.pages"):
         if last:
             st.button(

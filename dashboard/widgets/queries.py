@@ -76,7 +76,8 @@ def _history(found: list[kept.Entry]) -> None:
     columns = {
         name: grids.number(heads[name]) if name in ("rows", "ms") else grids.text(heads[name]) for name in frame.columns
     }
-    chosen = grids.choose(frame, _CHOSEN, columns=columns)
+    names = [each["at_ms"] for each in found]
+    chosen = grids.choose(frame, _CHOSEN, columns=columns, names=names)
     if chosen is not None:
         restore(found[chosen])
         st.rerun()
