@@ -29,16 +29,19 @@ p { margin: 0.4rem 0; overflow-wrap: anywhere; } .lead, .small, footer { color: 
 footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 0.6rem; font-size: 0.87rem; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.2rem 1rem; margin: 0.5rem 0; }
 dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 0.92rem; }
+.wide { overflow-x: auto; } .wide + .wide { margin-top: 1rem; }
+table { border-collapse: collapse; width: 100%; font-size: 0.92rem; }
 th { text-align: left; color: var(--muted); font-weight: 500; } th, td { padding: 0.22rem 0.8rem 0.22rem 0;
-  border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere;
-  font-variant-numeric: tabular-nums; } .num { text-align: right; white-space: nowrap; }
+  border-bottom: 1px solid var(--line); vertical-align: top; font-variant-numeric: tabular-nums; }
+td:first-child, td:last-child { overflow-wrap: anywhere; } .num { text-align: right; white-space: nowrap; }
 code, pre { font-family: ui-monospace, "Source Code Pro", Consolas, monospace; font-size: 0.92em; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.7rem 0.9rem;
   white-space: pre-wrap; overflow-wrap: anywhere; }
 .note { border-left: 4px solid var(--warn); padding: 0.2rem 0 0.2rem 0.8rem; }
 .note.problem { border-color: var(--freed); }
 .goes { color: var(--freed); } .stays { color: var(--kept); }
+td:last-child:not(.num) { min-width: 7rem; }
+@page { size: landscape; margin: 14mm; }
 @media print { :root { color-scheme: light; } body { max-width: none; padding: 0; font-size: 10.5pt; }
   thead { display: table-header-group; } tr, .note, pre { break-inside: avoid; } h2 { break-after: avoid; } }
 """
@@ -64,8 +67,8 @@ def _of(piece: Piece) -> str:
 
 
 def mono(value: object) -> Html:
-    """An id, a name or a path."""
-    return Html(f"<code>{text(value)}</code>")
+    """An id, a name or a path. The digits of a number stay on one line."""
+    return Html(f"<code{' class=num' if str(value).isdecimal() else ''}>{text(value)}</code>")
 
 
 def marked(kind: str, value: str) -> Html:
