@@ -6,14 +6,11 @@ carries out that very plan or refuses.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import version
-
-import pyarrow as pa
+from collections.abc import Iterable, Sequence
 
 from core import answers, spoken
+from core import report_pieces as pieces
 from core.asof import AsOf
 from core.danger import danger
 from core.diff import Diff, deletes
@@ -27,6 +24,7 @@ from core.sheet import (
     UTC,
     Html,
     Piece,
+    Speak,
     command,
     count,
     exact,
@@ -42,20 +40,18 @@ from core.sheet import (
     size,
     table,
 )
-from core.units import several
+from core.told import both, joined, told
 from core.units import size as rounded
 
-FILES_LISTED = 5_000
-POINTS_LISTED = 1_000
 PARTITIONS_LISTED = 300
 _ALIKE = 4  # so many neighbours with one reason share a line
-_LESS = (
+_LESS = told(
     "What could not be read is missing from every sum here: sizes, rows and files are at least what is told (≥), and "
     "what deleting a tag frees is not told."
 )
-_NOT_EXACT = "Points that cannot be read may hold some of these files, too."
-_FREES = "A file goes if some going point holds it and no remaining point of any branch, tag or changelog does."
-_RUNS = (
+_NOT_EXACT = told("Points that cannot be read may hold some of these files, too.")
+_FREES = told("A file goes if some going point holds it and no remaining point of any branch, tag or changelog does.")
+_RUNS = told(
     "This command runs exactly this plan or refuses: it plans again at the same moment, and where one reference of the "
     "table has changed since, the fingerprint is another one and nothing is touched."
 )
@@ -69,24 +65,26 @@ def of_plan(
     zone: str = UTC,
     native: Sequence[str] = (),
     coming: Forecast | None = None,
+    speak: Speak = str,
 ) -> str:
     """A plan for approval: what goes and why, what keeps the rest, what to mind, and what runs exactly this."""
     asked = danger(plan, heads.name)
-    typed = f" It asks for “{asked.phrase}” to be typed." if asked.phrase else ""
+    typed = told("It asks for “{phrase}” to be typed.", phrase=asked.phrase)
     runs_it = spoken.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint)
-    by_point = _snapshots(heads)
-    goes = [_going(verdict, by_point, zone) for verdict in plan.goes[:POINTS_LISTED]]
-    warnings = [note(each) for each in (*plan.warnings, *(f"{each[:1].upper()}{each[1:]}." for each in asked.why))]
+    by_point = pieces.snapshots(heads)
+    goes = [_going(verdict, by_point, zone) for verdict in plan.goes[: pieces.POINTS_LISTED]]
+    warnings = [note(each) for each in plan.warnings]
+    warnings += [note(told("This plan is grave: {why}.", why=joined(asked.why)))] if asked.why else []
     next_commit = [] if coming is None else [sentence(coming.headline), *(note(each) for each in coming.breaks)]
-    left = plan.orphans.to_pylist()[:FILES_LISTED]
+    left = plan.orphans.to_pylist()[: pieces.FILES_LISTED]
     parts = [
         facts(
             [
                 ("Table", mono(heads.location)),
                 ("Change", _change(plan)),
-                ("Frees", f"{exact(plan.freed_bytes)} in {several(len(plan.frees), 'file')}"),
+                ("Frees", told("{size} in {files}", size=exact(plan.freed_bytes), files=pieces.files(len(plan.frees)))),
                 ("Still held", exact(plan.kept_bytes)),
-                ("Points that go", f"{len(plan.goes):,} of {len(plan.points):,}"),
+                ("Points that go", told("{goes:,} of {all:,}", goes=len(plan.goes), all=len(plan.points))),
                 ("Rules", plan.rules),
                 ("Judged at", moment(plan.now_ms, zone)),
                 ("Fingerprint", mono(plan.fingerprint)),
@@ -96,7 +94,7 @@ def of_plan(
         section(
             "To carry it out",
             command(runs_it),
-            sentence(_RUNS + typed),
+            sentence(both(_RUNS, typed) if asked.phrase else _RUNS),
         ),
         section(
             "What goes",
@@ -107,33 +105,43 @@ def of_plan(
             "Files that go",
             sentence(_FREES),
             table(("Kind", "#Files", "#Bytes"), [(kind, count(n), size(total)) for kind, n, total in plan.by_kind()]),
-            _listed(plan.frees, ("path", "kind", "bytes")),
+            pieces.listed(plan.frees, ("path", "kind", "bytes")),
         )
         if len(plan.frees)
-        else Html(""),
+        else Html(),
         section(
             "Held by nothing afterwards",
-            table(("Path", "Kind", "#Bytes"), [_file(each) for each in left], of=len(plan.orphans), what="files"),
+            table(("Path", "Kind", "#Bytes"), [pieces.file(each) for each in left], of=len(plan.orphans), what="files"),
         ),
         section("Live files that the commit ends", *(sentence(each) for each in plan.notes)),
-        _listed(plan.leaving, LEAVING.names) if len(plan.leaving) else Html(""),
+        pieces.listed(plan.leaving, LEAVING.names) if len(plan.leaving) else Html(),
         section("References that are written", _references(plan)),
         section("The engine's own deletion, beside it", *(sentence(each) for each in native)),
         section("What the next commit does by itself", *next_commit),
     ]
-    return page(f"{title}: {plan.headline}", "A plan, for approval. Nothing was changed.", parts, _foot(heads))
+    return page(
+        told("{title}: {headline}", title=title, headline=plan.headline),
+        "A plan, for approval. Nothing was changed.",
+        parts,
+        pieces.foot(heads),
+        speak,
+    )
 
 
-def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC) -> str:
+def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak: Speak = str) -> str:
     """Which files, columns and options differ between two points."""
     total, location = value.summary, history.heads.location
-    headline = (
-        f"{title}: from {value.a.point} to {value.b.point}, {signed(total['net_rows'])} rows in files, "
-        f"{'−' if total['net_bytes'] < 0 else '+'}{rounded(abs(total['net_bytes']))}"
+    headline = told(
+        "{title}: from {a} to {b}, {rows} rows in files, {bytes}",
+        title=title,
+        a=value.a.point,
+        b=value.b.point,
+        rows=signed(total["net_rows"]),
+        bytes=f"{'−' if total['net_bytes'] < 0 else '+'}{rounded(abs(total['net_bytes']))}",
     )
     sums = [
-        (name.capitalize(), *(_sums(total, name)), *(_sums(total, f"compaction_{name}")))
-        for name in ("added", "removed")
+        (said, *(pieces.sums(total, name)), *(pieces.sums(total, f"compaction_{name}")))
+        for name, said in (("added", told("Added")), ("removed", told("Removed")))
     ]
     heads = ("", "#Files", "#Rows", "#Bytes", "#of it compaction: files", "#rows", "#bytes")
     partitions = [
@@ -148,12 +156,12 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC) -> st
     ]
     columns = ("path", "change", "partition", "rows", "bytes")
     parts = [
-        facts([("Table", mono(location)), ("From", _point(value.a, zone)), ("To", _point(value.b, zone))]),
-        note("The second point is the older one: what was added since reads as removed.")
+        facts([("Table", mono(location)), ("From", pieces.point(value.a, zone)), ("To", pieces.point(value.b, zone))]),
+        note(told("The second point is the older one: what was added since reads as removed."))
         if value.is_backwards
-        else Html(""),
-        section("Files", table(heads, sums), note(missed) if (missed := deletes(value)) else Html("")),
-        section("Commits between", _commits([(str(each.id), each) for each in value.commits], zone)),
+        else Html(),
+        section("Files", table(heads, sums), note(missed) if (missed := deletes(value)) else Html()),
+        section("Commits between", pieces.commits([(str(each.id), each) for each in value.commits], zone)),
         section("Columns", *(sentence(each) for each in value.schema_changes)),
         section("Options", *(sentence(each) for each in value.option_changes)),
         section(
@@ -165,51 +173,67 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC) -> st
                 what="partitions",
             ),
         ),
-        section("Files added", _listed(value.added, columns)),
-        section("Files removed", _listed(value.removed, columns)),
+        section("Files added", pieces.listed(value.added, columns)),
+        section("Files removed", pieces.listed(value.removed, columns)),
         section("To see it again", command(f"{spoken.line('diff', location, value.a.point, value.b.point)}")),
     ]
     return page(
-        headline, "The difference of two points, from manifests; no data was read.", parts, _foot(history.heads)
+        headline,
+        "The difference of two points, from manifests; no data was read.",
+        parts,
+        pieces.foot(history.heads),
+        speak,
     )
 
 
-def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, now_ms: int) -> str:
+def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, now_ms: int, speak: Speak = str) -> str:
     """A table's state: what stands at a point (None: nothing was ever committed), and all that names its history."""
     heads = history.heads
     line = (heads.line(at.branch) if at else None) or heads.main
     schema = at.schema if at else line.schema
-    kept = history.existing
-    shown: list[tuple[str, Piece]] = [
-        ("Table", mono(heads.location)),
-        ("Format", heads.format.capitalize()),
-        ("Read at", moment(now_ms, zone)),
-        ("Everything held", ("≥ " if history.incomplete else "") + exact(history.bytes_of(history.held.over(kept)))),
+    held = history.bytes_of(history.held.over(history.existing))
+    parts = [
+        facts(
+            [
+                ("Table", mono(heads.location)),
+                ("Format", heads.format.capitalize()),
+                ("Read at", moment(now_ms, zone)),
+                (
+                    "Everything held",
+                    exact(held, at_least=bool(history.incomplete)),
+                ),
+            ]
+        )
     ]
-    parts = [facts(shown), *(note(each.sentence(), "problem") for each in history.problems)]
+    parts += [note(each.sentence(), "problem") for each in history.problems]
     parts += [note(each.sentence()) for each in history.warnings]
     parts += [note(_LESS, "problem")] if history.incomplete else []
     if at is not None:
         parts.append(_standing(history, at, zone))
     if schema is not None:
         rows = [
-            (str(each.id), mono(each.name), mono(each.type), "key" if each.name in schema.primary_keys else "", note_)
+            (
+                str(each.id),
+                mono(each.name),
+                mono(each.type),
+                told("key") if each.name in schema.primary_keys else "",
+                told("partition") if each.name in schema.partition_keys else "",
+            )
             for each in schema.fields
-            for note_ in ["partition" if each.name in schema.partition_keys else ""]
         ]
-        parts.append(section(f"Columns (schema {schema.id})", table(("#Id", "Name", "Type", "", ""), rows)))
-    snapshots = [(_before(of.branch, heads) + str(it.id), it) for of in heads.lines for it in of.snapshots[::-1]]
+        parts.append(section(told("Columns (schema {id})", id=schema.id), table(("#Id", "Name", "Type", "", ""), rows)))
+    snapshots = [(pieces.before(of.branch, heads) + str(it.id), it) for of in heads.lines for it in of.snapshots[::-1]]
     readers = [(mono(each.name), mono(each.next_snapshot)) for of in heads.lines for each in of.consumers]
     ends = {point: each.words for point, each in expiries(heads, now_ms).items()}
     parts += [
         section("Tags", _tags(history, zone, now_ms)),
         section("Branches", table(("Branch", "Head", "Committed", "#Snapshots"), _branches(heads, zone))),
         section("Readers", table(("Consumer", "Reads next"), readers)),
-        section("Snapshots", _commits(snapshots, zone, ends=ends)),
+        section("Snapshots", pieces.commits(snapshots, zone, ends=ends)),
         section(
             "Who holds the bytes",
-            sentence("Each file stands in one line: that of the exact set of names that hold it."),
-            note(_NOT_EXACT) if history.incomplete else Html(""),
+            sentence(told("Each file stands in one line: that of the exact set of names that hold it.")),
+            note(_NOT_EXACT) if history.incomplete else Html(),
             table(
                 ("Held by exactly", "#Files", "#Bytes"),
                 [
@@ -221,11 +245,12 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
         section("Options", table(("Option", "Value"), [(mono(k), mono(v)) for k, v in sorted(line.options.items())])),
     ]
     if at is not None:
-        parts.append(section(f"Partitions at {at.point}", _partitions(history, at)))
+        parts.append(section(told("Partitions at {point}", point=at.point), _partitions(history, at)))
     again = ["report", heads.location, *(["--at", at.point] if at else []), "-o", "report.html"]
     parts.append(section("To make it again", command(spoken.line(*again))))
-    where = "without any commit" if at is None else f"at {at.point}"
-    return page(f"{title} {where}", "The state of a table, from its metadata; no data was read.", parts, _foot(heads))
+    name = told("{title} without any commit", title=title)
+    name = name if at is None else told("{title} at {point}", title=title, point=at.point)
+    return page(name, "The state of a table, from its metadata; no data was read.", parts, pieces.foot(heads), speak)
 
 
 # a plan ---------------------------------------------------------------------------------------------------------------
@@ -233,13 +258,13 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
 
 def _change(plan: Plan) -> str:
     kind = "".join(f" {each.lower()}" if each.isupper() else each for each in type(plan.change).__name__).strip()
-    return f"{kind.capitalize()}, branch {plan.change.branch}"
+    return told("{kind}, branch {branch}", kind=kind.capitalize(), branch=plan.change.branch)
 
 
 def _going(verdict: Verdict, by_point: dict[str, Snapshot], zone: str) -> tuple[Piece, ...]:
     at = by_point.get(verdict.point)
     who = (moment(at.time_ms, zone), at.commit_user) if at else ("—", "—")
-    return (mono(verdict.point), marked("goes", "goes"), *who, "; ".join(verdict.reasons))
+    return (mono(verdict.point), marked("goes", told("goes")), *who, joined(verdict.reasons))
 
 
 def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
@@ -247,7 +272,7 @@ def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
     rows: list[tuple[Piece, ...]] = []
     stays = [verdict for verdict in points if verdict.keep]
     for reasons, alike in itertools.groupby(stays, key=lambda each: each.reasons):
-        names, why = [each.point for each in alike], "; ".join(reasons)
+        names, why = [each.point for each in alike], joined(reasons)
         if len(names) < _ALIKE:
             rows += [(mono(name), "1", why) for name in names]
         else:
@@ -257,10 +282,13 @@ def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
 
 def _references(plan: Plan) -> Html:
     """Reference files that go, are made or are written anew, in order."""
-    rows: list[tuple[Piece, ...]] = [(marked("goes", "goes"), mono(path)) for path, _ in plan.removes]
-    rows += [("made", mono(path)) for path in plan.leaves]
-    rows += [("set" if step.after is not None else marked("goes", "goes"), mono(step.path)) for step in plan.steps]
-    return table(("", "File"), rows[:FILES_LISTED], of=len(rows), what="references")
+    rows: list[tuple[Piece, ...]] = [(marked("goes", told("goes")), mono(path)) for path, _ in plan.removes]
+    rows += [(told("made"), mono(path)) for path in plan.leaves]
+    rows += [
+        (told("set") if step.after is not None else marked("goes", told("goes")), mono(step.path))
+        for step in plan.steps
+    ]
+    return table(("", "File"), rows[: pieces.FILES_LISTED], of=len(rows), what="references")
 
 
 # a table --------------------------------------------------------------------------------------------------------------
@@ -272,15 +300,15 @@ def _standing(history: History, at: AsOf, zone: str) -> Html:
     less = position in history.incomplete
     totals = history.totals
     return section(
-        f"At {at.point}",
+        told("At {point}", point=at.point),
         facts(
             [
-                ("Snapshot", _point(at, zone)),
+                ("Snapshot", pieces.point(at, zone)),
                 ("Commit", at.snapshot.kind),
                 ("By", mono(at.snapshot.commit_user)),
                 ("Rows in files", count(at.snapshot.total_rows)),
                 ("Files", count(int(totals.files[position]), at_least=less)),
-                ("Bytes", ("≥ " if less else "") + exact(int(totals.bytes[position]))),
+                ("Bytes", exact(int(totals.bytes[position]), at_least=less)),
             ]
         ),
     )
@@ -311,7 +339,7 @@ def _tags(history: History, zone: str, now_ms: int) -> Html:
     costs = {each["point"]: each for each in answers.tag_costs(history, now_ms)}
     rows = []
     for (branch, name), tag in tags.items():
-        prefix = _before(branch, history.heads)
+        prefix = pieces.before(branch, history.heads)
         cost = costs.get(f"{prefix}tag:{name}", {})
         rows.append(
             (
@@ -324,7 +352,7 @@ def _tags(history: History, zone: str, now_ms: int) -> Html:
             )
         )
     heads = ("Tag", "Snapshot", "Committed", "#Frees now", "#After the policy", "Goes by itself")
-    return table(heads, rows[:POINTS_LISTED], of=len(rows), what="tags")
+    return table(heads, rows[: pieces.POINTS_LISTED], of=len(rows), what="tags")
 
 
 def _branches(heads: Heads, zone: str) -> list[tuple[Piece, ...]]:
@@ -335,66 +363,3 @@ def _branches(heads: Heads, zone: str) -> list[tuple[Piece, ...]]:
             at = (mono(head.id), moment(head.time_ms, zone)) if head else ("—", "—")
             rows.append((mono(line.branch), *at, count(len(line.snapshots))))
     return rows
-
-
-# shared ---------------------------------------------------------------------------------------------------------------
-
-
-def _commits(found: Sequence[tuple[str, Snapshot]], zone: str, ends: dict[str, str] | None = None) -> Html:
-    rows: list[tuple[Piece, ...]] = []
-    for point, each in found[:POINTS_LISTED]:
-        who, own = mono(each.commit_user or "—"), (ends.get(point, "—"),) if ends else ()
-        when, changed = moment(each.time_ms, zone), signed(each.delta_rows)
-        rows.append((mono(point), when, each.kind, who, count(each.total_rows), changed, *own))
-    heads = ("Snapshot", "Committed", "Commit", "By", "#Rows", "#Rows ±", *(("Goes by itself",) if ends else ()))
-    return table(heads, rows, of=len(found), what="snapshots")
-
-
-def _listed(files: pa.Table, columns: Sequence[str]) -> Html:
-    rows = [_file({name: each[name] for name in columns}) for each in files.slice(0, FILES_LISTED).to_pylist()]
-    heads = [f"{'#' if name in ('rows', 'bytes') else ''}{name.capitalize()}" for name in columns]
-    return table(heads, rows, of=len(files), what="files")
-
-
-def _file(each: dict[str, object]) -> tuple[Piece, ...]:
-    made: list[Piece] = []
-    for name, value in each.items():
-        if isinstance(value, int):
-            made.append(size(value) if name == "bytes" else count(value))
-        else:
-            made.append("—" if value is None else mono(value) if name in ("path", "partition") else str(value))
-    return tuple(made)
-
-
-def _sums(total: Mapping[str, int], name: str) -> tuple[Piece, ...]:
-    return count(total[f"{name}_files"]), count(total[f"{name}_rows"]), size(total[f"{name}_bytes"])
-
-
-def _point(at: AsOf, zone: str) -> Html:
-    told = f"snapshot {at.snapshot.id}, committed {moment(at.snapshot.time_ms, zone)}"
-    return Html(f"{mono(at.point).text} ({told})")
-
-
-def _snapshots(heads: Heads) -> dict[str, Snapshot]:
-    found: dict[str, Snapshot] = {}
-    for line in heads.lines:
-        before = _before(line.branch, heads)
-        found |= {f"{before}{each.id}": each for each in line.snapshots}
-        found |= {f"{before}tag:{tag.name}": tag.snapshot for tag in line.tags}
-        found |= {f"{before}changelog:{each.id}": each for each in line.changelogs}
-    return found
-
-
-def _before(branch: str, heads: Heads) -> str:
-    """What stands before a point's name."""
-    return "" if branch == heads.main.branch else f"branch:{branch}/"
-
-
-def _foot(heads: Heads) -> str:
-    """What the report was made of, so that two of the same state can be told from two of different ones."""
-    found = sorted(heads.references.items())
-    digest = hashlib.sha256(b"".join(f"{path}\0{len(content)}\0".encode() + content for path, content in found))
-    return (
-        f"Snapscope {version('snapscope')}. Sizes in decimal units: 1 kB is 1,000 bytes. Rows as files hold them, "
-        f"before keys are merged. State of the table's references: SHA-256 {digest.hexdigest()}."
-    )

@@ -7,12 +7,13 @@ neither the page nor its reader. The page loads and runs nothing; its own policy
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from core.errors import Invalid
+from core.told import literal, told
 from core.units import printable
 from core.units import size as rounded
 
@@ -47,33 +48,45 @@ td:last-child:not(.num) { min-width: 7rem; }
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Html:
+Speak = Callable[[str], str]
+
+
+class Tag(str):
     """Finished HTML, not to be escaped again."""
 
-    text: str
+
+@dataclass(frozen=True, slots=True)
+class Html:
+    """Tags, and texts that are still to be said in a language and escaped."""
+
+    parts: tuple[str, ...] = ()
 
 
 Piece = str | Html
 
 
-def text(value: object) -> str:
+def html(*pieces: Piece) -> Html:
+    """One piece after another."""
+    return Html(tuple(part for piece in pieces for part in (piece.parts if isinstance(piece, Html) else (piece,))))
+
+
+def _text(value: str, speak: Speak) -> str:
     """Escaped text in which no character is invisible or turns the line around."""
-    return escape(printable(str(value)))
+    return value if isinstance(value, Tag) else escape(printable(speak(value)))
 
 
-def _of(piece: Piece) -> str:
-    return piece.text if isinstance(piece, Html) else text(piece)
+def _in(tag: str, *pieces: Piece, kind: str = "") -> Html:
+    return html(Tag(f'<{tag} class="{kind}">' if kind else f"<{tag}>"), *pieces, Tag(f"</{tag}>"))
 
 
 def mono(value: object) -> Html:
     """An id, a name or a path. The digits of a number stay on one line."""
-    return Html(f"<code{' class=num' if str(value).isdecimal() else ''}>{text(value)}</code>")
+    return _in("code", str(value), kind="num" if str(value).isdecimal() else "")
 
 
 def marked(kind: str, value: str) -> Html:
     """A word in the hue of what it says: `goes` or `stays`."""
-    return Html(f'<span class="{kind}">{text(value)}</span>')
+    return _in("span", value, kind=kind)
 
 
 def count(value: int | None, *, at_least: bool = False) -> str:
@@ -87,14 +100,15 @@ def signed(value: int | None) -> str:
 def size(value: int | None, *, at_least: bool = False) -> Html:
     """`71.3 GB`, and the exact number of bytes on hover."""
     if value is None:
-        return Html("—")
-    shown = ("−" if value < 0 else "") + rounded(abs(value))
-    return Html(f'<span title="{value:,} bytes">{"≥ " if at_least else ""}{shown}</span>')
+        return html("—")
+    shown = ("≥ " if at_least else "") + ("−" if value < 0 else "") + rounded(abs(value))
+    return html(Tag('<span title="'), told("{bytes:,} bytes", bytes=value), Tag('">'), shown, Tag("</span>"))
 
 
-def exact(value: int) -> str:
+def exact(value: int, *, at_least: bool = False) -> str:
     """`71.3 GB (71,312,345,678 bytes)`: paper has no hover."""
-    return f"{rounded(value)} ({value:,} bytes)"
+    shown = ("≥ " if at_least else "") + rounded(value)
+    return told("{size} ({bytes:,} bytes)", size=shown, bytes=value)
 
 
 def moment(ms: int | None, zone: str) -> str:
@@ -119,53 +133,54 @@ def _zone(name: str) -> dt.tzinfo:
 
 def section(title: str, *parts: Html) -> Html:
     """A heading with what stands under it; nothing where nothing stands there."""
-    body = "".join(part.text for part in parts)
-    return Html(f"<section><h2>{text(title)}</h2>{body}</section>" if body else "")
+    body = html(*parts)
+    return _in("section", _in("h2", literal(title)), body) if body.parts else body
 
 
 def sentence(value: Piece, kind: str = "") -> Html:
-    return Html(f'<p class="{kind}">{_of(value)}</p>' if kind else f"<p>{_of(value)}</p>")
+    return _in("p", value, kind=kind)
 
 
 def note(value: str, kind: str = "warning") -> Html:
-    return Html(f'<p class="note {kind}">{text(value)}</p>')
+    return _in("p", value, kind=f"note {kind}")
 
 
 def command(value: str) -> Html:
-    return Html(f"<pre>{text(value)}</pre>")
+    return _in("pre", value)
 
 
 def facts(pairs: Iterable[tuple[str, Piece]]) -> Html:
-    return Html(f"<dl>{''.join(f'<dt>{text(name)}</dt><dd>{_of(value)}</dd>' for name, value in pairs)}</dl>")
+    return _in(
+        "dl", *(_in(tag, piece) for name, value in pairs for tag, piece in (("dt", literal(name)), ("dd", value)))
+    )
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Piece]], *, of: int | None = None, what: str = "") -> Html:
     """A table; a head that begins with `#` is of numbers. `of` is how many `what` there are where not all are shown."""
     if not rows:
-        return Html("")
-    right = [head.startswith("#") for head in heads]
+        return Html()
+    kinds = ["num" if head.startswith("#") else "" for head in heads]
 
-    def line(tag: str, cells: Iterable[Piece]) -> str:
-        made = (
-            f"<{tag}{' class=num' if number else ''}>{_of(cell)}</{tag}>"
-            for cell, number in zip(cells, right, strict=True)
-        )
-        return f"<tr>{''.join(made)}</tr>"
+    def line(tag: str, cells: Iterable[Piece]) -> Html:
+        return _in("tr", *(_in(tag, cell, kind=kind) for cell, kind in zip(cells, kinds, strict=True)))
 
-    head = line("th", [each.removeprefix("#") for each in heads])
-    body = "".join(line("td", row) for row in rows)
-    less = note(f"The first {len(rows):,} of {of:,} {what} are listed.").text if of and of > len(rows) else ""
-    return Html(f'<div class="wide"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>{less}')
+    head = _in("thead", line("th", [literal(each.removeprefix("#")) for each in heads]))
+    made = _in("div", _in("table", head, _in("tbody", *(line("td", row) for row in rows))), kind="wide")
+    if not of or of <= len(rows):
+        return made
+    less = told("The first {shown:,} of {all:,} {what} are listed.", shown=len(rows), all=of, what=literal(what))
+    return html(made, note(less))
 
 
-def page(title: str, lead: str, parts: Iterable[Html], foot: str) -> str:
-    """The whole document. `lead` stands under the title, `foot` at the end."""
-    body = "".join(part.text for part in parts)
+def page(title: str, lead: str, parts: Iterable[Html], foot: str, speak: Speak = str) -> str:
+    """The whole document. `lead` stands under the title, `foot` at the end; `speak` says what is told in a language."""
+    body = html(
+        _in("header", _in("h1", title), _in("p", literal(lead), kind="lead")), _in("main", *parts), _in("footer", foot)
+    )
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="{_text(told("en"), speak)}"><head><meta charset="utf-8">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text(title)}</title><style>{_STYLE}</style></head><body>"
-        f'<header><h1>{text(title)}</h1><p class="lead">{text(lead)}</p></header>'
-        f"<main>{body}</main><footer>{text(foot)}</footer></body></html>\n"
+        f"<title>{_text(title, speak)}</title><style>{_STYLE}</style></head><body>"
+        f"{''.join(_text(part, speak) for part in body.parts)}</body></html>\n"
     )

@@ -241,11 +241,8 @@ class Store:
         """
         if other := _elsewhere(relative):
             if other[0].protocol == self.protocol and f"{other[0].root}/".startswith(f"{self.root}/"):
-                raise Invalid(
-                    "{relative} lies in the table, where it has another name; it was kept.",
-                    relative=relative,
-                    path=relative,
-                )
+                said = told("{path} lies in the table, where it has another name; it was kept.", path=relative)
+                raise Invalid(said, path=relative)
             return other[0].delete(other[1])
         path = self.full(relative)
         if self.is_local and not os.path.realpath(path).startswith(os.path.realpath(self.root) + os.sep):

@@ -19,27 +19,35 @@ from dashboard.widgets.frame import Opened
 
 
 def of_table(opened: Opened, history: History, at: AsOf) -> None:
+    speak = words.spoken  # the reader's own: what is made on a click is made on another thread
+
     def made() -> str:
-        return report.of_table(history, at, opened.ref.title, zone=opened.zone, now_ms=opened.now_ms)
+        return report.of_table(history, at, opened.ref.title, zone=opened.zone, now_ms=opened.now_ms, speak=speak)
 
     _button(words.REPORT_OF_TABLE, words.REPORT_OF_TABLE_HELP, made, f"{opened.ref.title}-{at.point}", "table")
 
 
 def of_diff(opened: Opened, history: History, found: Diff) -> None:
+    speak = words.spoken
+
     def made() -> str:
-        return report.of_diff(found, history, opened.ref.title, zone=opened.zone)
+        return report.of_diff(found, history, opened.ref.title, zone=opened.zone, speak=speak)
 
     name = f"{opened.ref.title}-{found.a.point}-{found.b.point}"
     _button(words.REPORT_OF_DIFF, words.REPORT_OF_DIFF_HELP, made, name, "diff")
 
 
 def of_plan(opened: Opened, plan: Plan) -> None:
+    speak = words.spoken
+
     def made() -> str:
         history = loading.history(opened.heads)
         is_expiry = isinstance(plan.change, Expire)
         coming = loading.forecast(history, plan.now_ms, plan.change.branch) if is_expiry else None
         native = loading.native(history, plan)
-        return report.of_plan(plan, opened.heads, opened.ref.title, zone=opened.zone, native=native, coming=coming)
+        return report.of_plan(
+            plan, opened.heads, opened.ref.title, zone=opened.zone, native=native, coming=coming, speak=speak
+        )
 
     name = f"plan-{opened.ref.title}-{plan.fingerprint[:12]}"
     _button(words.REPORT_OF_PLAN, words.REPORT_OF_PLAN_HELP, made, name, plan.fingerprint)

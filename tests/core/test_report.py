@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core import answers, report
+from core import answers, report, sheet
 from core.asof import resolve
 from core.changes import DeleteTags, Expire
 from core.cli import main
@@ -81,14 +81,14 @@ def table(tmp_path: Path) -> Table:
     return open_table(str(made.root))
 
 
-def three(table: Table, zone: str = "UTC") -> dict[str, str]:
+def three(table: Table, zone: str = "UTC", speak: sheet.Speak = str) -> dict[str, str]:
     history = table.history()
     a, b = (resolve(history.heads, point) for point in ("2", "8"))
     plan = table.preview(Expire(retain_max=3, retain_min=1, older_than_ms=NOW_MS), NOW_MS, history)
     return {
-        "plan": report.of_plan(plan, history.heads, HOSTILE, zone=zone, native=(HOSTILE,)),
-        "diff": report.of_diff(diff(history, a, b), history, HOSTILE, zone=zone),
-        "state": report.of_table(history, b, HOSTILE, zone=zone, now_ms=NOW_MS),
+        "plan": report.of_plan(plan, history.heads, HOSTILE, zone=zone, native=(HOSTILE,), speak=speak),
+        "diff": report.of_diff(diff(history, a, b), history, HOSTILE, zone=zone, speak=speak),
+        "state": report.of_table(history, b, HOSTILE, zone=zone, now_ms=NOW_MS, speak=speak),
     }
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from core.cli import main
 from core.journal import Journal
+from core.table import open_table
 from dashboard.present import words
+from dashboard.present.words import zh
 from dashboard.widgets import reports
 from tests.builders import DAY_MS, TableBuilder
-from tests.core.test_report import Reader, commanded
+from tests.core.test_report import HOSTILE, Reader, commanded, three
 from tests.dashboard.conftest import Page
 
 Made = dict[str, Callable[[], str]]
@@ -60,3 +64,16 @@ def test_pages_offer_reports_of_what_they_show(tmp_path: Path, open_page: Callab
     assert main([*spoken, "--yes", "--settle", "0 s"]) == 0, shlex.join(spoken)
     (run,) = Journal().runs()
     assert run.fingerprint == spoken[spoken.index("--plan") + 1]
+
+
+def test_reports_are_in_the_readers_language(tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "orders", step_ms=DAY_MS, options={"snapshot.time-retained": "1 h"})
+    for number in range(8):
+        table.commit([table.file(1_000 + number, rows=10)], table.live()[:1])
+    table.tag("kept", 2)
+    for kind, text in three(open_table(str(table.root)), speak=zh.spoken).items():
+        assert '<html lang="zh-CN">' in text
+        said = re.sub(r"<pre>.*?</pre>|<style>.*?</style>|<[^>]+>", "\n", text, flags=re.DOTALL)
+        lines = unescape(said).replace(HOSTILE, "").splitlines()
+        assert [line for line in lines if re.search(r"[A-Za-z]{3,} [a-z]{2,}", line)] == [], kind
+    assert '<html lang="en">' in three(open_table(str(table.root)))["diff"]

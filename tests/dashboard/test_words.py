@@ -140,26 +140,27 @@ def test_every_word_stands_in_chinese(module: str) -> None:
 
 
 UNSEEN = "core/(cli/|serve|demo|formats/paimon/alter|spark/(write|stream|split_keyed|key_files))"  # by pages
+LABELS, NAMED = frozenset("section facts table page".split()), ("remedy", "what")
 ERRORS = frozenset("NotFound Invalid Conflict Corrupt Unsupported SnapscopeError Unknown".split())
 
 
 def templates(tree: ast.AST) -> Iterator[str]:
-    """The literals that `told`, `counted` and errors are made with, at once or by a name of the same function."""
+    """The literals that `told`, `counted`, errors and labels of reports are made with, at once or by a name of the same
+    function."""
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef | ast.Module):
             continue
         named = [node for node in ast.walk(function) if is_named(node)]
         for call in ast.walk(function):
-            if not isinstance(call, ast.Call):
+            name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
+            if name not in ERRORS | LABELS | {"told", "counted"}:
                 continue
-            name = getattr(call.func, "id", "")
-            remedies = [each.value for each in call.keywords if each.arg == "remedy"] if name in ERRORS else []
-            sentences = [*call.args[name == "counted" :], *remedies] if name in ERRORS | {"told", "counted"} else []
-            for asked in sentences:
+            sentences = [*call.args[name == "counted" :], *(each.value for each in call.keywords if each.arg in NAMED)]
+            for asked in sentences if name != "told" else call.args:
                 asked = asked.value if isinstance(asked, ast.Starred) else asked
                 is_name = isinstance(asked, ast.Name) and name not in ERRORS
                 for given in [node.value for node in named if is_name and node.targets[0].id == asked.id] or [asked]:
-                    yield from literals(given)
+                    yield from (text.removeprefix("#") if name in LABELS else text for text in literals(given))
 
 
 def literals(given: ast.expr) -> Iterator[str]:
@@ -168,7 +169,7 @@ def literals(given: ast.expr) -> Iterator[str]:
             yield text
         case ast.IfExp(body=body, orelse=orelse):
             yield from (*literals(body), *literals(orelse))
-        case ast.BoolOp(values=values) | ast.Tuple(elts=values):
+        case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values):
             yield from (text for each in values for text in literals(each))
 
 

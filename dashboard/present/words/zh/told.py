@@ -12,6 +12,7 @@ from dashboard.present.words.zh.told_plans import OF_PLANS
 from dashboard.present.words.zh.told_points import OF_POINTS
 from dashboard.present.words.zh.told_queries import OF_QUERIES
 from dashboard.present.words.zh.told_references import OF_REFERENCES
+from dashboard.present.words.zh.told_reports import OF_REPORTS
 from dashboard.present.words.zh.told_runs import OF_RUNS
 from dashboard.present.words.zh.told_stories import OF_STORIES
 
@@ -46,6 +47,7 @@ _TOLD: Mapping[str, str] = {
     **OF_POINTS,
     **OF_QUERIES,
     **OF_REFERENCES,
+    **OF_REPORTS,
     **OF_RUNS,
     **OF_STORIES,
 }

@@ -79,8 +79,8 @@ OF_PLACES: Mapping[str, str] = {
     "Move the file away, or name the directory that is meant.": "请移走该文件，或指定所要的目录。",
     "There is no file {relative}.": "没有文件 {relative}。",
     "{relative} exists already.": "{relative} 已存在。",
-    "{relative} lies in the table, where it has another name; it was kept.": (
-        "{relative} 位于表内，在那里另有名称；予以保留。"
+    "{path} lies in the table, where it has another name; it was kept.": (
+        "{path} 位于表内，在那里另有名称；予以保留。"
     ),
     "This disk has no hard links ({strerror}), so files cannot be created exclusively on it.": (
         "这块磁盘不支持硬链接（{strerror}），因此无法在其上独占创建文件。"
