@@ -68,12 +68,18 @@ def _table(found: Sequence[Finding]) -> None:
     st.html(_lines(found))
 
 
+def _sign(found: Finding) -> markup.Html:
+    if found.level == doctor.OK and found.remedy:  # not there, and nothing here needs it
+        return markup.muted(words.DOCTOR_ABSENT)
+    return markup.chip(_SIGNS[found.level], words.DOCTOR_LEVELS[found.level])
+
+
 def _lines(found: Sequence[Finding]) -> str:
     """The findings of a group, the worst first."""
     ordered = sorted(found, key=lambda each: doctor.LEVELS.index(each.level))
     rows = [
         (
-            markup.chip(_SIGNS[each.level], words.DOCTOR_LEVELS[each.level]),
+            _sign(each),
             each.name,
             markup.join([each.found, markup.muted(f"→ {words.spoken(each.remedy)}")] if each.remedy else [each.found]),
         )

@@ -122,7 +122,7 @@ def _create(opened: Opened, line: Line) -> None:
     st.html(markup.panel_title(words.TAG_CREATE))
     with st.container(horizontal=True, vertical_alignment="bottom", key="tag_form"):
         asked = plans.cleared("tags.name")
-        name = st.text_input(words.TAG_NAME, key=asked, placeholder=words.TAG_NAME_HINT, width=260) or ""
+        name = st.text_input(words.TAG_NAME, key=asked, placeholder=words.TAG_NAME_HINT, width=220) or ""
         picked = picker.pick(
             words.TAG_POINT, opened.heads, name="point", line=line, default="latest", width=inputs.WIDE
         )
@@ -131,7 +131,7 @@ def _create(opened: Opened, line: Line) -> None:
             key="tags.kept",
             help=words.TAG_RETAINED_HELP,
             placeholder=words.TAG_RETAINED_HINT,
-            width=200,
+            width=190,
         )
         time = ""
         if opened.heads.pointer is None:

@@ -17,6 +17,7 @@ DOCTOR_GROUPS: Mapping[str, str] = {
 }
 DOCTOR_LOOKING = "Looking …"
 DOCTOR_LEVELS: Mapping[str, str] = {"ok": "ok", "warning": "warning", "problem": "problem"}
+DOCTOR_ABSENT = "not needed"
 DOCTOR_AGAIN = "Look again"
 DOCTOR_SPARK = "Start Spark and ask it"
 DOCTOR_SPARK_HELP = (

@@ -17,6 +17,7 @@ DOCTOR_GROUPS: Mapping[str, str] = {
 }
 DOCTOR_LOOKING = "正在检查……"
 DOCTOR_LEVELS: Mapping[str, str] = {"ok": "正常", "warning": "警告", "problem": "问题"}
+DOCTOR_ABSENT = "不需要"
 DOCTOR_AGAIN = "重新检查"
 DOCTOR_SPARK = "启动 Spark 并提问"
 DOCTOR_SPARK_HELP = "尚未运行时启动 Spark（数秒，数百 MB 内存），问它一个问题，并装入已配置的连接器。"
