@@ -191,7 +191,7 @@ def _files(opened: Opened, plan: Plan) -> None:
 def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
     """The confirmation: type what the danger asks for, press the button. Where changes are not allowed: why not.
 
-    `clears` is the input that asked for the change: it is empty again once the plan is on its way.
+    `clears` is the input that asked for the change, whose key was given by `cleared`.
     """
     if jobs.find(plan.fingerprint) is not None:
         return  # `progress` shows it
@@ -234,7 +234,19 @@ def _submit(opened: Opened, plan: Plan, clears: str | None) -> None:
         return applying.apply(table, plan, progress=job.progress, waits=job.waits, cancelled=job.cancelled.is_set)
 
     if unfinished.submit(opened, plan.fingerprint, work) and clears is not None:
-        st.session_state[clears] = ""
+        st.session_state[_on_its_way(clears)] = True
+
+
+def _on_its_way(key: str) -> str:
+    return f"plans.clears.{key}"
+
+
+def cleared(key: str) -> str:
+    """The key of an input that asks for a change, for the run that draws it: empty once the plan is on its way. Said
+    when the button is pressed, the browser would not hear of it where that run ends before the input is drawn."""
+    if st.session_state.pop(_on_its_way(key), False):
+        st.session_state[key] = ""
+    return key
 
 
 def progress(opened: Opened) -> None:

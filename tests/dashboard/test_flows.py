@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
 from streamlit.testing.v1.element_tree import Button, TextInput
 
 from core import cli
@@ -26,7 +27,8 @@ from core.journal import Journal
 from core.warehouse import DEMO_MARKER
 from dashboard import jobs, loading
 from dashboard.present import commands, pointing, words
-from dashboard.widgets import lanes, unfinished
+from dashboard.widgets import lanes, plans
+from dashboard.widgets.frame import Opened
 from tests.builders import DAY_MS, START_MS, TableBuilder
 from tests.dashboard.conftest import Page, newest_job
 
@@ -139,6 +141,8 @@ def test_nonsense_in_an_address_is_explained(
 
 def test_a_point_shows_every_field(open_page: Callable[..., Page], warehouse: Path) -> None:
     page = open_page("timeline", warehouse, table=TITLE, point="2")
+    page.test.session_state["details.fields"] = True
+    page.run()
     for field in ("deltaManifestList", "commitIdentifier 9223372036854775807", "totalRecordCount 20"):
         assert field in page.text
 
@@ -497,17 +501,10 @@ def test_nothing_is_carried_on_once_changes_are_off(
     assert Journal().open_run(table.location) is not None
 
 
-def test_a_tag_is_created_and_deleted(
-    open_page: Callable[..., Page], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is made before the page is drawn again, which then begins anew: the browser still hears that its name goes."""
-    submit = unfinished.submit
-    monkeypatch.setattr(unfinished, "submit", lambda *given: (submit(*given), finish())[0])
+def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path, tmp_path: Path) -> None:
     page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.text_input(key="tags.name").set_value("keep-me")
     page = press(page.run(), words.CREATE)
-    told = page.test.text_input(key="tags.name").proto
-    assert (told.set_value, told.value) == (True, "")
     job = finish()
     assert job.error is None
     assert (demo / "shop.db" / "orders" / "tag" / "tag-keep-me").read_bytes()
@@ -516,6 +513,26 @@ def test_a_tag_is_created_and_deleted(
     other = open_page("tags", tmp_path / "elsewhere", table=TITLE)
     assert "Created tag/tag-keep-me." not in other.text, "a table elsewhere may have the same name"
     jobs.dismiss(job.id)
+
+
+def test_a_run_cut_off_by_the_browsers_next_word_clears_the_name_all_the_same(
+    open_page: Callable[..., Page], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the form was drawn: the browser has not heard yet that the name is gone, and says it once more."""
+    page = open_page("tags", demo, writes=True, table=TITLE)
+    page.test.text_input(key="tags.name").set_value("keep-me")
+    said, drawn = page.run().test._tree.get_widget_states(), plans.progress
+
+    def cut_off(_: Opened) -> None:
+        monkeypatch.setattr(plans, "progress", drawn)
+        context = get_script_run_ctx()
+        assert context is not None
+        raise RerunException(RerunData(widget_states=said, page_script_hash=context.page_script_hash))
+
+    monkeypatch.setattr(plans, "progress", cut_off)
+    field = press(page, words.CREATE).test.text_input(key="tags.name").proto
+    assert (field.set_value, field.value) == (True, "")
+    jobs.dismiss(finish().id)
 
 
 def tick(page: Page, row: int) -> Page:
