@@ -23,6 +23,7 @@ from pyspark.sql import functions as F
 
 from core.errors import Conflict, Corrupt, Invalid, Unsupported
 from core.formats.paimon import commit, documents, ends, layout, packing, partitions, references, types
+from core.formats.paimon.alter import SchemaChange
 from core.formats.paimon.commit import Stamp
 from core.formats.paimon.entries import NewFile, Record
 from core.formats.paimon.manifest import SOURCE_APPEND, SOURCE_COMPACT
@@ -77,6 +78,11 @@ def create_table(
 def add_column(location: str | Store, name: str, of: Source, *, time_ms: int, branch: str = MAIN) -> Schema:
     """Add a nullable column at the end; rows that exist have null there."""
     return references.add_column(_store(location), name, of, time_ms=time_ms, branch=branch)
+
+
+def alter(location: str | Store, changes: Sequence[SchemaChange], *, time_ms: int, branch: str = MAIN) -> Schema:
+    """Columns added, renamed, dropped or widened, options set; see `references.alter`."""
+    return references.alter(_store(location), changes, time_ms=time_ms, branch=branch)
 
 
 def append(location: str | Store, rows: DataFrame, at: Stamp) -> Snapshot:

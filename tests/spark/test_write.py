@@ -226,7 +226,7 @@ def test_a_column_of_the_same_name_made_meanwhile_does_not_get_the_old_values(
     tasks = packing.tasks
 
     def late(*arguments: Any) -> Any:
-        references.alter(store, [alter.Drop("note"), alter.Add("note", "STRING")], time_ms=T0)
+        write.alter(store, [alter.Drop("note"), alter.Add("note", "STRING")], time_ms=T0)
         return tasks(*arguments)
 
     monkeypatch.setattr(packing, "tasks", late)
