@@ -1,4 +1,4 @@
-"""文件：一个时间点由什么组成，谁占有一个文件，文件的健康状况。"""
+"""文件：一个时间点由什么组成，谁占用一个文件，文件的健康状况。"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAP_HELP = "每个矩形是一个目录，面积是其中的字节数。点击�
 FIND_HELP = "路径或分区的任意一段，不分大小写。"
 NOTHING_FOUND = "这里没有文件的路径或分区含有它。"
 ITS_LIFE = "这个清单的一生"
-LIFE_ALT = "在表的时间轴上：这个文件何时有效，哪些快照、标签和分支占有它"
+LIFE_ALT = "在表的时间轴上：这个文件何时有效，哪些快照、标签和分支占用它"
 LIFE_BEFORE = "在此或更早诞生"
 MAP_ALT = "按分区和桶显示字节数的矩形图"
 FIND = "查找"
@@ -102,13 +102,13 @@ SOURCES: Mapping[str, str] = {"append": "一次写入", "compact": "合并"}
 NOT_WRITTEN = "未写入"
 LIFE_LIVE = "有效"
 LIFE_HEADS: Mapping[str, str] = {
-    "holders_of": "占有者",
+    "holders_of": "占用者",
     "points": "时间点",
-    "ends": "何时自行消失",
+    "ends": "何时自动到期",
     "since": "从",
     "until": "到",
 }
-LIFE_NOT_HERE = "在上面显示的时间点并不有效：列在这里是因为别的时间点占有它。"
+LIFE_NOT_HERE = "在上面显示的时间点并不有效：列在这里是因为别的时间点占用它。"
 LIFE_BORN = "诞生"
 LIFE_REMOVED = "移除"
 LIFE_KEPT = "被谁保留"
@@ -118,11 +118,11 @@ LIFE_STILL_LIVE = "在最新状态中仍然有效"
 LIFE_UNKNOWN_END = "由一个已不再保留或无法读取的提交移除"
 LIFE_UNKNOWN_NOW = "未知：最新状态无法完整读取"
 LIFE_NO_LIVE = "在任何可读取的时间点都不有效：只有提交提到它"
-LIFE_NEVER = "没有日期：没有规则会让它的最后一个占有者自行消失"
+LIFE_NEVER = "没有日期：没有规则会让它的最后一个占用者自动到期"
 LIFE_AFTER_COMMITS = "没有确定的日期：上面所说的提交尚未发生"
 LIFE_NOW = "下一次过期时：期限已到"
-ROW_KINDS: Mapping[str, str] = {"snapshot": "快照", "tag": "标签", "changelog": "变更日志"}
-KIND_NOUNS: Mapping[str, str] = {"snapshot": "个快照", "tag": "个标签", "changelog": "个变更日志"}
+ROW_KINDS: Mapping[str, str] = {"snapshot": "快照", "tag": "标签", "changelog": "changelog"}
+KIND_NOUNS: Mapping[str, str] = {"snapshot": "个快照", "tag": "个标签", "changelog": "个 changelog"}
 
 
 def others(number: int) -> str:
@@ -326,9 +326,9 @@ HOW_MAP = Rule(
 )
 HOW_LIFE = Rule(
     "一个文件的一生",
-    "列出该文件的快照、标签、分支和变更日志，每段之间没有缺口。",
+    "列出该文件的快照、标签、分支和 changelog，每段之间没有缺口。",
     "每个分支的每个时间点的清单。",
-    "诞生：这条线上第一个使它有效的提交；移除：最后一个之后的第一个提交。何时可删除，由表自己的选项和时间下最后一个占有者决定；"
+    "诞生：这条线上第一个使它有效的提交；移除：最后一个之后的第一个提交。何时可删除，取决于按表自己的选项和时间最后才到期的占用者；"
     "取决于尚未发生的提交时，不给出日期。",
     "时间点；时间是提交的时间。",
 )

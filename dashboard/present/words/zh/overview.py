@@ -141,11 +141,11 @@ def since_branches_gone(names: Sequence[str]) -> str:
 
 def since_schema(sentences: Sequence[str]) -> str:
     more = f"，另有 {len(sentences) - 1} 处" if len(sentences) > 1 else ""
-    return f"schema：{sentences[0]}{more}"
+    return f"表结构：{sentences[0]}{more}"
 
 
 def since_schema_ids(before: int, now: int) -> str:
-    return f"schema {before} 变为 {now}；原来的已不在"
+    return f"表结构由 {before} 变为 {now}；原来的已不在"
 
 
 # what happened in the demo

@@ -190,7 +190,7 @@ OF_FILES: Mapping[str, str] = {
     "as many {what} as its list tells": "列表所写的 {what} 数",
     "others": "不同的数",
     "the {key} of {point}, a copy of the same snapshot: {theirs}": "{point}（同一快照的副本）的 {key}：{theirs}",
-    "in its live files": "在其现存文件中",
+    "in its live files": "在其有效文件中",
     "as many rows in manifests as totalRecordCount": "清单中的行数与 totalRecordCount 相同",
     "no file named under an unknown key": "未知的键下没有文件名",
     "a {key}, whose size is told": "有 {key}，因为写明了它的大小",
@@ -199,7 +199,7 @@ OF_FILES: Mapping[str, str] = {
         "予以保留，因为某个时间点引用了 {path}，它可能就是这个文件"
     ),
     "The deletion vector at byte {offset} cannot be read: {error}.": "字节 {offset} 处的删除向量无法读取：{error}。",
-    "A live data file is in no manifest of its snapshot.": "有一个现存的数据文件不在其快照的任何清单中。",
+    "A live data file is in no manifest of its snapshot.": "有一个有效的数据文件不在其快照的任何清单中。",
     "Two deletion vectors are given for {f0}.": "{f0} 有两个删除向量。",
     "A whole Avro file was expected, decoding failed: {error}.": "应为完整的 Avro 文件，解码失败：{error}。",
     "The file is damaged; nothing was committed.": "该文件已损坏；没有提交任何东西。",

@@ -246,7 +246,7 @@ OF_QUERIES: Mapping[str, str] = {
     "a first-row table": "first-row 表",
     "a table with deletion vectors": "带删除向量的表",
     "{found} of level 0 with {sum}: {cause} shows rows once they are compacted": (
-        "level 0 有 {found}（{sum}）：{cause}在合并之后才显示这些行"
+        "第 0 层有 {found}（{sum}）：{cause}在合并之后才显示这些行"
     ),
     "The data file {path} lies on another store, which cannot be read yet.": (
         "数据文件 {path} 在另一个存储上，尚不能读取。"
@@ -314,7 +314,7 @@ OF_QUERIES: Mapping[str, str] = {
         "{what} 要给出行的变更类型，Paimon 的文件里有，Iceberg 的没有。"
     ),
     "Compare two points: --at and --before in one query, or Diff.": (
-        "请比较两个时间点：在一条查询中用 --at 和 --before，或用“对比”。"
+        "请比较两个时间点：在一条查询中用 --at 和 --before，或用“差异”页。"
     ),
     "{what} is not asked of a connector.": "不能对连接器使用 {what}。",
     "Ask plain Spark (--engine plain).": "请用普通 Spark（--engine plain）。",

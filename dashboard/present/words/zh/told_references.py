@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 OF_REFERENCES: Mapping[str, str] = {
     "A row lies outside of the partitions that were named to be overwritten.": "有一行不在指定要覆盖的分区之内。",
-    "{missing} is no longer live; another commit replaced it.": "{missing} 已不再是现存文件；另一次提交替换了它。",
+    "{missing} is no longer live; another commit replaced it.": "{missing} 已不再有效；另一次提交替换了它。",
     "Write the rows again.": "请重新写入这些行。",
     "The schema changed since the rows were written, and they do not fit any more: {message}": (
         "写入这些行之后表结构发生了变化，它们不再相符：{message}"
@@ -64,13 +64,13 @@ OF_REFERENCES: Mapping[str, str] = {
     "The option '{name}' = '{value}' is not honoured by this writer.": "这里的写入不支持选项 '{name}' = '{value}'。",
     "The option '{name}' is not known to this writer.": "这里的写入不认识选项 '{name}'。",
     "Apache Paimon 2.0: a commit ends files, and an expiry deletes them once no point holds them": (
-        "Apache Paimon 2.0：提交只让文件不再现存，没有任何时间点占用它们之后，过期才删除它们"
+        "Apache Paimon 2.0：提交只让文件失效；要等没有任何时间点占用它们，才由过期删除"
     ),
     "{point} ({count:,})": "{point}（{count:,} 个）",
     " and {count} more point": " 等，另有 {count} 个时间点",
     " and {count} more points": " 等，另有 {count} 个时间点",
     "There is no snapshot on {branch}, so there is nothing to do.": "{branch} 上没有快照，没有要做的事。",
-    "No live file lies there, so there is nothing to do.": "那里没有现存文件，没有要做的事。",
+    "No live file lies there, so there is nothing to do.": "那里没有有效文件，没有要做的事。",
     "Of a table with a primary key whole buckets are compacted, however many files they have.": (
         "主键表按整个桶合并，无论桶里有多少文件。"
     ),

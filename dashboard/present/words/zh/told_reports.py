@@ -36,7 +36,7 @@ OF_REPORTS: Mapping[str, str] = {
         "文件被某个将删除的时间点占用，且任何分支、标签、changelog 留下的时间点都不占用它时，才会删除。"
     ),
     "Held by nothing afterwards": "此后不被任何东西占用",
-    "Live files that the commit ends": "提交后不再现存的文件",
+    "Live files that the commit ends": "提交后失效的文件",
     "References that are written": "写入的引用",
     "made": "创建",
     "set": "写入",
