@@ -55,7 +55,11 @@ def stamp(
     properties: Mapping[str, str] | None = None,
     new_uuid: Callable[[], str] = lambda: str(uuid.uuid4()),
 ) -> Stamp:
-    """A commit's time and author; new names are random unless given."""
+    """A commit's time and author; new names are random unless given.
+
+    A change of a user's `identifier` lands once, however often it is tried. The numbers of one user rise: once a later
+    one is there, an earlier one counts as landed, and nothing is written.
+    """
     return Stamp(time_ms, new_uuid, user, identifier, branch, watermark, properties or {})
 
 

@@ -125,6 +125,7 @@ def test_malformed_rows_are_refused_with_the_reason(stored: str, types: list[str
         (128, "TINYINT"),
         ("x", "INT"),
         (1, "STRING"),
+        ("false", "BOOLEAN"),
         (Decimal("1.234"), "DECIMAL(10, 2)"),
         (Decimal(123456789), "DECIMAL(10, 2)"),
         (dt.datetime(2024, 1, 1), "TIMESTAMP_LTZ(3)"),

@@ -233,6 +233,8 @@ def _put(row: bytearray, slot: int, value: Any, of: Type) -> None:
         case "BINARY" | "VARBINARY":
             _put_bytes(row, slot, bytes(memoryview(value)))
         case "BOOLEAN":
+            if value not in (True, False):  # the text "false" is true
+                raise ValueError("true or false was expected")
             row[slot] = 1 if value else 0
         case "DATE":
             _INT.pack_into(row, slot, value.toordinal() - _EPOCH_DAY)
