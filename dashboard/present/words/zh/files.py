@@ -121,8 +121,8 @@ LIFE_NO_LIVE = "在任何可读取的时间点都不有效：只有提交提到�
 LIFE_NEVER = "没有日期：没有规则会让它的最后一个占用者自动到期"
 LIFE_AFTER_COMMITS = "没有确定的日期：上面所说的提交尚未发生"
 LIFE_NOW = "下一次过期时：期限已到"
-ROW_KINDS: Mapping[str, str] = {"snapshot": "快照", "tag": "标签", "changelog": "changelog"}
-KIND_NOUNS: Mapping[str, str] = {"snapshot": "个快照", "tag": "个标签", "changelog": "个 changelog"}
+ROW_KINDS: Mapping[str, str] = {"snapshot": "快照", "tag": "标签", "changelog": "长期 changelog"}
+KIND_NOUNS: Mapping[str, str] = {"snapshot": "个快照", "tag": "个标签", "changelog": "个长期 changelog"}
 
 
 def others(number: int) -> str:
