@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.changes import Analyze, Compact, CreateBranch, CreateTag, RenameBranch, RenameTag
-from core.planned import Plan
+from core.planned import Plan, is_tag
 from core.told import counted, told
 
 
@@ -21,12 +22,12 @@ def danger(plan: Plan, name: str) -> Danger:
     """Of a plan for the table `name`. What deletes nothing needs a click, an ordinary plan the table's name.
 
     A grave one (a tag goes, half of all bytes or more, a warning) needs the number of files as well: it can be typed
-    only by somebody who has read the plan.
+    only by somebody who has read the plan. Where one tag is all that goes, that is the tag's own name.
     """
     if isinstance(plan.change, CreateTag | RenameTag | CreateBranch | RenameBranch | Compact | Analyze):
         return Danger("")
     why = []
-    tags = sum("tag:" in verdict.point for verdict in plan.goes)
+    tags = sum(is_tag(verdict.point) for verdict in plan.goes)
     branches = sum(verdict.point.startswith("branch:") and "/" not in verdict.point for verdict in plan.goes)
     if tags:
         why.append(counted(tags, "{count} tag goes: somebody named it", "{count} tags go: somebody named them"))
@@ -40,4 +41,24 @@ def danger(plan: Plan, name: str) -> Danger:
         why.append(told("half of the table's bytes or more go"))
     if plan.warnings:
         why.append(counted(len(plan.warnings), "{count} warning", "{count} warnings"))
-    return Danger(f"{name} {len(plan.frees) + len(plan.orphans) + len(plan.leaving)}" if why else name, tuple(why))
+    if tags == len(plan.goes) == 1 and _can_be_typed(tag := plan.goes[0].point.partition("tag:")[2]):
+        return Danger(tag, tuple(why))
+    return Danger(f"{name} {_files(plan)}" if why else name, tuple(why))
+
+
+def of_all(plans: Sequence[Plan], name: str) -> Danger:
+    """Of plans that are confirmed at once: that of the only one to be typed for, else all their files are counted."""
+    found = [danger(plan, name) for plan in plans]
+    asking = [each for each in found if each.phrase]
+    if len(asking) < 2:
+        return asking[0] if asking else Danger("")
+    why = tuple(dict.fromkeys(reason for each in found for reason in each.why))
+    return Danger(f"{name} {sum(map(_files, plans))}" if why else name, why)
+
+
+def _files(plan: Plan) -> int:
+    return len(plan.frees) + len(plan.orphans) + len(plan.leaving)
+
+
+def _can_be_typed(name: str) -> bool:
+    return name == name.strip() and name.isprintable()

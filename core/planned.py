@@ -35,6 +35,7 @@ from core.units import duration, size
 
 LEAVING = pa.schema([("path", pa.string()), ("partition", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
 FREES = pa.schema([("path", pa.string()), ("kind", pa.string()), ("bytes", pa.int64())])
+NAMED = 4  # points that go, by name, in a sentence
 _KIND_ORDER = {kind.value: number for number, kind in enumerate(ObjectKind)}
 
 
@@ -113,7 +114,7 @@ class Plan:
             return told("Nothing is worth compacting.")
         if not self.goes:
             return told("Nothing goes, so nothing is freed.")
-        sentence = told("Frees {freed}; {goes}.", freed=freed, goes=self._going)
+        sentence = told("Frees {freed}; {goes}.", freed=freed, goes=self._named)
         if not self.tags_keep_bytes:
             return sentence
         kept = told("Tags keep a further {size} of what they held.", size=size(self.tags_keep_bytes))
@@ -122,6 +123,15 @@ class Plan:
     @property
     def _going(self) -> Told:
         return counted(len(self.goes), "{count} point goes", "{count} points go")
+
+    @property
+    def _named(self) -> Told:
+        """How many points go, and which: tags, which somebody named, before all others."""
+        points = sorted((verdict.point for verdict in self.goes), key=lambda point: not is_tag(point))
+        shown: str = ", ".join(points[:NAMED])
+        if points[NAMED:]:
+            shown = told("{points} and {more} more", points=shown, more=len(points) - NAMED)
+        return told("{goes}: {points}", goes=self._going, points=shown)
 
     def _beside(self, moved: Told) -> Told:
         """What goes, and what nothing holds then, beside a change that frees nothing by itself."""
@@ -202,6 +212,11 @@ class Plan:
         filled = [sizes.get(path) if size is None else size for path, size in zip(paths, known, strict=True)]
         frees = self.frees.set_column(2, FREES.field(2), pa.array(filled, pa.int64()))
         return dataclasses.replace(self, frees=frees.filter(pc.is_valid(frees["bytes"])))
+
+
+def is_tag(point: str) -> bool:
+    """Whether a point's text names a tag, of whatever branch."""
+    return "tag:" in point
 
 
 def _kept(named: Told, kept_ms: int | None) -> Told:

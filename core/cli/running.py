@@ -16,7 +16,7 @@ from core.apply import apply, refuse_unfinished
 from core.asof import parse_time_ms
 from core.cli import text as texts
 from core.cli.text import NOT_AS_PLANNED
-from core.danger import Danger, danger
+from core.danger import Danger, of_all
 from core.errors import Conflict, Invalid
 from core.forecast import Forecast
 from core.journal import Journal
@@ -60,9 +60,7 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
         refuse_unfinished(table, Journal())  # what went already leaves nothing to plan, and yet much to finish
         return [], "Nothing to do."
     if not args.yes:
-        dangers = [danger(plan, table.name) for plan in wanted]
-        phrase = max((each.phrase for each in dangers), key=len)
-        confirm(args, Danger(phrase, tuple(dict.fromkeys(why for each in dangers for why in each.why))))
+        confirm(args, of_all(wanted, table.name))
     settle_s = parse_duration_ms(args.settle) / 1000
     told_of = []
     with interruptible() as cancelled:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core import apply as applying
-from core.danger import danger
+from core.danger import of_all
 from core.planned import Plan
 from core.sweep import Receipt
 from dashboard import access, jobs, loading
@@ -29,13 +29,13 @@ def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) ->
         st.html(markup.headline(plan.headline))
         for verdict in plan.goes:
             st.html(markup.note("warning", f"{verdict.point}: {'; '.join(verdict.reasons)}"))
-    if jobs.find(fingerprint) is not None:
+    if unfinished.is_begun(opened, fingerprint):
         return  # the page's progress shows it
     if not access.is_on(opened.listing):
         is_switched = access.server_allows(opened.listing)
         st.html(markup.note("info", words.SWITCHED_OFF if is_switched else words.WHY_NOT_HERE))
         return
-    phrase = max((danger(plan, opened.ref.name).phrase for plan in found), key=len)
+    phrase = of_all(found, opened.ref.name).phrase
     typed = ""
     if phrase:
         typed = (

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from core.changes import Change, CreateTag, DeleteTags, Expire, RenameTag
-from core.danger import danger
+from core.danger import danger, of_all
 from core.planned import FREES, Plan, Verdict
 
 SNAPSHOT, TAG = Verdict("1", False, ("old",)), Verdict("branch:b/tag:v", False, ("named",))
@@ -33,7 +33,8 @@ def test_an_ordinary_expiry_needs_the_tables_name() -> None:
 @pytest.mark.parametrize(
     ("grave", "why"),
     [
-        (plan(DeleteTags(("v",), "b"), TAG), "1 tag goes"),
+        (plan(DeleteTags((" ",), "b"), dataclasses.replace(TAG, point="branch:b/tag: ")), "1 tag goes"),
+        (plan(Expire(drop_tags=("v",)), SNAPSHOT, TAG), "1 tag goes"),
         (plan(Expire(drop_tags=("v", "w")), SNAPSHOT, TAG, dataclasses.replace(TAG, point="tag:w")), "2 tags go"),
         (plan(Expire(retain_max=1), SNAPSHOT, freed=100, kept=100), "half"),
         (plan(Expire(retain_max=1), SNAPSHOT, warnings=2), "2 warnings"),
@@ -43,6 +44,22 @@ def test_a_grave_plan_needs_the_number_of_files(grave: Plan, why: str) -> None:
     found = danger(grave, "t")
     assert found.phrase == "t 2"
     assert why in "; ".join(found.why)
+
+
+def test_a_tag_that_goes_alone_is_named() -> None:
+    """By what has to be typed, and by the sentence above it."""
+    one, many = plan(DeleteTags(("v",), "b"), TAG), plan(Expire(drop_tags=("v",)), *[SNAPSHOT] * 12, TAG)
+    found = danger(one, "t")
+    assert (found.phrase, found.why) == ("v", ("1 tag goes: somebody named it",))
+    assert one.headline == "Frees 10 B in 2 files; 1 point goes: branch:b/tag:v."
+    assert many.headline == "Frees 10 B in 2 files; 13 points go: branch:b/tag:v, 1, 1, 1 and 9 more."
+
+
+def test_plans_that_are_confirmed_at_once_count_all_files() -> None:
+    tag, other = plan(DeleteTags(("v",)), TAG), plan(DeleteTags(("a long name",)), TAG)
+    assert of_all([plan(CreateTag("x")), tag], "t") == danger(tag, "t")
+    assert of_all([tag, other], "t").phrase == "t 4"
+    assert of_all([plan(CreateTag("x"))], "t").phrase == ""
 
 
 def test_a_tag_that_stays_is_no_danger() -> None:

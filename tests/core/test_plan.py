@@ -487,7 +487,7 @@ def test_headlines(tmp_path: Path) -> None:
     assert plan(root, CreateTag("x")).headline == "Creates tag x at snapshot 4; frees nothing."
     found = plan(root, KEEP_ONE)
     assert found.headline.startswith(
-        f"Frees {found.freed_bytes / 1000:.1f} kB in {len(frees(found))} files; 3 points go."
+        f"Frees {found.freed_bytes / 1000:.1f} kB in {len(frees(found))} files; 3 points go: 1, 2, 3."
     )
     assert "Tags keep a further" in found.headline
     one = plan(root, Expire(retain_max=3, retain_min=3))

@@ -161,6 +161,7 @@ OF_PLANS: Mapping[str, str] = {
     "Frees {freed}; {goes}.": "释放 {freed}；{goes}。",
     "{count} point goes": "删除 {count} 个时间点",
     "{count} points go": "删除 {count} 个时间点",
+    "{goes}: {points}": "{goes}：{points}",
     "Tags keep a further {size} of what they held.": "它们占用的另外 {size} 由标签保留。",
     "{moved}; frees nothing.": "{moved}；不释放任何东西。",
     "{moved}; {goes}; frees nothing.": "{moved}；{goes}；不释放任何东西。",
