@@ -169,7 +169,12 @@ def stretches(course: Course, zone: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "holders_of": [words.life_row(row["kind"], row["branch"]) for row in rows],
-            "points": [words.stretch_points(row["first"], row["last"], row["holders"]) for row in rows],
+            "points": [
+                words.stretch_points(
+                    *(row[end].removeprefix(f"branch:{row['branch']}/") for end in ("first", "last")), row["holders"]
+                )
+                for row in rows
+            ],
             "ends": [words.spoken(each.ends.words) if each.ends else "—" for each in course.stretches],
             "since": [units.moment(row["since_ms"], zone) for row in rows],
             "until": [units.moment(row["until_ms"], zone) for row in rows],

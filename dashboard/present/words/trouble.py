@@ -15,7 +15,7 @@ ERROR_TITLES: Mapping[str, str] = {
 }
 ERROR_FILE = "File"
 ERROR_WORKS: Mapping[str, str] = {
-    "NotFound": "Everything else on this table and all other tables can be used as before.",
+    "NotFound": "Whatever else there is can be used as before.",
     "Invalid": "Nothing was changed. Change the request and ask again.",
     "Conflict": "Nothing more was changed. Look at the new state and confirm again.",
     "Corrupt": "Points that do not need this file can still be opened; totals that do are shown as lower bounds.",

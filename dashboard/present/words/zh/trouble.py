@@ -15,7 +15,7 @@ ERROR_TITLES: Mapping[str, str] = {
 }
 ERROR_FILE = "文件"
 ERROR_WORKS: Mapping[str, str] = {
-    "NotFound": "这张表的其余部分和其他所有表都可照常使用。",
+    "NotFound": "其余的一切都可照常使用。",
     "Invalid": "没有改动任何东西。修改请求后再试。",
     "Conflict": "没有再改动任何东西。请查看新的状态并重新确认。",
     "Corrupt": "不需要这个文件的时间点仍可打开；需要它的合计以下界显示。",
