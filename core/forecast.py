@@ -126,7 +126,9 @@ def _keeping(line: Line, goes: Sequence[str]) -> list[str]:
     own = [point.rsplit("/", 1)[-1] for point in goes]
     count = len(line.snapshots) + 1
     if ids := [int(point) for point in own if point.isdecimal()]:
-        found.append(told("Tag snapshot {id} to keep it.", id=max(ids)))
+        kept = {tag.snapshot.id for tag in line.tags if f"tag:{tag.name}" not in own}
+        if bare := [id for id in ids if id not in kept]:
+            found.append(told("Tag snapshot {id} to keep it.", id=max(bare)))
         found.append(
             told(
                 "The table option {option} keeps all of them for one more commit; write-only = true keeps writers from "

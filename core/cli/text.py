@@ -20,7 +20,9 @@ NOT_AS_PLANNED = "Not everything went as planned: see above."
 
 
 def of_forecast(coming: Forecast) -> list[str]:
-    lines = [f"By the table's own options, the next commit to {coming.branch} does this by itself: {coming.headline}"]
+    lines = [
+        f"Apart from any plan, the table's own options have the next commit to {coming.branch} do: {coming.headline}"
+    ]
     return [*lines, *(f"  It breaks: {each}" for each in coming.breaks), *(f"  {each}" for each in coming.prevented_by)]
 
 

@@ -11,7 +11,7 @@ import datetime as dt
 import math
 import re
 from collections.abc import Mapping
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from core import units as core_units
 from dashboard.present import language
@@ -101,6 +101,15 @@ def zone_of(name: str) -> dt.tzinfo:
 
 def knows_zone(name: str) -> bool:
     return name == UTC or zone_of(name) is not dt.UTC
+
+
+def find_zone(typed: str) -> str | None:
+    """The zone a reader means: by its whole name in any case, or by its city where one zone alone has it."""
+    asked = typed.strip().replace(" ", "_").lower()
+    names = {UTC, *available_timezones()}
+    whole = [name for name in names if name.lower() == asked]
+    found = whole or [name for name in names if name.lower().endswith(f"/{asked}")]
+    return found[0] if len(found) == 1 else None
 
 
 def when(ms: int, zone: str = UTC) -> dt.datetime | None:

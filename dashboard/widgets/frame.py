@@ -137,11 +137,11 @@ def _zone_box(place: Place) -> None:
 
 
 def _choose_zone() -> None:
-    named = (st.session_state[_ZONE] or units.UTC).strip()
-    if units.knows_zone(named):
-        state.put(tz=None if named == units.UTC else named)
-    else:
+    named = st.session_state[_ZONE] or units.UTC
+    if (found := units.find_zone(named)) is None:
         st.session_state[_NO_ZONE] = named
+    else:
+        state.put(tz=None if found == units.UTC else found)
 
 
 def _language_box() -> None:

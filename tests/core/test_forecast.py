@@ -64,6 +64,10 @@ def test_what_keeps_the_points_that_go_keeps_them(tmp_path: Path, options: dict[
     assert "1, 2, 3." in found.headline
     assert found.prevented_by[0] == "Tag snapshot 3 to keep it."
     assert "snapshot.num-retained.min = 5" in found.prevented_by[1]
+    table.tag("mine", 3)
+    again = coming(tmp_path / "t")
+    assert again is not None
+    assert again.prevented_by[0] == "Tag snapshot 2 to keep it.", "3 is kept already"
     named = dict.fromkeys(options, "5") | {"snapshot.num-retained.min": "5"}
     assert all(f"{name} = 5" in found.prevented_by[1] for name in named)
     table.schema(options=named)

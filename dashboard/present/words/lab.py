@@ -58,7 +58,7 @@ NATIVE_SAME = (
 
 def lab_next(branch: str, headline: str, prevented_by: Sequence[str]) -> str:
     where = "" if branch == MAIN else f" to branch {branch}"
-    told = f"By the table's own options, the next commit of a writer{where} does this by itself: {headline}"
+    told = f"Apart from any plan, the table's own options have the next commit of a writer{where} do: {headline}"
     return " ".join([told, *prevented_by])
 
 

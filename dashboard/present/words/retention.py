@@ -127,7 +127,7 @@ def older_than_unread(text: str) -> str:
 
 
 PROCEDURE: Mapping[str, str] = {
-    "paimon": "Paimon's own procedure for the same request; see “Beside Paimon” for where its files would differ",
+    "paimon": "Paimon's own procedure for the same; “Beside Paimon” of Retention says where its files would differ",
     "iceberg": "Iceberg's own Spark SQL for the same request, with a session in UTC",
 }
 PROTECT = "Protect for 7 days"

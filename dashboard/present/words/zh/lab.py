@@ -50,7 +50,7 @@ NATIVE_SAME = "按引擎的方式一步步推算，Paimon 自己的删除也恰�
 
 def lab_next(branch: str, headline: str, prevented_by: Sequence[str]) -> str:
     where = "" if branch == MAIN else f"向分支 {branch} "
-    told = f"按表自己的选项，写入作业下一次{where}提交时会自动做到：{spoken(headline)}"
+    told = f"与这里的计划无关，按表自己的选项，写入作业下一次{where}提交时会自动执行：{spoken(headline)}"
     return "".join([told, *map(spoken, prevented_by)])
 
 

@@ -55,7 +55,7 @@ PART_TAGS = "从历史中消失，仅由标签保留"
 PART_STAYS = "保留"
 KIND_HEADS = ("类型", "文件", "字节")
 KEPT_BACK_HEADS = ("文件", "为什么留下")
-ENDS = "结束"
+ENDS = "失效"
 FREES = "释放"
 KEEPS = "保留"
 VERDICTS = "逐个时间点的判定"
@@ -82,7 +82,7 @@ def of_points(total: int) -> str:
 
 
 def ended_files(number: int) -> str:
-    return f"将结束的文件（{units.count(number)}）"
+    return f"将失效的文件（{units.count(number)}）"
 
 
 def freed_files(number: int) -> str:
@@ -117,7 +117,7 @@ def older_than_unread(text: str) -> str:
 
 
 PROCEDURE: Mapping[str, str] = {
-    "paimon": "同一请求在 Paimon 中的存储过程；它的文件会有何不同，见“与 Paimon 对照”",
+    "paimon": "同一请求在 Paimon 中的存储过程；它的文件会有何不同，见“保留”页的“与 Paimon 对照”",
     "iceberg": "同一请求在 Iceberg 中的 Spark SQL，会话时区为 UTC",
 }
 PROTECT = "保护 7 天"
