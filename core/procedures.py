@@ -77,9 +77,12 @@ def literal(value: str | int) -> str:
     return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
 
 
-def procedure_time(time_ms: int) -> str:
-    """As procedures take a time, in UTC."""
-    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=time_ms)
+def procedure_time(time_ms: int) -> str | None:
+    """As procedures take a time, in UTC; None for a number that no calendar holds."""
+    try:
+        moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=time_ms)
+    except OverflowError:
+        return None
     return f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
@@ -115,13 +118,16 @@ def _expire_snapshots(change: Change, now_ms: int, options: Mapping[str, str]) -
         return None
     ages = [] if change.time_retained_ms is None else [now_ms - change.time_retained_ms]
     older = min([*ages, *([] if change.older_than_ms is None else [change.older_than_ms])], default=None)
+    at = None if older is None else procedure_time(older)
+    if older is not None and at is None:
+        return None
     least = change.retain_min
     if least is None and change.retain_max is not None and "snapshot.num-retained.min" not in options:
         least = change.retain_max if change.retain_max < LEAST else None
     return {
         "retain_max": change.retain_max,
         "retain_min": least,
-        "older_than": None if older is None else procedure_time(older),
+        "older_than": at,
         "max_deletes": change.max_deletes,
     }
 
@@ -339,7 +345,9 @@ _PAIMON = _of(
         (_TABLE, _OLDER, Parameter("dry_run", flag)),
         _orphans,
         lambda change, *_: (
-            {"older_than": procedure_time(change.older_than_ms)} if isinstance(change, CleanOrphans) else None
+            {"older_than": at}
+            if isinstance(change, CleanOrphans) and (at := procedure_time(change.older_than_ms))
+            else None
         ),
     ),
 )

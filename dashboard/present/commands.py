@@ -55,8 +55,11 @@ def iceberg(change: Change, title: str, now_ms: int) -> str | None:
             older = change.older_than_ms
             if change.time_retained_ms is not None:
                 older = now_ms - change.time_retained_ms
+            at = None if older is None else procedure_time(older)
+            if older is not None and at is None:
+                return None
             given = [f"table => {literal(title)}"]
-            given += [] if older is None else [f"older_than => TIMESTAMP {literal(procedure_time(older))}"]
+            given += [] if at is None else [f"older_than => TIMESTAMP {literal(at)}"]
             given += [] if change.retain_min is None else [f"retain_last => {change.retain_min}"]
             if change.snapshots:
                 given.append(f"snapshot_ids => ARRAY({', '.join(map(str, change.snapshots))})")

@@ -6,6 +6,7 @@ own code misses the first, and would show an empty box beside a plan made from w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
@@ -19,7 +20,7 @@ NARROW, MIDDLE, WIDE, ROOMY = 150, 185, 260, 420
 
 def whole(label: str, name: str, help: str, *, least: int = 1) -> int | None:
     """A whole number or nothing."""
-    key, current = _key(name), _number(state.get(name))
+    key, current = _key(name), _number(state.get(name), least)
     st.session_state[key] = current
 
     def changed() -> None:
@@ -139,5 +140,6 @@ def _key(name: str) -> str:
     return f"input.{name}"
 
 
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() else None
+def _number(text: str | None, least: int) -> int | None:
+    """A number that the box can show: at least so much, and what a browser counts exactly."""
+    return found if text and re.fullmatch(r"\d{1,15}", text) and (found := int(text)) >= least else None

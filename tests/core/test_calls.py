@@ -159,7 +159,9 @@ def test_the_call_that_is_told_of_a_change_asks_for_that_change(change: Change) 
 
 
 def test_what_no_procedure_does_is_not_told() -> None:
-    for change in (Rollback("3"), CreateBranch("b", "3"), Expire(expired_tags=True), Expire(changelogs_only=True)):
+    beyond = Expire(older_than_ms=2**62), Expire(time_retained_ms=2**62), CleanOrphans(-(2**62))  # of any calendar
+    others = Rollback("3"), CreateBranch("b", "3"), Expire(expired_tags=True), Expire(changelogs_only=True)
+    for change in (*beyond, *others):
         assert procedures.as_call(change, "d.t", NOW, {}) is None
     low = procedures.as_call(Expire(retain_max=3), "d.t", NOW, {})
     assert low == "CALL sys.expire_snapshots(table => 'd.t', retain_max => 3, retain_min => 3)"

@@ -125,6 +125,8 @@ def test_nothing_in_an_address_changes_a_table(open_page: Callable[..., Page], w
         ("diff", {"a": "tag:none", "b": "3"}),
         ("retention", {"keep_max": "many", "older": "soon"}),
         ("retention", {"keep_max": "1", "keep_min": "5"}),
+        ("retention", {"keep_max": "0", "keep_min": "9" * 5_000, "older": "99999999999999 d"}),
+        ("retention", {"keep_max": "99999999999999999999", "older": "9223372036854775807"}),
         ("tags", {"branch": "nobody"}),
         ("timeline", {"table": "no.such"}),
         ("timeline", {"tz": "Mars/Olympus"}),
