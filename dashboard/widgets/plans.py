@@ -193,7 +193,7 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
 
     `clears` is the input that asked for the change, whose key was given by `cleared`.
     """
-    if jobs.find(plan.fingerprint) is not None:
+    if unfinished.is_begun(opened, plan.fingerprint):
         return  # `progress` shows it
     if not access.is_on(opened.listing):
         is_switched = access.server_allows(opened.listing)

@@ -32,11 +32,20 @@ def submit(opened: Opened, id: str, work: Callable[[jobs.Job], Any]) -> bool:
     if not access.is_on(opened.listing):
         return False  # switched off since the button was drawn
     try:
-        jobs.submit(id, KIND, opened.ref.location, work, exclusive=True)
+        jobs.submit(_of_table(opened, id), KIND, opened.ref.location, work, exclusive=True)
     except Conflict as error:  # another page was faster
         st.session_state[_REFUSED] = error
         return False
     return True
+
+
+def is_begun(opened: Opened, id: str) -> bool:
+    """Whether that change of this very table is known here: a copy's plan may have the same fingerprint."""
+    return jobs.find(_of_table(opened, id)) is not None
+
+
+def _of_table(opened: Opened, id: str) -> str:
+    return f"{id}@{opened.ref.location}"
 
 
 def draw(opened: Opened) -> None:

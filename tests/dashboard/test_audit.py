@@ -7,6 +7,8 @@ import itertools
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -18,6 +20,8 @@ from core.table import Table, open_table
 from core.warehouse import DEMO_MARKER
 from dashboard.present import audit, exports, words
 from dashboard.present.audit import Wanted
+from dashboard.widgets import unfinished
+from dashboard.widgets.frame import Opened
 from tests.builders import DAY_MS, TableBuilder
 from tests.dashboard.conftest import Page
 
@@ -152,3 +156,12 @@ def test_what_did_not_end_can_be_carried_on_from_here(warehouse: Path, open_page
     other = open_page("audit", warehouse, table="shop.other").text
     assert f"snapscope resume {run}" in other
     assert words.AUDIT_NONE in other
+
+
+def test_a_change_that_began_is_not_that_of_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Identical tables planned at the same moment share a plan's fingerprint, and are changed one by one."""
+    one, copy = (SimpleNamespace(listing=None, ref=SimpleNamespace(location=place)) for place in ("one", "copy"))
+    monkeypatch.setattr("dashboard.access.is_on", lambda _: True)
+    for table, begun in ((one, [True, False]), (copy, [True, True])):
+        assert unfinished.submit(cast(Opened, table), "the same plan", lambda _: None)
+        assert [unfinished.is_begun(cast(Opened, each), "the same plan") for each in (one, copy)] == begun
