@@ -529,7 +529,7 @@ def test_a_run_cut_off_by_the_browsers_next_word_clears_the_name_all_the_same(
         monkeypatch.setattr(plans, "progress", drawn)
         context = get_script_run_ctx()
         assert context is not None
-        raise RerunException(RerunData(widget_states=said, page_script_hash=context.page_script_hash))
+        raise RerunException(RerunData(context.query_string, said, context.page_script_hash))
 
     monkeypatch.setattr(plans, "progress", cut_off)
     field = press(page, words.CREATE).test.text_input(key="tags.name").proto
