@@ -239,3 +239,11 @@ def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.Data
         )
     columns = ["name", "snapshot", "cost", "later", "expires", "committed", "rows", "standing", "retained"]
     return pd.DataFrame(found, columns=columns).astype({"cost": "Int64", "later": "Int64"})
+
+
+def dearest(frame: pd.DataFrame, cost: str) -> tuple[str, int] | None:
+    """Of `tags`: the one that costs most by that column, and its bytes; None where a cost is not known."""
+    if frame[cost].hasnans or frame.empty:
+        return None
+    at = int(frame[cost].astype("int64").to_numpy().argmax())
+    return str(frame["name"].iloc[at]), int(frame[cost].iloc[at])

@@ -52,6 +52,8 @@ def draw() -> None:
 
 def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
     """Draw the list; the name of the row that is chosen."""
+    if len(frame_) > 1:
+        st.html(markup.note("info", words.dearest(rows.dearest(frame_, "cost"), rows.dearest(frame_, "later"))))
     how.caption(words.TAG_CHOOSE, words.HOW_TAG_COST, words.HOW_TAG_LATER, words.HOW_ROWS)
     event = grids.choose(
         frame_,

@@ -445,3 +445,15 @@ def test_what_changed_beside_rows(table: TableBuilder) -> None:
     told = dict(zip(shown["changed"], shown["of"], strict=True))
     assert told["rows: 1 → 2"] == told[f"id: {words.NOT_COUNTED} → min 0"] == words.SETTING_STATISTICS
     assert differences.settings(found, {"rows": "1"}, {"rows": "1"}).shape[0] == len(shown) - 2
+
+
+def test_the_dearest_tag_is_named_and_nothing_where_a_cost_is_not_known() -> None:
+    frame = pd.DataFrame({"name": ["a", "b"], "cost": [0, 7], "later": [5, None]}).astype(
+        {"cost": "Int64", "later": "Int64"}
+    )
+    assert rows.dearest(frame, "cost") == ("b", 7)
+    assert rows.dearest(frame, "later") is None
+    assert rows.dearest(frame.head(1), "later") == ("a", 5)
+    assert "b, 7 B" in words.dearest(("b", 7), ("a", 5))
+    assert "not known" in words.dearest(("b", 7), None)
+    assert "none" in words.dearest(("a", 0), ("a", 0))

@@ -57,6 +57,15 @@ TAG_EXPIRES_HELP: Mapping[str, str] = {
 NEVER = "never"
 
 
+def dearest(now: tuple[str, int] | None, later: tuple[str, int] | None) -> str:
+    """Which tag costs most; None: not known."""
+    if now is None or later is None:
+        return "Which tag costs most is not known: not everything that stays could be read."
+    first = f"{now[0]}, {units.size(now[1])}" if now[1] else "none, nothing is kept by one tag alone"
+    second = f"{later[0]}, {units.size(later[1])}" if later[1] else "none"
+    return f"Costs most now: {first}. Once the table's own policy has run: {second}."
+
+
 def replace_tag(name: str) -> str:
     return f"Let {name} name another snapshot"
 

@@ -45,6 +45,16 @@ TAG_EXPIRES_HELP: Mapping[str, str] = {
     "paimon": "按创建者的时钟：Paimon 不记录时区。",
     "iceberg": "从那时起，下一次过期会按其快照的年龄删除它。",
 }
+
+
+def dearest(now: tuple[str, int] | None, later: tuple[str, int] | None) -> str:
+    if now is None or later is None:
+        return "无法得知哪个标签占用最多：留下的内容没有全部读到。"
+    first = f"{now[0]}，{units.size(now[1])}" if now[1] else "没有，任何数据都不是由单个标签独自保留的"
+    second = f"{later[0]}，{units.size(later[1])}" if later[1] else "没有"
+    return f"现在占用最多的标签：{first}。表自己的策略执行之后：{second}。"
+
+
 NEVER = "永不"
 
 
