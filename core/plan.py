@@ -32,7 +32,7 @@ from core.changes import (
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
 from core.history import History
 from core.model import MAIN, Holder, HolderKind, Line, Snapshot
-from core.planned import FREES, Plan, Verdict, fingerprint, ordered
+from core.planned import FREES, Plan, Verdict, fingerprint, ordered, unreadable
 from core.retention import Retained, Verdicts, keeps_changelogs
 from core.runs import Mask, freed
 from core.told import counted, told
@@ -171,6 +171,8 @@ def drafted(
             for problem in history.incomplete.get(int(position), ())
         ]
     tags = np.array([holder.kind is HolderKind.TAG for holder in history.holders], dtype=np.bool_)
+    kept = {_commit(each) for each in _snapshots(history, after)}
+    warnings += unreadable([each for each in _snapshots(history, going & tags) if _commit(each) not in kept])
     by_tags = history.held.over(going) & history.held.over(after & tags) & ~history.held.over(after & ~tags)
     return Plan(
         table=history.heads.location,
@@ -186,6 +188,17 @@ def drafted(
         leaves=tuple(leaves),
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+def _snapshots(history: History, chosen: Mask) -> list[Snapshot]:
+    """What the chosen snapshots and tags let read; a changelog lets read no point."""
+    holders = [history.holders[position] for position in np.flatnonzero(chosen)]
+    return [each.snapshot for each in holders if each.snapshot and each.kind is not HolderKind.CHANGELOG]
+
+
+def _commit(snapshot: Snapshot) -> tuple[object, ...]:
+    """What a snapshot and its copies, tags and those of branches, have in common."""
+    return snapshot.id, snapshot.time_ms, snapshot.commit_user, snapshot.commit_identifier
 
 
 def _frees(history: History, chosen: Mask, leaves: list[str]) -> pa.Table:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core.asof import in_words
 from core.changes import (
     Analyze,
     Change,
@@ -19,6 +20,7 @@ from core.changes import (
     Compact,
     CreateBranch,
     CreateTag,
+    DeleteBranches,
     DropPartitions,
     FastForward,
     RenameBranch,
@@ -165,6 +167,8 @@ class Plan:
                 return told("Creates branch {name} without any snapshot", name=change.name)
             case ReplaceBranch():
                 return told("Lets branch {name} point to {to}", name=change.name, to=to)
+            case DeleteBranches() if not self.goes:
+                return told("Deletes branch {names}", names=", ".join(change.names))
             case RenameBranch():
                 return told("Renames branch {name} to {to}", name=change.name, to=change.to)
             case FastForward():
@@ -212,6 +216,18 @@ class Plan:
         filled = [sizes.get(path) if size is None else size for path, size in zip(paths, known, strict=True)]
         frees = self.frees.set_column(2, FREES.field(2), pa.array(filled, pa.int64()))
         return dataclasses.replace(self, frees=frees.filter(pc.is_valid(frees["bytes"])))
+
+
+def unreadable(lost: Iterable[Snapshot], *, later: bool = False) -> list[str]:
+    """Warnings of the snapshots that a going tag was the last to keep; `later`: they go with the next expiry."""
+    one = "Nothing else keeps snapshot {id} (committed {at}): afterwards it cannot be read again."
+    if later:
+        one = "Nothing else keeps snapshot {id} (committed {at}): once an expiry has taken it, it cannot be read again."
+    by_id = {each.id: each for each in lost}
+    shown: list[str] = [told(one, id=id, at=in_words(by_id[id].time_ms)) for id in sorted(by_id)[:NAMED]]
+    if more := len(by_id) - len(shown):
+        shown.append(counted(more, "So it is with {count} more snapshot.", "So it is with {count} more snapshots."))
+    return shown
 
 
 def is_tag(point: str) -> bool:

@@ -36,7 +36,7 @@ from core.changes import (
 from core.errors import Corrupt, Invalid, Unsupported
 from core.history import History
 from core.model import MAIN, Heads, Ref, Snapshot
-from core.planned import FREES, Plan, Verdict, fingerprint, ordered
+from core.planned import FREES, Plan, Verdict, fingerprint, ordered, unreadable
 from core.refmoves import Move, find, told_of
 from core.refs import Asked, Verdicts
 from core.runs import Mask, freed
@@ -56,6 +56,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
             _refuse_unheeded(change)
             judged = _expire(heads, change, now_ms)
             warnings += _expiry_notes(heads, change, judged, now_ms)
+            warnings += unreadable(_tagged(heads, judged.goes))
         case CleanOrphans():
             raise Unsupported(
                 "Orphaned files of Iceberg tables are not looked for yet.",
@@ -75,9 +76,17 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
             left = refmoves.left_behind(heads, move.after)
             judged = _moved(judged, move, left)
             warnings += [*move.notes, *_cost(history, change, move, left, now_ms)]
+            warnings += unreadable(_tagged(heads, left), later=True)
             if move.source is not None and not isinstance(change, CreateTag | RenameTag | RenameBranch):
                 _refuse_unread(history, move.source)
     return _plan(history, change, now_ms, judged, move, warnings)
+
+
+def _tagged(heads: Heads, ids: Set[int]) -> list[Snapshot]:
+    """Those of these snapshots that a tag names now."""
+    there = retention.members(heads)
+    named = {ref.snapshot_id for ref in heads.refs if not ref.is_branch} & there.keys() & ids
+    return [there[id] for id in named]
 
 
 def going(history: History, now_ms: int) -> Mask:

@@ -390,13 +390,33 @@ def test_removing_a_tag_frees_nothing_now_and_tells_its_cost(table: Table) -> No
         plan = table.preview(DeleteTags((tag.name,)), NOW, history)
         assert (len(plan.frees), [verdict.point for verdict in plan.goes]) == (0, [f"tag:{tag.name}"])
         kept = table.preview(Expire(), NOW, history).freed_bytes
-        without = table.preview(Expire(drop_tags=(tag.name,)), NOW, history).freed_bytes
+        expiry = table.preview(Expire(drop_tags=(tag.name,)), NOW, history)
+        without = expiry.freed_bytes
         (said,) = [warning for warning in plan.warnings if "frees 0 files now" in warning]
         assert ("frees 0 files (0 B) more" in said) == (without == kept)
+        lost = f"Nothing else keeps snapshot {tag.snapshot.id} "
+        is_last = any("on no ref" in each and str(tag.snapshot.id) in each for each in plan.warnings)
+        assert any(each.startswith(lost) and "once an expiry" in each for each in plan.warnings) is is_last
+        is_going = str(tag.snapshot.id) in [verdict.point for verdict in expiry.goes]
+        assert any(each.startswith(lost) and ": afterwards" in each for each in expiry.warnings) is is_going
     with pytest.raises(Invalid, match="no tag 'nope'"):
         table.preview(DeleteTags(("nope",)), NOW, history)
     with pytest.raises(Invalid, match="'main' is a branch"):
         table.preview(DeleteTags(("main",)), NOW, history)
+
+
+def test_the_last_tag_of_a_snapshot_says_what_is_lost_with_it(table: Table) -> None:
+    """Main was set back: the newest snapshot is kept by a tag alone."""
+    members = sorted(table.heads().main.snapshots, key=lambda each: each.time_ms)
+    first, last = members[0].id, members[-1].id
+    refs = {"main": {"snapshot-id": first, "type": "branch"}, "lone": {"snapshot-id": last, "type": "tag"}}
+    for path in Path(table.location).glob("metadata/*.metadata.json"):
+        found = json.loads(path.read_bytes())
+        path.write_text(json.dumps({**found, "current-snapshot-id": first, "refs": refs}))
+    plan = open_table(table.location).preview(DeleteTags(("lone",)), NOW)
+    (said,) = [each for each in plan.warnings if "cannot be read again" in each]
+    assert said.startswith(f"Nothing else keeps snapshot {last} (committed ")
+    assert "once an expiry has taken it" in said
 
 
 def test_tags_that_are_made_moved_and_renamed(table: Table) -> None:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from core import answers
 from core.apply import apply
-from core.asof import resolve
+from core.asof import in_words, resolve
 from core.errors import Corrupt, Invalid, NotFound
 from core.formats.paimon.beside import differences
 from core.formats.paimon.native import Native
@@ -49,6 +49,30 @@ def frees(found: Plan) -> dict[str, int]:
 
 def goes(found: Plan) -> set[str]:
     return {verdict.point for verdict in found.goes}
+
+
+def test_the_last_that_keeps_an_expired_snapshot_is_told(tmp_path: Path) -> None:
+    """Two tags and a branch keep what has expired: the last of them says what is lost with it."""
+    root, lost = tmp_path / "t", "Nothing else keeps snapshot 2 (committed"
+    table = four_commits(root)
+    table.tag("w", 2)
+
+    def told(change: Expire | DeleteTags | ReplaceTag) -> list[str]:
+        return [each for each in plan(root, change).warnings if each.startswith(lost)]
+
+    assert not told(DeleteTags(("v", "w"))), "the snapshot itself is there"
+    assert not told(dataclasses.replace(KEEP_ONE, drop_tags=("v",)))
+    assert told(dataclasses.replace(KEEP_ONE, drop_tags=("v", "w"))), "it expires in the same plan"
+    opened = open_table(str(root))
+    apply(opened, opened.preview(KEEP_ONE, NOW_MS), settle_s=0)
+    assert not told(DeleteTags(("v",)))
+    (said,) = told(DeleteTags(("v", "w")))
+    at = in_words(opened.heads().main.tags[0].snapshot.time_ms)
+    assert said == f"{lost} {at}): afterwards it cannot be read again."
+    apply(opened, opened.preview(DeleteTags(("w",)), NOW_MS), settle_s=0)
+    assert told(ReplaceTag("v", 4))
+    table.branch("dev", "v")
+    assert not told(DeleteTags(("v",))), "a branch has a copy of it"
 
 
 # freed = goes − stays ------------------------------------------------------------------------------------------------

@@ -176,6 +176,7 @@ OF_PLANS: Mapping[str, str] = {
     "Creates branch {name} at {to}": "在{to}处创建分支 {name}",
     "Creates branch {name} without any snapshot": "创建没有任何快照的分支 {name}",
     "Lets branch {name} point to {to}": "让分支 {name} 指向{to}",
+    "Deletes branch {names}": "删除分支 {names}",
     "Renames branch {name} to {to}": "把分支 {name} 重命名为 {to}",
     "Forwards {branch} to {to}, the head of {name}": "把 {branch} 快进到{to}，即 {name} 的头",
     "Sets {branch} back to {to}": "让 {branch} 回到{to}",
@@ -198,6 +199,14 @@ OF_PLANS: Mapping[str, str] = {
         "Paimon 自己会遗留 {files}，此后不被任何东西占用。"
     ),
     # 为什么要小心
+    "Nothing else keeps snapshot {id} (committed {at}): afterwards it cannot be read again.": (
+        "快照 {id}（提交于 {at}）再没有别的东西保留：此后再也无法读取。"
+    ),
+    "Nothing else keeps snapshot {id} (committed {at}): once an expiry has taken it, it cannot be read again.": (
+        "快照 {id}（提交于 {at}）再没有别的东西保留：一旦被过期清理，就再也无法读取。"
+    ),
+    "So it is with {count} more snapshot.": "另有 {count} 个快照也是如此。",
+    "So it is with {count} more snapshots.": "另有 {count} 个快照也是如此。",
     "{count} tag goes: somebody named it": "删除 {count} 个标签：它是有人特意起名的",
     "{count} tags go: somebody named them": "删除 {count} 个标签：它们是有人特意起名的",
     "{count} branch goes: somebody named it": "删除 {count} 个分支：它是有人特意起名的",
