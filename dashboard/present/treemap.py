@@ -32,7 +32,8 @@ def figure(level: pa.Table, palette: Palette, chosen: str | None = None) -> Figu
     boxes = squarified([max(row["bytes"], 1) for row in sorted(rows, key=_order)], WIDTH, HEIGHT)
     rows.sort(key=_order)
     carried = ["" if "is_rest" in row else (FILE if row["is_file"] else FOLDER) + row["folder"] for row in rows]
-    start = _shared([_name(row) for row in rows if "is_rest" not in row])
+    named = [(_name(row), box) for row, box in zip(rows, boxes, strict=True) if "is_rest" not in row]
+    start = _shared([name for name, _ in named]) if any(len(name) > _fits(box.width) for name, box in named) else ""
     edges = [palette.ink if row["is_file"] and row["folder"] == chosen else palette.paper for row in rows]
     bars = {
         "type": "bar",
@@ -96,14 +97,17 @@ def _shared(names: list[str]) -> str:
     return re.sub(r"[^-_/. ]*$", "", "".join(letters[0] for letters in same))
 
 
+def _fits(width: float) -> int:
+    """How many letters."""
+    return int((width - 4) / _LETTER)
+
+
 def _label(row: dict[str, object], start: str, width: float, height: float) -> str:
-    """What fits into a box: its name, without the start that all share where it is too long, and its size, or one of
-    them, or nothing; all is told on hover."""
-    letters = int((width - 4) / _LETTER)
+    """What fits into a box: its name without `start` and its size, one of them, or nothing; all is told on hover."""
+    letters = _fits(width)
     if letters < 5 or height < _LINE:
         return ""
-    name = _name(row)
-    name = name if len(name) <= letters else name.removeprefix(start)
+    name = _name(row).removeprefix(start)
     name = name if len(name) <= letters else "…" + name[-(letters - 1) :]
     size = units.size(int(str(row["bytes"])))
     return words.plain(name) + (f"<br>{size}" if height >= 2 * _LINE + 4 and len(size) <= letters else "")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from core import cli
@@ -136,6 +137,16 @@ def test_the_commands_say_the_same(made: TableBuilder, capsys: pytest.CaptureFix
     for command in ("health", "columns", "manifests"):
         assert cli.main([command, table]) == 0
     assert "not written" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("days", "first"), [(6, "2026-01-01"), (60, "01-01"), (112, "01-01")])
+def test_a_box_has_the_words_that_fit_and_all_boxes_alike(days: int, first: str) -> None:
+    names = [f"dt=2026-{number // 28 + 1:02}-{number % 28 + 1:02}" for number in range(days)]
+    rows = [{"name": name, "folder": name, "is_file": False, "files": 1, "bytes": 10, "rows": 1} for name in names]
+    texts = treemap.figure(pa.Table.from_pylist(rows), palette("light"))["data"][0]["text"]
+    said = [text.partition("<br>")[0] for text in texts]
+    assert said == [name[-len(first) :] for name in names]
+    assert said[0] == first
 
 
 def test_figures_are_figures(made: TableBuilder) -> None:
