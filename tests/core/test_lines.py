@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,11 @@ def test_readers_are_cleared_by_their_whole_names(table: TableBuilder) -> None:
                 plan(table, change)
         else:
             assert [path for path, _ in plan(table, change).removes] == [f"consumer/consumer-{name}" for name in gone]
+
+
+def test_a_branch_without_a_snapshot_goes_by_its_name(table: TableBuilder) -> None:
+    shutil.copytree(table.root / "schema", table.root / "branch/branch-empty/schema")
+    assert plan(table, DeleteBranches(("empty",))).headline == "Deletes branch empty; frees nothing."
 
 
 def test_an_id_that_was_used_again_is_no_way_back(tmp_path: Path) -> None:
