@@ -155,7 +155,7 @@ class Store:
         """A whole file. `NotFound` if absent, `Corrupt` if it cannot be read."""
         path = self.full(relative)
         try:
-            data = self._fs.cat_file(path)
+            data = _read_local(path) if self.is_local else self._fs.cat_file(path)
         except FileNotFoundError as error:
             self._refuse_link(path)
             raise NotFound("There is no file {relative}.", relative=relative, path=path) from error
@@ -370,6 +370,12 @@ def _temporary(path: str, data: bytes) -> Iterator[str]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def _read_local(path: str) -> bytes:
+    """As the file system would, in a third of its time: a page reads thousands of small files."""
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
 
 
 def _create_local(path: str, data: bytes) -> None:
