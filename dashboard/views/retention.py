@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core import refs
 from core.changes import Change, DeleteTags, Expire
 from core.errors import Invalid
 from core.model import MAIN
@@ -72,7 +73,8 @@ def _expire_refs(opened: Opened) -> Expire | None:
     names = [ref.name for ref in opened.heads.refs if ref.name != MAIN]
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
         keep_min = inputs.whole(words.KEEP_MIN, "keep_min", words.KEEP_LAST_HELP)
-        older = inputs.text(words.OLDER_THAN, "older", words.CUTOFF_HELP, words.OLDER_THAN_HINT)
+        age_ms = refs.number(opened.heads.main.options, refs.MAX_SNAPSHOT_AGE, refs.FIVE_DAYS_MS)
+        older = inputs.text(words.OLDER_THAN, "older", words.CUTOFF_HELP, words.own_age(units.whole(age_ms)))
         dropped = inputs.several(words.REFS_TOO, "drop", names, words.REFS_HINT) if names else ()
     if keep_min is None and older is None and not dropped:
         return None

@@ -54,6 +54,7 @@ def test_the_form_asks_what_iceberg_knows(open_page: Callable, tmp_path: Path) -
         assert word not in shown.text
     assert f"--drop-tag {tag}" in shown.text
     shown = open_page("retention", tmp_path / "lake", table="db.t", keep_min="2")
+    assert words.own_age("5 d") in [each.placeholder for each in shown.test.text_input]
     assert "CALL system.expire_snapshots(table => 'db.t', retain_last => 2)" in shown.text
     every = {str(each.id) for line in heads.lines for each in line.snapshots}
     offered = open_page("tags", tmp_path / "lake", table="db.t").selectbox(key="pick.point").options

@@ -23,6 +23,12 @@ CUTOFF_HELP = (
     "A length such as `7 d` or `36 h`, or a time. Blank: the table's own age, five days where it sets none. "
     "A branch's own age wins."
 )
+
+
+def own_age(age: str) -> str:
+    return f"the table's own: {age}"
+
+
 OLDER_THAN = "Only older than"
 OLDER_THAN_HELP = (
     "A length such as `7 d` or `36 h`, or a time. Snapshots younger than that stay, unless there are more than "

@@ -16,9 +16,8 @@ LAB_CURVE = "各种保留数量"
 LAB_HOLDERS = "谁占用了字节"
 LAB_DROPS = "最值得删的标签"
 LAB_OWN = "表自己的策略"
-LAB_CURVE_HELP = (
-    "对每个 N：保留这个分支最新的 N 个快照，而所有标签、分支和 changelog 都保留时，会释放的字节数。按清单中的大小计算。"
-)
+LAB_CURVE_HELP = "对每个 N：保留这个分支最新的 N 个快照，而所有标签、分支和 changelog 都保留时，会释放的字节数，不考虑时限：受时限约束的计划可能释放得更少。"
+    "按清单中的大小计算。"
 LAB_HOLDERS_HELP = "每一行是一组确切的名字：只有全部删除才会释放它的文件。“live”是最新的快照，“history”是其余的快照。"
 LAB_DROPS_HELP = "对每种标签个数：在其他一切不变的情况下，删除后释放最多的那几个标签。"
 LAB_DROPS_LATER = (

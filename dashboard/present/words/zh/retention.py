@@ -19,6 +19,12 @@ KEEP_LAST_HELP = "每个分支无论如何都保留多少个最新的快照（re
 REFS_TOO = "一并删除的引用"
 REFS_HINT = "选择标签和分支"
 CUTOFF_HELP = "时长（如 `7 d`、`36 h`）或时间。留空：用表自己的时限，未设置时为五天。分支自己的时限优先。"
+
+
+def own_age(age: str) -> str:
+    return f"表自己的：{age}"
+
+
 OLDER_THAN = "只限早于"
 OLDER_THAN_HELP = "时长（如 `7 d`、`36 h`）或时间。比它新的快照会保留，除非超过了最多保留的数量。"
 OLDER_THAN_HINT = "7d、36 h、2026-11-01"
