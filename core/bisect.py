@@ -219,12 +219,14 @@ def condition(text: str) -> Condition:
     own = text.strip().rstrip(";").rstrip()
     try:
         parsed = [each for each in parse(own, read="spark") if each is not None]
+        outer = [part for each in parsed for part in _outside(each, exp.Query)]
+    except RecursionError:
+        raise Invalid("The query was refused: it is nested too deeply.", remedy=_SUCH) from None
     except SqlglotError as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise Invalid("The condition is no SQL expression: {plain}", plain=_plain(said), remedy=_SUCH) from error
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Condition | exp.Query):
         raise Invalid("A condition is one SQL expression.", remedy=_SUCH)
-    outer = list(_outside(parsed[0], exp.Query))
     reads = any(isinstance(each, exp.Column | exp.AggFunc | exp.Anonymous | exp.Any) for each in outer)
     if reads and not any(isinstance(each, exp.AggFunc | exp.Anonymous | exp.Any) for each in outer):
         raise Invalid(

@@ -36,9 +36,12 @@ class Found:
 
     @property
     def is_after_gap(self) -> bool:
-        """Whether snapshots that went lie just before the first point where the condition holds."""
-        first = self.place(self.answer.first_true)
-        return first is not None and first.after_gap
+        """Whether snapshots that went lie before the first point where the condition holds: after the last where it does
+        not, or, where there is none, just before."""
+        first, last = self.answer.first_true, self.answer.last_false
+        if first is None:
+            return False
+        return any(place.after_gap for place in self.places[first if last is None else last + 1 : first + 1])
 
     def place(self, number: int | None) -> Place | None:
         return None if number is None else self.places[number]

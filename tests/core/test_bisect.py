@@ -124,6 +124,24 @@ def test_what_is_no_condition_is_refused(text: str) -> None:
         condition(text)
 
 
+@pytest.mark.parametrize(
+    "text", ["(" * 3_000 + "1" + ")" * 3_000 + " = 1", "not " * 5_000 + "true", "1 + " * 5_000 + "1 > 2"]
+)
+def test_a_condition_that_is_nested_too_deeply_is_refused(text: str) -> None:
+    with pytest.raises(Invalid, match="nested too deeply"):
+        condition(text)
+
+
+def test_what_went_before_a_place_without_an_answer_may_be_where_it_turned() -> None:
+    way = tuple(Place(str(number), number, 0, after_gap=number == 7) for number in (1, 2, 7, 8, 9))
+    for known, is_after_gap in (
+        ({0: False, 1: False, 2: None, 3: True, 4: True}, True),
+        ({0: False, 1: None, 2: False, 3: True, 4: True}, False),
+    ):
+        found = bisecting.Found(condition("true"), "main", way, (), answer(5, known), False, 0.0)
+        assert found.is_after_gap == is_after_gap
+
+
 def test_a_condition_on_single_rows_is_refused_with_the_way_out() -> None:
     with pytest.raises(Invalid, match=r"exists\(select 1 from t where amount < 0\)"):
         condition("amount < 0")
