@@ -36,8 +36,8 @@ class Found:
 
     @property
     def is_after_gap(self) -> bool:
-        """Whether snapshots that went lie before the first point where the condition holds: after the last where it does
-        not, or, where there is none, just before."""
+        """Whether snapshots that went lie before the first point where the condition holds: after the last where it
+        does not, or, where there is none, just before."""
         first, last = self.answer.first_true, self.answer.last_false
         if first is None:
             return False
