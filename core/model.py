@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from core.told import told
+from core.told import CLAUSE, Told, both, told
 
 MAIN = "main"
 
@@ -32,9 +32,11 @@ class Problem:
     def sentence(self) -> str:
         """The problem in words, fit for a page or a terminal."""
         parts = {"path": self.path, "expected": self.expected, "found": self.found}
-        if not self.remedy:
-            return told("{path}: expected {expected}, found {found}.", **parts)
-        return told("{path}: expected {expected}, found {found}. {remedy}", **parts, remedy=self.remedy)
+        if isinstance(self.found, Told) and self.found.template == CLAUSE:  # it says by itself what was found
+            said = told("{path}: expected {expected}. {found}.", **parts)
+        else:
+            said = told("{path}: expected {expected}, found {found}.", **parts)
+        return both(said, self.remedy) if self.remedy else said
 
 
 @dataclass(frozen=True, slots=True)

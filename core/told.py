@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+CLAUSE = "{clause}"  # of a sentence that stands within another
+
 
 class Told(str):
     """A text like any other, with the template it was made from and the values that were put in. A value may be a
@@ -41,7 +43,7 @@ def clause(sentence: str) -> Told:
     """A sentence that stands within another: without its full stop."""
     whole = told("{clause}", clause=sentence)
     made = Told(whole.rstrip("."))
-    made.template, made.values = whole.template, whole.values
+    made.template, made.values = CLAUSE, whole.values
     return made
 
 

@@ -31,6 +31,7 @@ import pyarrow.compute as pc
 from core.errors import Corrupt, SnapscopeError
 from core.formats import container
 from core.formats.container import Frame, fields_of
+from core.told import told
 
 JOINT, NOTHING = "\x1f", "\x1e"
 PATIENCE_S = 20.0  # and a second more for each megabyte
@@ -170,7 +171,9 @@ def _scan(members: list[tuple[int, Frame]], selection: str, columns: Sequence[Co
         rows = _in_time(folder, f"select {selection} from t", PATIENCE_S + size / 1e6)
     numbers = np.repeat([number for number, _ in members], [frame.records for _, frame in members])
     if len(rows) != len(numbers):
-        raise ValueError(f"{len(numbers)} records were expected, {len(rows)} could be decoded")
+        raise ValueError(
+            told("{numbers} records were expected, {rows} could be decoded", numbers=len(numbers), rows=len(rows))
+        )
     return rows.add_column(0, "file", pa.array(numbers, pa.int32())).cast(_arrow_schema(columns))
 
 
@@ -220,7 +223,7 @@ def _records(content: bytes) -> Iterator[Any]:
     for block in fastavro.block_reader(io.BytesIO(content)):
         yield from block
         if block.bytes_.read(1):  # type: ignore[attr-defined]
-            raise ValueError("a block holds more than its records")
+            raise ValueError(told("a block holds more than its records"))
 
 
 def _value(record: Any, path: Sequence[str]) -> Any:

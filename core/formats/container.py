@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import Corrupt, Unsupported
+from core.told import told
 
 MAGIC = b"Obj\x01"
 _INNER = ("type", "fields", "items", "values")  # where a type holds types
@@ -64,11 +65,11 @@ def frame(path: str) -> Frame:
             size, body = _long(data, body)
             end = body + size
             if count < 0 or size < 0 or len(sync) != 16 or data[end : end + 16] != sync:
-                raise ValueError("a block does not end where its header says")
+                raise ValueError(told("a block does not end where its header says"))
             blocks.append(view[position:end])
             records, position = records + count, end + 16
         if position != len(data) or b"avro.schema" not in metadata:
-            raise ValueError("the header is cut off")
+            raise ValueError(told("the header is cut off"))
     except (ValueError, IndexError, KeyError) as error:
         raise Corrupt(
             "A whole Avro file was expected; this one of {data} bytes is cut off or damaged ({error}).",
@@ -98,7 +99,7 @@ def _metadata(data: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
 def _bytes(data: bytes, position: int) -> tuple[bytes, int]:
     size, position = _long(data, position)
     if size < 0 or position + size > len(data):
-        raise ValueError("the header is cut off")
+        raise ValueError(told("the header is cut off"))
     return data[position : position + size], position + size
 
 
@@ -113,7 +114,7 @@ def _long(data: bytes, position: int) -> tuple[int, int]:
             return (value >> 1) ^ -(value & 1), position
         shift += 7
         if shift > 63:
-            raise ValueError("a number is too long")
+            raise ValueError(told("a number is too long"))
 
 
 def readable(frame: Frame) -> bytes:

@@ -10,6 +10,7 @@ import struct
 import numpy as np
 
 from core.runs import Ints
+from core.told import told
 
 _WITHOUT_RUNS, _WITH_RUNS = 12346, 12347
 _OFFSETS_FROM = 4  # containers: a bitmap with runs has no offsets below that
@@ -38,11 +39,11 @@ def narrow(body: bytes, at: int) -> tuple[Ints, int]:
     elif cookie == _WITHOUT_RUNS:
         (count,) = struct.unpack_from("<I", body, at + 4)
         if count > 1 << 16:
-            raise ValueError(f"{count} containers are too many")
+            raise ValueError(told("{count} containers are too many", count=count))
         has_runs = np.zeros(count, dtype=np.bool_)
         at += 8
     else:
-        raise ValueError("it holds no Roaring bitmap")
+        raise ValueError(told("it holds no Roaring bitmap"))
     heads = np.frombuffer(body, "<u2", 2 * count, at).reshape(count, 2).astype(np.int64)
     at += 4 * count
     if cookie == _WITHOUT_RUNS or count >= _OFFSETS_FROM:
@@ -65,6 +66,8 @@ def narrow(body: bytes, at: int) -> tuple[Ints, int]:
             low = np.flatnonzero(bits).astype(np.int64)
             at += 8192
         if len(low) != cardinality:
-            raise ValueError(f"{cardinality} values were expected, {len(low)} found")
+            raise ValueError(
+                told("{cardinality} values were expected, {low} found", cardinality=cardinality, low=len(low))
+            )
         parts.append(low + (high << 16))
     return np.concatenate(parts), at

@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from core.told import told
+from core.errors import Corrupt
+from core.model import Problem
+from core.told import clause, told
 from dashboard.present import language, units, words
+from dashboard.present.words import zh
 from tests.places import ROOT
 
 WORDS = sorted((ROOT / "dashboard" / "present" / "words").glob("*.py"))
@@ -209,6 +212,22 @@ def test_a_reason_is_told_with_its_values_and_names_of_others_are_left_alone() -
             "it was",
             "消费者 it was 将从快照 7 继续读取；it was",
         ]
+
+
+def test_a_problem_says_what_was_found_as_a_sentence_of_its_own() -> None:
+    """An error knows its literal, its values, and the error within it; what was found is one sentence, not half."""
+    inner = ValueError(told("the header is cut off"))
+    error = Corrupt("A whole Avro file was expected; this one of {data} bytes is cut off or damaged ({error}).",
+                    data=24, error=inner, remedy="Check access to it.")  # fmt: skip
+    found = Problem("m", told("a readable manifest"), clause(error.message), error.remedy or "").sentence()
+    assert found == (
+        "m: expected a readable manifest. A whole Avro file was expected; this one of 24 bytes is cut off or damaged "
+        "(the header is cut off). Check access to it."
+    )
+    assert zh.spoken(found) == (
+        "m：应为可读的清单。应为完整的 Avro 文件；这个 24 字节的文件不完整或已损坏（文件头不完整）。"
+        "请检查对它的访问权限。"
+    )
 
 
 def test_readers_on_threads_do_not_mix_their_languages() -> None:

@@ -13,6 +13,7 @@ import zlib
 from core.errors import Corrupt
 from core.formats import roaring
 from core.runs import Ints
+from core.told import told
 
 MAGIC = b"\xd1\xd3\x39\x64"
 
@@ -22,20 +23,24 @@ def deleted(blob: bytes, cardinality: int, path: str) -> Ints:
     try:
         (length,) = struct.unpack_from(">i", blob)
         if length != len(blob) - 8:
-            raise ValueError(f"{length} bytes and 8 more were expected, found {len(blob)} in all")
+            raise ValueError(
+                told("{length} bytes and 8 more were expected, found {blob} in all", length=length, blob=len(blob))
+            )
         body = blob[4 : 4 + length]
         (checksum,) = struct.unpack_from(">I", blob, 4 + length)
         if not body.startswith(MAGIC):
-            raise ValueError(f"it begins with {body[:4].hex()}, not with {MAGIC.hex()}")
+            raise ValueError(told("it begins with {body}, not with {magic}", body=body[:4].hex(), magic=MAGIC.hex()))
         if zlib.crc32(body) != checksum:
-            raise ValueError("its checksum is another")
+            raise ValueError(told("its checksum is another"))
         found, end = roaring.wide(body, len(MAGIC))
         if end != length:
-            raise ValueError(f"{length - end} bytes follow the bitmap")
+            raise ValueError(told("{length} bytes follow the bitmap", length=length - end))
         if len(found) != cardinality:
-            raise ValueError(f"{cardinality} rows were expected, found {len(found)}")
+            raise ValueError(
+                told("{cardinality} rows were expected, found {found}", cardinality=cardinality, found=len(found))
+            )
         if len(found) and (found[0] < 0 or (found[1:] <= found[:-1]).any()):
-            raise ValueError("its positions do not ascend")
+            raise ValueError(told("its positions do not ascend"))
     except (ValueError, struct.error) as error:
         raise Corrupt(
             "The deletion vector cannot be read: {error}.",

@@ -63,13 +63,18 @@ def decode(data: bytes, types: Sequence[Source]) -> tuple[Any, ...]:
 def some(data: bytes, arity: int, wanted: Mapping[int, Source]) -> dict[int, Any]:
     """The values of some fields, by number, of a stored row that has `arity` of them; see `decode`."""
     if len(data) < 4:
-        raise _corrupt(data, "it is shorter than 4 bytes")
+        raise _corrupt(data, told("it is shorter than 4 bytes"))
     if (found := int.from_bytes(data[:4], "big")) != arity:
-        raise _corrupt(data, f"it holds {found} fields where {arity} are expected")
+        raise _corrupt(data, told("it holds {found} fields where {arity} are expected", found=found, arity=arity))
     row = memoryview(data)[4:]
     fixed = _null_width(arity) + 8 * arity
     if len(row) < fixed:
-        raise _corrupt(data, f"it has {len(row)} bytes where {arity} fields need at least {fixed}")
+        raise _corrupt(
+            data,
+            told(
+                "it has {row} bytes where {arity} fields need at least {fixed}", row=len(row), arity=arity, fixed=fixed
+            ),
+        )
     values: dict[int, Any] = {}
     for index, source in wanted.items():
         bit, of = index + 8, parse(source)
@@ -79,7 +84,9 @@ def some(data: bytes, arity: int, wanted: Mapping[int, Source]) -> dict[int, Any
         try:
             values[index] = _value(row, _null_width(arity) + 8 * index, fixed, of)
         except (ValueError, OverflowError, decimal.DecimalException) as error:
-            raise _corrupt(data, f"field {index} is no {text(of)} ({error})") from error
+            raise _corrupt(
+                data, told("field {index} is no {of} ({error})", index=index, of=text(of), error=error)
+            ) from error
     return values
 
 
@@ -181,7 +188,7 @@ def _value(row: memoryview, slot: int, fixed: int, of: Type) -> Any:
             if _is_wide_timestamp(of):
                 offset, nanos = _offset_and_size(row, slot)
                 if not fixed <= offset <= len(row) - 8 or nanos > 999_999:
-                    raise ValueError("its place lies outside the row")
+                    raise ValueError(told("its place lies outside the row"))
                 millis = _LONG.unpack_from(row, offset)[0]
             else:
                 millis = _LONG.unpack_from(row, slot)[0]
@@ -213,7 +220,7 @@ def _bytes(row: memoryview, slot: int, fixed: int) -> bytes:
 def _variable(row: memoryview, slot: int, fixed: int) -> bytes:
     offset, size = _offset_and_size(row, slot)
     if offset < fixed or offset + size > len(row):
-        raise ValueError("its place lies outside the row")
+        raise ValueError(told("its place lies outside the row"))
     return bytes(row[offset : offset + size])
 
 

@@ -13,6 +13,7 @@ import zlib
 from core.errors import Corrupt
 from core.formats import roaring
 from core.runs import Ints
+from core.told import told
 
 MAGIC_32, MAGIC_64 = 1581511376, 1681511377
 
@@ -24,9 +25,9 @@ def positions(content: bytes, offset: int, size: int, path: str) -> Ints:
         body = content[offset + 4 : offset + 4 + length]
         (checksum,) = struct.unpack_from(">I", content, offset + 4 + length)
         if len(body) != length or length < 4:
-            raise ValueError(f"{length} bytes do not fit into the file")
+            raise ValueError(told("{length} bytes do not fit into the file", length=length))
         if zlib.crc32(body) != checksum:
-            raise ValueError("its checksum is another")
+            raise ValueError(told("its checksum is another"))
         if struct.unpack_from(">i", body)[0] == MAGIC_32:
             expected = length
             found, end = roaring.narrow(body, 4)
@@ -34,9 +35,9 @@ def positions(content: bytes, offset: int, size: int, path: str) -> Ints:
             expected = length + 8
             found, end = roaring.wide(body, 4)
         else:
-            raise ValueError("it is of no known kind")
+            raise ValueError(told("it is of no known kind"))
         if expected != size or end != length:
-            raise ValueError(f"{size} bytes were expected, {expected} found")
+            raise ValueError(told("{size} bytes were expected, {expected} found", size=size, expected=expected))
     except (ValueError, struct.error) as error:
         raise Corrupt(
             "The deletion vector at byte {offset} cannot be read: {error}.", offset=offset, error=error, path=path

@@ -27,8 +27,10 @@ def spoken(text: str) -> str:
 
 def _value(value: object) -> object:
     """填入的值：句子和错误用中文说，其余照旧。"""
-    text = str(value) if isinstance(value, Exception) else value
-    return spoken(text) if isinstance(text, str) else text
+    if isinstance(value, Exception):
+        said = str(value)
+        value = value.args[0] if value.args == (said,) else said  # Python's own errors forget how theirs was made
+    return spoken(value) if isinstance(value, str) else value
 
 
 def listing(reasons: Sequence[str]) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 OF_POINTS: Mapping[str, str] = {
     # 有问题的文件
-    "{path}: expected {expected}, found {found}.": "{path}：应为 {expected}，实际是 {found}。",
-    "{path}: expected {expected}, found {found}. {remedy}": "{path}：应为 {expected}，实际是 {found}。{remedy}",
+    "{path}: expected {expected}, found {found}.": "{path}：应为{expected}，实际是{found}。",
+    "{path}: expected {expected}. {found}.": "{path}：应为{expected}。{found}。",
     # 何时自动过期
     "with the first expiry after {at}, by the age of its snapshot": "在 {at} 之后的第一次过期时，按其快照的年龄",
     "never by itself: it has no end": "不会自动到期：它没有期限",
