@@ -279,12 +279,10 @@ def gone(pid: int, within_s: float = 0) -> bool:
 WORK = """
 import json, sys, time
 from core.spark import session as sessions
-found, began = sessions.java_home(), time.monotonic()
-spark = sessions.get()
-seconds = time.monotonic() - began
+found, spark = sessions.java_home(), sessions.get()
 spark.range(10).selectExpr("id", "id % 2 AS odd").write.partitionBy("odd").parquet("{out}")
 print(json.dumps({{
-    "source": found.source, "version": found.version, "seconds": seconds, "pid": sessions._running.process.pid,
+    "source": found.source, "version": found.version, "pid": sessions._running.process.pid,
     "rows": spark.read.parquet("{out}").count(),
     "arrow": spark.range(5).mapInArrow(lambda batches: batches, "id long").toArrow().num_rows,
     "python": spark.range(1).mapInPandas(
@@ -317,6 +315,13 @@ def test_without_java_it_runs_on_the_wheel_and_ends_after_an_exception(tmp_path:
 
 
 def test_it_comes_back_after_dying_and_goes_with_a_killed_process(tmp_path: Path) -> None:
+    first = """
+import json, time
+from core.spark import session as sessions
+spark = sessions.get()
+print(json.dumps({"rows": spark.range(10).count(), "pid": sessions._running.process.pid,
+                  "setting": spark.conf.get("spark.answer", "")}), flush=True)
+"""
     again = """
 import gc, os, signal
 garbage, heap = [spark.range(3)._jdf for _ in range(9)], spark.sparkContext._gateway._gateway_client.finalizer_deque
@@ -332,7 +337,7 @@ time.sleep(300)
 """
     secret = "spark.answer=4 2\\,x=#!,spark.hadoop.password=hush"
     litter = f",spark.local.dir={tmp_path},spark.driver.extraJavaOptions=-Djava.io.tmpdir={tmp_path}"  # of the killed
-    process = run_python(WORK.format(out=tmp_path / "out") + again, tmp_path, SNAPSCOPE_SPARK_CONF=secret + litter)
+    process = run_python(first + again, tmp_path, SNAPSCOPE_SPARK_CONF=secret + litter)
     try:
         assert process.stdout is not None
         told = [json.loads(process.stdout.readline()) for _ in range(3)]
