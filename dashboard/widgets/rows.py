@@ -54,7 +54,7 @@ def _facts(answer: QueryAnswer, history: History) -> list[tuple[str, markup.Piec
     if answer.files_read is not None and answer.bytes_read is not None:
         taken = markup.muted(units.plural(answer.files_read, "file"))
         read.append((words.ANSWER_READ, markup.join([markup.size(answer.bytes_read), taken], " · ")))
-    return [*((label, _point(point)) for label, point in points), *read, (words.ANSWER_LIVE, held)]
+    return [*((label, _point(point)) for label, point in points), (words.ANSWER_LIVE, held), *read]
 
 
 def _point(found: AsOf) -> markup.Html:

@@ -35,7 +35,7 @@ OLDER_THAN_HELP = (
     "the most to keep."
 )
 OLDER_THAN_HINT = "7d, 36 h, 2026-11-01"
-MAX_DELETES = "At most so many at once"
+MAX_DELETES = "Most at once"
 MAX_DELETES_HELP = "Blank: to the end. The engine itself stops after snapshot.expire.limit (50) per run."
 DROP_TOO = "Tags to drop too"
 TAGS_OLDER = "Tags made before"
