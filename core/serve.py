@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -59,7 +60,18 @@ def serve(places: Sequence[str], port: int, *, is_writing: bool = False) -> int:
         "--browser.gatherUsageStats=false",
     ]
     sys.stderr.write(f"Snapscope opens at http://127.0.0.1:{port} (stop with Ctrl+C).\n")
+    return _until_it_ends(subprocess.Popen(command, env=environment, cwd=app.parent.parent))
+
+
+def _until_it_ends(process: subprocess.Popen[bytes]) -> int:
+    """Its exit status; whoever asks us to end ends it, and with it its Spark: nothing keeps the port."""
+
+    def ask(*_: object) -> None:
+        process.terminate()  # a Ctrl+C in the terminal has reached it already; to be asked twice harms nothing
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return subprocess.call(command, env=environment, cwd=app.parent.parent)
-    except KeyboardInterrupt:
-        return 0
+        return process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
