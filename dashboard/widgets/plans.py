@@ -234,19 +234,18 @@ def _submit(opened: Opened, plan: Plan, clears: str | None) -> None:
         return applying.apply(table, plan, progress=job.progress, waits=job.waits, cancelled=job.cancelled.is_set)
 
     if unfinished.submit(opened, plan.fingerprint, work) and clears is not None:
-        st.session_state[_on_its_way(clears)] = True
+        st.session_state[_made(clears)] = st.session_state.get(_made(clears), 0) + 1
 
 
-def _on_its_way(key: str) -> str:
-    return f"plans.clears.{key}"
+def _made(key: str) -> str:
+    return f"plans.made.{key}"
 
 
 def cleared(key: str) -> str:
-    """The key of an input that asks for a change, for the run that draws it: empty once the plan is on its way. Said
-    when the button is pressed, the browser would not hear of it where that run ends before the input is drawn."""
-    if st.session_state.pop(_on_its_way(key), False):
-        st.session_state[key] = ""
-    return key
+    """The key of an input that asks for a change: another, empty one once the plan is on its way. Were the same one
+    emptied, a browser that has not heard of it yet would fill it again with what it still shows."""
+    made = st.session_state.get(_made(key), 0)
+    return f"{key}.{made}" if made else key
 
 
 def progress(opened: Opened) -> None:
