@@ -166,15 +166,14 @@ def _earliest(course: Course, zone: str, now_ms: int) -> Piece:
 def stretches(course: Course, zone: str) -> pd.DataFrame:
     """One row a stretch of holders."""
     rows = lives.table(course).to_pylist()
+
+    def own(row: Mapping[str, str], end: str) -> str:  # its branch stands beside it
+        return row[end].removeprefix(f"branch:{row['branch']}/")
+
     return pd.DataFrame(
         {
             "holders_of": [words.life_row(row["kind"], row["branch"]) for row in rows],
-            "points": [
-                words.stretch_points(
-                    *(row[end].removeprefix(f"branch:{row['branch']}/") for end in ("first", "last")), row["holders"]
-                )
-                for row in rows
-            ],
+            "points": [words.stretch_points(own(row, "first"), own(row, "last"), row["holders"]) for row in rows],
             "ends": [words.spoken(each.ends.words) if each.ends else "—" for each in course.stretches],
             "since": [units.moment(row["since_ms"], zone) for row in rows],
             "until": [units.moment(row["until_ms"], zone) for row in rows],
