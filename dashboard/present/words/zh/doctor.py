@@ -11,7 +11,7 @@ DOCTOR_GROUPS: Mapping[str, str] = {
     "engine": "Java 与 Spark 引擎",
     "stores": "存储",
     "places": "仓库和表",
-    "catalogs": "目录服务",
+    "catalogs": "Catalog 服务",
     "state": "Snapscope 自己保存的",
     "versions": "已知哪些引擎的规则",
 }

@@ -305,7 +305,7 @@ OF_FILES: Mapping[str, str] = {
     ),
     "Make it readable, or name another state directory: SNAPSCOPE_STATE. Moved away, a new one is started; resume "
     "and undo of its runs need the old one.": (
-        "请使它可读，或另外指定一个 state 目录：SNAPSCOPE_STATE。移走之后会新建一份；其中各次执行的继续与撤回需要"
+        "请使它可读，或另外指定一个状态目录：SNAPSCOPE_STATE。移走之后会新建一份；其中各次执行的继续与撤回需要"
         "旧的那份。"
     ),
     "The journal has no run {run_id!r}.": "日志中没有执行 {run_id!r}。",

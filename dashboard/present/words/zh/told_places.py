@@ -17,7 +17,7 @@ OF_PLACES: Mapping[str, str] = {
     "it is.": "以 {name!r} 保存的内容无法读取：应为 JSON 文件，实际是 {error}。它保持原样。",
     "Mend the file, or move it away: an empty one is started then.": "请修好该文件，或把它移走：之后会从空的开始。",
     "The state directory cannot be written: {strerror}. Nothing was kept.": (
-        "无法写入 state 目录：{strerror}。什么也没有保存。"
+        "无法写入状态目录：{strerror}。什么也没有保存。"
     ),
     "Make it writable, or name another one: SNAPSCOPE_STATE.": "请使它可写，或另外指定一个：SNAPSCOPE_STATE。",
     "{location!r} names no table of a catalog.": "{location!r} 没有指明 Catalog 中的表。",

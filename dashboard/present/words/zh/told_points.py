@@ -212,7 +212,7 @@ OF_POINTS: Mapping[str, str] = {
         "它在标签文件删除之后抛出异常：还有更晚的标签，却没有快照了"
     ),
     # 体检
-    "Look at the Java above; the log is in the state directory.": "请看上面的 Java；日志在 state 目录里。",
+    "Look at the Java above; the log is in the state directory.": "请看上面的 Java；日志在状态目录里。",
     "Spark {spark} on Java {java} answered in {took}": "Spark {spark}（Java {java}）在 {took} 内回答",
     "Correct {setting}, or unset it: plain Spark needs none.": "请更正 {setting} 或取消设置：普通 Spark 不需要它。",
     "none of them is one": "其中没有一个是连接器",

@@ -42,7 +42,7 @@ OF_QUERIES: Mapping[str, str] = {
     "The column '{name}' of type {types} has no statistics.": "类型为 {types} 的列 '{name}' 没有统计信息。",
     "Row {deleted} is deleted in a file of {rows} rows.": "文件只有 {rows} 行，却删除了第 {deleted} 行。",
     "Spark can only write to the local disk here.": "Spark 在这里只能写入本地磁盘。",
-    "Left out: {each}": "未包含：{each}",
+    "Left out: {each}": "省略：{each}",
     "Not compared, because only the first point has that: {dropped}": "未比较，因为只有第一个时间点有：{dropped}",
     "Unchanged rows are not counted: those of files that were not read are known only by merging them": (
         "没有统计未变的行：未读取的文件中的行，要合并之后才能知道"
@@ -379,7 +379,9 @@ OF_QUERIES: Mapping[str, str] = {
     "The row cap must be at least 1, not {row_cap}.": "行数上限至少为 1，不能是 {row_cap}。",
     "The query was cancelled.": "查询已取消。",
     "The query was stopped after {timeout_s:g} seconds, its time limit.": "查询在 {timeout_s:g} 秒的时限到达时被停止。",
-    "Ask for less (a filter, fewer columns), or raise the limit.": "请缩小查询（加过滤条件、少选列），或提高时限。",
+    "Ask for less (a filter, fewer columns), or raise the limit (--timeout on the command line).": (
+        "请缩小查询（加过滤条件、少选列），或提高时限（命令行上为 --timeout）。"
+    ),
     "Spark's process ended while the query ran.": "查询执行期间 Spark 进程结束了。",
     "Ask again: a new one is started.": "请重新查询：会启动一个新的进程。",
     "The query needs more memory than Spark has.": "查询所需的内存超过了 Spark 所有的。",

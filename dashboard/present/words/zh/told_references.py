@@ -189,7 +189,7 @@ OF_REFERENCES: Mapping[str, str] = {
     "Paimon's own search {own}: it stops at a tie or skew.": "Paimon 自己的查找{own}：遇到时间相同或偏差就会停下。",
     "Name a snapshot instead.": "请改为指定快照。",
     "The state directory cannot be written: {strerror}. Without it nothing is changed.": (
-        "无法写入 state 目录：{strerror}。没有它就不做任何修改。"
+        "无法写入状态目录：{strerror}。没有它就不做任何修改。"
     ),
     "Another change of this table is running on this machine.": "本机正在执行这张表的另一项修改。",
     "Wait for it to end.": "请等它结束。",
