@@ -32,7 +32,15 @@ def draw(opened: Opened, history: History | None, found: AsOf, *, here: str = "t
     st.html(markup.facts(facts))
     links(opened, found, here=here)
     protect.draw(opened, found)
-    with st.expander(words.ALL_FIELDS):
+    _fields(opened, snapshot)
+
+
+def _fields(opened: Opened, snapshot: Snapshot) -> None:
+    """Made once somebody opens them, and open then for the points that follow."""
+    opens = st.expander(words.ALL_FIELDS, key="details.fields", on_change="rerun")
+    if not opens.open:
+        return
+    with opens:
         st.html(markup.facts(rows.every_field(snapshot, opened.zone)))
         st.caption(words.FIELDS_COPY)
         st.code(json.dumps(dict(snapshot.fields), indent=2, ensure_ascii=False), language="json", wrap_lines=True)
