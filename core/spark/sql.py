@@ -149,7 +149,7 @@ def answer(
         raise Invalid(
             "The query was stopped after {timeout_s:g} seconds, its time limit.",
             timeout_s=timeout_s,
-            remedy="Ask for less (a filter, fewer columns), or raise the limit.",
+            remedy="Ask for less (a filter, fewer columns), or raise the limit (--timeout on the command line).",
         )
     if query.error is not None:
         if sessions.was_ended(session):

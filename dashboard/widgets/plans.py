@@ -15,6 +15,7 @@ from core.asof import resolve
 from core.changes import CreateTag, Expire
 from core.danger import danger
 from core.history import History
+from core.journal import Journal
 from core.planned import Plan
 from core.sweep import Receipt
 from dashboard import access, jobs, loading, state
@@ -276,21 +277,23 @@ def _progress(opened: Opened, id: str) -> None:
             if job.error is not None:
                 errors.show(job.error)
             else:
-                _result(job.result)
+                _result(opened, job.result)
             st.button(words.JOB_DISMISS, key="plans.dismiss", on_click=jobs.dismiss, args=(id,), type="tertiary")
 
 
-def _result(found: Receipt | tuple[str, ...]) -> None:
+def _result(opened: Opened, found: Receipt | tuple[str, ...]) -> None:
     """A receipt, or the references that were written back."""
     if isinstance(found, Receipt):
-        _receipt(found)
+        _receipt(opened, found)
     else:
         st.html(markup.note("info", words.restored(len(found))))
 
 
-def _receipt(receipt: Receipt) -> None:
-    text = words.receipt(receipt)
-    st.html(markup.note("info" if receipt.outcome == "done" else "warning", text))
+def _receipt(opened: Opened, receipt: Receipt) -> None:
+    """What was done; when, by whom and by which plan, for every reader of the table sees it."""
+    st.html(markup.note("info" if receipt.outcome == "done" else "warning", words.receipt(receipt)))
+    run = Journal().run(receipt.run)
+    st.html(markup.muted(words.carried_out(run, units.moment(run.started_ms, opened.zone))).text)
     for problem in receipt.problems:
         st.html(markup.note("problem", problem))
     if receipt.kept_back:

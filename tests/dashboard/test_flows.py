@@ -26,7 +26,7 @@ from core.errors import Conflict
 from core.journal import Journal
 from core.warehouse import DEMO_MARKER
 from dashboard import jobs, loading
-from dashboard.present import commands, pointing, words
+from dashboard.present import commands, pointing, units, words
 from dashboard.widgets import lanes, plans
 from dashboard.widgets.frame import Opened
 from tests.builders import DAY_MS, START_MS, TableBuilder
@@ -428,7 +428,13 @@ def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo:
     root = demo / "shop.db" / "orders"
     left = {path.relative_to(root).as_posix() for path in root.rglob("*")}
     assert not left & set(plan.frees["path"].to_pylist())
-    assert f"Done: {len(plan.frees)} files deleted" in page.run().text
+    run = Journal().run(job.result.run)
+    others = open_page("retention", demo, table=TITLE).text  # who did what and when, for whoever did not
+    for shown in (page.run().text, others):
+        assert f"Done: {len(plan.frees)} files deleted" in shown
+        assert words.carried_out(run, units.moment(run.started_ms, "UTC")) in shown
+    assert run.who in others
+    assert plan.headline in others
     jobs.dismiss(job.id)
 
 

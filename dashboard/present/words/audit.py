@@ -29,6 +29,11 @@ def receipt(found: Receipt) -> str:
     return text + f"{units.size(found.freed_bytes)} freed."
 
 
+def carried_out(run: Run, started: str) -> str:
+    """When, by whom and what, beside a receipt: whoever sees it may not have pressed the button."""
+    return f"On {started} by {run.who}: {run.plan['headline']}"
+
+
 _OUTCOMES = {
     "done": "Done:",
     "cancelled": "Cancelled; what had gone by then:",
@@ -172,7 +177,8 @@ HOW_CHAIN = Rule(
 
 
 def audit_exact(same: int, ended: int) -> str:
-    return f"Last {units.plural(ended, 'plan')}: {units.count(same)} exact."
+    exact = f"Last {units.plural(ended, 'plan')}: {units.count(same)} exact"
+    return f"{exact} (what went was what had been shown, file for file)."
 
 
 def audit_export(style: str) -> str:

@@ -29,6 +29,11 @@ def receipt(found: Receipt) -> str:
     return text + f"释放 {units.size(found.freed_bytes)}。"
 
 
+def carried_out(run: Run, started: str) -> str:
+    """回执旁的时间、操作人与内容：看到它的人未必是按下按钮的人。"""
+    return f"{started}，由 {run.who} 执行：{run.plan['headline']}"
+
+
 _OUTCOMES = {
     "done": "完成：",
     "cancelled": "已取消；在此之前",
@@ -169,7 +174,7 @@ HOW_CHAIN = Rule(
 
 
 def audit_exact(same: int, ended: int) -> str:
-    return f"最近 {units.count(ended)} 个计划：{units.count(same)} 个分毫不差。"
+    return f"最近 {units.count(ended)} 个计划：{units.count(same)} 个分毫不差（实际删除的文件与计划所示完全一致）。"
 
 
 def audit_export(style: str) -> str:
