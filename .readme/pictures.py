@@ -16,7 +16,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from dashboard.present import words
-from tests.e2e.conftest import ARGUMENTS, PATIENCE_MS, Reader, _start
+from tests.e2e.conftest import ARGUMENTS, PATIENCE_MS, Reader, served
 
 SQL = "select channel, count(*) as orders, round(sum(amount)) as revenue from t group by 1 order by 3 desc"
 VIEWS = {
@@ -33,18 +33,14 @@ def main(warehouse: str, directory: str = str(Path(__file__).parent)) -> None:
     chromium = os.environ.get("SNAPSCOPE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as own, sync_playwright() as playwright:
         os.environ["SNAPSCOPE_STATE"] = own  # the pictures show no recent tables, no queries of yesterday
-        server, home = _start(Path(warehouse), Path(own) / "log")
-        try:
+        with served(Path(warehouse), Path(own) / "hold", Path(own) / "log") as home:
             browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
             for theme in ("light", "dark"):
                 page = browser.new_page(viewport={"width": 1280, "height": 860}, color_scheme=theme)
                 page.set_default_timeout(PATIENCE_MS)
                 for name, view in VIEWS.items():
-                    _take(Reader(page, home), name, view, Path(directory) / f"{name}-{theme}.png")
+                    _take(Reader(page, home, None), name, view, Path(directory) / f"{name}-{theme}.png")
             browser.close()
-        finally:
-            server.terminate()
-            server.wait(30)
 
 
 def _take(me: Reader, name: str, view: str, target: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -80,12 +81,19 @@ def hold(held: Path) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def home(demo: Path, held: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the one server, which opens the demo; any other warehouse is named in the address."""
-    port, log = free_port(), tmp_path_factory.mktemp("server") / "log"
+    with served(demo, held, tmp_path_factory.mktemp("server") / "log") as address:
+        yield address
+
+
+@contextlib.contextmanager
+def served(warehouse: Path, hold: Path, log: Path) -> Iterator[str]:
+    """The address of a server that opens that warehouse; its writers get time until there is no file `hold`."""
+    port = free_port()
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.e2e.serving", str(held), "run", "dashboard/app.py", f"--server.port={port}"],
+            [sys.executable, "-m", "tests.e2e.serving", str(hold), "run", "dashboard/app.py", f"--server.port={port}"],
             cwd=ROOT,
-            env={**os.environ, "SNAPSCOPE_WAREHOUSE": str(demo)},
+            env={**os.environ, "SNAPSCOPE_WAREHOUSE": str(warehouse)},
             stdout=out,
             stderr=subprocess.STDOUT,
         )
