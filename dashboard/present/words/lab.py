@@ -17,7 +17,7 @@ LAB_DROPS = "Best tags to drop"
 LAB_OWN = "The table's own policy"
 LAB_CURVE_HELP = (
     "Bytes freed by keeping the newest N snapshots of this branch, for every N, while all tags, branches and "
-    "changelogs stay, whatever their age: a plan that heeds ages may free more or less. From the sizes in the manifests."
+    "changelogs stay, whatever their age: a plan that heeds ages may free more or less. From the manifests' sizes."
 )
 LAB_HOLDERS_HELP = (
     "Each row is one exact set of names: only dropping all of them frees its files. “live” is the newest snapshot, "
