@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,17 @@ def test_a_table_in_a_tables_directory_is_another_table(place: str, tmp_path: Pa
     inner.commit([inner.file(10, rows=1, partition=("2026-01-02",) * len(keys))])
     plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - 1), NOW_MS)
     assert plan.frees["path"].to_pylist() == [f"dt=2026-01-01/bucket-0/{orphan.name}"]
+
+
+def test_what_a_newer_engine_keeps_beside_manifests_stays(tmp_path: Path) -> None:
+    """A live manifest's sidecar is named by a field of its list that is not known here."""
+    root = ground.warehouse(tmp_path)
+    table = TableBuilder(root)
+    table.commit([table.file(10, rows=1)])
+    manifest = next(path.name for path in (root / "manifest").iterdir() if not path.name.startswith("manifest-list"))
+    (root / "manifest" / f"{manifest}.avro.sidecar").write_bytes(b"bounds")
+    crashed = f"manifest/manifest-{uuid.UUID(int=1)}-0"
+    (root / crashed).write_bytes(b"entries")
+    plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS)
+    assert plan.frees["path"].to_pylist() == [crashed]
+    assert plan.warnings[-1].startswith("1 files stay: not named")

@@ -31,6 +31,7 @@ _METADATA: dict[str, tuple[tuple[str, ObjectKind], ...]] = {
     layout.INDEX: (("index-", ObjectKind.INDEX),),
     layout.STATISTICS: (("stat-", ObjectKind.STATISTICS),),
 }
+_NUMBERED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?$")
 
 
 def find(store: Store, history: History, older_than_ms: int) -> tuple[pa.Table, tuple[str, ...]]:
@@ -72,7 +73,9 @@ def _candidates(store: Store, history: History) -> Iterator[tuple[str, Entry, Ob
     for directory, kinds in _METADATA.items():
         for entry in store.ls_if_there(directory):
             if not entry.is_dir:
-                yield f"{directory}/{entry.name}", entry, _kind(entry.name, kinds)
+                plain = _NUMBERED.sub("", entry.name)  # a newer engine's files beside them have more to their names
+                kind = next((kind for prefix, kind in kinds if plain == prefix), None)
+                yield f"{directory}/{entry.name}", entry, kind
     places = _buckets(history)
     for entry in store.ls():
         if entry.is_dir and entry.name not in _OWN_DIRECTORIES and entry.name not in _METADATA:
