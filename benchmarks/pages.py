@@ -36,13 +36,16 @@ from core.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
 HOUR_MS = 3_600_000
-PAGES = ("Home", "Timeline", "As of", "Diff", "Retention", "Tags", "Query", "Audit", "Doctor")
+PAGES = ("Home", "Timeline", "As of", "Diff", "Files", "Retention", "Tags", "Query", "Audit", "Doctor")
 COMPACT_EVERY, TAG_EVERY = 20, 50
 # Resolves with the page's own time at which it was last seen to change, once its script rests.
 DRAWN = """title => new Promise(resolve => {
   const started = performance.now();
   let last = started, ran = false;
-  const watch = new MutationObserver(() => { last = performance.now(); });
+  const watch = new MutationObserver(seen => {
+    last = performance.now();
+    ran ||= seen.some(each => each.attributeName === 'data-test-script-state');  // a run may end within one frame
+  });
   watch.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
   const look = () => {
     const app = document.querySelector('[data-testid=stApp]');
