@@ -30,7 +30,7 @@ from core.changes import (
     Truncate,
 )
 from core.model import MAIN
-from core.units import iso
+from core.units import iso, whole
 
 
 def command(change: Change, location: str) -> str:
@@ -58,7 +58,7 @@ def words(change: Change, location: str) -> list[str]:
                 spoken += [name, str(value)] if value is not None else []
             spoken += ["--older-than", iso(change.older_than_ms)] if change.older_than_ms is not None else []
             if change.time_retained_ms is not None:
-                spoken += ["--time-retained", f"{change.time_retained_ms} ms"]
+                spoken += ["--time-retained", whole(change.time_retained_ms)]
             spoken += ["--max-deletes", str(change.max_deletes)] if change.max_deletes is not None else []
             spoken += ["--rules", change.rules] if change.rules != "newest" else []
             for name in change.drop_tags:
@@ -75,7 +75,7 @@ def words(change: Change, location: str) -> list[str]:
             ):
                 spoken += [name, str(value)] if value is not None else []
             if change.changelog_time_retained_ms is not None:
-                spoken += ["--changelog-time-retained", f"{change.changelog_time_retained_ms} ms"]
+                spoken += ["--changelog-time-retained", whole(change.changelog_time_retained_ms)]
         case DeleteTags():
             spoken = ["delete-tag", location]
             for name in change.names:
@@ -83,12 +83,12 @@ def words(change: Change, location: str) -> list[str]:
         case CreateTag():
             spoken = ["create-tag", location, "--name", change.name]
             spoken += ["--snapshot", str(change.snapshot_id)] if change.snapshot_id is not None else []
-            spoken += ["--time-retained", f"{change.retained_ms} ms"] if change.retained_ms is not None else []
+            spoken += ["--time-retained", whole(change.retained_ms)] if change.retained_ms is not None else []
             spoken += ["--verify"] if change.verified else []
         case ReplaceTag():
             spoken = ["replace-tag", location, "--name", change.name]
             spoken += ["--snapshot", str(change.snapshot_id)] if change.snapshot_id is not None else []
-            spoken += ["--time-retained", f"{change.retained_ms} ms"] if change.retained_ms is not None else []
+            spoken += ["--time-retained", whole(change.retained_ms)] if change.retained_ms is not None else []
         case RenameTag():
             spoken = ["rename-tag", location, "--name", change.name, "--to", change.to]
         case CreateBranch() | ReplaceBranch():
@@ -99,7 +99,7 @@ def words(change: Change, location: str) -> list[str]:
                 ("--max-snapshot-age", change.max_snapshot_age_ms),
                 ("--max-ref-age", change.max_ref_age_ms),
             ):
-                spoken += [name, f"{age} ms"] if age is not None else []
+                spoken += [name, whole(age)] if age is not None else []
         case DeleteBranches():
             spoken = ["delete-branch", location, *change.names]
         case RenameBranch():

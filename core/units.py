@@ -98,6 +98,13 @@ def duration(ms: int) -> str:
     return " ".join(parts[:2]) or "0 ms"
 
 
+def whole(ms: int) -> str:
+    """A length of time that `parse_duration_ms` reads back to the very millisecond: `7 d`, `90 min`."""
+    lengths = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1))
+    unit, size = next((unit, size) for unit, size in lengths if ms % size == 0)
+    return f"{ms // size} {unit}"
+
+
 def size(count: int) -> str:
     """Bytes with a decimal unit: `71.3 GB`, `482 B`."""
     if abs(count) < 1000:

@@ -164,11 +164,7 @@ def duration(ms: int | None) -> str:
     return (MINUS if ms < 0 else "") + _told(core_units.duration(abs(ms)))
 
 
-def whole(ms: int) -> str:
-    """A length of time that `parse_duration_ms` reads back to the very millisecond: `7 d`, `90 min`."""
-    lengths = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1))
-    unit, size = next((unit, size) for unit, size in lengths if ms % size == 0)
-    return f"{ms // size} {unit}"
+whole = core_units.whole
 
 
 def parse_time(text: str, zone: str = UTC) -> int | None:

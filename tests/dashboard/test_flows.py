@@ -388,14 +388,14 @@ def test_the_command_of_a_query_holds_where_the_page_does() -> None:
 
 def test_a_replaced_tag_is_printed_with_its_retention() -> None:
     assert commands.of(ReplaceTag("x", 3, 90_000), "/w") == (
-        "snapscope replace-tag /w --name x --snapshot 3 --time-retained '90000 ms'"
+        "snapscope replace-tag /w --name x --snapshot 3 --time-retained '90 s'"
     )
 
 
 def test_a_created_tag_is_printed_too() -> None:
     change = CreateTag("x y", 3, 90_000, "dev")
     assert commands.of(change, "/w") == (
-        "snapscope create-tag /w --name 'x y' --snapshot 3 --time-retained '90000 ms' --branch dev"
+        "snapscope create-tag /w --name 'x y' --snapshot 3 --time-retained '90 s' --branch dev"
     )
 
 

@@ -108,7 +108,7 @@ def test_branches_and_the_way_back_by_the_page(open_page: Callable, tmp_path: Pa
         getattr(page.test, key)(key=value[0]).set_value(value[1])
     page.run()
     for command in (
-        f"snapscope create-branch {root} new tag:early --max-ref-age '7776000000000 ms'",
+        f"snapscope create-branch {root} new tag:early --max-ref-age '90000 d'",
         f"snapscope replace-branch {root} work {old[0]}",
         f"snapscope rename-branch {root} work works",
         f"snapscope delete-branch {root} work",
