@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import shlex
 import signal
 import struct
@@ -37,6 +38,8 @@ from core.told import both, told
 
 LOGS_KEPT = 10
 PATIENCE_S = 15.0  # for an orderly exit, in which Spark removes its temporary files
+
+_DIED = 'Exception in thread "main"'  # in which the gateway would have said its port
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +67,7 @@ def is_local(settings: Mapping[str, str]) -> bool:
 def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: float) -> Gateway:
     """Starts the JVM with these `spark.*` properties and waits until it listens. `work` gets its log.
 
-    Raises Unsupported, with the log's name and last line, where it ends or stays silent until the deadline.
+    Raises Unsupported, with the log's name and last words, where it ends, fails or stays silent until the deadline.
     """
     work.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = _new_log(work)
@@ -207,6 +210,9 @@ def _wait(process: subprocess.Popen[bytes], announced: Path, deadline_s: float, 
         if process.poll() is not None:
             happened = told("Spark's JVM ended with status {returncode} while starting.", returncode=process.returncode)
             raise Unsupported(both(happened, _last_words(log)), path=str(log))
+        if any(line.startswith(_DIED) for line in _lines(log)):  # other threads keep the JVM, and it stays silent
+            happened = told("Spark's JVM failed while starting.")
+            raise Unsupported(both(happened, _last_words(log)), path=str(log))
         if time.monotonic() > deadline:
             happened = told("Spark's JVM did not answer within {deadline_s:g} seconds.", deadline_s=deadline_s)
             raise Unsupported(both(happened, _last_words(log)), path=str(log))
@@ -238,8 +244,14 @@ def _new_log(work: Path) -> Path:
     return work / f"spark-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.getpid()}.log"
 
 
+def _lines(log: Path) -> list[str]:
+    return [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+
+
 def _last_words(log: Path) -> str:
-    lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    """The last line that says something: of an exception its own, not those of its stack."""
+    said = [line for line in _lines(log) if not re.match(r"\s+(at |\.\.\. \d+ more)", line)]
+    lines = [line for line in said if "Exception" in line] or said
     return told("Its last words: {lines}", lines=lines[-1].strip()[:300]) if lines else told("It said nothing.")
 
 

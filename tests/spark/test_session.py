@@ -214,10 +214,19 @@ def test_a_chosen_java_is_not_replaced_silently(monkeypatch: pytest.MonkeyPatch,
 # ---------------------------------------------------------------------------------------------------- failing to start
 
 
+STACK = r'Exception in thread "main" java.lang.Exception: no\n\tat a.B(B.scala)\n\t... 3 more\n'
+
+
 @pytest.mark.parametrize(
     ("then", "deadline_s", "says"),
     [
         ("echo 'no memory today' >&2; exit 3", 300, "ended with status 3 while starting. Its last words: no memory"),
+        (
+            f"printf '{STACK}' >&2; exit 1",
+            300,
+            'status 1 while starting. Its last words: Exception in thread "main" java.',
+        ),
+        (f"printf '{STACK}' >&2; exec sleep 600", 60, 'failed while starting. Its last words: Exception in thread "m'),
         ("exec sleep 3600", 0.5, "did not answer within 0.5 seconds. It said nothing."),
     ],
 )

@@ -99,6 +99,7 @@ OF_QUERIES: Mapping[str, str] = {
     "Its last words: {lines}": "它最后的输出：{lines}",
     "It said nothing.": "它没有任何输出。",
     "Spark's JVM ended with status {returncode} while starting.": "Spark 的 JVM 在启动时以状态码 {returncode} 结束。",
+    "Spark's JVM failed while starting.": "Spark 的 JVM 启动失败。",
     "Spark's JVM did not answer within {deadline_s:g} seconds.": "Spark 的 JVM 在 {deadline_s:g} 秒内没有回答。",
     "Allowed is one query (SELECT, WITH, VALUES, TABLE or FROM …) over {over}.": (
         "只允许一条在 {over} 上的查询（SELECT、WITH、VALUES、TABLE 或 FROM …）。"
