@@ -111,4 +111,32 @@ OF_PLACES: Mapping[str, str] = {
     "a catalog that answers": "能回答的 Catalog",
     "a table directory that can be listed": "可列举的表目录",
     "a namespace that can be listed": "可列举的命名空间",
+    # 时间点与时区
+    "A point is a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, time:ISO-TIME-WITH-ZONE or "
+    "time:EPOCH-MILLISECONDS, latest, earliest or latest~N.": (
+        "时间点的写法：快照 id、tag:NAME、branch:NAME、branch:NAME/latest~N、time:带时区的 ISO 时间、time:毫秒数"
+        "、latest、earliest 或 latest~N。"
+    ),
+    "{point!r} is no point.": "{point!r} 不是时间点。",
+    "Ref {name} names snapshot {snapshot_id}, which is not among the table's snapshots.": (
+        "引用 {name} 指向快照 {snapshot_id}，而它不在表的快照之中。"
+    ),
+    "Name another point; the next expiry drops the ref.": "请指定另一个时间点；下一次过期会删除该引用。",
+    "Iceberg snapshots have no watermark.": "Iceberg 的快照没有 watermark。",
+    "The table has no current snapshot.": "表没有当前快照。",
+    "Nothing was committed to main yet.": "还没有向 main 提交过任何东西。",
+    "A time names what main pointed to, so it cannot be asked of {branch!r}.": (
+        "时间问的是 main 当时指向哪里，因此不能对 {branch!r} 提问。"
+    ),
+    "Name the branch, an id, or a time without a branch.": "请指定分支、id，或不带分支的时间。",
+    "The earliest of {chain} ancestors of {head}.": "{head}的 {chain} 个祖先中最早的一个。",
+    "Snapshot {id} was written with schema {schema_id}, which the metadata names no more (it was cleaned away).": (
+        "快照 {id} 是用表结构 {schema_id} 写入的，而元数据中已没有它（已被清理）。"
+    ),
+    "Read it by an older metadata.json, which still has the schema.": "请用仍含有该表结构的旧 metadata.json 读取。",
+    "{tags} tags are too many to choose from; at most {max_droppable}.": (
+        "{tags} 个标签太多，无法从中选择；最多 {max_droppable} 个。"
+    ),
+    "There is no time zone {name!r}.": "没有时区 {name!r}。",
+    "Write one such as Asia/Shanghai.": "请写成 Asia/Shanghai 这样。",
 }
