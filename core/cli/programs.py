@@ -32,6 +32,8 @@ def query(args: Args) -> Answer:
         point = resolve(history.heads, at, args.branch)
         held = hold(table, point, parse_duration_ms(args.hold), time.time_ns() // 1_000_000)
         at = point.point  # not the tag: it is only there to keep what is read
+    if not args.json:
+        print("Starting Spark…", file=sys.stderr)
     answer = run(
         table,
         args.sql,

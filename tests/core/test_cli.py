@@ -19,6 +19,7 @@ import pytest
 
 from core import answers
 from core.cli import main, running
+from core.errors import Invalid
 from core.journal import Journal
 from core.table import Table, open_table
 from core.warehouse import DEMO_MARKER
@@ -831,3 +832,15 @@ def test_points_with_one_reason_share_a_line(ask: Ask, table: TableBuilder) -> N
     lines = ask("plan", "expire", table.root, "--retain-max", "9", "--retain-min", "9", "--now", NOW).out.splitlines()
     assert any(re.match(r"4 … 12 \(9 points\) +stays +among the newest 9 \(retain-min\)", line) for line in lines)
     assert [line.split()[0] for line in lines if " GOES " in line] == ["1", "2", "3"]
+
+
+def test_a_query_says_that_spark_starts(ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which takes seconds; but never beside a document."""
+    from core.spark import sql
+
+    def start(_: object) -> None:
+        raise Invalid("Not here.")
+
+    monkeypatch.setattr(sql, "lasting", start)
+    assert "Starting Spark…" in ask("query", table.root, "select 1").err
+    assert "Starting Spark…" not in ask("query", table.root, "select 1", "--json").err
