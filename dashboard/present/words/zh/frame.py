@@ -39,9 +39,7 @@ READ_ONLY_HELP = (
     "这个服务以只读方式启动：每一页都给出计划和完整的命令。要执行计划，请用 `snapscope serve WAREHOUSE --write` 启动。"
 )
 WRITABLE = "允许修改"
-WRITABLE_HELP = (
-    "关：每一页只显示修改会带来什么。开：计划经确认后可以执行。只对这个仓库和这个浏览器标签页有效。"
-)
+WRITABLE_HELP = "关：每一页只显示修改会带来什么。开：计划经确认后可以执行。只对这个仓库和这个浏览器标签页有效。"
 SEARCH_TABLES = "搜索表"
 FORMATS = {"paimon": "Apache Paimon", "iceberg": "Apache Iceberg"}
 
