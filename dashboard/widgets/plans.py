@@ -194,8 +194,8 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
 
     `clears` is the input that asked for the change, whose key was given by `cleared`.
     """
-    if unfinished.is_begun(opened, plan.fingerprint):
-        return  # `progress` shows it
+    if unfinished.tell_begun(opened, plan.fingerprint):
+        return
     if not access.is_on(opened.listing):
         is_switched = access.server_allows(opened.listing)
         st.html(markup.note("info", words.SWITCHED_OFF if is_switched else words.WHY_NOT_HERE))
@@ -273,6 +273,7 @@ def _progress(opened: Opened, id: str) -> None:
             st.session_state[f"plans.seen.{id}"] = True
             state.refresh()
             st.rerun()
+        unfinished.tell_end(job)
         with st.container(border=True):
             if job.error is not None:
                 errors.show(job.error)

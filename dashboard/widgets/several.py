@@ -29,7 +29,7 @@ def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) ->
         st.html(markup.headline(plan.headline))
         for verdict in plan.goes:
             st.html(markup.note("warning", f"{verdict.point}: {'; '.join(verdict.reasons)}"))
-    if unfinished.is_begun(opened, fingerprint):
+    if unfinished.tell_begun(opened, fingerprint):
         return  # the page's progress shows it
     if not access.is_on(opened.listing):
         is_switched = access.server_allows(opened.listing)

@@ -25,6 +25,7 @@ from dashboard.widgets.frame import Opened
 
 KIND = "change"
 _REFUSED = "change.refused"
+_MINE = "change.mine"
 
 
 def submit(opened: Opened, id: str, work: Callable[[jobs.Job], Any]) -> bool:
@@ -36,12 +37,24 @@ def submit(opened: Opened, id: str, work: Callable[[jobs.Job], Any]) -> bool:
     except Conflict as error:  # another page was faster
         st.session_state[_REFUSED] = error
         return False
+    st.session_state[_MINE] = _of_table(opened, id)
     return True
 
 
-def is_begun(opened: Opened, id: str) -> bool:
-    """Whether that change of this very table is known here: a copy's plan may have the same fingerprint."""
-    return jobs.find(_of_table(opened, id)) is not None
+def tell_end(job: jobs.Job) -> None:
+    """Once, to whoever started it and may have scrolled away: that it is over, and where it stands how it ended."""
+    if st.session_state.get(_MINE) == job.id:
+        del st.session_state[_MINE]
+        st.toast(words.IS_OVER, icon=":material/done:" if job.error is None else ":material/error:")
+
+
+def tell_begun(opened: Opened, id: str) -> bool:
+    """Whether that change of this very table is known here (a copy's plan may have the same fingerprint); if so, that
+    is said where its button was, for what becomes of it stands at the top."""
+    job = jobs.find(_of_table(opened, id))
+    if job is not None:
+        st.html(markup.note("info", words.UNDER_WAY if job.running else words.IS_OVER))
+    return job is not None
 
 
 def _of_table(opened: Opened, id: str) -> str:

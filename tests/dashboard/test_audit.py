@@ -164,4 +164,4 @@ def test_a_change_that_began_is_not_that_of_a_copy(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("dashboard.access.is_on", lambda _: True)
     for table, begun in ((one, [True, False]), (copy, [True, True])):
         assert unfinished.submit(cast(Opened, table), "the same plan", lambda _: None)
-        assert [unfinished.is_begun(cast(Opened, each), "the same plan") for each in (one, copy)] == begun
+        assert [unfinished.tell_begun(cast(Opened, each), "the same plan") for each in (one, copy)] == begun

@@ -513,10 +513,14 @@ def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path
     page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.text_input(key="tags.name").set_value("keep-me")
     page = press(page.run(), words.CREATE)
+    told = [each.value for each in page.test.toast]
     job = finish()
     assert job.error is None
     assert (demo / "shop.db" / "orders" / "tag" / "tag-keep-me").read_bytes()
+    assert words.IS_OVER in told + [each.value for each in page.run().test.toast]
     assert "Created tag/tag-keep-me." in page.run().text
+    other = open_page("tags", demo, writes=True, table=TITLE)
+    assert not other.test.toast, "somebody else did it"
     TableBuilder(tmp_path / "elsewhere" / "shop.db" / "orders").commit([])
     other = open_page("tags", tmp_path / "elsewhere", table=TITLE)
     assert "Created tag/tag-keep-me." not in other.text, "a table elsewhere may have the same name"

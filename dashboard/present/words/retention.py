@@ -117,6 +117,8 @@ def settling(seconds: float) -> str:
     return f"References are gone; writers get {seconds:g} s to finish before any file is deleted"
 
 
+UNDER_WAY = "Under way: its progress stands at the top of the page."
+IS_OVER = "It has ended: the top of the page says how."
 CANCELLING = "Cancelling: what is under way ends, then it stops"
 
 

@@ -107,6 +107,8 @@ def settling(seconds: float) -> str:
     return f"引用已删除；在删除任何文件之前，给写入作业 {seconds:g} 秒完成提交"
 
 
+UNDER_WAY = "正在执行：进度显示在页面顶部。"
+IS_OVER = "已结束：结果显示在页面顶部。"
 CANCELLING = "正在取消：进行中的一步结束后停止"
 
 
