@@ -32,6 +32,7 @@ MOST_CHARACTERS = 20_000
 MOST_RELATIONS = 500  # counted with every WITH name written out in full, the way Spark will
 MOST_GROUPINGS = 4_096
 MOST_RECURSION = 100
+_BEGINNINGS = frozenset({"select", "with", "values", "table", "from", "map", "reduce"})  # of Spark's queries
 LARGEST_BULK = 10_000_000  # characters or elements that calls inside calls may be told to make
 
 
@@ -51,8 +52,7 @@ def check(session: SparkSession, sql: str, views: Collection[str]) -> CheckedPla
     parse or resolve. View names are compared without case, as Spark does.
     """
     names = frozenset(view.lower() for view in views)
-    over = ", ".join(sorted(names)) if names else told("values alone (no table is open)")
-    remedy = told("Allowed is one query (SELECT, WITH, VALUES, TABLE or FROM …) over {over}.", over=over)
+    remedy = _remedy(names)
     jsession: Any = session._jsparkSession
     try:
         _check_text(sql)
@@ -68,6 +68,29 @@ def check(session: SparkSession, sql: str, views: Collection[str]) -> CheckedPla
     except (PySparkException, Py4JError) as error:
         raise Invalid(_sentence(error)) from error
     return CheckedPlan(sql=sql, frame=frame, reads=reads)
+
+
+def glance(sql: str, views: Collection[str]) -> None:
+    """Refuses what no query begins with, and texts that are none, before Spark is started for it; `check` judges all.
+
+    Raises Invalid. What begins with a comment, a bracket or a word that is not plain is left to `check`.
+    """
+    word = re.match(r"[ \t\r\n]*([A-Za-z]+)\b", sql)
+    try:
+        _check_text(sql)
+        if word is not None and word[1].lower() not in _BEGINNINGS:
+            raise _Refused(told("{words} is not part of a query that only reads", words=word[1].lower()))
+    except _Refused as refused:
+        raise Invalid(
+            "The query was refused: {refused}.",
+            refused=refused.args[0],
+            remedy=_remedy({each.lower() for each in views}),
+        ) from None
+
+
+def _remedy(names: Collection[str]) -> str:
+    over = ", ".join(sorted(names)) if names else told("values alone (no table is open)")
+    return told("Allowed is one query (SELECT, WITH, VALUES, TABLE or FROM …) over {over}.", over=over)
 
 
 class _Refused(Exception):

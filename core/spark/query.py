@@ -117,6 +117,7 @@ def query(
             engine=engine,
             remedy=told("Ask {engines}.", engines=" or ".join(connector.ENGINES)),
         )
+    guard.glance(statement, views(table.name, has_before=second is not None))
     asked = (table, statement, point, second, earlier, row_cap, timeout_s, query_id, on_progress, history, engine)
     points = [each for each in (point, second, earlier) if each]
     with lost.explained(table, history, points, by_name=engine == connector.CONNECTOR):

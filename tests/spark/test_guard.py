@@ -15,6 +15,9 @@ from pyspark.sql import SparkSession
 
 from core.errors import Invalid
 from core.spark import allowed, guard, plans
+from core.spark.query import query
+from core.table import open_table
+from tests.builders import TableBuilder
 
 OPEN = {"t", "t_before"}
 DAY1, DAY2, DAY3 = (dt.date(2026, 1, day) for day in (1, 2, 3))
@@ -559,6 +562,7 @@ def shop(shop: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.mark.parametrize(("sql", "rows"), [pytest.param(sql, rows, id=shows) for shows, sql, rows in LEGITIMATE])
 def test_analysis_passes_with_the_right_rows(shop: SparkSession, sql: str, rows: list[tuple[Any, ...]]) -> None:
+    guard.glance(sql, OPEN)
     checked = guard.check(shop, sql, OPEN)
     assert [tuple(row) for row in checked.frame.collect()] == rows
 
@@ -572,6 +576,22 @@ def test_hostile_statements_are_refused_by_name(shop: SparkSession, tmp_path: Pa
         guard.check(shop, sql.replace("{canary}", str(canary)), OPEN)
     assert says in str(refused.value)
     assert not canary.exists()
+
+
+@pytest.mark.parametrize("sql", ["delete from t", "\n selec 1", "DROP", "select '${x}'"])
+def test_what_begins_no_query_is_refused_before_spark_starts(
+    sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def starts(*_: object) -> None:
+        raise AssertionError("Spark was asked for")
+
+    monkeypatch.setattr("core.spark.sql.lasting", starts)
+    table = TableBuilder(tmp_path / "shop.db" / "orders")
+    table.commit([])
+    with pytest.raises(Invalid, match=r"was refused: .* over orders, t\."):
+        query(open_table(str(table.root)), sql)
+    for left in ("/* so */ delete from t", "-- so\ndelete from t", "(select 1)", "selectä", "", "1"):
+        guard.glance(left, OPEN)  # is Spark's to judge
 
 
 def test_there_are_enough_of_both() -> None:
