@@ -61,10 +61,14 @@ def draw() -> None:
             return
         own = open_table(opened.ref.location).location
         of = state.get("of") or own
-        _verdict([run for run in runs if of in (EVERY_TABLE, run.table)], head, journal)
+        theirs = [run for run in runs if of in (EVERY_TABLE, run.table)]
+        _verdict(theirs, head, journal)
         _elsewhere([run for run in runs if run.is_open and run.table != own])
         found = audit.chosen(runs, _wanted(runs, own, opened.zone))
-        _list(opened, journal, runs, found)
+        if theirs:
+            _list(opened, journal, runs, found)
+        else:
+            st.html(markup.empty(words.AUDIT_NONE_HERE, words.AUDIT_NONE_HERE_NEXT))
         plans.command(spoken.line("audit", *([] if of == EVERY_TABLE else [opened.ref.location])))
 
 

@@ -155,7 +155,7 @@ def test_what_did_not_end_can_be_carried_on_from_here(warehouse: Path, open_page
     assert f"snapscope resume {run}" in own.text
     other = open_page("audit", warehouse, table="shop.other").text
     assert f"snapscope resume {run}" in other
-    assert words.AUDIT_NONE in other
+    assert words.AUDIT_NONE_HERE in other
 
 
 def test_a_change_that_began_is_not_that_of_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:

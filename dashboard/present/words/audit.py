@@ -113,6 +113,8 @@ AUDIT_EMPTY = "No change was made from here yet."
 AUDIT_EMPTY_NEXT = (
     "Every tag, expiry and clean-up carried out here or on the command line is listed with its plan and receipt."
 )
+AUDIT_NONE_HERE = "No change of this table was made from here yet."
+AUDIT_NONE_HERE_NEXT = "All tables, chosen above, shows what was done to the others."
 AUDIT_NONE = "No run fits these filters."
 AUDIT_NONE_NEXT = "Take one of them away, or look at all tables."
 AUDIT_PICK = "Choose a row to see its plan, its receipt and every path it deleted."
