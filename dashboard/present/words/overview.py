@@ -12,7 +12,7 @@ SEARCH = "Search tables"
 OVERVIEW_COLUMNS: Mapping[str, str] = {
     "snapshots": "Snapshots",
     "names": "Tags, branches",
-    "rows": "Rows",
+    "rows": "Rows in files",
     "live": "Live",
     "history": "Only history",
     "policy": "Policy frees",

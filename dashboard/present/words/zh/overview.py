@@ -12,7 +12,7 @@ SEARCH = "搜索表"
 OVERVIEW_COLUMNS: Mapping[str, str] = {
     "snapshots": "快照",
     "names": "标签、分支",
-    "rows": "行数",
+    "rows": "文件中行数",
     "live": "有效",
     "history": "仅历史占用",
     "policy": "策略可释放",
