@@ -42,17 +42,13 @@ def draw() -> None:
             key="doctor.spark",
         )
     waiting.follow(st.session_state.get(_JOB), "doctor", words.DOCTOR_STOPPED, _table)
-    slots = {}
+    found: list[Finding] = []
     with st.container(key="doctor"):
         for group in doctor.GROUPS:
             st.html(markup.panel_title(words.DOCTOR_GROUPS[group]))
-            slots[group] = st.empty()
-            slots[group].html(markup.note("info", words.DOCTOR_LOOKING))
-    found: list[Finding] = []
-    for group, slot in slots.items():
-        own = _looked(group, places)
-        found += own
-        slot.html(_lines(own) if own else markup.note("info", words.DOCTOR_NO_PLACES))
+            own = _looked(group, places)  # what was found before stays in its place meanwhile: nothing jumps
+            found += own
+            st.html(_lines(own) if own else markup.note("info", words.DOCTOR_NO_PLACES))
     problems, warnings = (sum(each.level == level for each in found) for level in (doctor.PROBLEM, doctor.WARNING))
     verdict.html(markup.headline(words.doctor_verdict(problems, warnings)))
     plans.command(line("doctor", *places, "--json"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 class Page:
     """A page of the dashboard as AppTest runs it."""
 
-    test: AppTest
+    test: AppTest = field(repr=False)  # a page's whole tree in the words of a failed assertion takes gigabytes
 
     @property
     def text(self) -> str:
