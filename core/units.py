@@ -67,7 +67,7 @@ def number(options: Mapping[str, str], key: str, usual: N) -> N:
         found = type(usual)(text)
         if math.isfinite(found):
             return found
-    except ValueError:
+    except (ValueError, OverflowError):  # said below
         pass
     raise Invalid(f"The option {key} is {text!r}, which is no number.", remedy="Set the option right.")
 
