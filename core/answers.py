@@ -164,6 +164,7 @@ def plan(value: Plan, native: tuple[str, ...] = (), coming: Forecast | None = No
         "orphans": value.orphans.to_pylist(),
         "leaving": value.leaving.to_pylist(),
         "freed_bytes": value.freed_bytes,
+        "outside": [dataclasses.asdict(each) for each in value.outside],
         "kept_bytes": value.kept_bytes,
         "warnings": list(value.warnings),
         "notes": list(value.notes),

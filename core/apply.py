@@ -11,11 +11,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core import commits, committing
+from core import commits, committing, roots
 from core import journal as journals
 from core.agreed import agreed, read_if_there
 from core.asof import AsOf
@@ -44,8 +44,11 @@ def apply(
     waits: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     journal: Journal | None = None,
+    outside: Collection[str] = (),
 ) -> Receipt:
     """Carry out exactly this plan. `Conflict` if the table no longer allows it; nothing was deleted then.
+
+    `outside` names the roots under which it may delete what lies outside the table's directory: all that it has.
 
     `settle_s` is how long writers get to finish publishing a reference they were about to, and `waits` is told when
     that begins; `progress` is told (files swept, files to sweep); `cancelled` is asked while waiting and between files.
@@ -58,6 +61,7 @@ def apply(
             table=plan.table,
             location=table.location,
         )
+    roots.refuse(plan, outside, table.store)
     table.refuse_apply()
     if isinstance(plan.change, CreateTag | RenameTag) and not table.own:
         return _publish(table, plan, journal)
@@ -89,6 +93,7 @@ def apply(
             frees,
             repairs(plan.change),
             True,
+            allowed=_roots(plan),
         )
         replace: Callable[[], list[str] | None] | None = None
         if tag is not None:
@@ -176,6 +181,10 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
     refuse_contradictions(history, findings, {verdict.point for verdict in again.points if verdict.keep})
 
 
+def _roots(plan: Plan) -> tuple[str, ...]:
+    return tuple(each.root for each in plan.outside)
+
+
 def _document(plan: Plan, tag: NewTag | None) -> dict[str, object]:
     """What the journal keeps of a plan besides references and files."""
     return {
@@ -189,6 +198,7 @@ def _document(plan: Plan, tag: NewTag | None) -> dict[str, object]:
         "freed_bytes": plan.freed_bytes,
         "kept_bytes": plan.kept_bytes,
         "warnings": list(plan.warnings),
+        "outside": list(_roots(plan)),
         **({} if tag is None else {"tag": tag.to_json()}),
     }
 

@@ -77,9 +77,9 @@ def apply(
         is_nothing = created is None and isinstance(error, SnapscopeError) and not isinstance(error, Unknown)
         journal.add(run, journals.UNDONE if is_nothing else journals.FAILED, {"problem": what})
         raise
-    return _rest(
-        table, Work(run, plan.fingerprint, "", kind, plan.removes, (), frees, None, True), created, journal, how
-    )
+    allowed = tuple(document["outside"])
+    work = Work(run, plan.fingerprint, "", kind, plan.removes, (), frees, None, True, allowed=allowed)
+    return _rest(table, work, created, journal, how)
 
 
 def resume(
@@ -88,6 +88,7 @@ def resume(
     again: Callable[[Heads], Sequence[tuple[str, bytes]]],
     journal: Journal,
     how: Manner,
+    allowed: tuple[str, ...] = (),
 ) -> Receipt:
     """Carry an unfinished run on. `again`: what the same change, planned on these references, lets go."""
     edit, created = _kept(run, journal), []
@@ -97,7 +98,7 @@ def resume(
         _format(table).repair()
         _format(table).check_replaced(edit)
     frees = journal.frees(run.id)
-    work = Work(run.id, run.fingerprint, "", run.change_kind, edit.removes, (), frees, None, False)
+    work = Work(run.id, run.fingerprint, "", run.change_kind, edit.removes, (), frees, None, False, allowed=allowed)
     return _rest(table, work, created, journal, how)
 
 

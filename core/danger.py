@@ -6,27 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.changes import Analyze, Compact, CreateBranch, CreateTag, RenameBranch, RenameTag
-from core.planned import Plan, is_tag
+from core.planned import Outside, Plan, is_tag
 from core.told import counted, told
 
 
 @dataclass(frozen=True, slots=True)
 class Danger:
-    """`phrase` is what confirms the plan; empty where a click is enough. `why` makes a grave plan grave."""
+    """`phrase` is what confirms the plan; empty where a click is enough. `why` makes a grave plan grave. Each of
+    `outside` is confirmed by itself: a root outside the table's directory under which files are deleted."""
 
     phrase: str
     why: tuple[str, ...] = ()
+    outside: tuple[Outside, ...] = ()
 
 
 def danger(plan: Plan, name: str) -> Danger:
     """Of a plan for the table `name`. What deletes nothing needs a click, an ordinary plan the table's name.
 
     A grave one (a tag goes, half of all bytes or more, a warning) needs the number of files as well: it can be typed
-    only by somebody who has read the plan. Where one tag is all that goes, that is the tag's own name.
+    only by somebody who has read the plan. Where one tag is all that goes, that is the tag's own name. Gravest are
+    files outside the table's directory: no metadata tells whose they are, so each of their roots is confirmed, too.
     """
-    if isinstance(plan.change, CreateTag | RenameTag | CreateBranch | RenameBranch | Compact | Analyze):
+    is_harmless = isinstance(plan.change, CreateTag | RenameTag | CreateBranch | RenameBranch | Compact | Analyze)
+    if is_harmless and not plan.outside:
         return Danger("")
-    why = []
+    why: list[str] = [told("outside the table's directory {it} go", it=each.words) for each in plan.outside]
     tags = sum(is_tag(verdict.point) for verdict in plan.goes)
     branches = sum(verdict.point.startswith("branch:") and "/" not in verdict.point for verdict in plan.goes)
     if tags:
@@ -41,6 +45,8 @@ def danger(plan: Plan, name: str) -> Danger:
         why.append(told("half of the table's bytes or more go"))
     if plan.warnings:
         why.append(counted(len(plan.warnings), "{count} warning", "{count} warnings"))
+    if plan.outside:
+        return Danger(f"{name} {_files(plan)}", tuple(why), plan.outside)
     if tags == len(plan.goes) == 1 and _can_be_typed(tag := plan.goes[0].point.partition("tag:")[2]):
         return Danger(tag, tuple(why))
     return Danger(f"{name} {_files(plan)}" if why else name, tuple(why))
@@ -53,7 +59,8 @@ def of_all(plans: Sequence[Plan], name: str) -> Danger:
     if len(asking) < 2:
         return asking[0] if asking else Danger("")
     why = tuple(dict.fromkeys(reason for each in found for reason in each.why))
-    return Danger(f"{name} {sum(map(_files, plans))}" if why else name, why)
+    outside = tuple(root for each in found for root in each.outside)
+    return Danger(f"{name} {sum(map(_files, plans))}" if why else name, why, outside)
 
 
 def _files(plan: Plan) -> int:

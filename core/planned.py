@@ -32,7 +32,7 @@ from core.changes import (
     Truncate,
 )
 from core.model import Heads, ObjectKind, Snapshot
-from core.told import Told, both, counted, told
+from core.told import Told, both, counted, listed, told
 from core.units import duration, size
 
 LEAVING = pa.schema([("path", pa.string()), ("partition", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
@@ -48,6 +48,20 @@ class Verdict:
     point: str
     keep: bool
     reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What a plan deletes under one root that lies outside the table's own directory."""
+
+    root: str
+    files: int
+    bytes: int
+
+    @property
+    def words(self) -> Told:
+        files = counted(self.files, "{count} file", "{count} files")
+        return told("{files} ({size}) under {root}", files=files, size=size(self.bytes), root=self.root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +81,8 @@ class Plan:
     `removes` are the references that go with their exact bytes, in the order they go; `leaves` are the reference files
     the change creates. Where references are rewritten, `steps` are all of it in order; what they are copied from
     (`guards`) is as it was before and after; of the directories `clears` nothing is left. `orphans` is what nothing
-    holds then, and what such a change leaves. A commit ends live files (`leaving`), which stay where they are.
+    holds then, and what such a change leaves. A commit ends live files (`leaving`), which stay where they are. What of
+    `frees` lies outside the table's directory is counted by root in `outside`: each root is allowed by its name.
     """
 
     table: str
@@ -91,6 +106,7 @@ class Plan:
     orphans: pa.Table = field(default_factory=FREES.empty_table, repr=False)
     leaving: pa.Table = field(default_factory=LEAVING.empty_table, repr=False)  # live files that a commit ends
     notes: tuple[str, ...] = ()
+    outside: tuple[Outside, ...] = ()
 
     @property
     def freed_bytes(self) -> int:
@@ -103,7 +119,14 @@ class Plan:
 
     @property
     def headline(self) -> str:
-        """The plan in one sentence."""
+        """The plan in one sentence; in another, what it deletes outside the table's directory."""
+        if not self.outside:
+            return self._headline
+        roots = listed([each.words for each in self.outside])
+        return both(self._headline, told("Outside the table's directory it deletes {roots}.", roots=roots))
+
+    @property
+    def _headline(self) -> str:
         files = counted(len(self.frees), "{count} file", "{count} files")
         freed = told("{size} in {files}", size=size(self.freed_bytes), files=files)
         if moved := self._moved:

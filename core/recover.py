@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
-from core import commits, committing, restoring
+from core import commits, committing, restoring, urls
 from core import journal as journals
 from core.agreed import agreed, read_if_there
 from core.apply import NewTag, finished, repairs, verify
@@ -36,9 +36,14 @@ def resume(
     waits: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     journal: Journal | None = None,
+    outside: Collection[str] = (),
 ) -> Receipt:
     """Carry on an unfinished run. References that were made again since (an id after a rollback) are left alone, and
-    whatever anything holds by now stays. A resume always ends the run, unless it is cut off or cancelled itself."""
+    whatever anything holds by now stays. A resume always ends the run, unless it is cut off or cancelled itself.
+
+    Outside the table it deletes under the roots alone that were named when it began; `outside` names those of a run
+    that an older journal keeps, which knows none.
+    """
     journal = journal or Journal()
     refuse_settle(settle_s)
     with locked(journal.run(run_id).table):
@@ -47,9 +52,10 @@ def resume(
             raise Invalid(
                 "Run {run_id} is finished ({state}); there is nothing to resume.", run_id=run_id, state=found.state
             )
+        allowed = tuple(found.plan.get("outside", map(urls.spelled, outside)))
         if "edit" in found.plan:
             table, how = open_table(found.table), commits.Manner(settle_s, progress, waits, cancelled)
-            return commits.resume(table, found, functools.partial(_again, table, found), journal, how)
+            return commits.resume(table, found, functools.partial(_again, table, found), journal, how, allowed)
         tag = NewTag.from_json(found.plan["tag"]) if "tag" in found.plan else None
         if found.change_kind in (CreateTag.__name__, RenameTag.__name__):
             assert tag is not None
@@ -67,7 +73,7 @@ def resume(
         if "rewrite" in found.plan:
             rewrite = Rewrite.from_json(found.plan["rewrite"])
             frees, kind = journal.frees(run_id), found.change_kind
-            rest = Work(run_id, found.fingerprint, change.branch, kind, removes, (), frees, None, False)
+            rest = Work(run_id, found.fingerprint, change.branch, kind, removes, (), frees, None, False, allowed)
             made: Callable[[], list[str]] = functools.partial(rewrite.carry_out, table.store, is_first=False)
             made = list if is_removed else made
             return carry_out(table, rest, journal, settle_s if frees else 0, progress, waits, cancelled, made)
@@ -82,6 +88,7 @@ def resume(
             journal.frees(run_id),
             repairs(change),
             False,
+            allowed,
             spares,
         )
         is_waiting = tag is not None and not is_removed and read_if_there(table, tag.path) == tag.before

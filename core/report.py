@@ -70,7 +70,8 @@ def of_plan(
     """A plan for approval: what goes and why, what keeps the rest, what to mind, and what runs exactly this."""
     asked = danger(plan, heads.name)
     typed = told("It asks for “{phrase}” to be typed.", phrase=asked.phrase)
-    runs_it = spoken.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint)
+    roots = [each.root for each in plan.outside]
+    runs_it = spoken.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint, roots)
     by_point = pieces.snapshots(heads)
     goes = [_going(verdict, by_point, zone) for verdict in plan.goes[: pieces.POINTS_LISTED]]
     warnings = [note(each) for each in plan.warnings]

@@ -6,6 +6,7 @@ Law: read back by the command line, the text is the very change, so at the same 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from typing import assert_never
 
 from core.changes import (
@@ -33,14 +34,15 @@ from core.model import MAIN
 from core.units import iso, whole
 
 
-def command(change: Change, location: str) -> str:
-    """`snapscope expire /path --retain-max 10`."""
-    return line(*words(change, location))
+def command(change: Change, location: str, outside: Iterable[str] = ()) -> str:
+    """`snapscope expire /path --retain-max 10`, with the roots outside the table under which it may delete."""
+    return line(*words(change, location), *_flagged("--outside", outside))
 
 
-def exactly(change: Change, location: str, now_ms: int, fingerprint: str) -> str:
+def exactly(change: Change, location: str, now_ms: int, fingerprint: str, outside: Iterable[str] = ()) -> str:
     """The command that carries out one very plan or refuses: judged at the plan's moment, under its fingerprint."""
-    return line(*words(change, location), "--now", iso(now_ms), "--plan", fingerprint)
+    judged = ("--now", iso(now_ms), "--plan", fingerprint)
+    return line(*words(change, location), *_flagged("--outside", outside), *judged)
 
 
 def line(*spoken: str) -> str:
@@ -133,5 +135,5 @@ def words(change: Change, location: str) -> list[str]:
     return spoken + (["--branch", change.branch] if change.branch != MAIN else [])
 
 
-def _flagged(flag: str, values: tuple[str, ...]) -> list[str]:
+def _flagged(flag: str, values: Iterable[str]) -> list[str]:
     return [word for value in values for word in (flag, value)]

@@ -10,16 +10,15 @@ import contextlib
 import datetime as dt
 import errno
 import os
-import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import fsspec
 
+from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.told import told
 
@@ -51,7 +50,7 @@ class Store:
         if not location.strip():
             raise Invalid("The location is blank.", remedy=_PLACES)
         if location.startswith("file:"):
-            location = _path_of(location)
+            location = urls.typed_path(location)
         if "\0" in location:
             raise Invalid("The location holds a NUL character.", remedy=_PLACES)
         given = {"use_listings_cache": False, "skip_instance_cache": True, **(options or {})}
@@ -75,6 +74,20 @@ class Store:
         self.protocol: str = protocol if isinstance(protocol, str) else protocol[0]
         self.root: str = os.path.realpath(root) if self.is_local else root.rstrip("/") or "/"
         self.location = self.root if self.is_local else location.rstrip("/") or "/"
+
+    @classmethod
+    def named(cls, url: str) -> Store:
+        """The place that a table's metadata names: literally, where `__init__` decodes what a person types."""
+        if (path := urls.local_path(url)) is not None:
+            return cls(path)
+        found = cls(url) if "::" not in url and not url.startswith("file:") else None  # `::` chains file systems
+        if found is None or not f"/{found.root}".endswith(url.split("://", 1)[-1].partition("/")[2].rstrip("/")):
+            raise Unsupported(
+                "{url!r} cannot be named literally on its store, so nothing is read or deleted there.",
+                url=url,
+                path=url,
+            )
+        return found
 
     @property
     def is_local(self) -> bool:
@@ -103,9 +116,9 @@ class Store:
     def relative(self, path: str) -> str:
         """A path under the root as metadata names it, however it was written: relative, absolute or a URL. `Invalid`
         for one that lies elsewhere."""
-        if not path.startswith("/") and not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", path):
+        if not path.startswith("/") and not urls.is_url(path):
             return path.removeprefix("./")
-        other, root = Store(path), f"{self.root.rstrip('/')}/"
+        other, root = Store.named(path), f"{self.root.rstrip('/')}/"
         if other.protocol != self.protocol or not other.root.startswith(root):
             said = told("{path} does not lie in {location}.", path=path, location=self.location)
             raise Invalid(said, path=path, remedy="Name a file of this table.")
@@ -320,25 +333,12 @@ class Store:
         )
 
 
-def _path_of(url: str) -> str:
-    """The path of a `file:` URL on this machine."""
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise Invalid("{url!r} is no URL: {error}.", url=url, error=error, remedy=_PLACES) from error
-    if parts.netloc not in ("", "localhost") or not parts.path.strip("/") or parts.query or parts.fragment:
-        raise Invalid(
-            "{url!r} names no path on this machine.", url=url, remedy="Write file:///path, with ? and # as %3F and %23."
-        )
-    return unquote(parts.path)
-
-
 def _elsewhere(path: str) -> tuple[Store, str] | None:
     """The store of a URL's directory and the file's name there; None for a path in the table."""
-    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", path):
+    if not urls.is_url(path):
         return None
     directory, _, name = path.rpartition("/")
-    return Store(directory), name
+    return Store.named(directory), name
 
 
 def _modified_s(info: Mapping[str, Any]) -> float | None:

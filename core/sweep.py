@@ -17,7 +17,7 @@ from functools import reduce
 import pyarrow as pa
 
 from core import journal as journals
-from core import settle
+from core import roots, settle, urls
 from core.agreed import ATTEMPTS, agreed, read_if_there
 from core.changes import Expire, ReplaceTag
 from core.errors import Conflict, Corrupt, SnapscopeError
@@ -35,7 +35,6 @@ _OWN = (layout.SNAPSHOT, layout.TAG, layout.CHANGELOG, layout.SCHEMA, layout.CON
 _PLACE = re.compile(
     rf"({layout.MANIFEST}|{layout.INDEX}|{layout.STATISTICS})/[^/]+"
     rf"|(?:(?:[^/:]+/)*bucket-(?:postpone|-?\d+)|{re.escape(layout.STAGING)}[^/:]+(?:/[^/:]+)*)/[^/]+"
-    r"|[A-Za-z][A-Za-z0-9+.-]*:/.+/[^/]+"  # an external file, under a path that the table configures
 )
 
 
@@ -76,6 +75,7 @@ class Work:
     frees: Sequence[tuple[str, str, int]]
     repairs: str | None  # the directory whose EARLIEST hint follows: snapshot or changelog
     is_first: bool
+    allowed: tuple[str, ...] = ()  # roots outside the table under which files may go
     spares: frozenset[str] = frozenset()  # references that were to go and may no longer: made again since, or kept
 
 
@@ -188,7 +188,7 @@ def _sweep(
             break
         heads = agreed(table)
         if seen is None or heads.references != seen.references:
-            why_not, seen = _reasons_to_stay(table, heads, waiting[begin:], work.frees), heads
+            why_not, seen = _reasons_to_stay(table, heads, waiting[begin:], work), heads
         if begin == 0:
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
         done = _Swept()
@@ -336,31 +336,30 @@ def _outside(path: str) -> str | None:
     return told("it lies where no table keeps its files")
 
 
-def _reasons_to_stay(
-    table: Table, heads: Heads, waiting: Sequence[str], frees: Sequence[tuple[str, str, int]]
-) -> Callable[[str], str | None]:
+def _reasons_to_stay(table: Table, heads: Heads, waiting: Sequence[str], work: Work) -> Callable[[str], str | None]:
     """Per path the reason why it stays after all: every remaining point was read in full and cross-examined."""
     history = _history(table, heads)
     if history.incomplete:
         raise Corrupt(
             "No further file was deleted. {broken}",
-            broken=reduce(both, _broken(table, history, {path for path, _, _ in frees})[:10]),
+            broken=reduce(both, _broken(table, history, {path for path, _, _ in work.frees})[:10]),
             path=history.problems[0].path,
             remedy="Restore it, or remove what names it with the table's own engine; then resume this run.",
         )
     if table.own:
-        doubt = table.own.outside(history.heads, {path: kind for path, kind, _ in frees})
+        doubt = table.own.outside(history.heads, {path: kind for path, kind, _ in work.frees})
     else:
         findings = crosscheck.examine(table.store, history, table.manifests, waiting)
         refuse_contradictions(history, findings, {holder.point for holder in history.holders if holder.exists})
         doubt = findings.doubt
     mask = history.held.over(history.existing)
     held = frozenset(history.objects["path"].filter(pa.array(mask)).to_pylist())
+    fenced = roots.fence(work.allowed)
 
     def why_not(path: str) -> str | None:
         if path in held:
             return told("held by a reference made since")
-        return doubt(path) or (None if table.own else _outside(path))
+        return doubt(path) or (fenced(path) if urls.is_url(path) else None if table.own else _outside(path))
 
     return why_not
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core import plan as planning
+from core import roots
 from core.changes import (
     Change,
     CleanOrphans,
@@ -37,6 +38,7 @@ from core.formats.paimon import autotag, beside, ends, lines, native, orphans
 from core.formats.paimon import heads as paimon_heads
 from core.formats.paimon import history as paimon_history
 from core.formats.paimon.axis import has_changelogs
+from core.formats.paimon.files import external_roots
 from core.formats.paimon.manifest import Manifests
 from core.formats.paimon.native import Native
 from core.history import History
@@ -119,8 +121,10 @@ class Table:
         if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
             note = told("If this store keeps versions of deleted objects, they are billed until those versions expire.")
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
-        unknown = plan.without_size()
-        return plan.with_sizes({path: self.store.size(path) for path in unknown}) if unknown else plan
+        if unknown := plan.without_size():
+            plan = plan.with_sizes({path: self.store.size(path) for path in unknown})
+        outer = self.own.roots(history.heads) if self.own else external_roots(history.heads)
+        return roots.judged(plan, outer, self.store)
 
     def missing_files(self, history: History, point: str) -> list[str]:
         """Data files of a point that are not there, or not of their size, by listing their directories."""
@@ -227,8 +231,8 @@ def open_table(location: str) -> Table:
 def _named(catalog: catalogs.CatalogTable) -> Table:
     """The table of a catalog, where its current metadata says it is."""
     directory, _, name = normal(catalog.current()).rpartition("/")
-    found = parse(Store(directory).read(name), f"{directory}/{name}")
-    store = Store(normal(found.location))
+    found = parse(Store.named(directory).read(name), f"{directory}/{name}")
+    store = Store.named(normal(found.location))
     return Table(store, Manifests(store), IcebergTable(store, catalog=catalog))
 
 

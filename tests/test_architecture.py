@@ -27,7 +27,7 @@ LONGEST = 400
 PURE_IMPORTS = frozenset(
     "__future__ abc bisect calendar collections contextlib dataclasses datetime decimal enum fractions functools html "
     "hashlib heapq itertools json math operator re shlex string struct textwrap types typing unicodedata zoneinfo "
-    "numpy pyarrow sqlglot".split()
+    "numpy pyarrow sqlglot urllib.parse".split()
 )
 CLOCKS = frozenset({"now", "utcnow", "today", "random", "urandom"})
 SWALLOWS = frozenset({"exists", "lexists", "isdir", "isfile", "glob", "find", "walk", "rmdir", "rm", "mv"})
@@ -85,7 +85,7 @@ def calls(tree: ast.AST) -> Iterator[tuple[str, str, ast.Call]]:
 def impure(tree: ast.AST) -> Iterator[str]:
     """Imports beyond arithmetic and values, clocks, randomness."""
     for name in imported(tree):
-        if name.split(".")[0] not in PURE_IMPORTS | {"core"}:
+        if not {name, name.split(".")[0]} & (PURE_IMPORTS | {"core"}):
             yield f"imports {name}"
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in CLOCKS:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core import answers
-from core.cli import bisecting, calling, changes, inside, programs, questions, reports, tagging, writing
+from core.cli import bisecting, calling, changes, inside, programs, questions, reports, running, tagging, writing
 from core.cli.text import say
 from core.errors import Invalid, SnapscopeError
 from core.model import MAIN
@@ -172,19 +172,19 @@ def _parser() -> argparse.ArgumentParser:
     ):
         sub = command(name, changes.change, help_)
         add(sub)
-        _confirmation(sub)
+        running.confirmation(sub)
 
     sub = command("protect", changes.protect, "Tag a point, checked file by file, for a while.")
     sub.add_argument("point")
     sub.add_argument("--time-retained", default="7 d", metavar="DURATION", help="how long (7 d)")
     sub.add_argument("--now", metavar="TIME")
-    _confirmation(sub)
+    running.confirmation(sub)
     sub = command("replace-tag", changes.change, "Let a tag name another snapshot.")
     _tag_options(sub)
-    _confirmation(sub)
+    running.confirmation(sub)
     sub = command("rename-tag", changes.change, "Give a tag another name.")
     _rename_tag_options(sub)
-    _confirmation(sub)
+    running.confirmation(sub)
     sub = command(
         "auto-tag", tagging.auto_tag, "Make the tags that the table's tag.* options ask for: for a scheduler."
     )
@@ -196,7 +196,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--older-than", metavar="TIME", help="last written before this (default: a day ago)")
     sub.add_argument("--delete", action="store_true")
     sub.add_argument("--now", metavar="TIME")
-    _confirmation(sub)
+    running.confirmation(sub)
     inside.add(command)
     sub = command("holders", questions.holders, "Say who keeps a file and when it may go.")
     sub.add_argument("path", help="relative to the table, absolute, or a URL")
@@ -217,16 +217,17 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("run_id", metavar="RUN")
         if name == "resume":
             sub.add_argument("--settle", default="30 s", metavar="DURATION", help="wait for writers (30 s)")
+            running.outside(sub)
     sub = command("call", calling.call, "Plan and carry out what CALL sys.NAME(…) asks for.", table=False)
     sub.add_argument("table", metavar="PLACE", help="a warehouse, or the table that the CALL names")
     sub.add_argument("sql", metavar="CALL")
     sub.add_argument("--now", metavar="TIME")
-    _confirmation(sub)
-    calling.add_actions(commands, _confirmation)
+    running.confirmation(sub)
+    calling.add_actions(commands, running.confirmation)
     sub = command("query", calling.or_query(programs.query), "Run SQL over the table as of a point, or a CALL.")
     sub.add_argument("sql")
     sub.add_argument("--now", metavar="TIME", help="of a CALL")
-    _confirmation(sub)
+    running.confirmation(sub)
     sub.add_argument("--at", default="latest", metavar="POINT")
     sub.add_argument("--before", default=None, metavar="POINT", help="a second point, as the view <table>_before")
     sub.add_argument(
@@ -269,12 +270,6 @@ def _report_option(sub: argparse.ArgumentParser) -> None:
     )
 
 
-def _confirmation(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--yes", action="store_true", help="do not ask")
-    sub.add_argument("--plan", metavar="FINGERPRINT", help="only if this is the plan: the one shown, with its --now")
-    sub.add_argument("--settle", default="30 s", metavar="DURATION", help="wait for writers before deleting (30 s)")
-
-
 def _expire_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--retain-max", type=int)
     sub.add_argument("--retain-min", type=int)
@@ -307,7 +302,7 @@ def _create_tag_options(sub: argparse.ArgumentParser) -> None:
 def _tagging_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--dry-run", action="store_true", help="say what is due, change nothing")
     sub.add_argument("--now", metavar="TIME")
-    _confirmation(sub)
+    running.confirmation(sub)
 
 
 def _tag_options(sub: argparse.ArgumentParser) -> None:

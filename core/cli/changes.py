@@ -223,7 +223,12 @@ def resume(args: Args) -> Answer:
     settle_s = parse_duration_ms(args.settle) / 1000
     with running.interruptible() as cancelled:
         receipt = carry_on(
-            args.run_id, open_table=open_table, settle_s=settle_s, cancelled=cancelled, **running.told(args)
+            args.run_id,
+            open_table=open_table,
+            settle_s=settle_s,
+            cancelled=cancelled,
+            outside=args.outside,
+            **running.told(args),
         )
     return running.ended(args, receipt)
 

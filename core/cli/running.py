@@ -21,14 +21,29 @@ from core.errors import Conflict, Invalid
 from core.forecast import Forecast
 from core.journal import Journal
 from core.planned import Plan
+from core.roots import refuse_unnamed
 from core.sweep import Receipt
 from core.table import Table
 from core.units import parse_duration_ms, several
+from core.urls import spelled
 
 Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 FEWEST_DIGITS = 8  # of a plan's fingerprint
+
+
+def confirmation(sub: argparse.ArgumentParser) -> None:
+    """The options of every command that carries a plan out."""
+    sub.add_argument("--yes", action="store_true", help="do not ask")
+    sub.add_argument("--plan", metavar="FINGERPRINT", help="only if this is the plan: the one shown, with its --now")
+    sub.add_argument("--settle", default="30 s", metavar="DURATION", help="wait for writers before deleting (30 s)")
+    outside(sub)
+
+
+def outside(sub: argparse.ArgumentParser) -> None:
+    help_ = "delete under this root outside the table, too: no other table's files, nor a copy's, lie there"
+    sub.add_argument("--outside", action="append", default=[], metavar="ROOT", help=help_)
 
 
 def now_ms(args: Args) -> int:
@@ -59,13 +74,17 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
     if not wanted:
         refuse_unfinished(table, Journal())  # what went already leaves nothing to plan, and yet much to finish
         return [], "Nothing to do."
+    named = list(args.outside)
     if not args.yes:
-        confirm(args, of_all(wanted, table.name))
+        named += confirm(args, of_all(wanted, table.name), named)
+    for plan in wanted:  # all of them, before the first one is carried out
+        refuse_unnamed(plan, named)
     settle_s = parse_duration_ms(args.settle) / 1000
     told_of = []
     with interruptible() as cancelled:
         for plan in wanted:
-            receipt = apply(table, plan, settle_s=settle_s, cancelled=cancelled, **told(args))
+            manner = {"settle_s": settle_s, "cancelled": cancelled, "outside": named, **told(args)}
+            receipt = apply(table, plan, **manner)
             told_of.append(ended(args, receipt))
             if receipt.outcome != "done":
                 break
@@ -101,19 +120,22 @@ def interruptible() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def confirm(args: Args, found: Danger) -> None:
-    """Somebody types what the danger asks for."""
+def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
+    """Somebody types what the danger asks for; the roots outside the table that were typed, those `named` aside."""
     if args.json or not sys.stdin.isatty():
         raise Invalid("Nobody was there to confirm, so nothing was changed.", remedy="Pass --yes to run it unasked.")
     for reason in found.why:
         texts.say(f"Mind: {reason}.")
-    phrase = found.phrase or "yes"
-    try:
-        typed = input(f"Type {phrase} to go ahead: ").strip()
-    except EOFError:
-        typed = ""
-    if typed != phrase:
-        raise Invalid("Not confirmed; nothing was changed.")
+    given = {spelled(each) for each in named}
+    roots = [root for root in dict.fromkeys(each.root for each in found.outside) if root not in given]
+    for phrase in (*roots, found.phrase or "yes"):
+        try:
+            typed = input(f"Type {phrase} to go ahead: ").strip()
+        except EOFError:
+            typed = ""
+        if typed != phrase:
+            raise Invalid("Not confirmed; nothing was changed.")
+    return roots
 
 
 def told(args: Args) -> dict[str, Any]:

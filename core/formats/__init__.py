@@ -71,5 +71,8 @@ class Format(Protocol):
     def check_replaced(self, edit: Edit) -> None:
         """`Conflict` where the commit replaced other references than it was made on, and lost one of them."""
 
+    def roots(self, heads: Heads) -> tuple[str, ...]:
+        """Where properties of the table let its files lie, outside its directory too."""
+
     def outside(self, heads: Heads, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
         """Per path of a planned file (with its kind) why it is none of the table's files, None where it is."""

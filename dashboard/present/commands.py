@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from core import procedures
@@ -36,9 +36,9 @@ from dashboard.present import units
 PLAIN = "plain"  # who reads the rows of a query where nobody else is asked
 
 
-def of(change: Change, location: str) -> str:
+def of(change: Change, location: str, outside: Iterable[str] = ()) -> str:
     """`snapscope expire /path --retain-max 10`: what carries the change out; it prints the plan and asks first."""
-    return speaking.command(change, location)
+    return speaking.command(change, location, outside)
 
 
 def call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) -> str | None:

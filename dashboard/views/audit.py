@@ -173,7 +173,7 @@ def _one(opened: Opened, journal: Journal, run: Run) -> None:
         unfinished.ways(run)
     st.caption(words.AUDIT_COMMAND)
     st.code(
-        spoken.exactly(run.change, run.table, int(run.plan["now_ms"]), run.fingerprint),
+        spoken.exactly(run.change, run.table, int(run.plan["now_ms"]), run.fingerprint, run.plan.get("outside", ())),
         language="bash",
         wrap_lines=True,
     )

@@ -13,7 +13,7 @@ import streamlit as st
 from core import apply as applying
 from core.asof import resolve
 from core.changes import CreateTag, Expire
-from core.danger import danger
+from core.danger import Danger, danger
 from core.history import History
 from core.journal import Journal
 from core.planned import Plan
@@ -35,7 +35,7 @@ def command(text: str) -> None:
 
 def command_of(opened: Opened, plan: Plan) -> None:
     """The command line of a plan."""
-    text = commands.of(plan.change, opened.ref.location)
+    text = commands.of(plan.change, opened.ref.location, [each.root for each in plan.outside])
     if text is not None:
         command(text)
     line = opened.heads.line(plan.change.branch) or opened.heads.main
@@ -211,14 +211,15 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
         if found.phrase:
             label = words.type_to_confirm(tree.inline(found.phrase))
             typed = st.text_input(label, key=f"confirm.{of}", live=True) or ""
+        named = roots(found, of)
         st.button(
             words.CREATE if isinstance(plan.change, CreateTag) else words.CARRY_OUT,
             key=f"carry_out.{_kind(plan)}.{of}",
             type="primary",
             icon=_icon(plan),
-            disabled=typed.strip() != found.phrase,
+            disabled=typed.strip() != found.phrase or len(named) < len(found.outside),
             on_click=_submit,
-            args=(opened, plan, clears),
+            args=(opened, plan, clears, tuple(named)),
         )
 
 
@@ -228,11 +229,21 @@ def _icon(plan: Plan) -> str:
     return ":material/auto_delete:" if plan.goes or len(plan.frees) else ":material/check:"
 
 
-def _submit(opened: Opened, plan: Plan, clears: str | None) -> None:
+def roots(found: Danger, of: str) -> list[str]:
+    """Of the roots outside the table under which files go, those that the reader has ticked."""
+    return [
+        each.root
+        for number, each in enumerate(found.outside)
+        if st.checkbox(words.delete_outside(tree.inline(each.words)), key=f"outside.{number}.{of}")
+    ]
+
+
+def _submit(opened: Opened, plan: Plan, clears: str | None, named: tuple[str, ...] = ()) -> None:
     table = loading.table(opened.ref.location)
 
     def work(job: jobs.Job) -> Receipt:
-        return applying.apply(table, plan, progress=job.progress, waits=job.waits, cancelled=job.cancelled.is_set)
+        stop = job.cancelled.is_set
+        return applying.apply(table, plan, progress=job.progress, waits=job.waits, cancelled=stop, outside=named)
 
     if unfinished.submit(opened, plan.fingerprint, work) and clears is not None:
         st.session_state[_made(clears)] = st.session_state.get(_made(clears), 0) + 1

@@ -12,7 +12,7 @@ from core.planned import Plan
 from core.sweep import Receipt
 from dashboard import access, jobs, loading
 from dashboard.present import markup, tree, words
-from dashboard.widgets import unfinished
+from dashboard.widgets import plans, unfinished
 from dashboard.widgets.frame import Opened
 
 SHOWN = 10  # plans that let nothing go, one by one
@@ -35,7 +35,8 @@ def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) ->
         is_switched = access.server_allows(opened.listing)
         st.html(markup.note("info", words.SWITCHED_OFF if is_switched else words.WHY_NOT_HERE))
         return
-    phrase = of_all(found, opened.ref.name).phrase
+    asked = of_all(found, opened.ref.name)
+    phrase = asked.phrase
     typed = ""
     if phrase:
         typed = (
@@ -46,17 +47,18 @@ def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) ->
             )
             or ""
         )
+    named = plans.roots(asked, f"several.{fingerprint[:12]}.{opened.ref.location}")
     st.button(
         label,
         key=f"several.{fingerprint[:12]}.{opened.ref.location}",
         type="primary",
-        disabled=typed.strip() != phrase,
+        disabled=typed.strip() != phrase or len(named) < len(asked.outside),
         on_click=_submit,
-        args=(opened, tuple(found), fingerprint),
+        args=(opened, tuple(found), fingerprint, tuple(named)),
     )
 
 
-def _submit(opened: Opened, found: Sequence[Plan], fingerprint: str) -> None:
+def _submit(opened: Opened, found: Sequence[Plan], fingerprint: str, named: tuple[str, ...]) -> None:
     table = loading.table(opened.ref.location)
 
     def work(job: jobs.Job) -> Receipt:
@@ -64,8 +66,9 @@ def _submit(opened: Opened, found: Sequence[Plan], fingerprint: str) -> None:
         receipts: list[Receipt] = []
         while len(receipts) < len(found) and all(each.outcome == "done" for each in receipts):
             plan = found[len(receipts)]
-            stop = job.cancelled.is_set
-            receipts.append(applying.apply(table, plan, progress=job.progress, waits=job.waits, cancelled=stop))
+            stop, waits = job.cancelled.is_set, job.waits
+            done = applying.apply(table, plan, progress=job.progress, waits=waits, cancelled=stop, outside=named)
+            receipts.append(done)
         return receipts[-1]
 
     unfinished.submit(opened, fingerprint, work)

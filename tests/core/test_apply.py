@@ -401,7 +401,14 @@ def test_external_files_go_and_their_neighbours_stay(tmp_path: Path) -> None:
     )
     made.commit([gone, kept])
     made.commit([], [gone], kind="OVERWRITE")
-    receipt = go(made, opened(made).preview(KEEP_ONE, NOW_MS))
+    plan = opened(made).preview(KEEP_ONE, NOW_MS)
+    root = f"file://{tmp_path}/ext"
+    assert plan.headline.endswith(f"Outside the table's directory it deletes 2 files (14 B) under {root}.")
+    with pytest.raises(Invalid, match=r"2 files \(14 B\) under file:"):
+        go(made, plan)
+    assert len(list((tmp_path / "ext").iterdir())) == 4
+    assert Journal().runs() == []
+    receipt = apply(opened(made), plan, settle_s=0, outside=[f"file:{tmp_path}/ext/"])
     assert (receipt.outcome, receipt.kept_back) == ("done", ())
     assert sorted(path.name for path in (tmp_path / "ext").iterdir()) == ["foreign.parquet", "kept.parquet"]
 

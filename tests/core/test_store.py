@@ -52,6 +52,27 @@ def test_one_place_by_many_names(root: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert store.root == str(root)
 
 
+@pytest.mark.parametrize("name", ["hh=10%3A00", "a b", "a+b", "ü", "a#b", "a?b", "a%2Fb", "~", "a:b", "%", "a&b=c"])
+def test_what_metadata_names_is_taken_literally(name: str, store: Store, tmp_path: Path) -> None:
+    """Engines decode nothing in it: with `hh=10%3A00` decoded, a file that is there was taken for one that is not."""
+    place = tmp_path / "elsewhere" / name
+    place.mkdir(parents=True)
+    for spelling in ("file:", "file://", "file:///"):
+        (place / f"{name}.parquet").write_bytes(bytes(7))
+        url = f"{spelling}{place}/{name}.parquet"
+        assert store.size(url) == 7
+        assert store.delete(url)
+        assert not store.delete(url)
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("url", ["file://host/a/b", "memory://a::file:///a/b", "webhdfs://h:1/a?b/c"])
+def test_what_cannot_be_named_literally_is_refused(url: str, store: Store) -> None:
+    for verb in (store.size, store.delete):
+        with pytest.raises((Unsupported, Invalid)):
+            verb(url)
+
+
 def test_a_file_url_is_unquoted_and_a_path_is_not(tmp_path: Path) -> None:
     for name in ("a b", "a%20b", "a#b", "ä"):
         (tmp_path / name).mkdir()

@@ -329,7 +329,7 @@ def _store_io(*_: object, **__: object) -> Any:
 
         def open(self, seekable: bool = True) -> io.BytesIO:
             directory, _, name = normal(self.location).rpartition("/")
-            return io.BytesIO(Store(directory).read(name))
+            return io.BytesIO(Store.named(directory).read(name))
 
     class Files:
         properties: Mapping[str, str] = {}

@@ -92,7 +92,7 @@ def at(store: Store, path: str) -> tuple[Store, str]:
     if not documents.ABSOLUTE.match(path):
         return store, path
     directory, _, name = path.rpartition("/")
-    return Store(directory), name
+    return Store.named(directory), name
 
 
 def read_at(store: Store, path: str) -> bytes:

@@ -7,14 +7,13 @@ not ours.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core import urls
 from core.errors import NotFound
 from core.store import Entry, Store
 
@@ -102,15 +101,15 @@ class Place:
 
     def opened(self, directory: str) -> tuple[Store, str]:
         """The store of a directory, and its path there."""
-        if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", directory):
-            return Store(directory), ""
+        if urls.is_url(directory):
+            return Store.named(directory), ""
         return self.store, directory
 
 
 def same(store: Store, location: str) -> bool:
     """Is the table's directory the place its metadata names?"""
     named = normal(location)
-    if normal(unquote(store.location) if store.location.startswith("file:") else store.location) == named:
+    if normal(store.location) == named:
         return True
     if not store.is_local or not named.startswith("/"):
         return False
@@ -118,8 +117,5 @@ def same(store: Store, location: str) -> bool:
 
 
 def _uri(path: str) -> str:
-    """A whole URI of a normal path; the store takes `%` of a local URL's directory for an escape."""
-    if not path.startswith("/"):
-        return path
-    directory, _, name = path.rpartition("/")
-    return f"file://{quote(directory)}/{name}"
+    """A whole URI of a normal path, its signs as they are."""
+    return f"file://{path}" if path.startswith("/") else path

@@ -224,6 +224,9 @@ class IcebergTable:
         found = _metadata(self.heads())
         commit.check_replaced(self.store, self.place(found), found, edit)
 
+    def roots(self, heads: Heads) -> tuple[str, ...]:
+        return self.place(_metadata(heads)).written
+
     def outside(self, heads: Heads, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
         found = _metadata(heads)
         return commit.outside(self.place(found), found, kinds)
@@ -235,7 +238,7 @@ class IcebergTable:
         if same(self.store, found.location):
             return Place.of(self.store, found.location, found.properties)
         if self.pinned:
-            return Place.of(Store(normal(found.location)), found.location, found.properties)
+            return Place.of(Store.named(normal(found.location)), found.location, found.properties)
         raise Unsupported(
             "The table was moved or copied: its metadata says it is at {location}, and it was opened at "
             "{opened}, so its files cannot be told apart from those of the other place.",

@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core import urls
 from core.errors import SnapscopeError
 from core.formats.loaded import Loaded
 from core.formats.paimon import layout
@@ -248,7 +249,7 @@ def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[
         namesakes = free[path.rpartition("/")[2]]
         if path in going:
             continue
-        if any(_is_url(each) for each in (path, *namesakes)):
+        if any(urls.is_url(each) for each in (path, *namesakes)):
             yield from (
                 (each, told("kept, because a point names {path}, which may be this file", path=path))
                 for each in namesakes
@@ -264,10 +265,6 @@ def _unsure(path: str, found: int | None, size: int | None) -> str:
     return told("kept, because a point names {path}, which {fate}: it may mean this file", path=path, fate=fate)
 
 
-def _is_url(path: str) -> bool:
-    return ":" in path.split("/", maxsplit=1)[0]
-
-
 def _directories(paths: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return pc.replace_substring_regex(paths, "/[^/]*$", "")
 
@@ -277,7 +274,7 @@ def _names(paths: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _list(store: Store, directories: list[str]) -> dict[str, dict[str, int | None]]:
-    own = [each for each in directories if not _is_url(each) and not each.startswith("/")]
+    own = [each for each in directories if not urls.is_url(each) and not each.startswith("/")]
 
     def one(directory: str) -> dict[str, int | None]:
         return {entry.name: entry.size for entry in store.ls_if_there(directory)}

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core import urls
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.partitions import directory
@@ -43,25 +44,31 @@ class Identities:
         )
 
     def ours(self, paths: pa.Array) -> pa.Array:
-        """Per path: may it be deleted? Inside the table, or under a root the table's options configure."""
-        roots = tuple(
-            _canonical(root.strip()).rstrip("/") + "/"
-            for line in self.heads.lines
+        """Per path: may it be the table's own? Inside the table, or under a root the table's options configure."""
+        inside = pc.invert(pc.match_substring_regex(paths, urls.ELSEWHERE))
+        if pc.all(inside).as_py() is not False:
+            return inside
+        roots = external_roots(self.heads)
+        directories = pc.replace_substring_regex(paths, "/[^/]*$", "/").dictionary_encode()
+        under = [
+            urls.is_url(each) and any(urls.is_below(f"{each}x", root) for root in roots)
+            for each in directories.dictionary.to_pylist()
+        ]
+        return pc.or_(inside, pa.array(under, pa.bool_()).take(directories.indices))
+
+
+def external_roots(heads: Heads) -> tuple[str, ...]:
+    """Where the options of any schema of any branch let files lie outside the table."""
+    return tuple(
+        dict.fromkeys(
+            root.strip()
+            for line in heads.lines
             for schema in line.schemas.values()
             for option in ("data-file.external-paths", "global-index.external-path")
             for root in schema.options.get(option, "").split(",")
-            if ":/" in root
+            if urls.is_url(root.strip())
         )
-        inside = pc.invert(pc.match_substring_regex(paths, r":|^/|(^|/)\.\.(/|$)"))
-        if pc.all(inside).as_py() is not False:
-            return inside
-        return pa.array(
-            [
-                ok or (_canonical(path).startswith(roots) and ".." not in path.split("/"))
-                for path, ok in zip(paths.to_pylist(), inside.to_pylist(), strict=True)
-            ],
-            pa.bool_(),
-        )
+    )
 
 
 def changelog_path(path: str, bucket: int) -> str:
@@ -71,14 +78,6 @@ def changelog_path(path: str, bucket: int) -> str:
         return path
     real, own = layout.physical_changelog(name, bucket)
     return "/".join(part for part in (directory.rpartition("/")[0], layout.bucket_dir(own), real) if part)
-
-
-def _canonical(url: str) -> str:
-    """`file:///x` and `file:/x` are one place; an authority stays: `scheme://authority/path`."""
-    scheme, colon, rest = url.partition(":")
-    if not colon or rest.startswith("//"):
-        return url
-    return f"{scheme}://{rest}"
 
 
 def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Identities:

@@ -130,6 +130,10 @@ def type_to_confirm(word: str) -> str:
     return f"Type **{word}** to confirm"
 
 
+def delete_outside(what: str) -> str:
+    return f"Delete {what}: no other table, nor a copy of this one, needs them"
+
+
 def older_than_unread(text: str) -> str:
     return f"“{text}” is neither a length of time such as 7d nor a time such as 2026-11-01."
 

@@ -120,6 +120,10 @@ def type_to_confirm(word: str) -> str:
     return f"输入 **{word}** 以确认"
 
 
+def delete_outside(what: str) -> str:
+    return f"删除{what}：没有别的表或这张表的副本需要它们"
+
+
 def older_than_unread(text: str) -> str:
     return f"“{text}”既不是时长（如 7d），也不是时间（如 2026-11-01）。"
 

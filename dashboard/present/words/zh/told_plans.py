@@ -213,6 +213,30 @@ OF_PLANS: Mapping[str, str] = {
     "{count} branches go: somebody named them": "删除 {count} 个分支：它们是有人特意起名的",
     "{count} file will be held by nothing": "{count} 个文件将不被任何东西占用",
     "{count} files will be held by nothing": "{count} 个文件将不被任何东西占用",
+    "{files} ({size}) under {root}": "{root} 下的 {files}（{size}）",
+    "Outside the table's directory it deletes {roots}.": "在表的目录之外，它会删除：{roots}。",
+    "outside the table's directory {it} go": "表的目录之外将删除：{it}",
+    "{files} stay and are not counted: {why}.": "{files}会留下，也不计入：{why}。",
+    "it is the root of a file system": "它是一个文件系统的根目录",
+    "it is a whole bucket": "它是整个存储桶",
+    "the table itself lies in it": "这张表自己就在其中",
+    "it lies in the table, whose files have other names there": "它在这张表之内，表的文件在那里另有名称",
+    "another table lies in it, {name}": "另一张表在其中：{name}",
+    "it lies in another table, {name}": "它在另一张表之内：{name}",
+    "it lies outside the table, under no root that was named": "它在表之外，不在任何被点名的根目录之下",
+    "a symbolic link leads out of {root}, under which it lies": "一个符号链接从它所在的 {root} 通向别处",
+    "This plan deletes {files}, outside the table's directory, and nobody has said that these are this table's alone; "
+    "nothing was changed.": "这个计划会在表的目录之外删除 {files}，而没有人确认它们只属于这张表；没有改动任何东西。",
+    "Where no other table, nor a copy of this one, needs them: --outside {root}": (
+        "如果没有别的表或这张表的副本需要它们：--outside {root}"
+    ),
+    "Nothing may be deleted under {root}, because {why}; nothing was changed.": (
+        "{root} 之下不允许删除任何东西，因为{why}；没有改动任何东西。"
+    ),
+    "Nobody could look whether other tables lie under {root}: {error}": "无法查看 {root} 之下是否有别的表：{error}",
+    "{url!r} cannot be named literally on its store, so nothing is read or deleted there.": (
+        "{url!r} 在它的存储上无法按原样指定，因此不在那里读取或删除任何东西。"
+    ),
     "half of the table's bytes or more go": "表的一半或更多字节将删除",
     "{count} warning": "{count} 条警告",
     "{count} warnings": "{count} 条警告",

@@ -1,0 +1,281 @@
+"""Files outside a table's directory: nothing is deleted there but under roots that are named for this very plan."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.apply import apply
+from core.changes import Change, DeleteBranches, DeleteTags, Expire
+from core.danger import danger
+from core.errors import Invalid, SnapscopeError
+from core.formats.paimon.layout import escape
+from core.journal import Journal
+from core.recover import resume
+from core.table import open_table
+from tests.apply import ground
+from tests.apply.test_hostile import run
+from tests.builders import DataFile, TableBuilder
+from tests.core import set_model
+
+NOW_MS = ground.LATE_MS
+KEEP_ONE = Expire(retain_max=1, retain_min=1)
+
+
+class Outer:
+    """A table whose files lie under roots outside of it; each file is really there."""
+
+    def __init__(self, tmp_path: Path, roots: Sequence[Path], spelling: str = "file:") -> None:
+        self.root = ground.warehouse(tmp_path / "w")
+        self.roots = roots
+        named = ",".join(f"{spelling}{each}" for each in roots)
+        self.table = TableBuilder(self.root, options={"data-file.external-paths": named}, partition_keys=["dt"])
+        self.made = 0
+
+    def file(self, root: Path, directory: str = "dt=1", size: int = 100, **fields: Any) -> DataFile:
+        self.made += 1
+        place = root / directory / "bucket-0"
+        place.mkdir(parents=True, exist_ok=True)
+        name = f"data-{self.made}.parquet"
+        (place / name).write_bytes(bytes(size))
+        return DataFile(name, size, 1, ("1",), external=f"file:{place}/{name}", **fields)
+
+
+def whole(root: Path) -> None:
+    """Every file that any point of the table holds is there, wherever it lies."""
+    for path in set_model.read(root).paths():
+        place = Path(path.removeprefix("file:")) if path.startswith("file:") else root / path
+        assert place.is_file(), path
+
+
+@pytest.fixture
+def outer(tmp_path: Path) -> Outer:
+    """Snapshots 1 to 4 under two roots, all but the newest's file replaced; tag v on 2; branch b from it."""
+    made = Outer(tmp_path, [tmp_path / "one", tmp_path / "two"])
+    first, second = made.roots
+    a, b, c, d, e, f = (made.file(root) for root in (first, second, first, first, second, second))
+    made.table.commit([a, b])
+    made.table.commit([c], [a], kind="OVERWRITE")
+    made.table.tag("v", 2)
+    branch = made.table.branch("b", "v")
+    branch.commit([made.file(second)])
+    made.table.commit([d, f], [b, c], kind="OVERWRITE")
+    made.table.commit([e], [d, f], kind="OVERWRITE")
+    return made
+
+
+def test_a_copy_cannot_delete_the_files_of_the_original(outer: Outer, tmp_path: Path) -> None:
+    """`cp -r` copies names of files, not the files: those of the original are live there."""
+    copy = tmp_path / "w" / "default.db" / "copy"
+    shutil.copytree(outer.root, copy)
+    plan = open_table(str(copy)).preview(KEEP_ONE, NOW_MS)
+    assert {each.root for each in plan.outside} == {f"file://{root}" for root in outer.roots}
+    for named in ([], [str(outer.roots[0])], [str(tmp_path)]):
+        with pytest.raises(Invalid, match="outside the table's directory"):
+            apply(open_table(str(copy)), plan, settle_s=0, outside=named)
+    whole(outer.root)
+    assert ground.disk(copy) == ground.disk(outer.root)
+
+
+CHANGES: dict[str, Change] = {
+    "expire": KEEP_ONE,
+    "delete-tag": DeleteTags(("v",)),
+    "delete-branch": DeleteBranches(("b",)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_change_states_what_it_deletes_outside_and_deletes_it_once_named(name: str, outer: Outer) -> None:
+    change, table = CHANGES[name], open_table(str(outer.root))
+    if name == "delete-tag":
+        apply(table, plan := table.preview(CHANGES["delete-branch"], NOW_MS), settle_s=0, outside=_roots(plan))
+        apply(table, plan := table.preview(KEEP_ONE, NOW_MS), settle_s=0, outside=_roots(plan))
+    plan = table.preview(change, NOW_MS)
+    paths = [path for path in plan.frees["path"].to_pylist() if path.startswith("file:")]
+    assert paths
+    assert sum(each.files for each in plan.outside) == len(paths)
+    assert sum(each.bytes for each in plan.outside) == 100 * len(paths)
+    assert all(each.root in plan.headline for each in plan.outside)
+    asked = danger(plan, "orders")
+    assert asked.outside == plan.outside
+    assert asked.phrase == f"orders {len(plan.frees)}", "the strongest there is"
+    with pytest.raises(Invalid):
+        apply(table, plan, settle_s=0)
+    receipt = apply(table, plan, settle_s=0, outside=_roots(plan))
+    assert (receipt.outcome, receipt.kept_back) == ("done", ())
+    assert not any(Path(path.removeprefix("file:")).exists() for path in paths)
+    whole(outer.root)
+
+
+def _roots(plan: Any) -> list[str]:
+    return [each.root for each in plan.outside]
+
+
+def test_the_command_line_wants_each_root_by_name(outer: Outer) -> None:
+    asked = ["--retain-max", "1", "--retain-min", "1", "--json", "--yes", "--settle", "0 s"]
+    status, said = run("expire", outer.root, *asked)
+    assert status == 1
+    assert "nobody has said" in json.dumps(said)
+    whole(outer.root)
+    _, shown = run("plan", "expire", outer.root, "--retain-max", "1", "--retain-min", "1", "--json")
+    assert {each["root"] for each in shown["outside"]} == {f"file://{root}" for root in outer.roots}
+    assert shown["outside"][0].keys() == {"root", "files", "bytes"}
+    one, two = (["--outside", f"file:{root}"] for root in outer.roots)
+    assert run("expire", outer.root, *asked, *one)[0] == 1
+    status, said = run("expire", outer.root, *asked, *one, *two)
+    assert (status, said["receipt"]["outcome"], said["receipt"]["kept_back"]) == (0, "done", [])
+    whole(outer.root)
+
+
+def test_a_call_wants_them_too(outer: Outer) -> None:
+    sql = "CALL sys.expire_snapshots(table => 'default.orders', retain_max => 1, retain_min => 1)"
+    given = ["--json", "--yes", "--settle", "0 s"]
+    assert run("call", outer.root, sql, *given)[0] == 1
+    whole(outer.root)
+    before = sum(1 for root in outer.roots for path in root.rglob("*.parquet"))
+    named = [word for root in outer.roots for word in ("--outside", str(root))]
+    assert run("call", outer.root, sql, *given, *named)[0] == 0
+    assert sum(1 for root in outer.roots for path in root.rglob("*.parquet")) < before
+    whole(outer.root)
+
+
+def test_a_resumed_run_goes_on_under_the_roots_it_was_allowed(outer: Outer) -> None:
+    table = open_table(str(outer.root))
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    cut = apply(table, plan, settle_s=0, cancelled=lambda: True, outside=_roots(plan))
+    assert cut.outcome == "cancelled"
+    assert sorted(Journal().run(cut.run).plan["outside"]) == sorted(_roots(plan))
+    receipt = resume(cut.run, open_table=open_table, settle_s=0)
+    assert (receipt.outcome, receipt.kept_back) == ("done", ())
+    assert sum(path.startswith("file:") for path in receipt.deleted) == sum(each.files for each in plan.outside)
+    whole(outer.root)
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_an_older_journal_knows_no_roots(is_named: bool, outer: Outer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its run still ends: what lies outside stays unless its root is named now."""
+    table = open_table(str(outer.root))
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    cut = apply(table, plan, settle_s=0, cancelled=lambda: True, outside=_roots(plan))
+    told = Journal.run
+
+    def older(journal: Journal, run_id: str) -> Any:
+        found = told(journal, run_id)
+        object.__setattr__(found, "plan", {key: value for key, value in found.plan.items() if key != "outside"})
+        return found
+
+    monkeypatch.setattr(Journal, "run", older)
+    named = [str(root) for root in outer.roots] if is_named else []
+    receipt = resume(cut.run, open_table=open_table, settle_s=0, outside=named)
+    assert receipt.outcome == "done"
+    gone = [path for path in receipt.deleted if path.startswith("file:")]
+    assert len(gone) == (sum(each.files for each in plan.outside) if is_named else 0)
+    assert {why for path, why in receipt.kept_back} == (
+        set() if is_named else {"it lies outside the table, under no root that was named"}
+    )
+    whole(outer.root)
+
+
+# roots under which nothing is ever deleted ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("root", "why"),
+    [
+        ("file:///", "the root of a file system"),
+        ("file:{tmp}", "the table itself lies in it"),
+        ("file:{tmp}/w", "the table itself lies in it"),
+        ("file:{tmp}/w/default.db/orders", "the table itself lies in it"),
+        ("file:{tmp}/link", "the table itself lies in it"),
+        ("file:{tmp}/w/default.db/orders/inner", "it lies in the table"),
+        ("file:{tmp}/lake", "another table lies in it, file://{tmp}/lake/default.db/theirs"),
+        ("file:{tmp}/lake/default.db", "another table lies in it, file://{tmp}/lake/default.db/theirs"),
+        ("file:{tmp}/lake/default.db/theirs", "another table lies in it"),
+        ("file:{tmp}/lake/default.db/theirs/data", "it lies in another table, {tmp}/lake/default.db/theirs"),
+        ("file:{tmp}/ice", "another table lies in it, file://{tmp}/ice/t"),
+        ("file:{tmp}/ice/t/data", "it lies in another table, {tmp}/ice/t"),
+    ],
+)
+def test_a_root_that_is_not_the_tables_alone_is_refused(root: str, why: str, tmp_path: Path) -> None:
+    theirs = TableBuilder(tmp_path / "lake" / "default.db" / "theirs")
+    theirs.commit([theirs.file()])
+    (tmp_path / "ice/t/metadata").mkdir(parents=True)
+    (tmp_path / "ice/t/metadata/v1.metadata.json").write_text("{}")
+    (tmp_path / "link").symlink_to(tmp_path / "w")
+    named = root.format(tmp=tmp_path)
+    place = Path(named.removeprefix("file:")) if named != "file:///" else tmp_path
+    outer = Outer(tmp_path, [Path(named.removeprefix("file:"))])
+    file = outer.file(place)
+    outer.table.commit([file])
+    outer.table.commit([outer.table.file(partition=("1",))], [file], kind="OVERWRITE")
+    table = open_table(str(outer.root))
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    assert plan.outside == ()
+    assert why.format(tmp=tmp_path) in "; ".join(plan.warnings)
+    assert "1 file (100 B) under" in "; ".join(plan.warnings)
+    receipt = apply(table, plan, settle_s=0, outside=[named])
+    assert receipt.is_exact
+    assert Path(str(file.external).removeprefix("file:")).is_file()
+
+
+def test_a_link_below_a_root_leads_nowhere(outer: Outer, tmp_path: Path) -> None:
+    """A directory under an allowed root that is a link out of it: what lies there is somebody else's."""
+    moved = tmp_path / "elsewhere"
+    shutil.move(outer.roots[0] / "dt=1", moved)
+    (outer.roots[0] / "dt=1").symlink_to(moved)
+    before = ground.disk(moved)
+    table = open_table(str(outer.root))
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    receipt = apply(table, plan, settle_s=0, outside=_roots(plan))
+    assert ground.disk(moved) == before
+    assert {why for _, why in receipt.kept_back if "symbolic link" in why}
+
+
+def test_a_root_that_became_a_tables_since_is_no_longer_allowed(outer: Outer) -> None:
+    table = open_table(str(outer.root))
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    (outer.roots[1] / "theirs/schema").mkdir(parents=True)
+    (outer.roots[1] / "theirs/schema/schema-0").write_text("{}")
+    with pytest.raises(SnapscopeError, match="Nothing may be deleted under"):
+        apply(table, plan, settle_s=0, outside=_roots(plan))
+    whole(outer.root)
+
+
+def test_plans_without_files_outside_are_as_they_were(tmp_path: Path) -> None:
+    """Neither fingerprint, headline nor what has to be typed knows of roots."""
+    root = ground.warehouse(tmp_path / "w")
+    ground.small_table(root)
+    plan = open_table(str(root)).preview(KEEP_ONE, NOW_MS)
+    assert plan.outside == ()
+    assert "utside" not in plan.headline
+    assert apply(open_table(str(root)), plan, settle_s=0).is_exact
+
+
+# names that are no URLs ----------------------------------------------------------------------------------------------
+
+VALUES = ["10:00", "a%2Fb", "a b", "ü", "#", "?", "+", "..", "x" * 120, "a=b", "%", "a\\b", "~", "[x]", "'", '"']
+
+
+@pytest.mark.parametrize("spelling", ["file:", "file://"])
+def test_all_files_of_odd_partitions_go_and_nothing_else(spelling: str, tmp_path: Path) -> None:
+    """The engine escapes a value once, and nobody decodes it: with `10:00` two of four files had leaked."""
+    place = tmp_path / "an odd%20one #1"
+    outer = Outer(tmp_path, [place], spelling)
+    files = [outer.file(place, f"dt={escape(value)}") for value in VALUES]
+    decoy = place / "dt=10:00" / "bucket-0" / files[0].name
+    decoy.parent.mkdir(parents=True)
+    decoy.write_bytes(b"another's")
+    outer.table.commit(files)
+    outer.table.commit([outer.table.file(partition=("1",))], files, kind="OVERWRITE")
+    table = open_table(str(outer.root))
+    assert table.missing_files(table.history(), "1") == []
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    assert [each.files for each in plan.outside] == [len(VALUES)]
+    receipt = apply(table, plan, settle_s=0, outside=_roots(plan))
+    assert receipt.is_exact
+    assert ground.disk(place) == {str(decoy.relative_to(place))}
