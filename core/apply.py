@@ -304,7 +304,7 @@ def finished(table: Table, run: str, fingerprint: str, tag: NewTag, journal: Jou
 
 
 def verify(table: Table, tag: NewTag) -> None:
-    """The tagged view is there in full: its metadata reads and every data file has its size. Else the tag goes."""
+    """The tagged view is there in full: its metadata reads and every file it needs has its size. Else the tag goes."""
     history = table.history(agreed(table))
     try:
         missing = table.missing_files(history, tag.point)
@@ -314,6 +314,6 @@ def verify(table: Table, tag: NewTag) -> None:
                 missing=counted(len(missing), "{count} data file", "{count} data files"),
                 path=missing[0],
             )
-    except Corrupt:
+    except SnapscopeError:  # whatever was not seen is not protected
         table.store.delete(tag.path)
         raise

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core import plan as planning
-from core import roots
+from core import roots, urls
 from core.changes import (
     Change,
     CleanOrphans,
@@ -42,7 +42,7 @@ from core.formats.paimon.files import external_roots
 from core.formats.paimon.manifest import Manifests
 from core.formats.paimon.native import Native
 from core.history import History
-from core.model import MAIN, Heads
+from core.model import MAIN, Heads, ObjectKind
 from core.planned import Plan
 from core.store import LOCAL, Store
 from core.told import told
@@ -127,18 +127,28 @@ class Table:
         return roots.judged(plan, outer, self.store)
 
     def missing_files(self, history: History, point: str) -> list[str]:
-        """Data files of a point that are not there, or not of their size, by listing their directories."""
-        files = history.files_at(history.require(point))
+        """Files that reading a point needs and that are not there, or not of their size: data files and what lies
+        beside them, deletes and indexes, in the table and outside of it, by listing their directories. Raises where a
+        place cannot be listed: what nobody could look for is not there."""
+        position = history.require(point)
+        files = history.files_at(position)
+        sizes = history.objects["bytes"].take(files["object"])  # of whole files: many vectors share one
+        needed = dict(zip(files["path"].to_pylist(), sizes.to_pylist(), strict=True))
+        held = history.objects.filter(pa.array(history.held.at(position)))
+        for row in held.filter(pc.equal(held["kind"], ObjectKind.INDEX.value)).to_pylist():
+            needed[row["path"]] = row["bytes"]
+        for extra in held.filter(pc.is_null(held["bytes"]))["path"].to_pylist():
+            if extra.rpartition(".")[0] in needed:
+                needed[extra] = None
         listed: dict[str, dict[str, int | None]] = {}
         missing = []
-        sizes = history.objects["bytes"].take(files["object"])  # of whole files: many vectors share one
-        for path, size in zip(files["path"].to_pylist(), sizes.to_pylist(), strict=True):
-            if ":" in path or path.startswith("/"):
-                continue  # an external file: not under this store
+        for path, size in needed.items():
             directory, _, name = path.rpartition("/")
             if directory not in listed:
-                listed[directory] = {entry.name: entry.size for entry in self.store.ls_if_there(directory)}
-            if listed[directory].get(name) != size:
+                is_own = not urls.is_url(path) and not path.startswith("/")
+                entries = self.store.ls_if_there(directory) if is_own else Store.named(directory).ls_if_there("")
+                listed[directory] = {entry.name: entry.size for entry in entries if not entry.is_dir}
+            if name not in listed[directory] or size not in (None, listed[directory][name]):
                 missing.append(path)
         return missing
 

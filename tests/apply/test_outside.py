@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.apply import apply
-from core.changes import Change, DeleteBranches, DeleteTags, Expire
+from core.changes import Change, CreateTag, DeleteBranches, DeleteTags, Expire
 from core.danger import danger
 from core.errors import Invalid, SnapscopeError
 from core.formats.paimon.layout import escape
 from core.journal import Journal
 from core.recover import resume
 from core.table import open_table
-from tests.apply import ground
+from tests.apply import ground, iceberg_ground
 from tests.apply.test_hostile import run
 from tests.builders import DataFile, TableBuilder
 from tests.core import set_model
+from tests.iceberg_tables import read_avro, write_avro
 
 NOW_MS = ground.LATE_MS
 KEEP_ONE = Expire(retain_max=1, retain_min=1)
@@ -279,3 +281,109 @@ def test_all_files_of_odd_partitions_go_and_nothing_else(spelling: str, tmp_path
     receipt = apply(table, plan, settle_s=0, outside=_roots(plan))
     assert receipt.is_exact
     assert ground.disk(place) == {str(decoy.relative_to(place))}
+
+
+# Iceberg -------------------------------------------------------------------------------------------------------------
+
+
+def iceberg(root: Path, place: Path, configured: str) -> Path:
+    """A table whose data lies in `place`, as its metadata names it: literally."""
+    made = iceberg_ground.java_table("t05_v3", root)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(root / "data", place)
+    old, new = f"file://{root}/data/", f"file:{place}/"
+    for path in root.glob("metadata/*"):
+        if path.suffix == ".avro":
+            schema, records, metadata = read_avro(path)
+            for each in records:
+                if "data_file" in each:
+                    each["data_file"]["file_path"] = each["data_file"]["file_path"].replace(old, new)
+            write_avro(path, schema, records, metadata)
+    iceberg_ground.commit(made, lambda document: document["properties"].update({"write.data.path": configured}))
+    return made
+
+
+def test_iceberg_files_under_a_write_path_want_its_name(tmp_path: Path) -> None:
+    place = tmp_path / "outer" / "10%3A00 a#b?c+ü"
+    root = iceberg(tmp_path / "db" / "t", place, f"file:{place}")
+    table = open_table(str(root))
+    history = table.history()
+    assert history.incomplete == {}
+    newest = history.holders[-1].point
+    assert table.missing_files(history, newest) == []
+    plan = table.preview(Expire(retain_min=1, older_than_ms=NOW_MS), NOW_MS, history)
+    paths = [path for path in plan.frees["path"].to_pylist() if path.startswith("file:")]
+    assert [(each.root, each.files) for each in plan.outside] == [(f"file://{place}", len(paths))]
+    assert paths
+    before = ground.disk(place)
+    with pytest.raises(Invalid):
+        apply(table, plan, settle_s=0)
+    assert ground.disk(place) == before
+    receipt = apply(table, plan, settle_s=0, outside=[f"{place}"])
+    assert (receipt.outcome, receipt.kept_back) == ("done", ())
+    assert before - ground.disk(place) == {path.removeprefix(f"file://{place}/") for path in paths}
+    history = table.history()
+    assert [table.missing_files(history, each.point) for each in history.holders] == [[] for _ in history.holders]
+    kept = next(path for path in history.files_at(len(history.holders) - 1)["path"].to_pylist() if ":" in path)
+    Path(kept.removeprefix("file://")).unlink()
+    bad = table.preview(CreateTag("bad", int(history.holders[-1].name), verified=True), NOW_MS)
+    with pytest.raises(SnapscopeError):
+        apply(table, bad, settle_s=0)
+    assert "bad" not in iceberg_ground.document(root)["refs"]
+
+
+@pytest.mark.parametrize("configured", ["file:{tmp}", "file:///", "file:{tmp}/db"])
+def test_an_iceberg_write_path_that_is_not_the_tables_alone_is_refused(configured: str, tmp_path: Path) -> None:
+    place = tmp_path / "db" / "data"
+    root = iceberg(tmp_path / "db" / "t", place, configured.format(tmp=tmp_path))
+    table = open_table(str(root))
+    plan = table.preview(Expire(retain_min=1, older_than_ms=NOW_MS), NOW_MS)
+    assert plan.outside == ()
+    assert any("stay and are not counted" in each for each in plan.warnings)
+    before = ground.disk(place)
+    assert apply(table, plan, settle_s=0).outcome == "done"
+    assert ground.disk(place) == before
+
+
+def test_a_copied_iceberg_table_is_refused(tmp_path: Path) -> None:
+    """Its metadata tells: `location` is the original's."""
+    root = iceberg_ground.java_table("t05_v3", tmp_path / "db" / "t")
+    shutil.copytree(root, copy := tmp_path / "db" / "copy")
+    with pytest.raises(SnapscopeError, match="moved or copied"):
+        open_table(str(copy)).preview(Expire(retain_min=1, older_than_ms=NOW_MS), NOW_MS)
+
+
+# what a verified tag protects ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["external", "beside it", "of another size", "index", "a store that nobody can ask"])
+def test_a_tag_is_verified_with_every_file_wherever_it_lies(what: str, tmp_path: Path) -> None:
+    """External files were passed over: the tag said "protected" of a point whose files were gone."""
+    outer = Outer(tmp_path, [tmp_path / "ext"])
+    file = outer.file(outer.roots[0])
+    place = Path(str(file.external).removeprefix("file:"))
+    beside = replace(file, extra=(f"{file.name}.index",))
+    Path(f"{place}.index").write_bytes(b"bits")
+    index = outer.table.index_file(90, partition=("1",))
+    outer.table.commit([beside], index=[index])
+    if what == "a store that nobody can ask":
+        outer.table.commit([replace(file, name="x", external="nosuch://bucket/x")])
+    table, newest = open_table(str(outer.root)), 2 if what.startswith("a store") else 1
+    if newest == 1:
+        assert table.missing_files(table.history(), "1") == []
+        tag = CreateTag("good", verified=True)
+        assert apply(table, table.preview(tag, NOW_MS), settle_s=0).outcome == "done"
+    match what:
+        case "external":
+            place.unlink()
+        case "beside it":
+            Path(f"{place}.index").unlink()
+        case "of another size":
+            place.write_bytes(b"less")
+        case "index":
+            (outer.root / "index" / index.name).unlink()
+    with pytest.raises(SnapscopeError):
+        apply(table, table.preview(CreateTag("bad", newest, verified=True), NOW_MS), settle_s=0)
+    assert not (outer.root / "tag" / "tag-bad").exists()
+    assert run("protect", outer.root, str(newest), "--yes", "--json")[0] == 1
+    assert {each.name for each in (outer.root / "tag").iterdir()} <= {"tag-good"}
