@@ -167,10 +167,12 @@ class ClearConsumers:
 
 @dataclass(frozen=True, slots=True)
 class CleanOrphans:
-    """Delete files that no point of any branch names and that were last written before `older_than_ms`."""
+    """Delete files that no point of any branch names and that were last written before `older_than_ms`; in partitions
+    that no snapshot or tag mentions only where their directories are named (`also`)."""
 
     older_than_ms: int
     branch: str = MAIN
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

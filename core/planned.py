@@ -279,5 +279,7 @@ def fingerprint(heads: Heads, change: Change, rules: str, now_ms: int) -> str:
         digest.update(f"{path}\0{len(content)}\0".encode())
         digest.update(content)
     request = {"change": type(change).__name__, **dataclasses.asdict(change), "rules": rules, "now_ms": now_ms}
+    if not request.get("also", True):
+        del request["also"]  # as before there was such a thing
     digest.update(json.dumps(request, sort_keys=True).encode())
     return digest.hexdigest()

@@ -120,6 +120,7 @@ def words(change: Change, location: str) -> list[str]:
             spoken += ["--excluding", change.excluding] if change.excluding is not None else []
         case CleanOrphans():
             spoken = ["orphans", location, "--older-than", iso(change.older_than_ms), "--delete"]
+            spoken += _flagged("--also", change.also)
         case DropPartitions():
             spoken = ["drop-partition", location, *_flagged("--partition", change.partitions)]
         case Truncate():

@@ -78,16 +78,12 @@ class Store:
     @classmethod
     def named(cls, url: str) -> Store:
         """The place that a table's metadata names: literally, where `__init__` decodes what a person types."""
-        if (path := urls.local_path(url)) is not None:
-            return cls(path)
-        found = cls(url) if "::" not in url and not url.startswith("file:") else None  # `::` chains file systems
-        if found is None or not f"/{found.root}".endswith(url.split("://", 1)[-1].partition("/")[2].rstrip("/")):
-            raise Unsupported(
-                "{url!r} cannot be named literally on its store, so nothing is read or deleted there.",
-                url=url,
-                path=url,
-            )
-        return found
+        path = urls.local_path(url)
+        found = cls(path or url) if path or not ("::" in url or url.startswith("file:")) else None  # `::` chains stores
+        if found and (path or f"/{found.root}".endswith(url.split("://", 1)[-1].partition("/")[2].rstrip("/"))):
+            return found
+        said = told("{url!r} cannot be named literally on its store, so nothing is read or deleted there.", url=url)
+        raise Unsupported(said, path=url)
 
     @property
     def is_local(self) -> bool:
@@ -258,7 +254,7 @@ class Store:
                 raise Invalid(said, path=relative)
             return other[0].delete(other[1])
         path = self.full(relative)
-        if self.is_local and not os.path.realpath(path).startswith(os.path.realpath(self.root) + os.sep):
+        if self.leads_out(relative):
             raise Invalid(
                 "{relative} lies outside the table behind a symbolic link; it was kept.", relative=relative, path=path
             )
@@ -269,6 +265,10 @@ class Store:
         except Exception as error:
             raise self._unreadable(path, error) from error
         return True
+
+    def leads_out(self, relative: str) -> bool:
+        """Does a symbolic link on the way to a path lead out of the root?"""
+        return self.is_local and not f"{os.path.realpath(self.full(relative))}/".startswith(f"{self.root.rstrip('/')}/")
 
     def remove_empty_dir(self, relative: str) -> bool:
         """Remove a directory if it is empty; False where it is not, or where the store has no directories."""

@@ -7,7 +7,6 @@ gone. Nothing is deleted while a remaining point cannot be read in full.
 from __future__ import annotations
 
 import dataclasses
-import re
 import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,11 +30,6 @@ from core.units import is_true
 
 BATCH = 1000
 DELETERS = 8
-_OWN = (layout.SNAPSHOT, layout.TAG, layout.CHANGELOG, layout.SCHEMA, layout.CONSUMER, layout.BRANCH)
-_PLACE = re.compile(
-    rf"({layout.MANIFEST}|{layout.INDEX}|{layout.STATISTICS})/[^/]+"
-    rf"|(?:(?:[^/:]+/)*bucket-(?:postpone|-?\d+)|{re.escape(layout.STAGING)}[^/:]+(?:/[^/:]+)*)/[^/]+"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,10 +324,8 @@ def _history(table: Table, heads: Heads) -> History:
 
 
 def _outside(path: str) -> str | None:
-    """Why a path is none of a table's files, None if it is: what damaged or hostile metadata names may be anything."""
-    if _PLACE.fullmatch(path) and path.split("/", 1)[0] not in _OWN and ".." not in path.split("/"):
-        return None
-    return told("it lies where no table keeps its files")
+    """Why a path is none of a table's files, None if it is."""
+    return None if layout.is_place(path) else told("it lies where no table keeps its files")
 
 
 def _reasons_to_stay(table: Table, heads: Heads, waiting: Sequence[str], work: Work) -> Callable[[str], str | None]:

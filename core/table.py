@@ -114,7 +114,7 @@ class Table:
         if self.own:
             plan = self.own.finished(plan, history)
         elif isinstance(change, CleanOrphans):
-            frees, notes = orphans.find(self.store, history, change.older_than_ms)
+            frees, notes = orphans.find(self.store, history, change.older_than_ms, change.also)
             plan = dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
         elif isinstance(change, CreateTag | ReplaceTag | RenameTag | DeleteTags):
             plan = _of_tags(plan, history)

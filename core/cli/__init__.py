@@ -195,6 +195,8 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("orphans", changes.orphans, "Find files nothing names; delete them with --delete.")
     sub.add_argument("--older-than", metavar="TIME", help="last written before this (default: a day ago)")
     sub.add_argument("--delete", action="store_true")
+    help_ = "also in the directory of a partition that no snapshot or tag mentions"
+    sub.add_argument("--also", action="append", default=[], metavar="DIR", help=help_)
     sub.add_argument("--now", metavar="TIME")
     running.confirmation(sub)
     inside.add(command)

@@ -77,7 +77,7 @@ def _asked(args: Args) -> Change:
         older_ms = running.now_ms(args) - 86_400_000 if args.older_than is None else parse_time_ms(args.older_than)
         if older_ms > running.clock_ms():  # --now may be later than it is: a writer's own files would look old
             raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
-        return CleanOrphans(older_ms, args.branch)
+        return CleanOrphans(older_ms, args.branch, tuple(dict.fromkeys(args.also)))
     if (found := _of_branches(kind, args) or writing.asked(kind, args)) is not None:
         return found
     snapshot = None if args.snapshot is None else _id(args.snapshot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import uuid
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 
 from core.apply import apply
 from core.changes import CleanOrphans
+from core.errors import Invalid
+from core.journal import Journal
+from core.planned import fingerprint
 from core.table import open_table
 from tests.apply import ground
 from tests.builders import DAY_MS, TableBuilder
@@ -87,3 +91,127 @@ def test_what_a_newer_engine_keeps_beside_manifests_stays(tmp_path: Path) -> Non
     plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS)
     assert plan.frees["path"].to_pylist() == [crashed]
     assert plan.warnings[-1].startswith("1 files stay: not named")
+
+
+# neighbours ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parted(tmp_path: Path, state_dir: Path) -> TableBuilder:
+    """A table by day whose history knows two partitions."""
+    table = TableBuilder(ground.warehouse(tmp_path), partition_keys=["dt"])
+    table.commit([table.file(10, rows=1, partition=(day,)) for day in ("a", "b")])
+    return table
+
+
+def put(root: Path, *paths: str) -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(bytes(10))
+
+
+def cleaned(root: Path, *also: str) -> tuple[set[str], tuple[str, ...]]:
+    """What a clean-up planned, which must be exactly what it then deletes, and what it said."""
+    table, before = open_table(str(root)), ground.disk(root)
+    plan = table.preview(CleanOrphans(NOW_MS - DAY_MS, also=also), NOW_MS)
+    planned = set(plan.frees["path"].to_pylist())
+    receipt = apply(table, plan, settle_s=0)
+    assert (receipt.outcome, receipt.kept_back) == ("done", ())
+    assert before - ground.disk(root) == planned
+    return planned, plan.warnings
+
+
+def data(number: int) -> str:
+    return f"data-{uuid.UUID(int=number)}-0.parquet"
+
+
+NEIGHBOURS = (
+    f"dt=a.bak/bucket-0/{data(1)}",  # a copy somebody made, or a partition that a crashed writer began: nobody knows
+    f"dt=10:00/bucket-0/{data(2)}",  # the engine escapes a colon
+    f"dt=a/bucket-0.bak/{data(3)}",
+    f"dt=a/bucket-0/old/{data(4)}",
+    f"dt=a/copy/bucket-0/{data(5)}",
+    f"x=1/bucket-0/{data(6)}",
+    f"bucket-0/{data(7)}",
+    f"archive/bucket-0/{data(8)}",
+    "dt=b/notes.txt",
+    f"dt=a/inner/metadata/{data(9)}",
+    "dt=c/metadata/v1.metadata.json",  # an Iceberg table in the directory of a partition
+    "dt=c/metadata/version-hint.text",
+    f"dt=c/bucket-0/{data(10)}",
+    f"dt=d/schema/{data(11)}",
+    f"dt=d/bucket-0/{data(12)}",
+    "dt=a/bucket-1/metadata/v1.metadata.json",
+    f"dt=a/bucket-1/{data(13)}",
+    f"dt=b/schema/{data(14)}",  # in that of a known one
+    f"dt=b/bucket-0/{data(15)}",
+)
+
+
+def test_what_a_clean_up_plans_it_deletes_and_neighbours_stay(parted: TableBuilder) -> None:
+    """`dt=10:00` was planned and then refused, for ever; a user's copies and tables within went."""
+    own = f"dt=a/bucket-0/{data(99)}"
+    put(parted.root, own, *NEIGHBOURS)
+    planned, warnings = cleaned(parted.root)
+    assert planned == {own}
+    said = " ".join(warnings)
+    for directory in ("dt=a.bak", "dt=10:00", "dt=a/bucket-0.bak", "dt=a/bucket-0/old", "dt=a/copy", "x=1", "archive"):
+        assert directory in said, said
+    assert "directories of other tables stay: dt=a/bucket-1, dt=b, dt=c, dt=d." in said
+    assert Journal().open_run(str(parted.root)) is None
+
+
+def test_a_partition_that_nothing_mentions_goes_once_it_is_named(parted: TableBuilder) -> None:
+    """A crashed writer's first files of a new day look like a copy of yesterday's."""
+    put(parted.root, *NEIGHBOURS, f"dt=new/bucket-0/{data(98)}", "dt=new/bucket-0/notes.txt")
+    assert cleaned(parted.root)[0] == set()
+    assert cleaned(parted.root, "dt=new", "./dt=a.bak/")[0] == {f"dt=new/bucket-0/{data(98)}", NEIGHBOURS[0]}
+    for wrong in ("archive", "dt=c", "dt=d", "dt=10:00", "", "..", "dt=a/bucket-0", "/", "snapshot", "x=1", "bucket-0"):
+        with pytest.raises(Invalid, match="no directory of a partition"):
+            cleaned(parted.root, wrong)
+
+
+def test_the_plan_of_an_orphan_clean_up_keeps_its_fingerprint(parted: TableBuilder) -> None:
+    heads = open_table(str(parted.root)).heads()
+    plain, named = (fingerprint(heads, CleanOrphans(1, also=also), "r", 2) for also in ((), ("dt=x",)))
+    digest = hashlib.sha256()
+    for path, content in sorted(heads.references.items()):
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    asked = {"change": "CleanOrphans", "older_than_ms": 1, "branch": "main", "rules": "r", "now_ms": 2}
+    digest.update(json.dumps(asked, sort_keys=True).encode())
+    assert plain == digest.hexdigest() != named
+
+
+def test_an_index_that_lies_beside_data_is_found(parted: TableBuilder) -> None:
+    """`index-file-in-data-file-dir`: a crashed writer leaves it in a bucket."""
+    index = f"dt=a/bucket-0/index-{uuid.UUID(int=5)}-3"
+    put(parted.root, index, "dt=a/bucket-0/index-of-mine")
+    planned, warnings = cleaned(parted.root)
+    assert planned == {index}
+    assert any("1 files stay: not named" in each for each in warnings)
+
+
+def test_a_link_out_of_the_table_is_not_planned(parted: TableBuilder, tmp_path: Path) -> None:
+    """What the deletion refuses was planned, and left the run incomplete and the table blocked."""
+    other = tmp_path / "other disk" / "bucket-1"
+    put(other, data(1))
+    (parted.root / "dt=a" / "bucket-1").symlink_to(other)
+    assert cleaned(parted.root)[0] == set()
+    assert (other / data(1)).exists()
+
+
+@pytest.mark.parametrize("prefix", ["", "inner/data"])
+def test_odd_values_are_this_tables_own(prefix: str, tmp_path: Path, state_dir: Path) -> None:
+    values = ["10:00", "a%2Fb", "a b", "ü", "#", "?", "+", "..", "x" * 120, "a=b", None]
+    options = {"data-file.path-directory": prefix} if prefix else {}
+    table = TableBuilder(ground.warehouse(tmp_path), partition_keys=["dt"], options=options)
+    table.commit([table.file(10, rows=1, partition=(value,), write=False) for value in values])
+    opened = open_table(str(table.root))
+    paths = opened.history().files["path"].to_pylist()
+    assert all(path.startswith(prefix) for path in paths)
+    put(table.root, *paths)
+    orphans = [f"{path.rpartition('/')[0]}/{data(number)}" for number, path in enumerate(paths)]
+    put(table.root, *orphans)
+    planned, warnings = cleaned(table.root)
+    assert planned == set(orphans)
+    assert not any("director" in each for each in warnings)

@@ -10,6 +10,7 @@ import re
 
 from core.errors import Corrupt
 from core.model import MAIN
+from core.urls import climbs
 
 SNAPSHOT, CHANGELOG, TAG, SCHEMA, CONSUMER = "snapshot", "changelog", "tag", "schema", "consumer"
 MANIFEST, INDEX, STATISTICS, BRANCH = "manifest", "index", "statistics", "branch"
@@ -20,11 +21,26 @@ STAGING = (
     ".snapscope-staging-"  # begins the name of a directory in which our Spark jobs leave files that wait for a commit
 )
 
+OWN = frozenset({SNAPSHOT, TAG, CHANGELOG, SCHEMA, CONSUMER, BRANCH})
+"""Directories of references: nothing in them is ever an object that a sweep deletes."""
+OF_TABLES = frozenset({SCHEMA, "metadata"})
+"""A directory that holds one of these is a table's own, Paimon's or Iceberg's."""
+BUCKET = re.compile(r"bucket-(?:postpone|-?\d+)")
+_PLACE = re.compile(
+    rf"({MANIFEST}|{INDEX}|{STATISTICS})/[^/]+"
+    rf"|(?:(?:[^/:]+/)*{BUCKET.pattern}|{re.escape(STAGING)}[^/:]+(?:/[^/:]+)*)/[^/]+"
+)
+
 NO_FILE_NAME = r"[/\\\x00]|^\.{0,2}$"
 """Matches what is no bare file name; the same rule as `plain_name`."""
 
 _ESCAPED = frozenset(chr(code) for code in range(0x20)) | {"\x7f"} | frozenset("\"#%'*/:=?\\{}[]^")
 _COMPACTED_CHANGELOG = re.compile(r"(compacted-changelog-.*\$(\d+)-\d+)(?:-\d+-\d+)?(\.cc-.+)")
+
+
+def is_place(path: str) -> bool:
+    """Does a table keep its files there? What damaged or hostile metadata names, or lies around, may be anything."""
+    return _PLACE.fullmatch(path) is not None and path.split("/", 1)[0] not in OWN and not climbs(path)
 
 
 def branch_dir(branch: str) -> str:
@@ -70,6 +86,12 @@ def bucket_dir(bucket: int) -> str:
 def escape(text: str) -> str:
     """A partition key or value as it stands in a directory name."""
     return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in text)
+
+
+def unescape(name: str) -> str | None:
+    """The key or value that a directory name was made of; None where the engine makes no such name of any."""
+    text = re.sub("%([0-9A-F]{2})", lambda code: chr(int(code[1], 16)), name)
+    return text if escape(text) == name else None
 
 
 def physical_changelog(name: str, bucket: int) -> tuple[str, int]:

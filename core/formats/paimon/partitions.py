@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from core.errors import Invalid, Unsupported
 from core.formats.paimon import binary_row
 from core.formats.paimon.binary_row import Single
-from core.formats.paimon.layout import escape
+from core.formats.paimon.layout import escape, unescape
 from core.formats.paimon.types import Source, Type, parse, text
 from core.model import Schema
 
@@ -41,6 +42,33 @@ def directory(schema: Schema, partition: bytes) -> str:
         unnamed=options.get("partition.default-name", UNNAMED),
         is_legacy=options.get("partition.legacy-name", "true").lower() != "false",
     )
+
+
+def is_named(schema: Schema, steps: Sequence[str]) -> bool:
+    """Are these names of directories `k1=v1`, `k2=v2`, … of the schema's first partition keys, as the engine writes
+    them?"""
+    types: dict[str, Source] = {field.name: field.type for field in schema.fields}
+    for key, step in zip(schema.partition_keys, steps, strict=False):
+        name, _, written = step.partition("=")
+        text = unescape(written)
+        if name != escape(key) or not text or not _may_be(parse(types[key]), text, schema):
+            return False
+    return True
+
+
+def _may_be(of: Type, text: str, schema: Schema) -> bool:
+    """May a value of this type have such a name? Only where types leave few spellings is it told."""
+    if text == schema.options.get("partition.default-name", UNNAMED):
+        return True
+    match of.root:
+        case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
+            return re.fullmatch(r"-?\d{1,19}", text) is not None
+        case "BOOLEAN":
+            return text in ("true", "false")
+        case "DATE":
+            return re.fullmatch(r"-?\d{1,10}|\d{4,}-\d\d-\d\d", text) is not None
+        case _:
+            return True
 
 
 def value(source: Source, written: str) -> Any:

@@ -237,6 +237,16 @@ OF_PLANS: Mapping[str, str] = {
     "{url!r} cannot be named literally on its store, so nothing is read or deleted there.": (
         "{url!r} 在它的存储上无法按原样指定，因此不在那里读取或删除任何东西。"
     ),
+    "{directory} is no directory of a partition of this table, so it was not searched.": (
+        "{directory} 不是这张表的分区目录，因此没有搜索它。"
+    ),
+    "`snapscope orphans TABLE` lists those that may be named.": "`snapscope orphans TABLE` 会列出可以点名的目录。",
+    "Name a partition directory with --also to clean it, too.": "用 --also 点名一个分区目录，就会一并清理它。",
+    "{count} partition directories that no snapshot or tag mentions stay: {named}.": (
+        "{count} 个没有任何快照或标签提到的分区目录会留下：{named}。"
+    ),
+    "{count} directories of other tables stay: {named}.": "{count} 个别的表的目录会留下：{named}。",
+    "{count} directories that are none of this table's stay: {named}.": "{count} 个不属于这张表的目录会留下：{named}。",
     "half of the table's bytes or more go": "表的一半或更多字节将删除",
     "{count} warning": "{count} 条警告",
     "{count} warnings": "{count} 条警告",
