@@ -26,11 +26,13 @@ from core.planned import Plan
 from core.questions import Drop, by_holders, drops, exclusive, is_told, retention_curve
 from core.sweep import Receipt
 from core.tagging import Tagging
+from core.told import told
 
 if TYPE_CHECKING:  # Spark is slow to load
     from core.spark.rowdiff import RowDiff
 
 Json = dict[str, Any]
+UNREAD = told("Not every snapshot or tag can be read, and those may need what would be freed: nobody knows how much.")
 SEED_FIELDS = (
     "version",
     "id",
@@ -217,10 +219,12 @@ def later(value: Later) -> Json:
 
 def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
     """Of one table: every tag's two costs, bytes by set of holders; of a branch the retention curve and the best tags
-    to drop."""
+    to drop. Where not every point can be read (`problems`), what is held is told as far as it is known, and nothing of
+    what would be freed: those points may need it."""
     kept = history.existing
     dates = expiries(history.heads, now_ms)
     curve_files, curve_bytes = retention_curve(history, branch)
+    retained = range(0 if history.incomplete else len(curve_files))[1:]
     best, untold = _best_drops(history, now_ms, branch)
     return {
         "held_bytes": history.bytes_of(history.held.over(kept)),
@@ -237,10 +241,11 @@ def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
         "by_holders": by_holders(history).to_pylist(),
         "retention": [
             {"retain": keep, "freed_files": int(curve_files[keep]), "freed_bytes": int(curve_bytes[keep])}
-            for keep in range(1, len(curve_files))
+            for keep in retained
         ],
         "best_drops": [{"tags": list(drop.tags), "files": drop.files, "bytes": drop.bytes} for drop in best],
         "best_drops_untold": untold,
+        **problems(history),
     }
 
 
@@ -271,6 +276,8 @@ def tag_costs(history: History, now_ms: int) -> list[Json]:
 
 def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[Drop, ...], str | None]:
     """Where they are too many to choose from, why; the rest is told all the same."""
+    if history.incomplete:
+        return (), UNREAD
     try:
         return drops(history, now_ms, branch), None
     except Invalid as error:
@@ -320,6 +327,12 @@ def receipt(value: Receipt) -> Json:
         **dataclasses.asdict(value),
         "kept_back": [{"path": path, "why": why} for path, why in value.kept_back],
     }
+
+
+def problems(history: History) -> Json:
+    """What of a history could not be read, the first of it in the form of an error; none where an answer is whole."""
+    found = [problem(each) for each in history.problems]
+    return {"problems": [each["error"] for each in found], **(found[0] if found else {})}
 
 
 def problem(value: Problem) -> Json:

@@ -250,7 +250,14 @@ def holders(args: Args) -> Answer:
         else:
             lines.append(_ENDS[found.is_live])
     lines.append(f"Held by {', '.join(life.holders) or 'no point that can be read'}.")
-    return answers.course(found), "\n".join([*lines, f"{life.words[:1].upper()}{life.words[1:]}."])
+    lines += [f"{life.words[:1].upper()}{life.words[1:]}.", *_unread(args, history)]
+    return {**answers.course(found), **answers.problems(history)}, "\n".join(lines)
+
+
+def _unread(args: Args, history: History) -> list[str]:
+    """An answer from a history that is not whole says what is missing, and is no success."""
+    args.partly = UNREAD if history.incomplete else ""
+    return [f"Unreadable: {each.sentence()}" for each in history.problems]
 
 
 _EXCLUSIVE = ("exclusive_now_bytes", "exclusive_after_policy_bytes")
@@ -275,8 +282,10 @@ def cost(args: Args) -> Answer:
     sets = [(each["holders"], str(each["files"]), size(each["bytes"])) for each in found["by_holders"][:20]]
     frees = "frees" if history.heads.pointer is None else "frees with the next expiry"
     drops = [(", ".join(each["tags"]), str(each["files"]), size(each["bytes"])) for each in found["best_drops"][:10]]
+    least = "At least " if history.incomplete else ""
     parts = [
-        f"{size(found['held_bytes'])} are held.",
+        *(["\n".join(unread)] if (unread := _unread(args, history)) else []),
+        f"{least}{size(found['held_bytes'])} are held.",
         "Writers of this table expire nothing by themselves." if coming is None else "\n".join(of_forecast(coming)),
         grid(("tag", "frees now", "once the policy has run", "expires"), tags),
         grid(("snapshot", "goes by itself"), ends) + (f"\n… and {len(later)} more" if later else ""),

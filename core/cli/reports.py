@@ -6,9 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from core import answers
 from core import report as reporting
 from core.asof import AsOf
 from core.cli import running
+from core.cli.text import UNREAD
 from core.diff import diff
 from core.errors import Invalid
 from core.history import History
@@ -30,7 +32,8 @@ def report(args: Args) -> Answer:
         point = _point(table, history, args)
         made = reporting.of_table(history, point, table.name, zone=args.zone, now_ms=running.now_ms(args))
     path = written(args.out, made)
-    return {"report": path, "bytes": len(made.encode())}, f"Written to {path}."
+    args.partly = UNREAD if history.incomplete else ""
+    return {"report": path, "bytes": len(made.encode()), **answers.problems(history)}, f"Written to {path}."
 
 
 def _point(table: Table, history: History, args: Args) -> AsOf | None:

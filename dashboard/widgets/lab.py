@@ -25,6 +25,8 @@ def draw(opened: Opened, history: History, branch: str, plan: Plan | None) -> No
     Another tab draws the lab alone, not the page.
     """
     chosen = plan.change.retain_max if plan is not None and isinstance(plan.change, Expire) else None
+    if history.incomplete:
+        st.html(markup.note("problem", words.LAB_UNREAD))
     panes: Mapping[str, Callable[[], None]] = {
         words.LAB_CURVE: lambda: _curve(opened, history, branch, chosen),
         words.LAB_HOLDERS: lambda: _holders(opened, history),

@@ -844,3 +844,28 @@ def test_a_query_says_that_spark_starts(ask: Ask, table: TableBuilder, monkeypat
     monkeypatch.setattr(sql, "lasting", start)
     assert "Starting Spark…" in ask("query", table.root, "select 1").err
     assert "Starting Spark…" not in ask("query", table.root, "select 1", "--json").err
+
+
+@pytest.mark.parametrize("command", ["cost", "holders", "report"])
+def test_an_answer_from_a_history_that_is_not_whole_says_so(
+    command: str, ask: Ask, table: TableBuilder, tmp_path: Path
+) -> None:
+    """`cost` told what would be freed, and exited 0, although what one snapshot needs could not be read."""
+    path = open_table(str(table.root)).history().files["path"][0].as_py()
+    more = {"cost": [], "holders": [path], "report": ["--at", "1", "-o", str(tmp_path / "r.html")]}[command]
+    whole = ask(command, table.root, *more, "--json")
+    assert (whole.status, whole.json.get("problems", [])) == (0, [])
+    name = json.loads((table.root / "snapshot/snapshot-4").read_text())["deltaManifestList"]
+    (table.root / "manifest" / name).unlink()
+    said = ask(command, table.root, *more, "--json")
+    assert said.status == 1
+    if command == "report":
+        assert name in (tmp_path / "r.html").read_text()
+        return
+    assert [each["path"] for each in said.json["problems"]] == [f"manifest/{name}"]
+    assert f"Unreadable: manifest/{name}" in ask(command, table.root, *more).out
+    if command == "cost":
+        assert said.json["retention"] == said.json["best_drops"] == []
+        assert {each["exclusive_now_bytes"] for each in said.json["tags"]} <= {None}
+        assert whole.json["retention"]
+        assert "At least" in ask("cost", table.root).out

@@ -122,6 +122,12 @@ IS_OVER = "It has ended: the top of the page says how."
 CANCELLING = "Cancelling: what is under way ends, then it stops"
 
 
+LAB_UNREAD = (
+    "Not every snapshot or tag can be read, and those may need the same files: what is said here to be freed may be "
+    "too much, and what is held too little."
+)
+
+
 def grave(why: Sequence[str]) -> str:
     return f"{'; '.join(why)}.".capitalize()
 

@@ -112,6 +112,9 @@ IS_OVER = "已结束：结果显示在页面顶部。"
 CANCELLING = "正在取消：进行中的一步结束后停止"
 
 
+LAB_UNREAD = "并非每个快照或标签都能读取，而它们可能也需要同样的文件：这里所说的可释放量可能偏大，占用量可能偏小。"
+
+
 def grave(why: Sequence[str]) -> str:
     return f"{listing(why)}。"
 

@@ -247,6 +247,9 @@ OF_PLANS: Mapping[str, str] = {
     ),
     "{count} directories of other tables stay: {named}.": "{count} 个别的表的目录会留下：{named}。",
     "{count} directories that are none of this table's stay: {named}.": "{count} 个不属于这张表的目录会留下：{named}。",
+    "Not every snapshot or tag can be read, and those may need what would be freed: nobody knows how much.": (
+        "并非每个快照或标签都能读取，而它们可能需要将被释放的文件：无法得知会释放多少。"
+    ),
     "half of the table's bytes or more go": "表的一半或更多字节将删除",
     "{count} warning": "{count} 条警告",
     "{count} warnings": "{count} 条警告",
