@@ -19,7 +19,7 @@ from core.formats.paimon.layout import escape
 from core.journal import Journal
 from core.recover import resume
 from core.table import open_table
-from tests.apply import ground, iceberg_ground
+from tests.apply import ground, iceberg_ground, outside_history
 from tests.apply.test_hostile import run
 from tests.builders import DataFile, TableBuilder
 from tests.core import set_model
@@ -387,3 +387,9 @@ def test_a_tag_is_verified_with_every_file_wherever_it_lies(what: str, tmp_path:
     assert not (outer.root / "tag" / "tag-bad").exists()
     assert run("protect", outer.root, str(newest), "--yes", "--json")[0] == 1
     assert {each.name for each in (outer.root / "tag").iterdir()} <= {"tag-good"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_lives_of_tables_in_odd_places(seed: int, tmp_path: Path) -> None:
+    """A few of those that `tests/proofs/outside.py` tries on end."""
+    assert outside_history.live(tmp_path, seed)["changes"]

@@ -1,0 +1,22 @@
+"""Files in odd places, copies of tables, and neighbours that look like a table's own files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from unittest import mock
+
+from tests.apply import outside_history
+
+CLAIM = (
+    "Wherever a table's files lie, and however its partitions are called, a change frees what the plain sets say; a "
+    "copy's clean-up takes no file of the original, and an orphan clean-up nothing of its neighbours"
+)
+
+
+def prove(seed: int) -> dict[str, int]:
+    with tempfile.TemporaryDirectory(prefix="snapscope-outside-") as folder:
+        places = {"SNAPSCOPE_STATE": f"{folder}/state", "SNAPSCOPE_CACHE": f"{folder}/state/cache"}
+        with mock.patch.dict(os.environ, places):
+            return dict(outside_history.live(Path(folder), seed))
