@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import functools
 import io
 import json
 import shlex
@@ -29,7 +30,7 @@ from dashboard import jobs, loading
 from dashboard.present import commands, pointing, units, words
 from dashboard.widgets import lanes, plans
 from dashboard.widgets.frame import Opened
-from tests.builders import DAY_MS, START_MS, TableBuilder
+from tests.builders import DAY_MS, START_MS, DataFile, TableBuilder
 from tests.dashboard.conftest import Page, newest_job
 
 TITLE = "shop.orders"
@@ -435,6 +436,51 @@ def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo:
         assert words.carried_out(run, units.moment(run.started_ms, "UTC")) in shown
     assert run.who in others
     assert plan.headline in others
+    jobs.dismiss(job.id)
+
+
+def test_what_lies_outside_the_table_is_ticked_root_by_root(
+    open_page: Callable[..., Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The strongest confirmation: the number of files typed, and each root by itself."""
+    from core import apply as applying
+
+    lake = tmp_path / "lake"
+    (lake / "shop.db").mkdir(parents=True)
+    (lake / DEMO_MARKER).touch()
+    places = [tmp_path / "one", tmp_path / "two"]
+    named = ",".join(f"file:{place}" for place in places)
+    table = TableBuilder(lake / "shop.db" / "orders", options={"data-file.external-paths": named})
+    files = []
+    for place in places:
+        place.mkdir()
+        (place / "x.parquet").write_bytes(bytes(7))
+        files.append(DataFile(f"{place.name}.parquet", 7, 1, external=f"file:{place}/x.parquet"))
+    table.commit(files)
+    table.commit([table.file()], files, kind="OVERWRITE")
+    page = open_page("retention", lake, writes=True, table=TITLE, keep_max="1")
+    for place in places:
+        assert f"1 file (7 B) under file://{place}" in page.text
+    plan = loading.plan(
+        loading.history(tables.open_table(str(table.root)).heads()),
+        Expire(retain_max=1),
+        int(page.test.session_state["snapscope.now_ms"]),
+    )
+    monkeypatch.setattr(applying, "apply", functools.partial(applying.apply, settle_s=0))
+    confirming(page).set_value(danger(plan, "orders").phrase)
+    ticks = [f"outside.{number}." for number in range(2)]
+    for tick in ticks:
+        page = page.run()
+        assert carrying_out(page).disabled
+        (box,) = (each for each in page.test.checkbox if str(each.key).startswith(tick))
+        box.set_value(True)
+    page = page.run()
+    assert not carrying_out(page).disabled
+    carrying_out(page).click()
+    page.run()
+    job = finish()
+    assert job.error is None
+    assert not any(path.exists() for place in places for path in place.iterdir())
     jobs.dismiss(job.id)
 
 
