@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import Corrupt, Invalid
-from core.places import state_dir
+from core.places import private_file, state_dir
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 
@@ -46,8 +46,7 @@ def change(name: str, function: Callable[[Any], Any], default: Any) -> Any:
     Nobody else changes it meanwhile, so `function` is quick and asks nobody. `Invalid` where it cannot be written."""
     path = _path(name)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.with_suffix(".lock").open("w") as lock:
+        with private_file(path.with_suffix(".lock")).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
             new = function(read(name, default))
             _replace(path, json.dumps(new, ensure_ascii=False, allow_nan=False).encode())

@@ -23,7 +23,7 @@ from pathlib import Path
 from core.errors import SnapscopeError
 from core.formats.iceberg import catalog as catalogs
 from core.journal import Journal
-from core.places import cache_dir, state_dir
+from core.places import cache_dir, private, state_dir
 from core.retention import RULES
 from core.told import both, counted, joined, told
 from core.units import size
@@ -271,7 +271,7 @@ def _state() -> Iterator[Finding]:
 def _directory(name: str, place: Path) -> Finding:
     remedy = told("Set {setting} to a writable directory.", setting=f"SNAPSCOPE_{name.upper()}")
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        private(place)
         free = shutil.disk_usage(place).free
     except OSError as error:
         return Finding("state", name, PROBLEM, str(error), remedy)

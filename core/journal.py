@@ -24,7 +24,7 @@ from typing import Any
 
 from core.changes import KINDS, Change
 from core.errors import Corrupt, NotFound
-from core.places import state_dir
+from core.places import JOURNAL, private_file, state_dir
 
 # What an event says; a run is open until one of ENDS.
 STARTED, REMOVED, SWEEPING, SWEPT, FAILED, CANCELLED, DONE, UNDONE = (
@@ -97,13 +97,12 @@ class Journal:
     """The journal at one path. Each call opens its own connection, so threads and processes may share it."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or state_dir() / "journal.sqlite"
+        self.path = path or state_dir() / JOURNAL
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as connection:
+            with closing(sqlite3.connect(private_file(self.path), timeout=30, isolation_level=None)) as connection:
                 connection.execute("pragma journal_mode = wal")
                 connection.execute("pragma synchronous = full")
                 connection.executescript(_TABLES + _GUARDS)

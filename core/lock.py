@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from core.errors import Conflict, Invalid
-from core.places import state_dir
+from core.places import private_file, state_dir
 
 
 @contextmanager
@@ -29,8 +29,7 @@ def locked(table: str) -> Iterator[None]:
 
 def _opened(path: Path) -> TextIO:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("w")
+        return private_file(path).open("w")
     except OSError as error:
         raise Invalid(
             "The state directory cannot be written: {strerror}. Without it nothing is changed.",

@@ -1,12 +1,22 @@
 """Where Snapscope keeps its own files: logs and journals (state), decoded immutable files (cache).
 
-Law: a path is named here, made by whoever writes to it, and never inside a table or the current directory.
+Law: a path is named here, made by whoever writes to it, and never inside a table or the current directory. What is kept
+is for whoever keeps it: other users of the machine can neither read nor list it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
+import re
+import stat
 from pathlib import Path
+
+OURS = frozenset({"desk", "locks", "spark", "manifests", "ivy"})  # directories of ours
+JOURNAL = "journal.sqlite"
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_ODD = re.compile(r"::|//|\\|[%?#\s\x00-\x1f\x7f]|(^|/)\.{1,2}(/|$)")
 
 
 def state_dir() -> Path:
@@ -17,6 +27,59 @@ def state_dir() -> Path:
 def cache_dir() -> Path:
     """`$SNAPSCOPE_CACHE`, else `~/.cache/snapscope`. Not created here."""
     return _place("SNAPSCOPE_CACHE", ".cache/snapscope")
+
+
+def private(folder: Path) -> Path:
+    """The folder, made where it is missing, closed to other users like everything of ours beside and below it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for root in (state_dir(), cache_dir()):
+        if folder.is_relative_to(root):
+            _close_all(root)
+    return folder
+
+
+def private_file(path: Path) -> Path:
+    """The file, made where it is missing; nobody else can read or write it, nor what is made beside it."""
+    private(path.parent)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    _close(path)
+    return path
+
+
+@functools.cache  # once a process: what was kept before it was closed from the start
+def _close_all(root: Path) -> None:
+    """A directory that others' things lie in, too, stays as it is: ours in it are closed."""
+    own = [each for each in root.iterdir() if each.name in OURS or each.name.startswith(JOURNAL)]
+    if len(own) == len(list(root.iterdir())):
+        _close(root)
+    for each in own:
+        _close(each)
+        for folder, folders, files in os.walk(each) if root == state_dir() else ():
+            for name in (*folders, *files):
+                _close(Path(folder, name))
+
+
+def _close(path: Path) -> None:
+    """Take away what others may do with it, where it is ours and no link to somewhere else."""
+    with contextlib.suppress(FileNotFoundError):  # gone since it was listed
+        found = path.lstat()
+        if found.st_uid == os.geteuid() and found.st_mode & _OTHERS and not stat.S_ISLNK(found.st_mode):
+            path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
+
+
+def is_within(location: str, place: str) -> bool:
+    """Whether a location, however somebody wrote it, is a place or lies in it; in doubt it does not.
+
+    Nothing is asked but the local disk, and that only where the name of the location begins with a local place's.
+    """
+    if location == place:
+        return True
+    base = place if place.endswith("/") else f"{place}/"
+    if not location.startswith(base) or _ODD.search(location[len(base) :]):
+        return False
+    if "://" in place or place.startswith("file:"):
+        return True
+    return location.startswith("/") and Path(os.path.realpath(location)).is_relative_to(os.path.realpath(place))
 
 
 def _place(variable: str, below_home: str) -> Path:

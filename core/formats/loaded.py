@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import Corrupt, SnapscopeError
-from core.places import cache_dir
+from core.places import cache_dir, private
 from core.runs import Ints, Mask
 from core.store import Store
 
@@ -75,8 +75,7 @@ def local_copies(
     below = f"{directory}/" if directory else ""
     if store.is_local:
         return [store.full(below + name) for name in names], list(names)
-    folder = cache_dir() / "manifests"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = private(cache_dir() / "manifests")
     target = {name: folder / _address(store.url(below + name), sizes[name]) for name in names}
     missing = {below + name: name for name in names if not target[name].exists()}
     for path, content in store.read_many(list(missing)).items():

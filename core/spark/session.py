@@ -27,7 +27,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from core.errors import Conflict, Invalid, Unsupported
-from core.places import state_dir
+from core.places import private, state_dir
 from core.spark import gateway
 from core.spark.java import JavaFound, java_home
 
@@ -272,7 +272,7 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> _R
     settings = _complete(asked)
     # Workers run this very Python, not what the PATH calls python3.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    link = gateway.launch(java_home().path, settings, _work_dir(), deadline_s)
+    link = gateway.launch(java_home().path, settings, private(_work_dir()), deadline_s)
     try:
         return _Running(gateway.connect(link), link.process, dict(asked))
     except BaseException as error:
