@@ -114,11 +114,12 @@ class Store:
         for one that lies elsewhere."""
         if not path.startswith("/") and not urls.is_url(path):
             return path.removeprefix("./")
-        other, root = Store.named(path), f"{self.root.rstrip('/')}/"
-        if other.protocol != self.protocol or not other.root.startswith(root):
+        named, root = urls.local_path(path) if self.is_local else path, f"{self.root.rstrip('/')}/"
+        found = os.path.realpath(named or "/") if self.is_local else str(self._fs._strip_protocol(named))
+        if not found.startswith(root):  # by its name alone: opened, it might call whatever server somebody wrote
             said = told("{path} does not lie in {location}.", path=path, location=self.location)
             raise Invalid(said, path=path, remedy="Name a file of this table.")
-        return other.root.removeprefix(root)
+        return found.removeprefix(root)
 
     # reading ------------------------------------------------------------------------------------------------
 
