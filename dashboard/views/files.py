@@ -83,8 +83,8 @@ def _in_folder(opened: Opened, history: History, point: AsOf) -> pa.Table | None
     inside = folders.below(files, folder)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="files_way"):
         way = [(opened.ref.name, ""), *folders.steps(folder)]
-        for name, to in way[:-1]:
-            st.button(tree.inline(name), key=f"files.way.{to}", type="tertiary", on_click=_go, args=(to,))
+        for number, (name, to) in enumerate(way[:-1]):  # an address may name `a//b`, or `/a`: steps without a name
+            st.button(tree.inline(name), key=f"files.way.{number}.{to}", type="tertiary", on_click=_go, args=(to,))
             st.caption("/", width="content")
         st.html(markup.mono(way[-1][0]).text, width="content")
         sums = (int(pc.sum(inside[name]).as_py() or 0) for name in ("bytes", "rows"))

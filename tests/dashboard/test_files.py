@@ -58,7 +58,7 @@ def test_the_map_and_its_way_down(made: TableBuilder, open_page: Callable[..., P
     inside = open_page("files", warehouse(made), table=TITLE, folder="dt=2026-01-01")
     assert "3 files, 5.5 kB, 40 rows" in inside.text
     assert list(inside.test.dataframe[0].value["name"]) == ["bucket-1", "bucket-0"]
-    inside.test.button(key="files.way.").click()
+    inside.test.button(key="files.way.0.").click()
     assert "5 files" in inside.run().text
     assert words.NO_SUCH_FOLDER in open_page("files", warehouse(made), table=TITLE, folder="dt=1999").text
     then = open_page("files", warehouse(made), table=TITLE, point="tag:before", pane="list")
