@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.present import language, words
-from dashboard.widgets import errors, frame, top
+from dashboard.widgets import entering, errors, frame, top
 
 
 def main() -> None:
@@ -25,6 +25,9 @@ def main() -> None:
     place = state.enter(page.url_path or home)
     if state.language() != language.chosen():  # back to an address without one: the titles above are not in it
         st.rerun()
+    if place.warehouse and not state.may_open(place.warehouse):
+        entering.ask(place.warehouse)
+        return
     frame.sidebar(place)
     top.draw(state.here())
     with errors.boundary():

@@ -3,7 +3,8 @@
 Law: what defines a view stands in the URL, and nothing in a URL changes a table. A URL that says anything is the whole
 truth, and so it is on one page, so the browser's Back works; one that says nothing, as the navigation's to another
 page, carries along what that page knows of. `now_ms` is fixed until the reader presses Refresh: a plan counts from the
-moment the reader sees.
+moment the reader sees. An address makes the server read nothing but what it was started with: any other place is opened
+once the reader was shown its name.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.places import is_within
 from dashboard.present import units
 from dashboard.present.language import CHINESE, ENGLISH, LANGUAGES
 
@@ -60,6 +62,7 @@ _VALUES = "snapscope.place"
 _PAGE = "snapscope.page"
 _NOW = "snapscope.now_ms"
 _OPENED = "snapscope.opened"
+CONFIRMED = "snapscope.confirmed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,16 @@ def served() -> list[str]:
     return os.environ.get(WAREHOUSE_VARIABLE, "").splitlines()
 
 
+def may_open(location: str) -> bool:
+    """Whether a place may be opened without asking: it is served, lies in one that is, or the reader said so."""
+    return location in st.session_state.get(CONFIRMED, ()) or any(is_within(location, each) for each in served())
+
+
+def confirm(location: str) -> None:
+    """The reader named this place, or was shown its name, and wants it opened. No address can say so."""
+    st.session_state[CONFIRMED] = (*st.session_state.get(CONFIRMED, ()), location)
+
+
 def known() -> list[str]:
     """Those, and the ones this reader has opened since, in that order."""
     opened: list[str] = st.session_state.setdefault(_OPENED, [])
@@ -124,13 +137,16 @@ def get(name: str) -> str | None:
 
 
 def put(**changed: str | None) -> None:
-    """Change the place; None or a blank text removes a value. Another table forgets the old one's points."""
+    """Change the place, as the reader asked; None or a blank text removes a value. Another table forgets the old one's
+    points."""
     values = dict(st.session_state.get(_VALUES, {}))
     before = values.get("table")
     if "warehouse" in changed or ("table" in changed and before not in (None, changed["table"])):
         _forget_table(values)
         if "warehouse" in changed:
             values.pop("table", None)
+            if warehouse := (changed["warehouse"] or "").strip():
+                confirm(warehouse)
     for name, value in changed.items():
         if value is None or not value.strip():
             values.pop(name, None)

@@ -15,7 +15,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from core.warehouse import list_tables
-from dashboard import access, jobs, loading
+from dashboard import access, jobs, loading, state
 from tests.builders import STATES, State
 from tests.places import ROOT
 
@@ -122,6 +122,7 @@ def open_page() -> Open:
             test.session_state[access.key(list_tables(str(warehouse)))] = True
         if warehouse is not None:
             test.query_params["warehouse"] = str(warehouse)
+            test.session_state[state.CONFIRMED] = (str(warehouse),)
         for name, value in address.items():
             test.query_params[name] = value
         if page != "overview":

@@ -19,6 +19,7 @@ from dashboard.present.words.audit import *
 from dashboard.present.words.bisect import *
 from dashboard.present.words.diff import *
 from dashboard.present.words.doctor import *
+from dashboard.present.words.entering import *
 from dashboard.present.words.files import *
 from dashboard.present.words.frame import *
 from dashboard.present.words.how import *

@@ -11,6 +11,7 @@ from dashboard.present.words.zh.audit import *
 from dashboard.present.words.zh.bisect import *
 from dashboard.present.words.zh.diff import *
 from dashboard.present.words.zh.doctor import *
+from dashboard.present.words.zh.entering import *
 from dashboard.present.words.zh.files import *
 from dashboard.present.words.zh.frame import *
 from dashboard.present.words.zh.how import *

@@ -1,0 +1,24 @@
+"""What is asked before a page is drawn: whether a place that only an address names shall be opened."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import state
+from dashboard.present import markup, tree, words
+
+WIDTH = 740
+LONGEST = 60  # of a name on a button; the whole of it stands above
+
+
+def ask(location: str) -> None:
+    """Name the place that the address asks for; nothing of it was looked at yet."""
+    with st.container(key="entering", width=WIDTH):
+        st.html(markup.empty(words.OPEN_TITLE, words.OPEN_WHY))
+        st.code(location, language=None, wrap_lines=True)
+        with st.container(horizontal=True):
+            short = location if len(location) <= LONGEST else f"{location[: LONGEST - 1]}…"
+            label = tree.label(words.open_place(short))
+            st.button(label, type="primary", key="entering.open", on_click=state.confirm, args=(location,))
+            if state.served():
+                st.button(words.OPEN_INSTEAD, key="entering.stay", on_click=state.put, kwargs={"warehouse": None})
