@@ -33,7 +33,7 @@ def main(warehouse: str, directory: str = str(Path(__file__).parent)) -> None:
     chromium = os.environ.get("SNAPSCOPE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as own, sync_playwright() as playwright:
         os.environ["SNAPSCOPE_STATE"] = own  # the pictures show no recent tables, no queries of yesterday
-        with served(Path(warehouse), Path(own) / "hold", Path(own) / "log") as home:
+        with served(Path(warehouse), Path(own) / "hold") as home:
             browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
             for theme in ("light", "dark"):
                 page = browser.new_page(viewport={"width": 1280, "height": 860}, color_scheme=theme)

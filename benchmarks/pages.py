@@ -15,13 +15,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.request
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,11 +26,11 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
+from core import serve
 from core.formats.paimon import binary_row, commit, entries, references
 from core.formats.paimon.commit import Stamp
 from core.store import Store
 
-ROOT = Path(__file__).resolve().parents[1]
 HOUR_MS = 3_600_000
 PAGES = ("Home", "Timeline", "As of", "Diff", "Files", "Retention", "Tags", "Query", "Audit", "Doctor")
 COMPACT_EVERY, TAG_EVERY = 20, 50
@@ -79,7 +75,7 @@ def main() -> None:
         stack.callback(browser.close)
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         meter = Meter(page, server)
-        page.goto(f"{address}?table=bench.large")
+        page.goto(f"{address}&table=bench.large")
         page.wait_for_selector("[data-testid=stTopNavLink]", timeout=120_000)
         titles = args.pages.split(",")
         taken: dict[str, list[Taken]] = {title: [] for title in titles}
@@ -140,22 +136,13 @@ class Meter:
 
 @contextlib.contextmanager
 def serving(warehouse: Path) -> Iterator[tuple[str, int]]:
-    """The address of a server of its own, and its process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", f"--server.port={port}"]
-    environment = {**os.environ, "SNAPSCOPE_WAREHOUSE": str(warehouse)}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as server:
-        try:
-            until = time.monotonic() + 120
-            while time.monotonic() < until:
-                with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health"):
-                    break
-                time.sleep(0.2)
-            yield f"http://127.0.0.1:{port}/", server.pid
-        finally:
-            server.terminate()
+    """The address of a server of its own, with its secret, and its process."""
+    found = serve.start([str(warehouse)], 0)
+    try:
+        yield found.address, found.process.pid
+    finally:
+        found.process.terminate()
+        found.process.wait()
 
 
 def build(table: Path, snapshots: int, files: int) -> None:

@@ -41,7 +41,7 @@ def private(folder: Path) -> Path:
 def private_file(path: Path) -> Path:
     """The file, made where it is missing; nobody else can read or write it, nor what is made beside it."""
     private(path.parent)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
     _close(path)
     return path
 

@@ -1,7 +1,8 @@
 """Whether changes may run here. The server decides whether they may at all, each reader whether their page may.
 
 Law: reading is the default. A demo warehouse may be changed on any server; any other needs one that was started for
-writing. In both, the reader switches it on for this warehouse first, and no address ever does.
+writing. In both, the reader switches it on for this warehouse first, and no address ever does. A server that does not
+ask for a secret (`streamlit run`) shows nothing at all: see `dashboard.guard`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from core.warehouse import Warehouse
 
 SERVER = "SNAPSCOPE_WRITE"
 CONNECTORS = "SNAPSCOPE_CONNECTORS"
+
+is_guarded = False  # set by `dashboard.server` alone, which puts the guard before everything
 
 
 def key(listing: Warehouse) -> str:

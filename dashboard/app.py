@@ -1,10 +1,10 @@
-"""The dashboard's entry: `streamlit run dashboard/app.py` with the project installed, or `snapscope serve`."""
+"""What every page of the dashboard begins with. `snapscope serve` runs it, behind `dashboard.guard`."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import state
+from dashboard import access, state
 from dashboard.present import language, words
 from dashboard.widgets import entering, errors, frame, top
 
@@ -15,6 +15,9 @@ def main() -> None:
     language.choose(state.language())
     st.set_page_config(page_title=words.PRODUCT, page_icon=str(frame.MARK), layout="wide")
     frame.dress()
+    if not access.is_guarded:
+        entering.unguarded()
+        return
     home = "overview"  # served at "/"; its name as an address leads there
     pages = [
         st.Page(f"views/{name}.py", title=title, icon=icon, url_path="" if name == home else name, default=name == home)

@@ -17,6 +17,16 @@ from core.table import open_table
 from core.units import parse_duration_ms, several
 from core.warehouse import list_tables
 
+# What `snapscope serve --help` says last.
+_PROTECTION = (
+    "Who can use it: whoever has the address that is printed, once, at the start. It holds a secret that a browser "
+    "keeps in a cookie until the server stops. The server listens on loopback, so other machines cannot reach it; "
+    "other users and programs of this machine, websites open in your browser, and whoever a port or an SSH tunnel is "
+    "forwarded to can, and get nothing without the secret. It does not protect from programs that run as you, nor "
+    "from another server on this machine that you open at the same host name: browsers send it the cookie, too. "
+    "With a port forwarded to another number, name what the address bar shows: --allow-host localhost:9000."
+)
+
 Args = argparse.Namespace
 Answer = tuple[Any, str]
 
@@ -105,7 +115,16 @@ def serve(args: Args) -> Answer:
     from core.serve import serve as run
 
     _configure(args)
-    return {"exit_status": run(args.warehouse, args.port, is_writing=args.write)}, ""
+    return {"exit_status": run(args.warehouse, args.port, is_writing=args.write, hosts=args.allow_host)}, ""
+
+
+def serve_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("warehouse", nargs="*", metavar="PLACE", help="a warehouse, a table or iceberg://CATALOG")
+    sub.add_argument("--port", type=int, default=8501, help="of 127.0.0.1; one in use is an error (8501)")
+    sub.add_argument("--write", action="store_true", help="let readers switch changes on")
+    help_ = "also answer to this name and port of the browser's address bar: where the port is forwarded"
+    sub.add_argument("--allow-host", action="append", default=[], metavar="NAME:PORT", help=help_)
+    sub.epilog = _PROTECTION
 
 
 def doctor(args: Args) -> Answer:

@@ -22,3 +22,8 @@ def ask(location: str) -> None:
             st.button(label, type="primary", key="entering.open", on_click=state.confirm, args=(location,))
             if state.served():
                 st.button(words.OPEN_INSTEAD, key="entering.stay", on_click=state.put, kwargs={"warehouse": None})
+
+
+def unguarded() -> None:
+    """Where anybody could have asked for this page: what to start instead."""
+    st.html(markup.empty(words.UNGUARDED, words.UNGUARDED_NEXT))

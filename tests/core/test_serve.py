@@ -1,27 +1,75 @@
-"""Whoever ends `snapscope serve` ends all of it."""
+"""Starting the dashboard: on exactly the port that was named, with a secret that no list of processes shows."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
+import json
+import re
+import socket
+from pathlib import Path
 
 import pytest
 
-from tests.places import ROOT
+from core import serve
+from core.cli import main
+from core.errors import Conflict, Invalid
 
-SERVED = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
-SERVING = "import subprocess, sys; from core import serve; serve._until_it_ends(subprocess.Popen(sys.argv[1:]))"
+TELLS = """
+import json, os, socket, sys
+listener = socket.socket(fileno=int(sys.argv[1]))
+told = [listener.getsockname(), sys.stdin.readline(), sys.stdin.read(), sys.argv[2:], sys.argv, dict(os.environ)]
+connection, _ = listener.accept()
+connection.sendall(json.dumps(told).encode())
+"""
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_what_it_started_ends_with_it(number: signal.Signals) -> None:
-    command = [sys.executable, "-c", SERVING, sys.executable, "-c", SERVED]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as serving:
-        assert serving.stdout is not None
-        started = int(serving.stdout.readline())
-        serving.send_signal(number)  # to the parent alone
-        assert serving.wait(300) == 0
-    with pytest.raises(ProcessLookupError):
-        os.kill(started, 0)
+def asked(address: str) -> bytes:
+    host, port = re.findall(r"//([^:]*):(\d+)/", address)[0]
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def test_the_secret_goes_by_a_pipe_and_stands_nowhere_else(tmp_path: Path) -> None:
+    found = serve.start([str(tmp_path)], 0, hosts=["LocalHost:9000"], program=["-c", TELLS])
+    number, secret, rest, hosts, argv, environment = json.loads(asked(found.address))  # waits until it is there
+    assert found.process.wait(30) == 0
+    assert found.address == f"http://127.0.0.1:{number[1]}/?token={secret.strip()}"
+    assert (number[0], rest, hosts) == ("127.0.0.1", "", ["localhost:9000"])
+    assert len(secret.strip()) >= 40
+    assert secret.strip() not in json.dumps([argv, environment])
+    assert environment["SNAPSCOPE_WAREHOUSE"] == str(tmp_path)
+    assert environment["SNAPSCOPE_WRITE"] == "0"
+
+
+def test_each_start_has_a_secret_of_its_own() -> None:
+    started = [serve.start([], 0, program=["-c", ""]) for _ in range(3)]
+    assert len({each.address.partition("token=")[2] for each in started}) == 3
+    assert [each.process.wait(30) for each in started] == [0, 0, 0]
+
+
+def test_a_port_in_use_is_an_error_and_no_other_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(Conflict, match=f"^Port {port} is in use"):
+            serve.start([], port, program=["-c", "raise SystemExit('nothing may be started')"])
+        status = main(["serve", "--port", str(port)])
+    said = capsys.readouterr().err
+    assert status == 1
+    assert f"Port {port} is in use" in said
+    assert "--port" in said
+    assert "opens at" not in said
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 10**9])
+def test_what_is_no_port_is_refused(port: int) -> None:
+    with pytest.raises(Invalid, match="is no port"):
+        serve.start([], port, program=["-c", ""])
+
+
+@pytest.mark.parametrize(
+    "host", ["", "*", "http://a:1", "a:1/x", "a b", "u@a:1", "a:", "a:port", "a\nb", "*.example:80", "a:1,b:2", "-a"]
+)
+def test_a_host_is_one_name_and_port(host: str) -> None:
+    with pytest.raises(Invalid, match="is no host and port"):
+        serve.start([], 0, hosts=[host], program=["-c", ""])

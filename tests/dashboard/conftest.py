@@ -36,6 +36,7 @@ def scanned_once() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is remembered from another test, and no page starts Spark."""
+    monkeypatch.setattr(access, "is_guarded", True)  # no server: nobody else can ask
     monkeypatch.setattr(jobs, "warms_up", False)
     monkeypatch.setattr(jobs, "_jobs", {})
     monkeypatch.delenv("SNAPSCOPE_WAREHOUSE", raising=False)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import store
 from core.formats.iceberg import catalog
-from dashboard import state
+from dashboard import access, state
 from dashboard.present import words
 from tests.builders import TableBuilder
 from tests.dashboard.conftest import APP, Page
@@ -69,6 +69,20 @@ def opened(lake: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(socket.socket, "connect", calling)
     monkeypatch.setattr(catalog, "parts", of_catalog)
     return found
+
+
+def test_a_server_that_asks_for_no_secret_shows_nothing(monkeypatch: pytest.MonkeyPatch, opened: list[str]) -> None:
+    monkeypatch.setattr(access, "is_guarded", False)
+    for page in ("overview", "retention"):
+        test = AppTest.from_file(str(APP), default_timeout=60)
+        test.query_params["table"] = "shop.clicks"
+        if page != "overview":
+            test.switch_page(f"views/{page}.py")
+        shown = Page(test).run()
+        assert "snapscope serve PLACE" in shown.text
+        assert "clicks" not in shown.text
+        assert (shown.test.button.values, shown.test.text_input.values) == ([], [])
+    assert opened == []
 
 
 def by_address(page: str, **address: str) -> Page:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,9 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pyspark.sql import SparkSession
 
+from core import serve
 from dashboard.present import words
-from tests.places import ROOT
-from tests.ports import free_port
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -31,6 +26,7 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
     "--force-device-scale-factor=1",
+    "--host-resolver-rules=MAP evil.example 127.0.0.1",  # a name that somebody turned to this machine
 )
 PROBES = ("/_stcore/health", "/_stcore/host-config")  # Streamlit looks below a page's address for its server first
 NOW = time.time_ns() // 1_000_000
@@ -79,42 +75,21 @@ def hold(held: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def home(demo: Path, held: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the one server, which opens the demo; any other warehouse is named in the address."""
-    with served(demo, held, tmp_path_factory.mktemp("server") / "log") as address:
+def home(demo: Path, held: Path) -> Iterator[str]:
+    """The address, with its secret, of the one server, which opens the demo; any other warehouse is named in it."""
+    with served(demo, held) as address:
         yield address
 
 
 @contextlib.contextmanager
-def served(warehouse: Path, hold: Path, log: Path) -> Iterator[str]:
+def served(warehouse: Path, hold: Path) -> Iterator[str]:
     """The address of a server that opens that warehouse; its writers get time until there is no file `hold`."""
-    port = free_port()
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.e2e.serving", str(hold), "run", "dashboard/app.py", f"--server.port={port}"],
-            cwd=ROOT,
-            env={**os.environ, "SNAPSCOPE_WAREHOUSE": str(warehouse)},
-            stdout=out,
-            stderr=subprocess.STDOUT,
-        )
+    serving = serve.start([str(warehouse)], 0, program=["-m", "tests.e2e.serving", str(hold)])
     try:
-        yield _answering(process, f"http://127.0.0.1:{port}/", log)
+        yield serving.address
     finally:
-        process.terminate()
-        process.wait(300)
-
-
-def _answering(process: subprocess.Popen[bytes], address: str, log: Path) -> str:
-    deadline = time.monotonic() + 600
-    while time.monotonic() < deadline:
-        assert process.poll() is None, log.read_text()
-        try:
-            with urllib.request.urlopen(f"{address}_stcore/health", timeout=10) as answer:
-                if answer.read() == b"ok":
-                    return address
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError(f"the server did not start: {log.read_text()}")
+        serving.process.terminate()
+        serving.process.wait(300)
 
 
 class Reader:
@@ -122,7 +97,7 @@ class Reader:
 
     def __init__(self, page: Page, home: str, warehouse: Path | None) -> None:
         self.page = page
-        self.home = home
+        self.home, _, self.secret = home.partition("?")
         self.where = "" if warehouse is None else f"warehouse={quote(str(warehouse), safe='')}&"
         self.complaints: list[str] = []
         page.on("console", self._console)
@@ -140,7 +115,14 @@ class Reader:
     def open(self, address: str = "") -> Reader:
         """An address of the reader's own warehouse: `page?table=…`."""
         page, _, asked = address.partition("?")
-        self.page.goto(f"{self.home}{page}?{self.where}{asked}" if self.where else self.home + address)
+        secret, self.secret = self.secret, ""  # the browser keeps it in a cookie from then on
+        said = "&".join(filter(None, (self.where.rstrip("&"), asked, secret)))
+        self.page.goto(f"{self.home}{page}{said and '?'}{said}")
+        first, opens = self.page.locator(".st-key-top"), self.page.locator(".st-key-entering-open button")
+        first.or_(opens).wait_for(state="attached")
+        if opens.count():
+            opens.click()  # another place than the one that is served
+            first.wait_for(state="attached")
         return self.settled()
 
     def settled(self) -> Reader:

@@ -1,6 +1,6 @@
 """The dashboard as a process, whose writers get as long as a test gives them: until the file HOLD is gone, not 30 s.
 
-python -m tests.e2e.serving HOLD run dashboard/app.py …
+python -m tests.e2e.serving HOLD SOCKET, as `core.serve` starts it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from streamlit.web import cli
-
 from core import settle
+from dashboard import server
 
-HOLD = Path(sys.argv.pop(1))
+HOLD = Path(sys.argv[1])
 
 
 def wait(settle_s: float, cancelled: Callable[[], bool], waits: Callable[[float], None] | None = None) -> None:
@@ -25,4 +24,4 @@ def wait(settle_s: float, cancelled: Callable[[], bool], waits: Callable[[float]
 
 
 settle.wait = wait
-cli.main(prog_name="streamlit")
+server.main(sys.argv[2:])
