@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from core.errors import Conflict, NotFound
+from collections.abc import Collection
+
+from core import absence
+from core.errors import Conflict
 from core.formats.paimon import layout
 from core.model import Heads
 from core.table import Table
@@ -10,17 +13,18 @@ from core.table import Table
 ATTEMPTS = 20
 
 
-def agreed(table: Table) -> Heads:
+def agreed(table: Table, gone: Collection[str] = ()) -> Heads:
     """References as two successive reads agree on: a rename moves while one scans.
 
     A table that is written to never stands still. New snapshots are no disagreement, and a snapshot that vanished is
-    none once its name was asked for: everything else that was seen must be seen again, byte for byte.
+    none once its name was asked for: everything else that was seen must be seen again, byte for byte. What whoever
+    asks has deleted (`gone`) may still be listed.
     """
-    before = table.heads(patience_s=2.0)
+    before = table.heads(patience_s=absence.PATIENCE_S, gone=gone)
     if table.own:
         return before  # one document, read at once
     for _ in range(ATTEMPTS):
-        after = table.heads(patience_s=2.0)
+        after = table.heads(patience_s=absence.PATIENCE_S, gone=gone)
         if _agree(table, before, after):
             return after
         before = after
@@ -43,7 +47,10 @@ def _agree(table: Table, before: Heads, after: Heads) -> bool:
 
 
 def read_if_there(table: Table, path: str) -> bytes | None:
-    try:
-        return table.store.read(path)
-    except NotFound:
-        return None
+    """See `core.absence`."""
+    return absence.read_if_there(table.store, path)
+
+
+def read_or_none(table: Table, path: str) -> bytes | None:
+    """See `core.absence`."""
+    return absence.read_or_none(table.store, path)

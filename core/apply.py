@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core import commits, committing, roots
+from core import absence, commits, committing, roots
 from core import journal as journals
 from core.agreed import agreed, read_if_there
 from core.asof import AsOf
@@ -68,7 +68,7 @@ def apply(
     with locked(table.location):
         refuse_unfinished(table, journal)
         confirm = functools.partial(_confirm, table, plan)
-        confirm(table.heads(patience_s=2.0))
+        confirm(table.heads(patience_s=absence.PATIENCE_S))
         if table.own:
             how = commits.Manner(settle_s, progress, waits, cancelled)
             return commits.apply(table, plan, confirm, _document(plan, None), journal, how)
@@ -268,7 +268,7 @@ def _publish(table: Table, plan: Plan, journal: Journal) -> Receipt:
     """Make or rename a tag: what deletes nothing needs no settling."""
     change = plan.change
     assert isinstance(change, CreateTag | RenameTag)
-    line = table.heads(patience_s=2.0).line(change.branch)
+    line = table.heads(patience_s=absence.PATIENCE_S).line(change.branch)
     if line is None:
         raise NotFound("There is no branch {branch!r}.", branch=change.branch, path=table.location)
     check_tag_name(line, change.to if isinstance(change, RenameTag) else change.name)

@@ -366,13 +366,18 @@ def _drop_old_tags(
             reasons[position] = (untold[holder.name],)
 
 
-def _refuse_unknown(history: History, line: Line, after: Mask, change: Change) -> None:
+def refuse_unknown_schema(history: History) -> None:
+    """`Corrupt` where a schema of any branch cannot be read: its newest one tells the options."""
     for each in (bad for one in history.heads.lines for bad in one.unreadable if bad.kind == "schema"):
         raise Corrupt(
             "A schema cannot be read, so the table's options and partitions are not wholly known. {problem}",
             problem=each.problem.sentence(),
             path=each.problem.path,
         )
+
+
+def _refuse_unknown(history: History, line: Line, after: Mask, change: Change) -> None:
+    refuse_unknown_schema(history)
     unknown = [(history.holders[position], found) for position, found in history.incomplete.items() if after[position]]
     if not unknown:
         return

@@ -10,9 +10,9 @@ import dataclasses
 import functools
 from collections.abc import Callable, Collection, Sequence
 
-from core import commits, committing, restoring, urls
+from core import absence, commits, committing, restoring, urls
 from core import journal as journals
-from core.agreed import agreed, read_if_there
+from core.agreed import agreed, read_if_there, read_or_none
 from core.apply import NewTag, finished, repairs, verify
 from core.changes import Change, CreateTag, DeleteTags, Expire, OfCommits, RenameTag, ReplaceTag
 from core.errors import Conflict, Invalid
@@ -174,7 +174,7 @@ def _write_back(table: Table, run: Run, journal: Journal) -> list[str]:
     commits.refuse_swept(table, run, journal)
     restored = []
     for path, content in reversed(removes):
-        if read_if_there(table, path) != content:
+        if read_or_none(table, path) != content:
             table.store.create(path, content)  # Conflict where the name was re-used: nothing is overwritten
             restored.append(path)
     if isinstance(change, Expire):
@@ -197,9 +197,9 @@ def _refuse_moved_on(table: Table, run: Run, change: Change, removes: Sequence[t
     why = {
         path: told("is another's by now")
         for path, content in removes
-        if read_if_there(table, path) not in (None, content)
+        if read_or_none(table, path) not in (None, content)
     }
-    if (after := _followed(run, change, removes)) is not None and read_if_there(table, after) is None:
+    if (after := _followed(run, change, removes)) is not None and read_or_none(table, after) is None:
         why[after] = told("is gone, too")
     for path, said in why.items():
         raise Conflict(
@@ -229,7 +229,10 @@ def _followed(run: Run, change: Change, removes: Sequence[tuple[str, bytes]]) ->
 
 def _repair_latest_changelog(table: Table, branch: str) -> None:
     """Engines believe this hint without looking whether what it names is there."""
-    hint, line = layout.hint(branch, layout.LATEST, layout.CHANGELOG), table.heads(patience_s=2.0).line(branch)
+    hint, line = (
+        layout.hint(branch, layout.LATEST, layout.CHANGELOG),
+        table.heads(patience_s=absence.PATIENCE_S).line(branch),
+    )
     if line is not None and line.changelogs:
         table.store.put(hint, str(line.changelogs[-1].id).encode())
     else:

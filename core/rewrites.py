@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.errors import Conflict, NotFound
+from core.absence import read_if_there, read_or_none
+from core.errors import Conflict
 from core.formats.paimon import layout
 from core.planned import Plan, Step
 from core.store import Store
@@ -53,7 +54,7 @@ class Rewrite:
             if step.is_hint:
                 _set(store, step.path, step.after) if is_guarded else _repair(store, step.path)
                 continue
-            now = _read(store, step.path)
+            now = read_if_there(store, step.path) if step.after is None else read_or_none(store, step.path)
             if now == step.after or (now != step.before and step.after is None and not is_first):
                 continue
             if now != step.before:
@@ -83,7 +84,7 @@ class Rewrite:
         late, steps = self._late(store), [step for step in self.steps if not step.is_hint]
         if late is not None and late in {step.path for step in steps}:
             steps = [step for step in steps if not _is_beyond(step.path, late)]
-        found = {step.path: _read(store, step.path) for step in steps}
+        found = {step.path: (read_or_none if step.before else read_if_there)(store, step.path) for step in steps}
         for step in steps:
             if found[step.path] not in (step.before, step.after):
                 raise _anothers(step.path, told("Resume the run instead."))
@@ -112,7 +113,7 @@ class Rewrite:
                 expected = newest + 1
                 for number in (each for each in there if each > newest and newest in there):
                     path = f"{directory}/{layout.SNAPSHOT}-{number}"
-                    if path in own and _read(store, path) in own[path]:
+                    if path in own and read_or_none(store, path) in own[path]:
                         continue
                     if number != expected:
                         return path
@@ -121,13 +122,13 @@ class Rewrite:
 
     def _is_built_on(self, store: Store) -> bool:
         """Is all done, and have others committed since? Then it is theirs, and what it came from may go."""
-        found = [(step, _read(store, step.path)) for step in self.steps if not step.is_hint]
+        found = [(step, read_or_none(store, step.path)) for step in self.steps if not step.is_hint]
         is_done = all(now != step.before for step, now in found)
         return is_done and any(now != step.after for step, now in found)
 
     def _guard(self, store: Store, *, take_back: bool) -> None:
         for path, content in self.guards:
-            if _read(store, path) != content:
+            if read_or_none(store, path) != content:
                 if take_back:
                     self.take_back(store)
                 raise _anothers(path, told("Plan again."))
@@ -181,13 +182,6 @@ def _clear(store: Store, directory: str) -> None:
                 remedy="Undo this run, or remove what is left with the table's own engine and resume it.",
             )
     store.remove_empty_dir(directory)
-
-
-def _read(store: Store, path: str) -> bytes | None:
-    try:
-        return store.read(path)
-    except NotFound:
-        return None
 
 
 def _text(content: bytes | None) -> str | None:

@@ -7,17 +7,18 @@ gone. Nothing is deleted while a remaining point cannot be read in full.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import reduce
 
 import pyarrow as pa
 
+from core import absence, roots, settle, urls
 from core import journal as journals
-from core import roots, settle, urls
-from core.agreed import ATTEMPTS, agreed, read_if_there
+from core import plan as planning
+from core.agreed import ATTEMPTS, agreed, read_if_there, read_or_none
 from core.changes import Expire, ReplaceTag
 from core.errors import Conflict, Corrupt, SnapscopeError
 from core.formats.paimon import crosscheck, layout, references
@@ -89,7 +90,7 @@ def carry_out(
         created, removed = _leave_changelogs(table, work) if work.kind == Expire.__name__ else [], list[str]()
         if replace is not None:
             created = list(work.leaves) if (new := replace()) is None else new
-            went = {path for path, _ in work.removes if not table.own and read_if_there(table, path) is None}
+            went = {path for path, _ in work.removes if not table.own and read_or_none(table, path) is None}
             removed = sorted(went.difference(earlier))
         elif work.kind != ReplaceTag.__name__:
             removed = _remove_references(table, work)
@@ -130,9 +131,9 @@ def _remove_references(table: Table, work: Work) -> list[str]:
     for path, content in work.removes:
         if path in work.spares:
             continue
-        found = read_if_there(table, path)
+        found = read_or_none(table, path)
         if found is None:
-            continue  # another hand was faster; what it held is judged again below
+            continue  # another hand was faster; what it held, and whether it is gone, is judged again below
         if found != content:
             if not work.is_first:
                 continue
@@ -150,12 +151,12 @@ def _remove_references(table: Table, work: Work) -> list[str]:
         if table.store.delete(path):
             deleted.append(path)
     if work.repairs and (deleted or not work.is_first):  # a run that was cut off may have removed the last of them
-        repair_hint(table, work.branch, work.repairs)
+        repair_hint(table, work.branch, work.repairs, deleted)
     return deleted
 
 
-def repair_hint(table: Table, branch: str, kind: str) -> None:
-    line = table.heads(patience_s=2.0).line(branch)
+def repair_hint(table: Table, branch: str, kind: str, gone: Collection[str] = ()) -> None:
+    line = table.heads(patience_s=absence.PATIENCE_S, gone=gone).line(branch)
     left = () if line is None else line.changelogs if kind == layout.CHANGELOG else line.snapshots
     if left:
         table.store.put(layout.hint(branch, layout.EARLIEST, kind), str(left[0].id).encode())
@@ -171,8 +172,10 @@ def _sweep(
     cancelled: Callable[[], bool],
 ) -> Receipt:
     sizes = {path: size for path, _, size in work.frees}
-    gone = {path for path, _ in work.removes} | set(deleted)
+    going = {path for path, _ in work.removes}
+    gone = going.union(deleted)
     waiting = [path for path in sizes if path not in gone]
+    look = functools.partial(agreed, table, going.intersection(deleted))
     sweep = _Swept(deleted=list(deleted))
     seen: Heads | None = None
     why_not: Callable[[str], str | None] = _outside
@@ -180,9 +183,9 @@ def _sweep(
         if begin == 0 and cancelled():
             sweep.is_cancelled = True  # before any file went: it can still be undone
             break
-        heads = agreed(table)
+        heads = look()
         if seen is None or heads.references != seen.references:
-            why_not, seen = _reasons_to_stay(table, heads, waiting[begin:], work), heads
+            why_not, seen = _reasons_to_stay(table, look, heads, waiting[begin:], work), heads
         if begin == 0:
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
         done = _Swept()
@@ -195,7 +198,7 @@ def _sweep(
             progress(min(begin + BATCH, len(waiting)), len(waiting))
         if done.is_cancelled:
             break
-    left = _history(table, agreed(table))
+    left = _history(table, look, look())
     sweep.problems += [told("After the sweep: {problem}", problem=problem) for problem in _broken(table, left, sizes)]
     _clean_directories(table, sweep.deleted, left.heads.main)
     # What is refused once may be granted to a resume. What is refused again is told, and left to be found as orphans:
@@ -310,14 +313,14 @@ def _broken(table: Table, history: History, planned: Collection[str]) -> list[st
     ]
 
 
-def _history(table: Table, heads: Heads) -> History:
+def _history(table: Table, look: Callable[[], Heads], heads: Heads) -> History:
     """Who holds what by these references; by newer ones where what could not be read has gone: others expire, too."""
     for _ in range(ATTEMPTS):
         history = table.history(heads)
         unread = [history.holders[position].path for position in history.incomplete]
         if not unread:
             return history
-        heads, before = agreed(table), heads
+        heads, before = look(), heads
         if any(heads.references.get(path) == before.references.get(path) for path in unread):
             return history
     raise Conflict("Others kept removing points while they were read.", remedy="Resume when it is calmer.")
@@ -328,13 +331,16 @@ def _outside(path: str) -> str | None:
     return None if layout.is_place(path) else told("it lies where no table keeps its files")
 
 
-def _reasons_to_stay(table: Table, heads: Heads, waiting: Sequence[str], work: Work) -> Callable[[str], str | None]:
+def _reasons_to_stay(
+    table: Table, look: Callable[[], Heads], heads: Heads, waiting: Sequence[str], work: Work
+) -> Callable[[str], str | None]:
     """Per path the reason why it stays after all: every remaining point was read in full and cross-examined."""
-    history = _history(table, heads)
+    history = _history(table, look, heads)
+    planning.refuse_unknown_schema(history)
     if history.incomplete:
         raise Corrupt(
             "No further file was deleted. {broken}",
-            broken=reduce(both, _broken(table, history, {path for path, _, _ in work.frees})[:10]),
+            broken=functools.reduce(both, _broken(table, history, {path for path, _, _ in work.frees})[:10]),
             path=history.problems[0].path,
             remedy="Restore it, or remove what names it with the table's own engine; then resume this run.",
         )

@@ -69,9 +69,9 @@ class Table:
     def name(self) -> str:
         return self.store.location.rsplit("/", 1)[-1]
 
-    def heads(self, *, patience_s: float = 0.0) -> Heads:
-        """All references, read now. See `heads.read` of the format for `patience_s`."""
-        return self.own.heads() if self.own else paimon_heads.read(self.store, patience_s=patience_s)
+    def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
+        """All references, read now. See `heads.read` of the format for `patience_s` and `gone`."""
+        return self.own.heads() if self.own else paimon_heads.read(self.store, patience_s=patience_s, gone=gone)
 
     def history(
         self, heads: Heads | None = None, progress: Progress | None = None, *, changelogs: bool = False

@@ -17,7 +17,7 @@ from core.formats.paimon.manifest import Manifests
 from core.store import Store
 from core.table import Table
 
-HOW = ("forbidden", "unavailable", "connection lost", "half")
+HOW = ("forbidden", "unavailable", "connection lost", "half", "absent")
 
 
 class ConnectionLost(Exception):
@@ -51,6 +51,8 @@ class Lies:
                 raise OSError(errno.EIO, "503 Slow Down", path)
             case "connection lost":
                 raise ConnectionLost(path)
+            case "absent":
+                raise FileNotFoundError(errno.ENOENT, "404 Not Found", path)
 
 
 class LyingFiles:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from core import recover
+from core import absence, recover
 from core.apply import apply
 from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire
 from core.errors import Conflict, SnapscopeError
@@ -77,6 +77,12 @@ def made(directory: Path) -> Stage:
     good = ground.warehouse(directory / "good")
     _table(good)
     return Stage(good, ground.warehouse(directory / "stage"), directory)
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits for listings and reads to agree waits as long here as somebody who only looks."""
+    monkeypatch.setattr(absence, "PATIENCE_S", 0.1)
 
 
 @pytest.fixture
@@ -327,3 +333,157 @@ def test_listings_that_change_their_mind_free_nothing(change: Change, stage: Sta
     assert ground.files(stage.root) == ground.files(stage.good)
     finish(stage.root, change, journal)
     assert ground.broken(stage.root) == []
+
+
+# listed, and not found by reads --------------------------------------------------------------------------------------
+
+
+REFERENCES = {
+    "a tag": "tag/tag-kept",
+    "a snapshot that stays": "snapshot/snapshot-5",
+    "a branch's snapshot": "branch/branch-b/snapshot/snapshot-4",
+    "a branch's tag": "branch/branch-b/tag/tag-kept",
+    "a long-lived changelog": "changelog/changelog-1",
+    "a consumer": "consumer/consumer-slow",
+    "the newest schema": "schema/schema-0",
+    "a branch's schema": "branch/branch-b/schema/schema-0",
+}
+
+
+def held_by_all(root: Path) -> None:
+    """A changelog and a consumer, beside what the stage has."""
+    (root / "changelog").mkdir()
+    first = (root / "tag/tag-early").read_bytes()
+    (root / "changelog/changelog-1").write_bytes(first)
+    (root / "consumer").mkdir()
+    (root / "consumer/consumer-slow").write_text('{"nextSnapshot": 2}')
+
+
+def absent(path: str, *, times: int | None = None) -> Lies:
+    """Reads of this path do not find it, for ever or so often; listings show it."""
+    return Lies(
+        how="absent", picks=lambda call, at, n: call == "cat_file" and at == path and (times is None or n < times)
+    )
+
+
+@pytest.mark.parametrize("path", REFERENCES.values(), ids=list(REFERENCES))
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_reference_that_is_listed_and_never_found_is_not_taken_for_deleted(
+    path: str, name: str, stage: Stage
+) -> None:
+    journal = stage.fresh()
+    held_by_all(stage.root)
+    before = ground.disk(stage.root)
+    is_free = name != "expire" and "consumer" in path  # only what an expiry may take hangs on a consumer
+    if is_free:
+        assert go(lying_table(stage.root, absent(path)), CHANGES[name], journal).outcome == "done"
+    else:
+        with pytest.raises(SnapscopeError) as told:
+            go(lying_table(stage.root, absent(path)), CHANGES[name], journal)
+        assert path in str(told.value)
+        assert "lists this file" in str(told.value)
+        assert ground.disk(stage.root) == before
+        assert journal.runs() == []
+    assert ground.broken(stage.root) == []
+
+
+@pytest.mark.parametrize("path", REFERENCES.values(), ids=list(REFERENCES))
+def test_a_reference_that_reads_find_at_last_is_like_any_other(path: str, stage: Stage) -> None:
+    stage.fresh()
+    held_by_all(stage.root)
+    true = lying_table(stage.root, Lies()).heads()
+    late = lying_table(stage.root, absent(path, times=2)).heads()
+    assert late == true
+    assert path in late.references
+
+
+@pytest.mark.parametrize("path", REFERENCES.values(), ids=list(REFERENCES))
+def test_a_reference_that_goes_from_listings_as_well_was_deleted(path: str, stage: Stage) -> None:
+    stage.fresh()
+    held_by_all(stage.root)
+
+    def deletes(call: str, at: str, n: int) -> bool:
+        if call == "cat_file" and at == path:
+            (stage.root / path).unlink(missing_ok=True)
+        return False
+
+    found = lying_table(stage.root, Lies(picks=deletes)).heads()
+    assert path not in found.references
+    assert [each for line in found.lines for each in line.unreadable] == []
+
+
+@pytest.mark.parametrize("path", ["tag/tag-kept", "branch/branch-b/snapshot/snapshot-4", "snapshot/snapshot-5"])
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_reference_that_reads_lose_while_writers_settle_stops_the_run(path: str, name: str, stage: Stage) -> None:
+    """It was there when the plan was made and confirmed: the run stops before any file goes, and can be resumed."""
+    end, documents, _ = end_of_a_clean_run(stage, CHANGES[name])
+    journal, lies = stage.fresh(), Lies(how="absent")
+    files = ground.files(stage.root)
+
+    def lie() -> None:
+        lies.picks = lambda call, at, n: call == "cat_file" and at == path
+
+    with ground.while_settling(lie), pytest.raises(SnapscopeError) as told:
+        go(lying_table(stage.root, lies), CHANGES[name], journal)
+        lie()  # orphans wait for nobody
+        go(lying_table(stage.root, lies), CHANGES[name], journal)
+    assert path in str(told.value)
+    if name != "orphans":
+        assert ground.files(stage.root) == files
+    assert ground.broken(stage.root) == []
+    finish(stage.root, CHANGES[name], journal)
+    assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end)
+
+
+# found by reads, and not listed --------------------------------------------------------------------------------------
+
+
+def hidden(*paths: str) -> Callable[[str, frozenset[str]], frozenset[str]]:
+    """Listings never tell of these."""
+    return lambda directory, names: (
+        names - {os.path.basename(each) for each in paths if os.path.dirname(each) == directory}
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["snapshot/snapshot-3", "snapshot/snapshot-5", "snapshot/snapshot-2", "branch/branch-b/snapshot/snapshot-4"],
+)
+def test_a_snapshot_that_its_neighbours_or_a_hint_name_is_known_though_never_listed(path: str, stage: Stage) -> None:
+    stage.fresh()
+    (stage.root / "branch/branch-b/snapshot/LATEST").write_bytes(b"4")
+    true = lying_table(stage.root, Lies()).heads()
+    assert path in true.references
+    found = lying_table(stage.root, Lies(behind=hidden(path))).heads()
+    assert found.references == true.references
+
+
+def test_a_changelog_between_others_and_the_snapshots_is_known_though_never_listed(stage: Stage) -> None:
+    stage.fresh()
+    held_by_all(stage.root)
+    for number in (2, 3):
+        os.rename(stage.root / f"snapshot/snapshot-{number}", stage.root / f"changelog/changelog-{number}")
+    true = lying_table(stage.root, Lies()).heads()
+    for number in (2, 3):
+        found = lying_table(stage.root, Lies(behind=hidden(f"changelog/changelog-{number}"))).heads()
+        assert found.references == true.references
+    assert [each.id for each in true.main.changelogs] == [1, 2, 3]
+
+
+def test_a_schema_that_a_snapshot_names_is_known_though_never_listed(stage: Stage) -> None:
+    stage.fresh()
+    true = lying_table(stage.root, Lies()).heads()
+    found = lying_table(stage.root, Lies(behind=hidden("schema/schema-0"))).heads()
+    assert found.references == true.references
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_metadata_that_is_never_listed_is_held_all_the_same(change: Change, stage: Stage) -> None:
+    """Each list and manifest in turn is not listed; what it names is needed, so it is read, or nothing goes."""
+    end, documents, _ = end_of_a_clean_run(stage, change)
+    stage.fresh()
+    for path in sorted(path for path in ground.files(stage.root) if path.startswith(("manifest/", "statistics/"))):
+        journal, receipt = attempt(stage, change, Lies(behind=hidden(path)))
+        finish(stage.root, change, journal)
+        assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end), path

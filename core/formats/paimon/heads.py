@@ -8,15 +8,17 @@ copies are made from them.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from core.errors import Corrupt, SnapscopeError
+from core.errors import Corrupt
 from core.formats.paimon import layout
-from core.formats.paimon.hints import NUMBER, gaps, number, problems
+from core.formats.paimon.hints import NUMBER, gaps, left_out, number, problems
+from core.formats.paimon.patience import Patience
 from core.model import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.store import Entry, Store
 from core.told import clause, told
@@ -30,24 +32,25 @@ def is_table(store: Store) -> bool:
     return any(_suffix(entry, layout.SCHEMA) is not None for entry in store.ls_if_there(layout.SCHEMA))
 
 
-def read(store: Store, *, patience_s: float = 0.0) -> Heads:
+def read(store: Store, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
     """All references, freshly listed and read.
 
     A file that does not parse is read again for up to `patience_s` seconds: tags and hints are rewritten in place
-    by some writers, so a reader can see half of one.
+    by some writers, so a reader can see half of one. So is one that is listed and is not found: where it stays listed
+    it is unreadable, unless whoever asks has deleted it (`gone`).
     """
     references: dict[str, bytes] = {}
-    branches = _branches(store)
-    reader = _Reader(store, references, time.monotonic() + patience_s)
+    patience = Patience(store, time.monotonic() + patience_s, gone)
+    branches, reader = _branches(patience), _Reader(references, patience)
     lines = tuple(reader.line(branch) for branch in (MAIN, *branches))
     return Heads(store.location, "paimon", lines, references)
 
 
-def _branches(store: Store) -> list[str]:
+def _branches(patience: Patience) -> list[str]:
     """All branches but main. One whose name has a slash lies deeper; no engine lists it, and it can be read."""
     waiting = [
         entry.name[len("branch-") :]
-        for entry in store.ls_if_there(layout.BRANCH)
+        for entry in patience.entries(layout.BRANCH) or ()
         if entry.is_dir and entry.name.startswith("branch-")
     ]
     if odd := next((name for name in waiting if not layout.is_text(name)), None):
@@ -67,7 +70,10 @@ def _branches(store: Store) -> list[str]:
     found = []
     while waiting:
         branch = waiting.pop()
-        inner = {entry.name for entry in store.ls_if_there(layout.branch_dir(branch).rstrip("/")) if entry.is_dir}
+        there = patience.entries(layout.branch_dir(branch).rstrip("/"))
+        inner = {entry.name for entry in there or () if entry.is_dir}
+        if there is None:
+            continue  # deleted since the listing
         if inner & own or not (inner or "/" in branch):
             found.append(branch)
         waiting += [f"{branch}/{name}" for name in inner - own]
@@ -77,19 +83,24 @@ def _branches(store: Store) -> list[str]:
 class _Reader:
     """One pass over a table's references; collects the bytes it saw."""
 
-    def __init__(self, store: Store, references: dict[str, bytes], deadline: float) -> None:
-        self.store = store
+    def __init__(self, references: dict[str, bytes], patience: Patience) -> None:
+        self.store = patience.store
         self.references = references
-        self.deadline = deadline
+        self.patience = patience
 
     def line(self, branch: str) -> Line:
         unreadable: list[Unreadable] = []
         warnings: list[Problem] = []
         hints = self.store.read_many([layout.hint(branch, name) for name in (layout.EARLIEST, layout.LATEST)])
-        snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings, hints.values())
-        changelogs = self._numbered(branch, layout.CHANGELOG, snapshot_of, unreadable, warnings)
-        schemas = self._numbered(branch, layout.SCHEMA, schema_of, unreadable, warnings)
+        hinted = [int(text) for text in map(number, hints.values()) if text is not None]
+        snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings, hinted)
+        # Changelogs end where snapshots begin, and what names a schema says that there is one.
+        begin = min(snapshots, default=None)
+        changelogs = self._numbered(branch, layout.CHANGELOG, snapshot_of, unreadable, warnings, end=begin)
         tags = self._named(branch, layout.TAG, tag_of, unreadable, warnings)
+        points = [*snapshots.values(), *changelogs.values(), *(tag.snapshot for tag in tags)]
+        of_points = {each.schema_id for each in points}
+        schemas = self._numbered(branch, layout.SCHEMA, schema_of, unreadable, warnings, of_points)
         consumers = self._named(branch, layout.CONSUMER, consumer_of, unreadable, warnings)
         ids = sorted({*snapshots, *(int(each.name) for each in unreadable if each.kind == layout.SNAPSHOT)})
         warnings += problems(branch, ids, hints) + gaps(branch, ids)
@@ -111,19 +122,26 @@ class _Reader:
         parse: Callable[[str, bytes, str], T],
         unreadable: list[Unreadable],
         warnings: list[Problem],
-        hints: Iterable[bytes | SnapscopeError] = (),
+        hinted: Iterable[int] = (),
+        end: int | None = None,
     ) -> dict[int, T]:
+        """All of a kind by number: what is listed, what is `hinted`, and what their numbers leave out, up to `end`."""
         directory = f"{layout.branch_dir(branch)}{kind}"
-        hinted = (number(content) for content in hints)
-        names = {number: f"{directory}/{kind}-{number}" for number in hinted if number is not None}
-        for entry in self.store.ls_if_there(directory):
+        names = {str(each): f"{directory}/{kind}-{each}" for each in hinted}
+        for entry in self.patience.entries(directory) or ():
             suffix = _suffix(entry, kind)
             if suffix is not None and NUMBER.fullmatch(suffix):
                 names[suffix] = f"{directory}/{entry.name}"
             elif not (kind in (layout.SNAPSHOT, layout.CHANGELOG) and entry.name in (layout.EARLIEST, layout.LATEST)):
                 warnings.append(_stray(directory, entry, told("files named {kind}-<number>", kind=kind)))
-        parsed = self._parse(kind, names, parse, unreadable)
-        return {int(name): value for name, value in parsed.items()}
+        found, unread, asked = dict[int, T](), list[Unreadable](), set[str]()
+        while names:
+            found |= {int(name): value for name, value in self._parse(kind, names, parse, unread).items()}
+            asked |= names.keys()
+            known = sorted({*found, *(int(each.name) for each in unread)})
+            names = {str(each): f"{directory}/{kind}-{each}" for each in left_out(known, end) if str(each) not in asked}
+        unreadable += unread
+        return found
 
     def _named(
         self,
@@ -135,7 +153,7 @@ class _Reader:
     ) -> list[T]:
         directory = f"{layout.branch_dir(branch)}{kind}"
         names: dict[str, str] = {}
-        for entry in self.store.ls_if_there(directory):
+        for entry in self.patience.entries(directory) or ():
             if entry.is_dir and entry.name == layout.SUCCESS_FILES:
                 continue
             if entry.is_dir and entry.name.startswith(f"{kind}-"):  # a name with a slash: no engine lists it
@@ -148,7 +166,7 @@ class _Reader:
         return list(self._parse(kind, names, parse, unreadable).values())
 
     def _below(self, directory: str) -> Iterator[str]:
-        for entry in self.store.ls_if_there(directory):
+        for entry in self.patience.entries(directory) or ():
             path = f"{directory}/{entry.name}"
             if entry.is_dir:
                 yield from self._below(path)
@@ -158,42 +176,27 @@ class _Reader:
     def _parse(
         self, kind: str, names: Mapping[str, str], parse: Callable[[str, bytes, str], T], unreadable: list[Unreadable]
     ) -> dict[str, T]:
-        parsed: dict[str, T] = {}
-        waiting = dict(names)
-        while waiting:
-            failed: dict[str, SnapscopeError] = {}
-            contents = self.store.read_many(list(waiting.values()))
-            for name, path in waiting.items():
-                content = contents[path]
-                if isinstance(content, SnapscopeError):
-                    if content.kind == "NotFound":  # deleted since the listing
-                        self.references.pop(_shown(path), None)
-                        continue
-                    failed[name] = content
-                    continue
-                self.references[_shown(path)] = content
-                try:
-                    parsed[name] = parse(_shown(name), content, _shown(path))
-                except SnapscopeError as error:
-                    failed[name] = error
-            if not failed or time.monotonic() > self.deadline:
-                unreadable += [
-                    Unreadable(
-                        kind,
-                        _shown(name),
-                        Problem(
-                            _shown(names[name]),
-                            told("a readable {kind} file", kind=kind),
-                            clause(error.message),
-                            error.remedy or told("Restore the file, or drop this point by name."),
-                        ),
-                    )
-                    for name, error in failed.items()
-                ]
-                return parsed
-            time.sleep(0.05)
-            waiting = {name: names[name] for name in failed}
+        read = functools.partial(_parsed, parse, names)
+        parsed, contents, failed = self.patience.read(names, read)
+        self.references |= {_shown(path): content for path, content in contents.items()}
+        unreadable += [
+            Unreadable(
+                kind,
+                _shown(name),
+                Problem(
+                    _shown(names[name]),
+                    told("a readable {kind} file", kind=kind),
+                    clause(error.message),
+                    error.remedy or told("Restore the file, or drop this point by name."),
+                ),
+            )
+            for name, error in failed.items()
+        ]
         return parsed
+
+
+def _parsed(parse: Callable[[str, bytes, str], T], names: Mapping[str, str], name: str, content: bytes) -> T:
+    return parse(_shown(name), content, _shown(names[name]))
 
 
 def _shown(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
@@ -12,6 +12,7 @@ from core.model import Problem
 from core.told import told
 
 NUMBER = re.compile(r"-?\d{1,19}")
+MOST_ASKED = 100  # files that no listing shows
 
 
 def number(content: bytes | SnapscopeError) -> str | None:
@@ -53,6 +54,14 @@ def _hint_effect(name: str, said: int, true: int | None, ids: Sequence[int]) -> 
             "Paimon does not see the older snapshots and may free files they need; Snapscope lists the directory."
         )
     return told("Harmless: engines list the directory when the hint is stale.")
+
+
+def left_out(ids: Sequence[int], end: int | None = None) -> list[int]:
+    """The numbers that are missing between these, and from the last one up to `end`: a listing may be behind the time.
+    At most `MOST_ASKED` of them."""
+    stops = [*ids, *([] if end is None or not ids else [end])]
+    missing = (each for a, b in pairwise(stops) for each in range(a + 1, b))
+    return list(islice(missing, MOST_ASKED))
 
 
 def gaps(branch: str, ids: Sequence[int]) -> list[Problem]:
