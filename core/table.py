@@ -31,6 +31,7 @@ from core.errors import Invalid, NotFound
 from core.formats import Format
 from core.formats.iceberg import catalog as catalogs
 from core.formats.iceberg import heads as iceberg_heads
+from core.formats.iceberg.commit import read_current
 from core.formats.iceberg.metadata import parse
 from core.formats.iceberg.places import normal
 from core.formats.iceberg.table import IcebergTable
@@ -240,10 +241,15 @@ def open_table(location: str) -> Table:
 
 def _named(catalog: catalogs.CatalogTable) -> Table:
     """The table of a catalog, where its current metadata says it is."""
-    directory, _, name = normal(catalog.current()).rpartition("/")
-    found = parse(Store.named(directory).read(name), f"{directory}/{name}")
+    content, path = read_current(lambda: normal(catalog.current()), _read)
+    found = parse(content, path)
     store = Store.named(normal(found.location))
     return Table(store, Manifests(store), IcebergTable(store, catalog=catalog))
+
+
+def _read(path: str) -> bytes:
+    directory, _, name = path.rpartition("/")
+    return Store(directory).read(name)
 
 
 def _pinned(directory: str, name: str) -> Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +66,21 @@ def by_size(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str
             batch, filled = [], 0
     if batch:
         yield batch
+
+
+def add_unlisted(
+    size: Callable[[str], int | None], names: Iterable[str], sizes: dict[str, int], errors: dict[str, SnapscopeError]
+) -> None:
+    """Sizes of files that are named and not listed, asked one by one: a listing may be behind the time."""
+    for name in names:
+        if name not in sizes and name not in errors:
+            try:
+                found = size(name)
+            except SnapscopeError as error:
+                errors[name] = error
+                continue
+            if found is not None:
+                sizes[name] = found
 
 
 def local_copies(

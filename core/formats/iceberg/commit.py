@@ -12,11 +12,12 @@ from collections.abc import Callable, Collection, Mapping
 
 import pyarrow as pa
 
+from core import absence
 from core.errors import Conflict, NotFound, SnapscopeError, Unsupported
 from core.formats import Edit, Unknown
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.edits import edited, has, part, removed_snapshots, written
-from core.formats.iceberg.heads import DIRECTORY, HINT, TEMPORARY, find, is_metadata, version_of
+from core.formats.iceberg.heads import DIRECTORY, HINT, LAG_S, TEMPORARY, find, is_metadata, version_of
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import Place
 from core.model import Heads, ObjectKind
@@ -98,6 +99,20 @@ def at(store: Store, path: str) -> tuple[Store, str]:
 def read_at(store: Store, path: str) -> bytes:
     where, name = at(store, path)
     return where.read(name)
+
+
+def read_current(current: Callable[[], str], read: Callable[[str], bytes]) -> tuple[bytes, str]:
+    """The metadata file that a catalog names, and its name. Replaced and deleted meanwhile, the next one is read."""
+    ends, path = time.monotonic() + LAG_S, current()
+    while True:
+        try:
+            return read(path), path
+        except NotFound:
+            before, path = path, current()
+            if path == before and time.monotonic() > ends:
+                raise
+            ends = ends if path == before else time.monotonic() + LAG_S
+            time.sleep(absence.PAUSE_S)
 
 
 def old_metadata(place: Place, heads: Heads, held: Collection[str]) -> dict[str, int]:

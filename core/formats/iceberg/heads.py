@@ -10,15 +10,17 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core import absence
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.iceberg import metadata as documents
+from core.formats.iceberg import oddities
 from core.formats.iceberg.metadata import Member, Metadata
 from core.formats.iceberg.places import same
 from core.model import MAIN, Heads, Line, Problem, Ref, Snapshot, Tag
-from core.names import KINDS
 from core.refs import ancestors, max_ref_age_ms
 from core.store import Store
 from core.told import joined, told
@@ -26,6 +28,7 @@ from core.told import joined, told
 DIRECTORY = "metadata"
 HINT = "version-hint.text"
 NO_BRANCH = "(no branch)"
+LAG_S = 0.2  # how long what was seen may be behind the time at the least
 _ANY = re.compile(r".*\.metadata\.json(\.gz)?")
 _HADOOP = re.compile(r"v(\d{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _CATALOG = re.compile(r"(\d{1,18})-[^/]*?(?:\.gz)?\.metadata\.json(?:\.gz)?")
@@ -54,7 +57,19 @@ def is_table(store: Store) -> bool:
 
 def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
     """The path of the current metadata file of a bare directory, and what there is to say of the choice."""
-    hint = _hint(store)  # before the listing: whatever it names is there then
+    ends = time.monotonic() + LAG_S
+    while True:
+        hint = _hint(store)  # before the listing: whatever it names is there then
+        try:
+            return _found(store, hint)
+        except (Corrupt, NotFound):
+            # Replaced and deleted between two looks (write.metadata.delete-after-commit.enabled) or truly wrong.
+            if time.monotonic() > ends and _hint(store) == hint:
+                raise
+        time.sleep(absence.PAUSE_S)
+
+
+def _found(store: Store, hint: bytes | None) -> tuple[str, tuple[Problem, ...]]:
     names = {entry.name for entry in store.ls_if_there(DIRECTORY) if not entry.is_dir}
     hadoop: dict[int, str] = {}
     for name in sorted(names, reverse=True):  # a plain file before its packed twin, as Java looks
@@ -72,6 +87,8 @@ def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
         )
     version, problems = _hinted(hint, hadoop)
     if version not in hadoop:
+        hadoop |= _unlisted(store, version)
+    if version not in hadoop:
         raise Corrupt(
             "The hint says version {version}, and there is no v{version}.metadata.json.",
             version=version,
@@ -85,6 +102,19 @@ def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
     while version + 1 in hadoop:
         version += 1
     return f"{DIRECTORY}/{hadoop[version]}", problems
+
+
+def _unlisted(store: Store, version: int) -> dict[int, str]:
+    """This version and those that follow, as far as there are any, though no listing tells of them."""
+    found: dict[int, str] = {}
+    while name := next((name for name in _spelled(version) if store.size(f"{DIRECTORY}/{name}") is not None), None):
+        found[version] = name
+        version += 1
+    return found
+
+
+def _spelled(version: int) -> tuple[str, ...]:
+    return f"v{version}.metadata.json", f"v{version}.gz.metadata.json", f"v{version}.metadata.json.gz"
 
 
 def _hint(store: Store) -> bytes | None:
@@ -139,20 +169,24 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
 def read(store: Store, pinned: str | None = None) -> tuple[Heads, Metadata]:
     """All references of the table in `store`, or of exactly the metadata file `pinned` (a path in `store`)."""
     path, problems = (pinned, ()) if pinned else find(store)
-    try:
-        content = store.read(path)
-    except NotFound:
-        if pinned:
-            raise
-        path, problems = find(store)  # written over between listing and reading
-        content = store.read(path)
+    ends = time.monotonic() + LAG_S
+    while (content := absence.read_or_none(store, path)) is None:
+        is_late = time.monotonic() > ends
+        if path in absence.listed(store, [path]):
+            if is_late:
+                raise absence.unread(path)
+        elif pinned:
+            raise NotFound("There is no file {relative}.", relative=path, path=store.full(path))
+        time.sleep(absence.PAUSE_S)
+        before, (path, problems) = path, (pinned, ()) if pinned else find(store)
+        ends = ends if path == before else time.monotonic() + LAG_S  # written over between listing and reading
     found = documents.parse(content, path)
     return heads(found, f"{store.location}/{pinned}" if pinned else store.location, problems, store), found
 
 
 def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), store: Store | None = None) -> Heads:
     """The references that a metadata document tells."""
-    warnings = [*problems, *_health(found)]
+    warnings = [*problems, *oddities.told_of(found)]
     if store is not None and not same(store, found.location):
         warnings.append(
             Problem(
@@ -324,52 +358,3 @@ def _snapshot(found: Metadata, member: Member, note: str = "", state: str = "") 
 
 def _number(text: str | None) -> int | None:
     return int(text) if text is not None and re.fullmatch(r"-?\d{1,18}", text) else None
-
-
-def _health(found: Metadata) -> list[Problem]:
-    """What is odd, and what follows from it."""
-    problems = []
-    for ref in found.refs.values():
-        if ref.snapshot_id not in found.snapshots:
-            kind = KINDS["branch" if ref.is_branch else "tag"]
-            problems.append(
-                Problem(
-                    found.path,
-                    told(
-                        "the snapshot {snapshot_id} of {kind} {name}",
-                        snapshot_id=ref.snapshot_id,
-                        kind=kind,
-                        name=ref.name,
-                    ),
-                    told("no such snapshot"),
-                    told("The {kind} cannot be read; the next expiry drops it.", kind=kind),
-                )
-            )
-        if ref.name.isdecimal():
-            problems.append(
-                Problem(
-                    found.path,
-                    told("a ref name that is no number, for {name}", name=ref.name),
-                    told("one that reads as a snapshot id"),
-                    told("SQL cannot reach it: VERSION AS OF takes it for an id."),
-                )
-            )
-    if any(later[0] < earlier[0] for earlier, later in zip(found.log, found.log[1:], strict=False)):
-        problems.append(
-            Problem(
-                found.path,
-                told("a snapshot-log in order of time"),
-                told("times that go back (clocks differed)"),
-                told("Engines answer time travel differently there; each answer says so."),
-            )
-        )
-    if found.current is not None and not found.log:
-        problems.append(
-            Problem(
-                found.path,
-                told("a snapshot-log"),
-                told("an empty one"),
-                told("No time can be asked, and Java cannot expire this table."),
-            )
-        )
-    return problems

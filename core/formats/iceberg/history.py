@@ -109,7 +109,7 @@ class _Builder:
         return wanted, sizes
 
     def _named(
-        self, listed: Mapping[str, list[int]], sizes: Mapping[str, int]
+        self, listed: Mapping[str, list[int]], sizes: dict[str, int]
     ) -> tuple[list[str], tuple[Ints, Ints], pa.Table]:
         """Distinct manifests by path, (position, manifest) pairs, and of each manifest its first row in a list."""
         lists = list(listed)

@@ -18,7 +18,7 @@ from core.formats import avro
 from core.formats.avro import Column
 from core.formats.iceberg.metadata import ABSOLUTE
 from core.formats.iceberg.places import Place
-from core.formats.loaded import Loaded, by_size, local_copies
+from core.formats.loaded import Loaded, add_unlisted, by_size, local_copies
 
 EXISTING, ADDED, DELETED = 0, 1, 2
 DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
@@ -64,17 +64,20 @@ class Manifests:
         place: Place,
         paths: Sequence[str],
         columns: tuple[Column, ...],
-        sizes: Mapping[str, int],
+        sizes: dict[str, int],
         progress: Callable[[int, int], None] | None = None,
     ) -> Loaded:
-        """Decode files by the paths `place` tells; a path missing in `sizes` is a missing file.
+        """Decode files by the paths `place` tells; a path missing in `sizes` is asked for by itself, and added.
 
         Files that cannot be read have no rows and an error.
         """
         kept = self._decoded.setdefault(columns, {})
         errors: dict[str, SnapscopeError] = {}
         wanted = []
+        add_unlisted(place.size, paths, sizes, errors)
         for path in dict.fromkeys(paths):
+            if path in errors:
+                continue
             if path not in sizes:
                 errors[path] = Corrupt(
                     "The file is named by the table's metadata but does not exist.",

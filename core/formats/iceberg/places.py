@@ -92,6 +92,12 @@ class Place:
             found |= {joint + name: size for name in names if (size := listed.get(name)) is not None}
         return found
 
+    def size(self, path: str) -> int | None:
+        """Bytes of one file, None where it is not there."""
+        directory, _, name = path.rpartition("/")
+        store, below = self.opened(directory)
+        return store.size(f"{below}/{name}" if below else name)
+
     def _listed(self, directory: str) -> Sequence[Entry]:
         store, below = self.opened(directory)
         try:

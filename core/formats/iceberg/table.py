@@ -50,8 +50,11 @@ class IcebergTable:
     def heads(self) -> Heads:
         if self.catalog is None:
             return read(self.store, self.pinned)[0]
-        path = Place.of(self.store, self.store.location, {}).path(self.catalog.current())
-        return heads(documents.parse(commit.read_at(self.store, path), path), self.location, (), self.store)
+        place, current = Place.of(self.store, self.store.location, {}), self.catalog.current
+        content, path = commit.read_current(
+            lambda: place.path(current()), lambda path: commit.read_at(self.store, path)
+        )
+        return heads(documents.parse(content, path), self.location, (), self.store)
 
     def history(self, heads: Heads, progress: Progress | None) -> History:
         found = _metadata(heads)

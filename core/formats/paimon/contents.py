@@ -244,7 +244,7 @@ def _naming(
     return rows.filter(pc.is_in(rows["name"], value_set=wanted))
 
 
-def _sizes(decoded: Manifests) -> Mapping[str, int]:
+def _sizes(decoded: Manifests) -> dict[str, int]:
     return {entry.name: entry.size for entry in decoded.store.ls_if_there(layout.MANIFEST) if entry.size is not None}
 
 

@@ -6,7 +6,7 @@ change, whatever its level. Read on demand: the history of ten thousand snapshot
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,7 +116,7 @@ def _entries(manifests: Manifests, snapshot: Snapshot, lists: Sequence[str], col
     return _whole(manifests.load(named, columns, sizes)).rows
 
 
-def _sizes(manifests: Manifests) -> Mapping[str, int]:
+def _sizes(manifests: Manifests) -> dict[str, int]:
     entries = manifests.store.ls_if_there(layout.MANIFEST)
     return {entry.name: entry.size for entry in entries if entry.size is not None}
 

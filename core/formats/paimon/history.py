@@ -103,6 +103,9 @@ class _Builder:
         self._hold_indexes(given.index_manifests)
         if given.statistics.number:
             sizes = _sizes(self.store, layout.STATISTICS)
+            unlisted = (name for name in given.statistics.names if name not in sizes)
+            asked = {name: self.store.size(f"{layout.STATISTICS}/{name}") for name in unlisted}
+            sizes |= {name: size for name, size in asked.items() if size is not None}
             self._hold_names(
                 given.statistics.names, given.statistics.pairs, ObjectKind.STATISTICS, layout.STATISTICS, sizes
             )
@@ -118,7 +121,7 @@ class _Builder:
 
         def is_there(position: int, name: str) -> bool:
             holder = self.holders[position]
-            if name in self.sizes or holder.kind is not HolderKind.SNAPSHOT:
+            if name in self.sizes or holder.kind is not HolderKind.SNAPSHOT or self.manifests.size(name) is not None:
                 return True
             self.warnings.append(
                 Problem(

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats import avro
 from core.formats.avro import Column
-from core.formats.loaded import Loaded, by_size, local_copies
+from core.formats.loaded import Loaded, add_unlisted, by_size, local_copies
 from core.formats.paimon import layout
 from core.store import Store
 
@@ -107,17 +107,20 @@ class Manifests:
         self,
         names: Sequence[str],
         columns: tuple[Column, ...],
-        sizes: Mapping[str, int],
+        sizes: dict[str, int],
         progress: Callable[[int, int], None] | None = None,
     ) -> Loaded:
         """Decode the named files of `manifest/`; `sizes` is that directory's listing, in bytes.
 
-        A name missing in `sizes` is a missing file. Files that cannot be read have no rows and an error.
+        A name missing there is asked for by itself, and added. Files that cannot be read have no rows and an error.
         """
         kept = self._decoded.setdefault(columns, {})
         errors: dict[str, SnapscopeError] = {}
+        add_unlisted(self.size, names, sizes, errors)
         wanted = []
         for name in dict.fromkeys(names):
+            if name in errors:
+                continue
             if name not in sizes:
                 errors[name] = Corrupt(
                     "The file is named by the table's metadata but does not exist.",
@@ -136,6 +139,10 @@ class Manifests:
         parts = [empty if name in errors else kept[(name, sizes[name])] for name in names]
         start = np.concatenate(([0], np.cumsum([len(part) for part in parts], dtype=np.int64))).astype(np.int64)
         return Loaded(pa.concat_tables([empty, *parts]).combine_chunks(), start, errors)
+
+    def size(self, name: str) -> int | None:
+        """Bytes of one file of `manifest/`, None where it is not there."""
+        return self.store.size(f"{layout.MANIFEST}/{name}")
 
     def _decode(
         self,
