@@ -279,9 +279,7 @@ def _publish(table: Table, plan: Plan, journal: Journal) -> Receipt:
         if tag.must_be_whole:
             verify(table, tag)
     except BaseException as error:
-        journal.add(
-            run, journals.UNDONE if _left_nothing(table, tag, error) else journals.FAILED, {"problem": str(error)}
-        )
+        journal.failed(run, journals.UNDONE if _left_nothing(table, tag, error) else journals.FAILED, error)
         raise
     return finished(table, run, plan.fingerprint, tag, journal)
 

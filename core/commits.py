@@ -73,9 +73,8 @@ def apply(
         own.repair()
         own.check_replaced(edit)
     except BaseException as error:
-        what = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
         is_nothing = created is None and isinstance(error, SnapscopeError) and not isinstance(error, Unknown)
-        journal.add(run, journals.UNDONE if is_nothing else journals.FAILED, {"problem": what})
+        journal.failed(run, journals.UNDONE if is_nothing else journals.FAILED, error)
         raise
     allowed = tuple(document["outside"])
     work = Work(run, plan.fingerprint, "", kind, plan.removes, (), frees, None, True, allowed=allowed)

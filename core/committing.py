@@ -130,7 +130,7 @@ def apply(table: Table, plan: Plan, document: dict[str, Any], journal: Journal) 
         made = commitment.carry_out(table)
     except BaseException as error:
         is_undone = not isinstance(error, Unknown) and commitment.landed(table.store) is None
-        journal.add(run, journals.UNDONE if is_undone else journals.FAILED, {"problem": str(error)})
+        journal.failed(run, journals.UNDONE if is_undone else journals.FAILED, error)
         raise
     return _finished(table, run, plan.fingerprint, commitment, made, journal)
 

@@ -23,8 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from core.changes import KINDS, Change
-from core.errors import Corrupt, NotFound
+from core.errors import Corrupt, NotFound, SnapscopeError
 from core.places import JOURNAL, private_file, state_dir
+from core.told import told
+from core.watch import Watch
 
 # What an event says; a run is open until one of ENDS.
 STARTED, REMOVED, SWEEPING, SWEPT, FAILED, CANCELLED, DONE, UNDONE = (
@@ -94,10 +96,14 @@ class Run:
 
 
 class Journal:
-    """The journal at one path. Each call opens its own connection, so threads and processes may share it."""
+    """The journal at one path. Each call opens its own connection, so threads and processes may share it.
+
+    Law: a run goes on only in the file it was written to, with all that was written there: see `check`.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or state_dir() / JOURNAL
+        self._watch = Watch(self.path)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -109,6 +115,25 @@ class Journal:
                 yield connection
         except (sqlite3.DatabaseError, OSError) as error:
             raise self._unusable(error) from error
+
+    @contextmanager
+    def _going_on(self, run: str) -> Iterator[sqlite3.Connection]:
+        """The journal of a run that was begun: it is not made anew, and is the same file before and after."""
+        try:
+            self._watch.refuse_another(run)
+            uri = f"{self.path.absolute().as_uri()}?mode=rw"
+            with closing(sqlite3.connect(uri, timeout=30, isolation_level=None, uri=True)) as connection:
+                connection.execute("pragma synchronous = full")
+                connection.execute("begin immediate")
+                self._watch.refuse_other_entries(connection, run)
+                yield connection
+                connection.execute("commit")
+                self._watch.refuse_another(run)
+                self._watch.see(connection, run)
+        except FileNotFoundError as error:
+            raise self._watch.lost(run, told("it is gone")) from error
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise self._watch.lost(run, str(error)) from error
 
     def _is_there(self) -> bool:
         """Whether anything was ever written: only a file that is not there says no."""
@@ -156,15 +181,27 @@ class Journal:
             detail = {"who": who, "table": table, "change": plan["change"], "fingerprint": plan["fingerprint"]}
             _append(connection, run, now, STARTED, {**detail, **_digests(text, removes, frees)})
             connection.execute("commit")
+            self._watch.see(connection, run)
         return run
 
     def add(self, run: str, what: str, detail: Mapping[str, Any]) -> str:
-        """Append an event; answers the chain's new head hash."""
-        with self._open() as connection:
-            connection.execute("begin immediate")
-            head = _append(connection, run, _now_ms(), what, detail)
-            connection.execute("commit")
-        return head
+        """Append an event; answers the chain's new head hash. `Corrupt` as by `check`."""
+        with self._going_on(run) as connection:
+            return _append(connection, run, _now_ms(), what, detail)
+
+    def failed(self, run: str, what: str, error: BaseException) -> None:
+        """Append that a run failed, or was taken back. Where even that fails, the error says so, too."""
+        said = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
+        try:
+            self.add(run, what, {"problem": said})
+        except SnapscopeError as lost:
+            if str(lost) != said:
+                error.add_note(str(lost))
+
+    def check(self, run: str) -> None:
+        """`Corrupt` where this is no longer the file that the run was written to, or lacks what was written."""
+        with self._going_on(run):
+            pass
 
     # reading --------------------------------------------------------------------------------------------------------
 
@@ -181,8 +218,11 @@ class Journal:
             return [_run(connection, row) for row in rows]
 
     def run(self, run_id: str) -> Run:
-        """One run by its id. `NotFound` otherwise."""
+        """One run by its id. `NotFound` otherwise. What goes on from here goes on in this very file."""
         found = next((each for each in self.runs() if each.id == run_id), None)
+        if found is not None:
+            with self._open() as connection:
+                self._watch.see(connection, run_id)
         if found is None:
             raise NotFound(
                 "The journal has no run {run_id!r}.",
@@ -252,7 +292,7 @@ class Journal:
                 frees.setdefault(run, []).append((row[0], row[1], row[2]))
         kept = {run: (who, table, fingerprint) for run, who, table, fingerprint, _ in runs}
         plans = {run: plan for run, *_, plan in runs}
-        head = ""
+        head, started = "", set[str]()
         for number, run, at_ms, what, text, found in events:
             if _hash(head, run, at_ms, what, text) != found:
                 raise Corrupt(
@@ -261,6 +301,14 @@ class Journal:
                     path=str(self.path),
                 )
             head = found
+            if what != STARTED and run not in started:
+                raise Corrupt(
+                    "Journal entry {number} is of run {run}, which no entry before it started.",
+                    number=number,
+                    run=run,
+                    path=str(self.path),
+                )
+            started.add(run)
             if what == STARTED:
                 detail = json.loads(text)
                 written = (detail["who"], detail["table"], detail["fingerprint"])

@@ -136,7 +136,7 @@ def apply(table: Table, plan: Plan, document: dict[str, Any], journal: Journal) 
         if isinstance(error, Conflict) and not isinstance(error, Unknown):
             restoration.take_back(table)
             undone = True
-        journal.add(run, journals.UNDONE if undone else journals.FAILED, {"problem": str(error)})
+        journal.failed(run, journals.UNDONE if undone else journals.FAILED, error)
         raise
     return _finished(table, run, plan.fingerprint, made, journal)
 

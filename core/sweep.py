@@ -99,8 +99,7 @@ def carry_out(
             settle.wait(settle_s, cancelled, waits)
         return _sweep(table, work, journal, created, [*earlier, *removed], progress, cancelled)
     except BaseException as error:
-        what = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
-        journal.add(work.run, journals.FAILED, {"problem": what})
+        journal.failed(work.run, journals.FAILED, error)
         raise
 
 
@@ -188,6 +187,8 @@ def _sweep(
             why_not, seen = _reasons_to_stay(table, look, heads, waiting[begin:], work), heads
         if begin == 0:
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
+        else:
+            journal.check(work.run)  # what went before this batch must be known to whoever resumes
         done = _Swept()
         try:
             _delete(table, waiting[begin : begin + BATCH], why_not, cancelled, done)

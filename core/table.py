@@ -249,7 +249,7 @@ def _named(catalog: catalogs.CatalogTable) -> Table:
 
 def _read(path: str) -> bytes:
     directory, _, name = path.rpartition("/")
-    return Store(directory).read(name)
+    return Store.named(directory).read(name)
 
 
 def _pinned(directory: str, name: str) -> Table:
