@@ -63,6 +63,7 @@ def apply(
         )
     roots.refuse(plan, outside, table.store)
     table.refuse_apply()
+    table.refuse_lacking(plan)
     if isinstance(plan.change, CreateTag | RenameTag) and not table.own:
         return _publish(table, plan, journal)
     with locked(table.location):

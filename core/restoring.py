@@ -23,7 +23,8 @@ from core.errors import Conflict, Corrupt, Invalid
 from core.formats import Unknown
 from core.formats.paimon import commit, documents, heads, layout
 from core.formats.paimon.commit import Stamp
-from core.formats.paimon.references import Head
+from core.formats.paimon.newest import refuse_unlocked
+from core.formats.paimon.references import Head, read_head
 from core.journal import Journal, Run
 from core.model import MAIN, Snapshot
 from core.planned import Plan
@@ -126,6 +127,7 @@ class Restoration:
 def apply(table: Table, plan: Plan, document: dict[str, Any], journal: Journal) -> Receipt:
     """Carry out a plan that was just confirmed; nothing is left of it after a `Conflict`."""
     _refuse_missing(table, plan)
+    refuse_unlocked(table.store, read_head(table.store, plan.change.branch))  # before the tag: the commit would
     restoration = Restoration.of(plan)
     kept = {**document, "restoration": restoration.to_json()}
     run = journal.start(table.location, type(plan.change).__name__, kept, (), ())

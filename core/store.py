@@ -6,25 +6,25 @@ or a half answer is `Corrupt`. Nothing is cached here. All paths are relative to
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
-import errno
 import os
-import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import fsspec
+import fsspec.asyn
 
-from core import urls
+from core import disk, urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
-from core.told import told
+from core.told import Told, told
 
 LOCAL = ("file", "local")
+EXCLUSIVE = (*LOCAL, "memory", "s3", "s3a")  # where of two who create one name one is refused
 _READERS = 16
 _PLACES = told("Give a path or an fsspec URL.")
+_OTHERWISE = told("Make this change with the table's own engine.")
 _LISTING_ATTEMPTS = 5
 
 
@@ -203,6 +203,24 @@ class Store:
 
     # writing ------------------------------------------------------------------------------------------------
 
+    def lacks(self, *, creates: bool = False, deletes: bool = False) -> Told | None:
+        """What of these this kind of store cannot do; nothing is asked of it."""
+        if creates and self.protocol not in EXCLUSIVE:
+            return told("Files cannot be created exclusively on {protocol!r} stores.", protocol=self.protocol)
+        if deletes and not _can_delete(type(self._fs)):
+            return told("Files cannot be deleted on {protocol!r} stores.", protocol=self.protocol)
+        return None
+
+    def probe(self, directories: Iterable[str]) -> None:
+        """Raises where files cannot be created, replaced and deleted in directories of a local disk that are there."""
+        for directory in map(self.full, directories) if self.is_local else ():
+            try:
+                disk.probe(directory)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise self._unwritable(directory, error) from error
+
     def create(self, relative: str, data: bytes) -> None:
         """Create a file with its whole content at once; `Conflict` if the name is taken.
 
@@ -212,19 +230,14 @@ class Store:
         path = self.full(relative)
         try:
             if self.is_local:
-                _create_local(path, data)
+                disk.create(path, data)
             elif self.protocol == "memory":
                 with self._fs.open(path, "xb") as file:
                     file.write(data)
-            elif self.protocol in ("s3", "s3a"):
+            elif self.protocol in EXCLUSIVE:
                 self._fs.pipe_file(path, data, mode="create")
             else:
-                raise Unsupported(
-                    "Files cannot be created exclusively on {protocol!r} stores, so nothing was written.",
-                    protocol=self.protocol,
-                    path=path,
-                    remedy="Make this change with the table's own engine.",
-                )
+                raise Unsupported(self.lacks(creates=True) or "", path=path, remedy=_OTHERWISE)
         except FileExistsError as error:
             raise Conflict("{relative} exists already.", relative=relative, path=path) from error
         except SnapscopeError:
@@ -237,7 +250,7 @@ class Store:
         path = self.full(relative)
         try:
             if self.is_local:
-                with _temporary(path, data) as temporary:
+                with disk.temporary(path, data) as temporary:
                     os.replace(temporary, path)
             else:
                 self._fs.pipe_file(path, data)
@@ -334,6 +347,13 @@ class Store:
         )
 
 
+def _can_delete(kind: type) -> bool:
+    """Whether a class of file systems has a way of its own to delete a file."""
+    bases = (fsspec.spec.AbstractFileSystem, fsspec.asyn.AsyncFileSystem)
+    ways = {name: [getattr(base, name, None) for base in bases] for name in ("rm_file", "_rm", "_rm_file")}
+    return any(getattr(kind, name, None) not in (*defaults, None) for name, defaults in ways.items())
+
+
 def _elsewhere(path: str) -> tuple[Store, str] | None:
     """The store of a URL's directory and the file's name there; None for a path in the table."""
     if not urls.is_url(path):
@@ -353,48 +373,7 @@ def _modified_s(info: Mapping[str, Any]) -> float | None:
     return None
 
 
-@contextlib.contextmanager
-def _temporary(path: str, data: bytes) -> Iterator[str]:
-    """A synced file with this content beside `path`, gone afterwards whatever happens."""
-    directory, name = os.path.split(path)
-    try:
-        os.makedirs(directory, exist_ok=True)
-    except FileExistsError as error:  # not the name that was to be created
-        raise NotADirectoryError(error.errno, "A file stands where a directory is needed", directory) from error
-    temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield temporary
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-
-
 def _read_local(path: str) -> bytes:
     """As the file system would, in a third of its time: a page reads thousands of small files."""
     with open(path, "rb", buffering=0) as file:
         return file.read()
-
-
-def _create_local(path: str, data: bytes) -> None:
-    with _temporary(path, data) as temporary:
-        try:
-            os.link(temporary, path)
-        except OSError as error:
-            if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
-                raise
-            raise Unsupported(
-                "This disk has no hard links ({strerror}), so files cannot be created exclusively on it.",
-                strerror=error.strerror,
-                path=path,
-                remedy="Make this change with the table's own engine.",
-            ) from error
-        with contextlib.suppress(PermissionError):  # a directory that may not be opened still took the link
-            directory = os.open(os.path.dirname(path), os.O_RDONLY)
-            try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)

@@ -27,7 +27,7 @@ from core.changes import (
     ReplaceTag,
     leaves_changelogs,
 )
-from core.errors import Invalid, NotFound
+from core.errors import Invalid, NotFound, Unsupported
 from core.formats import Format
 from core.formats.iceberg import catalog as catalogs
 from core.formats.iceberg import heads as iceberg_heads
@@ -35,7 +35,7 @@ from core.formats.iceberg.commit import read_current
 from core.formats.iceberg.metadata import parse
 from core.formats.iceberg.places import normal
 from core.formats.iceberg.table import IcebergTable
-from core.formats.paimon import autotag, beside, ends, lines, native, orphans
+from core.formats.paimon import autotag, beside, ends, lines, native, newest, orphans
 from core.formats.paimon import heads as paimon_heads
 from core.formats.paimon import history as paimon_history
 from core.formats.paimon.axis import has_changelogs
@@ -122,6 +122,14 @@ class Table:
         if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
             note = told("If this store keeps versions of deleted objects, they are billed until those versions expire.")
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
+        why = self.lacks(plan)
+        if why is None and self.own is None and plan.guards and not plan.steps:  # a commit, behind a tag of its own
+            line = history.heads.line(change.branch)
+            error = newest.unlocked(self.store, change.branch, () if line is None else line.snapshots)
+            why = None if error is None else error.message
+        if why is not None:
+            note = told("{why} So the plan can be shown, and not be run here: use the table's own engine.", why=why)
+            plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
         if unknown := plan.without_size():
             plan = plan.with_sizes({path: self.store.size(path) for path in unknown})
         outer = self.own.roots(history.heads) if self.own else external_roots(history.heads)
@@ -163,10 +171,29 @@ class Table:
                     found.setdefault(holder.point, []).append(path)
         return found
 
+    def lacks(self, plan: Plan) -> str | None:
+        """What its store cannot do of what a plan, or taking it back, takes; asks nothing of the store."""
+        is_referring = bool(plan.removes or plan.leaves or plan.steps) or isinstance(plan.change, OfCommits)
+        creates = is_referring and self.own is None  # the other formats write by commits: see `Format.refuse_apply`
+        deletes = bool(len(plan.frees)) or is_referring
+        return self.store.lacks(creates=creates, deletes=deletes)
+
     def refuse_apply(self) -> None:
         """`Unsupported` where plans of this table cannot be carried out here; nothing was changed then."""
         if self.own:
             self.own.refuse_apply()
+
+    def refuse_lacking(self, plan: Plan) -> None:
+        """Raises where its store cannot do what this plan, or taking it back, takes; nothing was changed then."""
+        if (why := self.lacks(plan)) is not None:
+            raise Unsupported(
+                "{why} Nothing was changed.",
+                why=why,
+                path=self.location,
+                remedy="Make this change with the table's own engine.",
+            )
+        paths = [*dict(plan.removes), *plan.leaves] if self.own is None else []
+        self.store.probe({path.rpartition("/")[0] for path in paths})
 
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: where the engine's own deletion would differ from this plan, and what it would break."""

@@ -20,8 +20,8 @@ import pytest
 
 from core import absence, recover
 from core.apply import apply
-from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire
-from core.errors import Conflict, SnapscopeError
+from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, Rollback
+from core.errors import Conflict, SnapscopeError, Unsupported
 from core.journal import Journal
 from core.places import cache_dir
 from core.sweep import Receipt
@@ -484,3 +484,16 @@ def test_metadata_that_is_never_listed_is_held_all_the_same(change: Change, stag
         journal, _ = attempt(stage, change, Lies(behind=hidden(path)))
         finish(stage.root, change, journal)
         assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end), path
+
+
+def test_a_rollback_that_its_commit_would_refuse_makes_no_tag_first(stage: Stage) -> None:
+    """Other engines' writers take turns on an object store by a lock that is not known here."""
+    journal = stage.fresh()
+    table = lying_table(stage.root, Lies())
+    plan = table.preview(Rollback("tag:kept"), NOW)
+    assert any("was committed by another engine" in each for each in plan.warnings)
+    before = ground.disk(stage.root)
+    with pytest.raises(Unsupported, match="take turns"):
+        apply(table, plan, settle_s=0, journal=journal)
+    assert ground.disk(stage.root) == before
+    assert journal.runs() == []

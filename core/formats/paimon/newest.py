@@ -120,23 +120,37 @@ def refuse_indexed(store: Store, previous: Snapshot) -> None:
 
 
 def refuse_unlocked(store: Store, head: Head) -> None:
-    """`Unsupported` where another engine's writers have been at work on an object store: they look whether an id is
-    free and then write it, under their catalog's lock, which is not known here; either could replace the other's."""
-    if store.is_local or store.protocol == "memory":
+    """`Unsupported` by `unlocked`."""
+    if has_own_creates(store):
         return
     paths = [layout.reference(head.branch, layout.SNAPSHOT, n) for n in snapshot_ids(store, head.branch)]
+    snapshots = []
     for path, content in store.read_many(paths).items():
         if isinstance(content, NotFound):
             continue  # expired since the listing
         if isinstance(content, SnapscopeError):
             raise content
-        found = heads.document(content, path)
-        if (writer := found.get("writerVersion")) != documents.WRITER:
-            raise Unsupported(
+        snapshots.append(heads.snapshot_of(None, content, path))
+    if error := unlocked(store, head.branch, snapshots):
+        raise error
+
+
+def has_own_creates(store: Store) -> bool:
+    """Whether every engine's writers create snapshots exclusively there."""
+    return store.is_local or store.protocol == "memory"
+
+
+def unlocked(store: Store, branch: str, snapshots: Iterable[Snapshot]) -> Unsupported | None:
+    """The error where another engine's writers have been at work on an object store: they look whether an id is free
+    and then write it, under their catalog's lock, which is not known here; either could replace the other's."""
+    for found in () if has_own_creates(store) else snapshots:
+        if (writer := found.fields.get("writerVersion")) != documents.WRITER:
+            return Unsupported(
                 "Snapshot {id} was committed by another engine ({writer}), whose writers take turns by their "
                 "catalog's lock on an object store; that lock is not known here.",
-                id=found.get("id"),
-                writer=writer or found.get("commitUser"),
-                path=path,
+                id=found.id,
+                writer=writer or found.commit_user,
+                path=layout.reference(branch, layout.SNAPSHOT, found.id),
                 remedy="Write to this table with its own engine.",
             )
+    return None
