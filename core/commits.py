@@ -122,7 +122,12 @@ def _commit(table: Table, judged: Callable[[Heads], Edit]) -> list[str]:
     """Commit what `judged` answers for the references of now; what was written, nothing where nothing is to be done."""
     for _ in range(ATTEMPTS):
         heads = table.heads()
-        edit = judged(heads)
+        try:
+            edit = judged(heads)
+        except Corrupt:
+            if table.heads().references == heads.references:
+                raise
+            continue  # what others have removed meanwhile is no damage
         if not edit.removes and not edit.sets:
             return []
         if (path := _format(table).commit(heads, edit)) is not None:

@@ -146,7 +146,7 @@ def _spared(table: Table, change: Change, run: Run, removes: Sequence[tuple[str,
     waiting = frozenset(path for path, _ in removes[begin:])
     if not waiting:
         return frozenset(path for path, _ in removes)
-    again = table.preview(_of_what_is_left(change, heads), run.plan["now_ms"], table.history(heads))
+    again = table.preview(_of_what_is_left(change, heads), run.plan["now_ms"], table.lasting(heads))
     return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again.removes})
 
 

@@ -318,12 +318,9 @@ def _history(table: Table, look: Callable[[], Heads], heads: Heads) -> History:
     """Who holds what by these references; by newer ones where what could not be read has gone: others expire, too."""
     for _ in range(ATTEMPTS):
         history = table.history(heads)
-        unread = [history.holders[position].path for position in history.incomplete]
-        if not unread:
+        if table.newer(history) is None:
             return history
-        heads, before = look(), heads
-        if any(heads.references.get(path) == before.references.get(path) for path in unread):
-            return history
+        heads = look()
     raise Conflict("Others kept removing points while they were read.", remedy="Resume when it is calmer.")
 
 

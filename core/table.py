@@ -6,6 +6,7 @@ The calls of the command line and of the dashboard both end here.
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
@@ -27,7 +28,7 @@ from core.changes import (
     ReplaceTag,
     leaves_changelogs,
 )
-from core.errors import Invalid, NotFound, Unsupported
+from core.errors import Conflict, Invalid, NotFound, Unsupported
 from core.formats import Format
 from core.formats.iceberg import catalog as catalogs
 from core.formats.iceberg import heads as iceberg_heads
@@ -35,7 +36,7 @@ from core.formats.iceberg.commit import read_current
 from core.formats.iceberg.metadata import parse
 from core.formats.iceberg.places import normal
 from core.formats.iceberg.table import IcebergTable
-from core.formats.paimon import autotag, beside, ends, lines, native, newest, orphans
+from core.formats.paimon import autotag, beside, ends, layout, lines, native, newest, orphans
 from core.formats.paimon import heads as paimon_heads
 from core.formats.paimon import history as paimon_history
 from core.formats.paimon.axis import has_changelogs
@@ -49,6 +50,8 @@ from core.store import LOCAL, Store
 from core.told import told
 
 Progress = Callable[[int, int], None]
+ATTEMPTS = 20
+_EXPIRING_S = (0.05, 0.1, 0.15)
 
 
 @dataclass(frozen=True)
@@ -79,19 +82,39 @@ class Table:
     ) -> History:
         """Who holds what. `progress` is told (manifests read, manifests to read).
 
-        Given no heads, a table that is changed while it is read is read again, up to three times.
+        Given no heads, a table that is changed while it is read is read again: see `lasting`.
         `changelogs` makes room for long-lived changelogs that a plan would leave behind.
         """
-        seen, attempts = heads or self.heads(), 3
-        while True:
-            attempts -= 1
-            history = self._history(seen, progress, changelogs)
-            if heads is not None or not history.incomplete or not attempts:
+        if heads is not None:
+            return self._history(heads, progress, changelogs)
+        return self.lasting(self.heads(), progress, changelogs=changelogs)
+
+    def lasting(self, heads: Heads, progress: Progress | None = None, *, changelogs: bool = False) -> History:
+        """Who holds what by these references; by newer ones where what cannot be read has gone: others expire, too."""
+        for _ in range(ATTEMPTS):
+            history = self._history(heads, progress, changelogs)
+            newer = self.newer(history)
+            if newer is None:
                 return history
-            again = self.heads(patience_s=0.5)
-            if again.references == seen.references:
-                return history
-            seen = again
+            heads = newer
+        raise Conflict("Others kept removing points while they were read.", remedy="Try again.")
+
+    def newer(self, history: History) -> Heads | None:
+        """The references of now, where some that could not be read in full are no longer as they were; else None.
+
+        Paimon expires oldest first and deletes a snapshot after its manifests: of the first ones one looks again.
+        """
+        unread = {history.holders[position].path for position in history.incomplete}
+        first = {layout.reference(line.branch, layout.SNAPSHOT, line.earliest.id) for line in history.heads.lines
+                 if line.earliest is not None}  # fmt: skip
+        for pause_s in (0.0, *(_EXPIRING_S if not self.own and unread & first else ())):
+            if not unread:
+                return None
+            time.sleep(pause_s)
+            now = self.heads(patience_s=0.5)
+            if any(now.references.get(path) != history.heads.references.get(path) for path in unread):
+                return now
+        return None
 
     def _history(self, heads: Heads, progress: Progress | None, changelogs: bool) -> History:
         if self.own:

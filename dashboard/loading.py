@@ -167,6 +167,11 @@ def history(seen: Heads, progress: Progress | None = None) -> History:
     return _histories.get(key) or _histories.put(key, _table(seen.location).history(seen, progress))
 
 
+def has_moved_on(read: History) -> bool:
+    """Has what could not be read of a history gone meanwhile, because others expire?"""
+    return bool(read.incomplete) and _table(read.heads.location).newer(read) is not None
+
+
 def kept_facts(seen: Heads, now_ms: int) -> TableFacts | None:
     """What Home says of exactly these references, if it was read before, in this language, and judged about now."""
     found = _facts.get((fingerprint(seen), language.chosen()))

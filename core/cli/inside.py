@@ -48,9 +48,8 @@ def _opened(args: Args) -> tuple[Table, History, AsOf]:
     if args.at is not None and args.point is not None:
         raise Invalid(f"Two points were named, {args.point} and {args.at}.", remedy="Name one.")
     table = open_table(args.table)
-    heads = table.heads()
-    point = resolve(heads, args.at or args.point or "latest", args.branch)
-    history = table.history(heads)
+    history = table.history()
+    point = resolve(history.heads, args.at or args.point or "latest", args.branch)
     history.require(point.point)
     return table, history, point
 

@@ -139,9 +139,9 @@ def _point(args: Args, default: str | None = None) -> str:
 
 def files(args: Args) -> Answer:
     table = open_table(args.table)
-    heads = table.heads()
+    history = table.history()
+    heads = history.heads
     point = resolve(heads, _point(args, "latest"), args.branch)
-    history = table.history(heads)
     found = answers.files(history, point)
     last = ("content", "deletes") if heads.format == "iceberg" else ("bucket", "level")
     rows = [
@@ -173,9 +173,8 @@ def as_of(args: Args) -> Answer:
 
 def diff(args: Args) -> Answer:
     table = open_table(args.table)
-    heads = table.heads()
-    a, b = (resolved(table, heads, point, args.branch) for point in (args.a, args.b))
-    history = table.history(heads)
+    history = table.history()
+    a, b = (resolved(table, history.heads, point, args.branch) for point in (args.a, args.b))
     found = compare(history, a, b)
     document = answers.diff(found)
     total = found.summary
@@ -238,7 +237,7 @@ _ENDS = {
 def holders(args: Args) -> Answer:
     table = open_table(args.table)
     heads, _ = _line(table, args.branch)  # a file is of the whole table; a branch that is not there is a mistake
-    history, now_ms = table.history(heads), _now_ms(args)
+    history, now_ms = table.lasting(heads), _now_ms(args)
     found = course(history, find(history, args.path, table.store.relative), now_ms)
     life = found.life
     lines = [f"{life.path}: {life.kind}, {'unknown size' if life.bytes is None else size(life.bytes)}."]

@@ -252,6 +252,8 @@ def read_history(heads: Heads) -> History:
 
     found = loading.history(heads, progress)
     slot.empty()
+    if loading.has_moved_on(found):
+        st.rerun()  # by the references of now: what others removed while it was read is no damage
     return found
 
 
