@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.journal import Journal
+from core.journal import DONE, Journal
 
 PLAN = {"change": {"names": ["v"]}, "fingerprint": "f"}
 
@@ -25,7 +25,8 @@ class Ground:
 
     def begin(self) -> None:
         """There are earlier runs; what is kept of them is the older copy."""
-        Journal(self.path).start("/another/table", "DeleteTags", PLAN, (), ())
+        journal = Journal(self.path)
+        journal.add(journal.start("/another/table", "DeleteTags", PLAN, (), ()), DONE, {})
         self.older = self.path.read_bytes()
 
     def attack(self, how: str) -> None:

@@ -86,8 +86,11 @@ OF_PLACES: Mapping[str, str] = {
         "这块磁盘不支持硬链接（{strerror}），因此无法在其上独占创建文件。"
     ),
     "There is no directory {relative}.": "没有目录 {relative}。",
-    "Files cannot be created exclusively on {protocol!r} stores, so nothing was written.": (
-        "在 {protocol!r} 存储上无法独占创建文件，因此没有写入任何东西。"
+    "Files cannot be created exclusively on {protocol!r} stores.": "在 {protocol!r} 存储上无法独占创建文件。",
+    "Files cannot be deleted on {protocol!r} stores.": "在 {protocol!r} 存储上无法删除文件。",
+    "The store lists this file, and reading it says that there is none.": "存储列出了这个文件，读取时却说没有它。",
+    "If it was deleted just now, wait until the store no longer lists it; else restore it.": (
+        "如果它刚被删除，请等到存储不再列出它；否则请恢复它。"
     ),
     "{location} holds no table: neither Paimon's schema/schema-<N> nor Iceberg's metadata/*.metadata.json.": (
         "{location} 不是表：既没有 Paimon 的 schema/schema-<N>，也没有 Iceberg 的 metadata/*.metadata.json。"

@@ -5,6 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 OF_RUNS: Mapping[str, str] = {
+    "{why} Nothing was changed.": "{why}未作任何修改。",
+    "{why} So the plan can be shown, and not be run here: use the table's own engine.": (
+        "{why}因此计划可以查看，但不能在这里执行：请使用表自己的引擎。"
+    ),
+    "The journal is not the one that run {run} was written to: {why}. No further file was deleted.": (
+        "日志已不是执行 {run} 所写的那一份：{why}。没有再删除任何文件。"
+    ),
+    "Put the journal back as it was, then: snapscope resume {run}. If it is lost, what went stays gone, and snapscope "
+    "orphans finds what the run left.": (
+        "请把日志恢复原样，然后运行 snapscope resume {run}。如果日志已丢失，删掉的不会回来；"
+        "snapscope orphans 能找出这次执行留下的文件。"
+    ),
+    "it is gone": "它不见了",
+    "another file stands in its place": "它的位置上是另一个文件",
+    "it does not know the run": "它不知道这次执行",
+    "entry {number} is no longer in it": "其中已没有条目 {number}",
+    "Journal entry {number} is of run {run}, which no entry before it started.": (
+        "日志条目 {number} 属于执行 {run}，而之前没有条目开始过它。"
+    ),
     "The table says gc.enabled = false: its files may belong to another table too, so nothing may expire.": (
         "表设置了 gc.enabled = false：它的文件可能也属于另一张表，因此什么都不能过期。"
     ),

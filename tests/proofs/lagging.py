@@ -1,0 +1,113 @@
+"""A store whose listings and reads disagree, answers to writes that are lost, a journal that is lost or replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import tempfile
+from collections import Counter
+from pathlib import Path
+from unittest import mock
+from zlib import crc32
+
+from core import absence, sweep
+from core.errors import SnapscopeError
+from core.journal import Journal
+from tests.apply import ground, test_lying_store
+from tests.apply.journal_attacks import ATTACKS, Ground
+from tests.apply.lying import Lies, lying_table
+from tests.apply.test_lying_store import CHANGES, Stage, hidden
+
+CLAIM = (
+    "Whatever a store lists and does not let read, or lets read and does not list, whichever answer to a write is "
+    "lost, and however the journal is lost during a run, no point that stays loses a file; put right, the rest of the "
+    "way leads where a clean run leads"
+)
+CASES = 3
+WAYS = (
+    "listed and never found",
+    "listed and found late",
+    "found and never listed",
+    "answers to writes lost",
+    "journal",
+)
+
+
+def prove(seed: int) -> dict[str, int]:
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="snapscope-lagging-") as folder, contextlib.ExitStack() as patches:
+        places = {"SNAPSCOPE_STATE": f"{folder}/state", "SNAPSCOPE_CACHE": f"{folder}/cache"}
+        patches.enter_context(mock.patch.dict(os.environ, places))
+        patches.enter_context(mock.patch.object(absence, "PATIENCE_S", 0.1))
+        patches.enter_context(mock.patch.object(sweep, "BATCH", 3))
+        return dict(_prove(chance, Path(folder)))
+
+
+def _prove(chance: random.Random, folder: Path) -> Counter[str]:
+    stage, counts = test_lying_store.made(folder), Counter[str]()
+    name = chance.choice(sorted(CHANGES))
+    end, documents, _ = test_lying_store.end_of_a_clean_run(stage, CHANGES[name])
+    for _ in range(CASES):
+        way = chance.choice(WAYS)
+        if way == "journal":
+            how = chance.choice(sorted(ATTACKS))
+            journal, is_refused = _attacked(stage, name, how, chance)
+        else:
+            how = way
+            journal, receipt = test_lying_store.attempt(stage, CHANGES[name], _lies(chance, way, stage))
+            is_refused = receipt is None
+        counts[way] += 1
+        counts["refusals"] += is_refused
+        test_lying_store.finish(stage.root, CHANGES[name], journal)
+        assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end), (name, how)
+        journal.verify()
+    return counts
+
+
+def _lies(chance: random.Random, way: str, stage: Stage) -> Lies:
+    metadata = sorted(path for path in ground.disk(stage.good) if "bucket-" not in path and "T" not in Path(path).name)
+    path = chance.choice(metadata)
+    match way:
+        case "listed, never found":
+            return Lies(how="absent", picks=lambda call, at, times: (call, at) == ("cat_file", path))
+        case "listed, found late":
+            reads = chance.randrange(1, 4)
+            return Lies(how="absent", picks=lambda call, at, times: (call, at) == ("cat_file", path) and times < reads)
+        case "found, never listed":  # what nothing names cannot be known of by anybody who lists
+            named = [each for each in metadata if each.startswith(("manifest/", "statistics/", "snapshot/", "schema/"))]
+            return Lies(behind=hidden(chance.choice(named)))
+        case _:
+            often = chance.choice((2, 3, 5))
+            writes = ("pipe_file", "rm_file")
+            return Lies(how="half", picks=lambda call, at, _: call in writes and crc32(at.encode()) % often == 0)
+
+
+def _attacked(stage: Stage, name: str, how: str, chance: random.Random) -> tuple[Journal, bool]:
+    stage.fresh()
+    attacked = Ground(stage.journals / f"state-{stage.tries}" / "journal.sqlite")
+    attacked.begin()
+    table, batch, batches = lying_table(stage.root, Lies()), chance.randrange(3), 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal batches
+        batches += 1
+        if batches == batch:
+            attacked.attack(how)
+
+    def settled() -> None:
+        if not batch:
+            attacked.attack(how)
+
+    is_refused = False
+    plan = table.preview(CHANGES[name], test_lying_store.NOW)
+    with ground.while_settling(settled):
+        try:
+            test_lying_store.apply(table, plan, settle_s=0, progress=progress, journal=Journal(attacked.path))
+        except SnapscopeError:
+            is_refused = True
+    assert is_refused == bool(attacked.kept), (name, how, batch)
+    assert ground.broken(stage.root) == []
+    if is_refused:
+        attacked.put_back()
+    return Journal(attacked.path), is_refused
