@@ -307,9 +307,8 @@ def finished(table: Table, run: str, fingerprint: str, tag: NewTag, journal: Jou
 
 def verify(table: Table, tag: NewTag) -> None:
     """The tagged view is there in full: its metadata reads and every file it needs has its size. Else the tag goes."""
-    history = table.lasting(agreed(table))
     try:
-        missing = table.missing_files(history, tag.point)
+        missing = table.missing_files(table.lasting(agreed(table)), tag.point)
         if missing:
             raise Corrupt(
                 "{missing} of the point are not there, so the tag could not protect it and was withdrawn.",
