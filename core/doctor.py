@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from core.errors import SnapscopeError
 from core.formats.iceberg import catalog as catalogs
@@ -42,6 +43,7 @@ STORES: Mapping[str, tuple[str, str]] = {  # protocols: the package that speaks 
     "oss://": ("ossfs", "oss"),
 }
 PATIENCE_S = 20.0
+SPARK_PATIENCE_S = 300.0  # a connector may have to be fetched first
 LEAST_FREE = 1_000_000_000  # bytes below which a journal or a cache may soon find no room
 
 
@@ -82,22 +84,20 @@ def of_group(group: str, places: Sequence[str] = ()) -> tuple[Finding, ...]:
 
 def spark() -> tuple[Finding, ...]:
     """Starts Spark, asks it one question, and loads the connectors that are configured: a matter of seconds."""
-    from core.spark import connector, session
+    from core.spark import connector, session, sql
 
     started = time.monotonic()
     try:
-        running = session.get()
-        row = running.sql("select 1 as one").collect()[0]
-        java = running._jvm.System.getProperty("java.version")  # type: ignore[union-attr]
+        row, spark, java = sql.lasting(lambda running, _: _answers(running), timeout_s=SPARK_PATIENCE_S)
     except Exception as error:  # noqa: BLE001 - the JVM, py4j and Spark raise what they like: it is what was found
         remedy = getattr(error, "remedy", "") or told("Look at the Java above; the log is in the state directory.")
         return (Finding("engine", "spark started", PROBLEM, session.said(error), remedy),)
     took = f"{time.monotonic() - started:.1f} s"
-    answered = told("Spark {spark} on Java {java} answered in {took}", spark=running.version, java=java, took=took)
+    answered = told("Spark {spark} on Java {java} answered in {took}", spark=spark, java=java, took=took)
     found = [Finding("engine", "spark started", OK, answered)]
-    assert row.one == 1
+    assert row == 1
     try:
-        names = connector.known(running)
+        names = sql.lasting(lambda running, _: connector.known(running), timeout_s=SPARK_PATIENCE_S)
     except SnapscopeError as error:
         return (*found, Finding("engine", "connectors loaded", PROBLEM, error.message, error.remedy or ""))
     if connector.configured():
@@ -105,6 +105,12 @@ def spark() -> tuple[Finding, ...]:
         level, text = (OK if names else PROBLEM), ", ".join(names.values()) or told("none of them is one")
         found.append(Finding("engine", "connectors loaded", level, text, remedy))
     return tuple(found)
+
+
+def _answers(running: Any) -> tuple[int, str, str]:
+    """What Spark makes of a question, its version and its Java's."""
+    row = running.sql("select 1 as one").collect()[0]
+    return row.one, running.version, running._jvm.System.getProperty("java.version")
 
 
 # what is installed ----------------------------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 Laws:
 - The JVM lives no longer than this process: its standard input is our pipe, and it ends when the pipe breaks.
 - Nothing of it reaches the terminal or the current directory: its output goes to a log file.
+- A JVM whose memory is used up ends at once (`OUT_OF_MEMORY`): one that goes on has lost threads it cannot do without,
+  and answers nobody.
+- What it leaves on disk stands in a directory of its own, which goes when it does, however it ended.
 - Settings may hold credentials: they pass through a private file, never the command line, which every user can read.
 
 Why not pyspark's own launcher: it is a shell script that demands the JVM module `jdk.incubator.vector`, which the
@@ -18,6 +21,7 @@ import logging
 import os
 import re
 import shlex
+import shutil
 import signal
 import struct
 import subprocess
@@ -37,11 +41,13 @@ from core.errors import Unsupported
 from core.told import both, told
 
 LOGS_KEPT = 10
-PATIENCE_S = 15.0  # for an orderly exit, in which Spark removes its temporary files
+PATIENCE_S = 5.0  # for an orderly exit
+OUT_OF_MEMORY = 3  # the exit status of -XX:+ExitOnOutOfMemoryError
 
 _DIED = 'Exception in thread "main"'  # in which the gateway would have said its port
 
 _log = logging.getLogger(__name__)
+_scratch: dict[int, Path] = {}  # where a JVM of that id has its temporary files
 
 _OPENED = (
     "java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util java.util.concurrent "
@@ -71,18 +77,20 @@ def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: floa
     """
     work.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = _new_log(work)
+    scratch = Path(tempfile.mkdtemp(prefix="snapscope-spark-"))
     with tempfile.TemporaryDirectory(prefix="snapscope-") as private:  # readable by us alone
         properties, told = Path(private) / "spark.properties", Path(private) / "gateway"
         properties.write_text("".join(f"{_escaped(k)}={_escaped(v)}\n" for k, v in settings.items()), encoding="utf-8")
         with log.open("wb") as output:
             process = subprocess.Popen(
-                _command(java, settings, properties, work),
+                _command(java, settings, properties, work, scratch),
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,
                 env=_environment(settings, told),
                 start_new_session=True,  # a Ctrl-C in the terminal is ours to handle
             )
+        _scratch[process.pid] = scratch
         try:
             port, secret = _wait(process, told, deadline_s, log)
         except BaseException:
@@ -118,23 +126,24 @@ def connect(gateway: Gateway) -> SparkSession:
             signal.signal(signal.SIGINT, before)  # SparkContext puts a handler of its own there
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Ends the JVM and makes pyspark forget it, so that another can be started. Never waits for a running query."""
+def end(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> None:
+    """Ends the JVM and makes pyspark forget it, so that another can be started. Never waits for a running query, nor
+    asks the JVM anything: it is gone before pyspark hears of it."""
     from pyspark.core.context import SparkContext
 
+    kill(process, patience_s)
     pyspark_globals: Any = SparkContext
     context = pyspark_globals._active_spark_context
     if context is not None and context._accumulatorServer is not None:
         context._accumulatorServer.shutdown()
     if pyspark_globals._gateway is not None:
-        with contextlib.suppress(Py4JError):  # the JVM may have ended first
+        with contextlib.suppress(Py4JError, OSError):  # nobody listens
             pyspark_globals._gateway.shutdown()
     with pyspark_globals._lock:
         pyspark_globals._gateway = pyspark_globals._jvm = pyspark_globals._active_spark_context = None
     if context is not None:
         context._jsc = None  # how pyspark itself marks a stopped context
     SparkSession._instantiatedSession = SparkSession._activeSession = None
-    kill(process)
 
 
 def kill(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> None:
@@ -146,13 +155,16 @@ def kill(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> No
         process.wait(patience_s)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # the system ends it once a disk answers: not ours to wait
+            process.wait(PATIENCE_S)
+    if (scratch := _scratch.pop(process.pid, None)) is not None:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 # ------------------------------------------------------------------------------------------------------------ the JVM
 
 
-def _command(java: Path, settings: Mapping[str, str], properties: Path, work: Path) -> list[str]:
+def _command(java: Path, settings: Mapping[str, str], properties: Path, work: Path, scratch: Path) -> list[str]:
     home = Path(pyspark.__file__).parent
     classpath = [settings.get("spark.driver.extraClassPath", ""), str(home / "jars" / "*")]
     if not is_local(settings):
@@ -166,6 +178,8 @@ def _command(java: Path, settings: Mapping[str, str], properties: Path, work: Pa
         f"-Xmx{_memory(settings['spark.driver.memory'])}",
         *(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if fast_start else ["-XX:+UseG1GC"]),
         f"-XX:ErrorFile={work}/hs_err_%p.log",
+        "-XX:+ExitOnOutOfMemoryError",
+        f"-Djava.io.tmpdir={scratch}",
         "-XX:+IgnoreUnrecognizedVMOptions",
         *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
         "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",

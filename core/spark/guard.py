@@ -60,7 +60,9 @@ def check(session: SparkSession, sql: str, views: Collection[str]) -> CheckedPla
         _Judge(names).statement(plans.read(session, plan, analyzed=False))
         frame = _frame(session, plan)
         analyzed: Any = frame._jdf.queryExecution().analyzed()
-        reads = _check_analyzed(plans.read(session, analyzed, analyzed=True), names)
+        nodes = plans.read(session, analyzed, analyzed=True)
+        reads = _check_analyzed(nodes, names)
+        _check_rows(nodes)
     except _Refused as refused:
         raise Invalid("The query was refused: {refused}.", refused=refused.args[0], remedy=remedy) from None
     except RecursionError:
@@ -340,3 +342,14 @@ def _check_analyzed(node: Any, views: frozenset[str]) -> frozenset[str]:
     if not name.startswith(allowed.ANALYZED_PACKAGES):
         raise _Refused(told("{words} reads outside the opened tables", words=_words(name)))
     return _check_analyzed(parts, views)
+
+
+def _check_rows(node: Any) -> None:
+    """Refuses what makes more rows out of nothing than anybody reads."""
+    try:
+        sizes.check_rows(node)
+    except sizes.TooManyRows as error:
+        made, most = error.args[0], sizes.MOST_ROWS
+        raise _Refused(
+            told("it makes up to {made:,.0f} rows out of nothing, {most:,} are allowed", made=made, most=most)
+        ) from None

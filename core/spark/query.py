@@ -7,7 +7,6 @@ reached by the statement.
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -106,7 +105,6 @@ def query(
     allowed or fails.
     """
     history = history or table.history()
-    query_id = query_id or str(uuid.uuid4())
     point, second, earlier = (
         lost.resolved(table, history.heads, each, branch) if each else None for each in (at, before, since)
     )
@@ -118,23 +116,26 @@ def query(
             remedy=told("Ask {engines}.", engines=" or ".join(connector.ENGINES)),
         )
     guard.glance(statement, views(table.name, has_before=second is not None))
-    asked = (table, statement, point, second, earlier, row_cap, timeout_s, query_id, on_progress, history, engine)
+    asked = (table, statement, point, second, earlier, row_cap, history, engine)
     points = [each for each in (point, second, earlier) if each]
     with lost.explained(table, history, points, by_name=engine == connector.CONNECTOR):
-        return sql.lasting(lambda spark: _query(spark, *asked))
+        return sql.lasting(
+            lambda spark, run: _query(spark, run, *asked),
+            timeout_s=timeout_s,
+            query_id=query_id,
+            on_progress=on_progress,
+        )
 
 
 def _query(
     spark: SparkSession,
+    run: sql.Run,
     table: Table,
     statement: str,
     at: AsOf,
     before: AsOf | None,
     since: AsOf | None,
     row_cap: int,
-    timeout_s: float,
-    query_id: str,
-    on_progress: Callable[[int, int], None] | None,
     history: History,
     engine: str,
 ) -> QueryAnswer:
@@ -174,14 +175,7 @@ def _query(
                 found.frame.createOrReplaceTempView(types.quoted(name))
         return guard.check(spark, statement, known).frame
 
-    answer = sql.answer(
-        spark,
-        make,
-        row_cap=row_cap,
-        timeout_s=timeout_s,
-        query_id=query_id,
-        on_progress=on_progress,
-    )
+    answer = run.answer(make, row_cap=row_cap)
     sizes = [each.bytes_read for each in read]
     return QueryAnswer(
         table=answer.table,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -87,21 +86,17 @@ def row_diff(
     `query_id` names the run for `sql.cancel`. Raises what reading either point raises, `Unsupported` for columns whose
     types cannot be compared, `Invalid` for a time-out and a cancel, `NotFound` for a point that went meanwhile.
     """
-    id = query_id or str(uuid.uuid4())
     with lost.explained(table, history, (a, b)):
-        return sql.lasting(lambda spark: _row_diff(spark, table, history, a, b, limit, timeout_s, id, on_progress))
+        return sql.lasting(
+            lambda spark, run: _row_diff(spark, run, table, history, a, b, limit),
+            timeout_s=timeout_s,
+            query_id=query_id,
+            on_progress=on_progress,
+        )
 
 
 def _row_diff(
-    spark: SparkSession,
-    table: Table,
-    history: History,
-    a: AsOf,
-    b: AsOf,
-    limit: int,
-    timeout_s: float,
-    query_id: str,
-    on_progress: Callable[[int, int], None] | None,
+    spark: SparkSession, run: sql.Run, table: Table, history: History, a: AsOf, b: AsOf, limit: int
 ) -> RowDiff:
     started = time.monotonic()
     made: list[tuple[Compared, DataFrame]] = []
@@ -117,12 +112,8 @@ def _row_diff(
         counted |= {SAME: F.sum("same"), "doubled": F.sum(F.col("doubled").cast("long"))}
         return kept.agg(*(F.coalesce(sum_, F.lit(0)).alias(name) for name, sum_ in counted.items()))
 
-    def run(make: Callable[[], DataFrame], cap: int) -> sql.Answer:
-        left = timeout_s - (time.monotonic() - started)
-        return sql.answer(spark, make, row_cap=cap, timeout_s=left, on_progress=on_progress, query_id=query_id)
-
     try:
-        (total,) = run(totals, 1).table.to_pylist()
+        (total,) = run.answer(totals, row_cap=1).table.to_pylist()
         ((found, kept),) = made
         if total["doubled"]:
             raise Corrupt(
@@ -130,7 +121,7 @@ def _row_diff(
                 doubled=counted(total["doubled"], "{count} primary key", "{count} primary keys"),
                 path=table.location,
             )
-        rows = run(lambda: found.in_order(kept.where(F.col("kind") != SAME)), limit)
+        rows = run.answer(lambda: found.in_order(kept.where(F.col("kind") != SAME)), row_cap=limit)
     finally:
         with contextlib.suppress(Py4JError):  # Spark itself has ended, and nothing is kept
             for _, each in made:

@@ -4,11 +4,14 @@ Laws:
 - Importing this module starts nothing. `get()` starts Spark once; every later call answers with the same session.
 - A local Spark listens on 127.0.0.1 alone; Spark is classic, never Connect (core/spark/guard.py reads its parser).
 - No exit of this process leaves a JVM behind (core/spark/gateway.py).
+- `kill` asks the JVM nothing: one that is out of memory or collects garbage all day answers nobody. Nor is the JVM
+  asked for anything while the lock is held, so a JVM that hangs holds up only who asked it.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import logging
 import os
@@ -34,16 +37,17 @@ from core.spark.java import JavaFound, java_home
 __all__ = [
     "LOCKED",
     "JavaFound",
-    "end",
+    "Spark",
     "environment_settings",
     "get",
     "is_local",
     "isolated",
     "java_home",
+    "kill",
     "said",
+    "spark",
     "stop",
     "warm_up",
-    "was_ended",
 ]
 
 START_DEADLINE_S = 120.0
@@ -61,23 +65,31 @@ LOCKED: Mapping[str, str] = {
 
 _log = logging.getLogger(__name__)
 _lock = threading.RLock()
-_running: _Running | None = None
+_running: Spark | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
+@dataclass(slots=True, eq=False)
+class Spark:
+    """A Spark of this process: its first session, its JVM, and whether it was `kill` that ended it."""
+
     session: SparkSession
     process: subprocess.Popen[bytes]
     settings: Mapping[str, str]
+    was_killed: bool = False
 
-    def alive(self) -> bool:
-        if self.process.poll() is not None:
-            return False
+    def ran_out_of_memory(self, patience_s: float) -> bool:
+        """Whether its JVM has ended so, or does within that time: its connections break a moment before it is gone."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(patience_s)
+        return self.process.returncode == gateway.OUT_OF_MEMORY
+
+    def has_stopped(self) -> bool:
+        """Whether it takes no work any more although its JVM is there. Asks the JVM."""
         try:
             context: Any = self.session.sparkContext._jsc
-            return context is not None and not context.sc().isStopped()
-        except Py4JError:
-            return False
+            return context is None or bool(context.sc().isStopped())
+        except (Py4JError, OSError):
+            return True
 
 
 def get(settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -88,11 +100,19 @@ def get(settings: Mapping[str, str] | None = None) -> SparkSession:
     not start (the message names the log), Conflict where another Spark runs in this process or this one runs with
     other settings.
     """
+    while (found := spark(settings)).has_stopped():
+        _forget(found, gateway.PATIENCE_S)
+    return found.session
+
+
+def spark(settings: Mapping[str, str] | None = None) -> Spark:
+    """As `get`, without asking the JVM whether it takes work."""
     global _running
     with _lock:
-        if _running is not None and not _running.alive():
-            _log.warning("Spark has ended by itself (exit status %s) and is started anew", _running.process.poll())
-            stop()
+        if _running is not None and (status := _running.process.poll()) is not None:
+            if not _running.was_killed:
+                _log.warning("Spark has ended by itself (exit status %s) and is started anew", status)
+            _forget(_running, 0)
         if _running is None:
             _running = _start(_merged(settings))
         elif settings is not None and _merged(settings) != _running.settings:
@@ -100,7 +120,7 @@ def get(settings: Mapping[str, str] | None = None) -> SparkSession:
                 "Spark is already running in this process with other settings.",
                 remedy="Stop it first, or give the settings at its first use.",
             )
-        return _running.session
+        return _running
 
 
 def isolated() -> SparkSession:
@@ -110,23 +130,25 @@ def isolated() -> SparkSession:
 
 def stop() -> None:
     """Ends Spark and its JVM; does nothing where none runs. `get()` starts a new one afterwards."""
-    global _running
     with _lock:
         if _running is not None:
-            ended, _running = _running, None
-            gateway.end(ended.process)
+            _forget(_running, gateway.PATIENCE_S)
 
 
-def end(session: SparkSession) -> None:
-    """Ends the Spark this session belongs to, if it is the one that runs; `get()` starts a new one afterwards."""
+def kill(ended: Spark) -> None:
+    """Ends a Spark at once, from outside; `get()` starts a new one afterwards."""
+    ended.was_killed = True
+    ended.process.kill()
+    _forget(ended, 0)
+
+
+def _forget(ended: Spark, patience_s: float) -> None:
+    """Ends it, if it is the one that runs. The JVM has `patience_s` to end by itself."""
+    global _running
     with _lock:
-        if _running is not None and _running.session.sparkContext is session.sparkContext:
-            stop()
-
-
-def was_ended(session: SparkSession) -> bool:
-    """Whether the Spark this session belongs to was ended by this process."""
-    return session.sparkContext._jsc is None
+        if _running is ended:
+            _running = None
+            gateway.end(ended.process, patience_s)
 
 
 def is_local(session: SparkSession) -> bool:
@@ -238,7 +260,7 @@ def _complete(asked: Mapping[str, str]) -> dict[str, str]:
         "spark.master": f"local[{cores}]",
         "spark.driver.memory": "2g",
         "spark.driver.maxResultSize": "512m",
-        "spark.executor.killOnFatalError.depth": "0",  # a task out of memory ends its query, not the whole process
+        "spark.executor.killOnFatalError.depth": "0",  # what Spark itself finds too large ends its query alone
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.catalogImplementation": "in-memory",
@@ -261,7 +283,7 @@ def _work_dir() -> Path:
     return state_dir() / "spark"
 
 
-def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> _Running:
+def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Spark:
     from pyspark.core.context import SparkContext
 
     if getattr(SparkContext, "_gateway", None) is not None:
@@ -273,16 +295,21 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> _R
     # Workers run this very Python, not what the PATH calls python3.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     link = gateway.launch(java_home().path, settings, private(_work_dir()), deadline_s)
+    late = threading.Timer(deadline_s, link.process.kill)  # what hangs in a JVM that hangs ends with it
+    late.daemon = True
+    late.start()
     try:
-        return _Running(gateway.connect(link), link.process, dict(asked))
+        return Spark(gateway.connect(link), link.process, dict(asked))
     except BaseException as error:
-        gateway.end(link.process)
+        gateway.end(link.process, 0)
         if not isinstance(error, Exception):
             raise
         where = settings["spark.master"]
         raise Unsupported(
             "Spark could not open a session on {where}. {said}", where=where, said=said(error), path=str(link.log)
         ) from error
+    finally:
+        late.cancel()
 
 
 def _at_exit() -> None:

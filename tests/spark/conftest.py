@@ -29,8 +29,10 @@ def own(spark: SparkSession) -> SparkSession:
 
 @pytest.fixture(scope="session")
 def shop(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
-    """A session with `t` and `t_before` (two contents of one table, read from files), and a view nobody opened."""
+    """A session with `t` and `t_before` (two contents of one table, read from files), `many` rows whose number no text
+    tells, and a view nobody opened."""
     session = spark.newSession()
+    session.range(100_000_000).createOrReplaceTempView("many")
     directory: Path = tmp_path_factory.mktemp("shop")
     columns = "id long, day date, city string, qty int, price decimal(10,2), tags array<string>, note string"
     now = """VALUES

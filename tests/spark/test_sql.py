@@ -18,8 +18,8 @@ from pyspark.sql import SparkSession
 from core.errors import Conflict, Corrupt, Invalid
 from core.spark import guard, sql
 
-OPEN = {"t", "t_before"}
-ENDLESS = "SELECT sum(a.id * b.id) FROM range(100000000) a, range(100000000) b"
+OPEN = {"t", "t_before", "many"}
+ENDLESS = "SELECT sum(a.id * b.id) FROM many a, many b"
 
 
 def lines(answer: sql.Answer) -> list[tuple[Any, ...]]:
@@ -43,7 +43,7 @@ def test_truncated_is_decided_by_one_row_more(shop: SparkSession, cap: int, rows
 
 
 def test_a_cap_spares_the_work(shop: SparkSession) -> None:
-    answer = sql.run(shop, "SELECT a.id FROM range(1000000) a, range(1000000) b", OPEN, row_cap=10, timeout_s=300)
+    answer = sql.run(shop, "SELECT a.id FROM many a, many b", OPEN, row_cap=10, timeout_s=300)
     assert (answer.table.num_rows, answer.truncated) == (10, True)
 
 
@@ -129,8 +129,6 @@ def test_views_over_python_code_can_be_asked(own: SparkSession) -> None:
             "NULL instead (line 1, position 8).",
         ),
         ("SELECT CAST(city AS int) FROM t", "cannot be cast to"),
-        ("SELECT sum(size(sequence(0, id))) FROM range(1000000000, 1000000001)", "more memory than Spark has"),
-        ("SELECT size(sequence(0, shiftleft(1, 30)))", "more memory than Spark has"),
     ],
 )
 def test_failures_are_one_sentence_of_sparks_own(shop: SparkSession, query: str, says: str) -> None:

@@ -115,6 +115,9 @@ OF_QUERIES: Mapping[str, str] = {
     "{name} would make up to {bulk:,.0f} elements, {largest_bulk:,} are allowed": (
         "{name} 会生成多达 {bulk:,.0f} 个元素，最多允许 {largest_bulk:,} 个"
     ),
+    "it makes up to {made:,.0f} rows out of nothing, {most:,} are allowed": (
+        "它会凭空生成多达 {made:,.0f} 行，最多允许 {most:,} 行"
+    ),
     "GROUP BY asks for {groupings:,} grouping sets, {most_groupings:,} are allowed": (
         "GROUP BY 要求 {groupings:,} 个分组集，最多允许 {most_groupings:,} 个"
     ),
@@ -359,6 +362,9 @@ OF_QUERIES: Mapping[str, str] = {
     "Spark's process ended while the query ran.": "查询执行期间 Spark 进程结束了。",
     "Ask again: a new one is started.": "请重新查询：会启动一个新的进程。",
     "The query needs more memory than Spark has.": "查询所需的内存超过了 Spark 所有的。",
+    "Spark ran out of memory and ended: this query or one that ran beside it needs more.": (
+        "Spark 内存耗尽而结束：此查询或同时执行的另一查询需要更多内存。"
+    ),
     "Ask for fewer rows or columns, or give Spark more with spark.driver.memory.": (
         "请少查一些行或列，或用 spark.driver.memory 给 Spark 更多内存。"
     ),
