@@ -1,22 +1,23 @@
 """The only door to files: a directory tree on any fsspec file system, with errors that never turn into "absent".
 
 Law: only a `FileNotFoundError` about the very path asked for means "not there" (`NotFound`); a refusal, a time-out
-or a half answer is `Corrupt`. Nothing is cached here. All paths are relative to the root and may not leave it.
+or a half answer is `Corrupt`, and so is silence (core/patience.py). Nothing is cached here. All paths are relative to
+the root and may not leave it.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import fsspec
 import fsspec.asyn
 
-from core import disk, urls
+from core import disk, patience, urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.told import Told, told
 
@@ -26,6 +27,7 @@ _READERS = 16
 _PLACES = told("Give a path or an fsspec URL.")
 _OTHERWISE = told("Make this change with the table's own engine.")
 _LISTING_ATTEMPTS = 5
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Store:
         given = {"use_listings_cache": False, "skip_instance_cache": True, **(options or {})}
         try:
             if "://" in location:
-                fs, root = fsspec.core.url_to_fs(location, **given)
+                fs, root = patience.alone(location, lambda: fsspec.core.url_to_fs(location, **given))
             else:  # a plain path is itself: `::` in it is no chain of file systems
                 fs = fsspec.filesystem("file", **given)
                 root = fs._strip_protocol(location)
@@ -67,6 +69,8 @@ class Store:
                 error=error,
                 remedy="Install the fsspec package of that protocol (s3fs, gcsfs, adlfs, ossfs).",
             ) from error
+        except SnapscopeError:
+            raise
         except Exception as error:  # some connect, or open an archive, and raise what they like
             raise self._unreadable(location, error) from error
         self._fs = fs
@@ -128,7 +132,7 @@ class Store:
         path = self.full(relative)
         for _ in range(_LISTING_ATTEMPTS):
             try:
-                found = self._fs.ls(path, detail=True)
+                found = self._asked(lambda: self._fs.ls(path, detail=True))
             except FileNotFoundError as error:
                 # An entry that vanished while the directory was being listed raises the same error.
                 if not self._is_there(path):
@@ -137,6 +141,8 @@ class Store:
                         "There is no directory {relative}.", relative=relative or self.location, path=path
                     ) from error
                 continue
+            except SnapscopeError:
+                raise
             except Exception as error:
                 raise self._unreadable(path, error) from error
             if len(found) == 1 and found[0]["name"].rstrip("/") == path and found[0]["type"] != "directory":
@@ -165,10 +171,12 @@ class Store:
         """A whole file. `NotFound` if absent, `Corrupt` if it cannot be read."""
         path = self.full(relative)
         try:
-            data = _read_local(path) if self.is_local else self._fs.cat_file(path)
+            data = self._asked(lambda: disk.read(path) if self.is_local else self._fs.cat_file(path))
         except FileNotFoundError as error:
             self._refuse_link(path)
             raise NotFound("There is no file {relative}.", relative=relative, path=path) from error
+        except SnapscopeError:
+            raise
         except Exception as error:
             raise self._unreadable(path, error) from error
         return bytes(data)
@@ -182,10 +190,19 @@ class Store:
             except SnapscopeError as error:
                 return error
 
-        if self.protocol in (*LOCAL, "memory") or len(relatives) < 2:
+        if not self._may_be_silent or len(relatives) < 2:
             return {relative: one(relative) for relative in relatives}
-        with ThreadPoolExecutor(_READERS) as pool:
-            return dict(zip(relatives, pool.map(one, relatives), strict=True))
+        waiting = iter(relatives)
+        answers: dict[str, bytes | SnapscopeError] = {}
+
+        def several() -> None:
+            for relative in waiting:  # one iterator for all of them
+                answers[relative] = one(relative)
+
+        readers = [patience.begin(self.location, math.inf, several) for _ in range(min(_READERS, len(relatives)))]
+        for reader in readers:
+            patience.calling(reader.answer)
+        return {relative: answers[relative] for relative in relatives}
 
     def size(self, relative: str) -> int | None:
         """Bytes of one file, None if it is absent. A whole URL names a file elsewhere (an external path)."""
@@ -193,10 +210,12 @@ class Store:
             return other[0].size(other[1])
         path = self.full(relative)
         try:
-            size = self._fs.info(path)["size"]
+            size = self._asked(lambda: self._fs.info(path))["size"]
         except FileNotFoundError:
             self._refuse_link(path)
             return None
+        except SnapscopeError:
+            raise
         except Exception as error:
             raise self._unreadable(path, error) from error
         return None if size is None else int(size)
@@ -304,11 +323,23 @@ class Store:
 
     # ---------------------------------------------------------------------------------------------------------
 
+    @property
+    def _may_be_silent(self) -> bool:
+        """Whether calls leave this machine: each is made in a thread that may be left behind. A disk's are not, as that
+        costs more than they do; whoever reads several tables has a thread for each."""
+        return self.protocol not in (*LOCAL, "memory")
+
+    def _asked(self, call: Callable[[], T]) -> T:
+        """One call of the file system, in its time."""
+        return patience.alone(self.location, call) if self._may_be_silent else patience.calling(call)
+
     def _is_there(self, path: str) -> bool:
         try:
-            self._fs.info(path)
+            self._asked(lambda: self._fs.info(path))
         except FileNotFoundError:
             return False
+        except SnapscopeError:
+            raise
         except Exception as error:
             raise self._unreadable(path, error) from error
         return True
@@ -371,9 +402,3 @@ def _modified_s(info: Mapping[str, Any]) -> float | None:
         if isinstance(value, dt.datetime) and value.tzinfo is not None:
             return value.timestamp()
     return None
-
-
-def _read_local(path: str) -> bytes:
-    """As the file system would, in a third of its time: a page reads thousands of small files."""
-    with open(path, "rb", buffering=0) as file:
-        return file.read()

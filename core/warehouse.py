@@ -5,11 +5,13 @@ Paimon's stand in `<warehouse>/<database>.db/<table>`, Iceberg's there, in `<dat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
+from typing import TypeVar
 
-from core import stories
+from core import patience, stories
 from core.errors import NotFound, SnapscopeError
 from core.formats.iceberg import catalog as catalogs
 from core.formats.iceberg import heads as iceberg_heads
@@ -19,6 +21,7 @@ from core.store import Store
 from core.stories import Story
 from core.told import told
 
+T = TypeVar("T")
 DEMO_MARKER = ".snapscope-demo"
 
 
@@ -48,7 +51,13 @@ class Warehouse:
 
 def list_tables(location: str) -> Warehouse:
     """List a warehouse, one database directory, or a single table named by its own path or its metadata.json; or a
-    catalog, a namespace of it or all catalogs (`iceberg://`): see `core.formats.iceberg.catalog`."""
+    catalog, a namespace of it or all catalogs (`iceberg://`): see `core.formats.iceberg.catalog`.
+
+    `Corrupt` where its store does not answer in time; a table that does not is among the problems."""
+    return patience.within(location, patience.call_s(), lambda: _listed(location))
+
+
+def _listed(location: str) -> Warehouse:
     if catalogs.is_name(location):
         return _of_catalogs(location)
     if iceberg_heads.is_metadata(location.rstrip("/").rpartition("/")[2]):
@@ -131,31 +140,43 @@ def _pinned(location: str) -> Warehouse:
 def _list_iceberg(store: Store, directory: str, base: str, tables: list[TableRef], problems: list[Problem]) -> None:
     """Iceberg tables at the top of a warehouse, or in a database directory without `.db`. One listing a directory."""
     try:
-        inner = [entry.name for entry in store.ls(directory) if entry.is_dir and not entry.name.startswith((".", "_"))]
-        if iceberg_heads.DIRECTORY in inner and iceberg_heads.is_table(store.at(directory)):
+        found = _answer(store, directory, lambda: store.ls(directory))
+        inner = [entry.name for entry in found if entry.is_dir and not entry.name.startswith((".", "_"))]
+        if iceberg_heads.DIRECTORY in inner and _is_iceberg(store, directory):
             tables.append(TableRef("", directory, f"{base}/{directory}", "iceberg"))
             return
-        tables += [
-            TableRef(directory, name, f"{base}/{directory}/{name}", "iceberg")
-            for name in inner
-            if iceberg_heads.is_table(store.at(f"{directory}/{name}"))
-        ]
     except SnapscopeError as error:
         problems.append(Problem(directory, told("a directory that can be listed"), error.message))
+        return
+    for name in inner:
+        try:
+            if _is_iceberg(store, f"{directory}/{name}"):
+                tables.append(TableRef(directory, name, f"{base}/{directory}/{name}", "iceberg"))
+        except SnapscopeError as error:
+            problems.append(Problem(f"{directory}/{name}", told("a directory that can be listed"), error.message))
+
+
+def _is_iceberg(store: Store, directory: str) -> bool:
+    return _answer(store, directory, lambda: iceberg_heads.is_table(store.at(directory)))
+
+
+def _answer(store: Store, directory: str, work: Callable[[], T]) -> T:
+    """What is asked of one directory among others, in its own time."""
+    return patience.within(store.full(directory), patience.TABLE_S, work, 1)
 
 
 def _list_database(store: Store, directory: str, base: str, tables: list[TableRef], problems: list[Problem]) -> None:
     location = f"{base}/{directory}".rstrip("/")
     database = location.rsplit("/", 1)[-1].removesuffix(".db")
     try:
-        entries = store.ls(directory)
+        entries = _answer(store, directory, lambda: store.ls(directory))
     except SnapscopeError as error:
         problems.append(Problem(directory or base, told("a database directory that can be listed"), error.message))
         return
     for entry in entries:
         inner = f"{directory}/{entry.name}".lstrip("/")
         try:
-            if entry.is_dir and (of := format_of(store.at(inner))):
+            if entry.is_dir and (of := _answer(store, inner, partial(format_of, store.at(inner)))):
                 tables.append(TableRef(database, entry.name, f"{location}/{entry.name}", of))
         except SnapscopeError as error:
             problems.append(Problem(inner, told("a table directory that can be listed"), error.message))

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import pyarrow as pa
 import streamlit as st
 
-from core import contents
+from core import contents, patience
 from core import forecast as forecasting
 from core import warehouse as warehouses
 from core.asof import AsOf
@@ -37,7 +37,9 @@ Progress = Callable[[int, int], None]
 V = TypeVar("V")
 
 LISTING_TTL_S = 5
+TOLD_S = 0.1  # how often it is told how far a history is
 OTHERS_TTL_S = 60  # of places that are not the open one: a catalog may be slow, or not there at all
+KEPT_TABLES = 64
 KEPT_HISTORIES = 8
 KEPT_PLANS = 64
 KEPT_FACTS = 2_000
@@ -73,20 +75,36 @@ def places(named: tuple[str, ...]) -> tuple[str, ...]:
     return warehouses.places(named)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _table(location: str) -> Table:
-    """An open table: its store and the immutable files it has decoded. It holds no answers."""
-    return open_table(location)
-
-
 def table(location: str) -> Table:
     """The table at a location; see `heads` for whether it is still there."""
-    return _table(location)
+    return _tables.get(location) or patience.within(location, patience.call_s(), lambda: _opened(location))
+
+
+def _opened(location: str) -> Table:
+    """An open table: its store and the immutable files it has decoded. It holds no answers."""
+    return _tables.get(location) or _tables.put(location, open_table(location))
 
 
 def heads(ref: TableRef) -> Heads:
-    """Every reference, read now. `NotFound` if the table that was there has gone."""
-    found = _table(ref.location).heads()
+    """Every reference, read now. `NotFound` if the table that was there has gone, `Corrupt` if its store is silent."""
+    return _there(ref, patience.within(ref.location, patience.call_s(), lambda: _opened(ref.location).heads()))
+
+
+class Reading:
+    """References of one table among others, being read: it may take its time without the others waiting for it."""
+
+    def __init__(self, ref: TableRef) -> None:
+        self._ref = ref
+        self._waiting = patience.begin(ref.location, patience.TABLE_S, lambda: _opened(ref.location).heads(), 1)
+
+    def wait(self, seconds: float) -> bool:
+        return self._waiting.wait(seconds)
+
+    def heads(self) -> Heads:
+        return _there(self._ref, self._waiting.answer())
+
+
+def _there(ref: TableRef, found: Heads) -> Heads:
     if not found.main.schemas and not any(each.kind == "schema" for each in found.main.unreadable):
         forget_listings()
         raise NotFound(words.moved(ref.title), path=ref.location, remedy=words.MOVED_NEXT)
@@ -98,7 +116,7 @@ def forget_listings() -> None:
     warehouse.clear()
     _listed.clear()
     places.clear()
-    _table.clear()
+    _tables.clear()
 
 
 def find(listing: Warehouse, title: str) -> TableRef:
@@ -135,6 +153,10 @@ class Shelf(Generic[V]):
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
     def put(self, key: object, value: V) -> V:
         with self._lock:
             self._kept[key] = value
@@ -144,6 +166,7 @@ class Shelf(Generic[V]):
         return value
 
 
+_tables: Shelf[Table] = Shelf(KEPT_TABLES)
 _histories: Shelf[History] = Shelf(KEPT_HISTORIES)
 _plans: Shelf[Plan] = Shelf(KEPT_PLANS)
 _forecasts: Shelf[tuple[Forecast | None]] = Shelf(KEPT_HISTORIES)
@@ -164,7 +187,26 @@ def kept_history(seen: Heads) -> History | None:
 def history(seen: Heads, progress: Progress | None = None) -> History:
     """The history of exactly these references, built if need be."""
     key = fingerprint(seen)
-    return _histories.get(key) or _histories.put(key, _table(seen.location).history(seen, progress))
+    return _histories.get(key) or _histories.put(key, _read(seen, progress))
+
+
+def _read(seen: Heads, progress: Progress | None) -> History:
+    """Read in a thread that may be left behind; `progress` draws, so it is told in this one, and may end it all."""
+    opened, told, ended = table(seen.location), list[tuple[int, int]](), threading.Event()
+
+    def tell(done: int, total: int) -> None:
+        told[:] = [(done, total)]
+        if ended.is_set():
+            raise InterruptedError
+
+    waiting = patience.begin(seen.location, patience.call_s(), lambda: opened.history(seen, tell))
+    try:
+        while not waiting.wait(TOLD_S):
+            if progress is not None and told:
+                progress(*told[-1])
+    finally:
+        ended.set()
+    return waiting.outcome()
 
 
 def has_moved_on(read: History) -> bool:
@@ -189,7 +231,7 @@ def facts(seen: Heads, now_ms: int, progress: Progress | None = None) -> TableFa
 def plan(known: History, change: Change, now_ms: int) -> Plan:
     """The plan of a change at a moment; the same question is answered once."""
     key = (fingerprint(known.heads), change, now_ms)
-    return _plans.get(key) or _plans.put(key, _table(known.heads.location).preview(change, now_ms, known))
+    return _plans.get(key) or _plans.put(key, table(known.heads.location).preview(change, now_ms, known))
 
 
 def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:
@@ -197,7 +239,7 @@ def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:
     key = (fingerprint(known.heads), now_ms, branch)
     found = _forecasts.get(key)
     if found is None:
-        found = _forecasts.put(key, (forecasting.forecast(_table(known.heads.location), known, now_ms, branch),))
+        found = _forecasts.put(key, (forecasting.forecast(table(known.heads.location), known, now_ms, branch),))
     return found[0]
 
 
@@ -211,7 +253,7 @@ def native(known: History, shown: Plan) -> tuple[str, ...]:
     """Where the engine's own deletion differs from a plan, in sentences; answered once."""
     found = _natives.get(shown.fingerprint)
     if found is None:
-        found = _natives.put(shown.fingerprint, _table(known.heads.location).native(shown, known))
+        found = _natives.put(shown.fingerprint, table(known.heads.location).native(shown, known))
     return found
 
 
@@ -239,7 +281,7 @@ def _inside(known: History, point: AsOf, manifest: str | None) -> pa.Table:
     key = (fingerprint(known.heads), point.point, manifest)
     found = _entries.get(key)
     if found is None:
-        at = _table(known.heads.location)
+        at = table(known.heads.location)
         is_all = manifest is None
         asked = contents.manifests(at, known, point) if is_all else contents.entries(at, known, point, str(manifest))
         found = _entries.put(key, asked)
@@ -249,12 +291,12 @@ def _inside(known: History, point: AsOf, manifest: str | None) -> pa.Table:
 def statistics(known: History, point: AsOf, chosen: pa.Table, what: str) -> tuple[Bounds, ...]:
     """What manifests say of columns in some files of a point; `what` tells these files apart from others of it."""
     key = (fingerprint(known.heads), point.point, what)
-    at = _table(known.heads.location)
+    at = table(known.heads.location)
     return _bounds.get(key) or _bounds.put(key, contents.statistics(at, known, point, chosen))
 
 
 def health(known: History, point: AsOf) -> Health:
     """Figures of a point's files."""
     key = (fingerprint(known.heads), point.point)
-    at = _table(known.heads.location)
+    at = table(known.heads.location)
     return _healths.get(key) or _healths.put(key, contents.health(at, known, point))

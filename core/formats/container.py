@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core import disk, patience
 from core.errors import Corrupt, Unsupported
 from core.told import told
 
@@ -36,8 +37,7 @@ def frame(path: str) -> Frame:
     The decoder answers a cut-off file with the rows it could read; here a file must end with a whole block.
     """
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = patience.calling(lambda: disk.read(path))
     except FileNotFoundError as error:
         raise Corrupt(
             "The file is named by the table's metadata but does not exist.",

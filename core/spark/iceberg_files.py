@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 
+from core import disk
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.iceberg import puffin, types
 from core.formats.iceberg.places import Place, normals
@@ -118,7 +119,7 @@ def _missing(path: str) -> NotFound:
 def local(place: Place, path: str) -> str:
     """A file's full path on the local disk."""
     store, inside = _opened(place, path)
-    return store.full(inside)
+    return disk.refuse_special(store.full(inside))
 
 
 def _opened(place: Place, path: str) -> tuple[Store, str]:
@@ -131,7 +132,7 @@ def _opened(place: Place, path: str) -> tuple[Store, str]:
 def _source(place: Place, path: str) -> Any:
     """What to decode: a local file by its path, so that only what is needed is read."""
     store, inside = _opened(place, path)
-    return store.full(inside) if store.is_local else pa.BufferReader(store.read(inside))
+    return disk.refuse_special(store.full(inside)) if store.is_local else pa.BufferReader(store.read(inside))
 
 
 # columns ----------------------------------------------------------------------------------------------------------
@@ -259,7 +260,9 @@ def _vector(place: Place, where: Sequence[Any]) -> Ints:
     if not store.is_local:
         return puffin.deleted(store.read(inside)[offset : offset + size], count, path)
     try:
-        with open(store.full(inside), "rb") as file:  # which may hold the vectors of a thousand files
+        with open(
+            disk.refuse_special(store.full(inside)), "rb"
+        ) as file:  # which may hold the vectors of a thousand files
             file.seek(offset)
             return puffin.deleted(file.read(size), count, path)
     except FileNotFoundError as error:

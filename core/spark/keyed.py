@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
+from core import disk
 from core.errors import Corrupt, Unsupported
 from core.formats.paimon import binary_row, deletion_vectors, layout, types
 from core.formats.paimon.details import FileKey, Range, Vector, keys_of
@@ -321,9 +322,9 @@ def _deleted(store: Store, vector: Sequence[Any] | None) -> Any:
 def _source(store: Store, path: str) -> bytes | str:
     """What to decode: a local file by its path, so that only what is needed is read."""
     if path.startswith("file:"):
-        return "/" + path.removeprefix("file:").lstrip("/")
+        return disk.refuse_special("/" + path.removeprefix("file:").lstrip("/"))
     if ":" in path.split("/", 1)[0] or path.startswith("/"):
         raise Unsupported(
             told("The data file {path} lies on another store, which cannot be read yet.", path=path), path=path
         )
-    return store.full(path) if store.is_local else store.read(path)
+    return disk.refuse_special(store.full(path)) if store.is_local else store.read(path)

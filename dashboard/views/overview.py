@@ -24,6 +24,7 @@ PAGE_SIZE = 50
 FEW = 8  # so many tables are all watched
 SHOWN = 12  # lines of what ends soon and of what to mind
 REDRAW_S = 0.2
+ASIDE_S = 0.5  # a table that takes longer is waited for after the others
 
 
 @dataclass
@@ -69,10 +70,25 @@ def draw(place: Place) -> None:
         st.html(markup.panel_title(words.ENDS_SOON))
         ends = st.container(key="home.ends", gap=None)
     found = Read()
-    for ref, slot in zip(shown, slots, strict=True):
+
+    def fill(ref: TableRef, slot: DeltaGenerator, reading: loading.Reading) -> None:
         is_watched = ref.location in stars or len(tables) <= FEW
-        _fill(ref, slot, place, visit if is_watched else None, found, told, len(shown))
+        _fill(ref, slot, reading, place, visit if is_watched else None, found, told, len(shown))
         tiles.html(home.tiles(len(listing.tables), found.facts))
+
+    late: list[tuple[TableRef, DeltaGenerator, loading.Reading]] = []
+    for ref, slot in zip(shown, slots, strict=True):
+        try:
+            reading = loading.Reading(ref)
+            if not reading.wait(ASIDE_S):  # the others are read first
+                late.append((ref, slot, reading))
+                continue
+        except SnapscopeError as error:
+            slot.html(markup.note("problem", str(error)))
+            continue
+        fill(ref, slot, reading)
+    for ref, slot, reading in late:
+        fill(ref, slot, reading)
     with notes:
         _notes(found)
     with ends:
@@ -144,6 +160,7 @@ def _star(location: str, is_on: bool) -> None:
 def _fill(
     ref: TableRef,
     slot: DeltaGenerator,
+    reading: loading.Reading,
     place: Place,
     visit: visits.Visit | None,
     found: Read,
@@ -161,7 +178,7 @@ def _fill(
             told.html(markup.note("info", text))
 
     try:
-        heads = loading.heads(ref)
+        heads = reading.heads()
         facts = loading.kept_facts(heads, place.now_ms)
         if facts is None:
             slot.html(home.line(home.table_facts(heads), place.zone, place.now_ms))

@@ -285,7 +285,7 @@ def test_what_a_store_refuses_is_corrupt_and_never_empty(
 
     for verb in ("ls", "info", "cat_file", "rm_file"):
         monkeypatch.setattr(store._fs, verb, fail)
-    monkeypatch.setattr("core.store._read_local", fail)
+    monkeypatch.setattr("core.disk.read", fail)
     for ask in (store.ls, store.ls_if_there, store.read, store.size, store.delete):
         with pytest.raises(Corrupt, match=type(error).__name__) as caught:
             ask("f")

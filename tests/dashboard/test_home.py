@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import re
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from core import desk, stories
+from core import desk, disk, patience, stories
 from core.errors import Corrupt
 from core.table import open_table
 from core.units import wall_clock
@@ -209,3 +211,40 @@ def test_a_demo_asks_what_happened_and_says_the_way_and_the_answer(
     assert "stories cannot be read" in open_page("overview", tmp_path).text
     for none in (b"", b'{"created_ms": 1, "questions": []}'):
         assert stories.read(none, str(marker)) == ()
+
+
+def drawn(page: Page) -> list[str]:
+    return [str(each.proto.body) for each in page.test.get("html")]
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a dead disk"])
+def test_one_table_that_hangs_leaves_home_to_the_others(
+    tables: dict[str, TableBuilder], open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Its own line says so; the others are read meanwhile, and its own page says so too, in time."""
+    hung, over, read = tables["t0"].root, threading.Event(), disk.read
+    monkeypatch.setattr(patience, "TABLE_S", 1.0)
+    monkeypatch.setenv(patience.VARIABLE, "1")
+    if kind == "a pipe":
+        (hung / "snapshot/snapshot-1").unlink()
+        os.mkfifo(hung / "snapshot/snapshot-1")
+    else:
+
+        def hang(path: str) -> bytes:
+            if path.startswith(f"{hung}/"):
+                over.wait(60)
+            return read(path)
+
+        monkeypatch.setattr(disk, "read", hang)
+    try:
+        page = home(open_page, tables)
+        said = "found a named pipe" if kind == "a pipe" else "did not answer within 1 s"
+        assert said in page.text
+        whole = [
+            each for each in drawn(page) if each.startswith('<div class="snap-row"><span>1</span>') and "…" not in each
+        ]
+        assert len(whole) == len(tables) - 1
+        page = open_page("timeline", tables["t0"].root.parents[1], table="shop.t0")
+        assert said in page.text
+    finally:
+        over.set()

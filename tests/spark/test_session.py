@@ -142,7 +142,7 @@ def test_a_cluster_is_respected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert settings["spark.ui.enabled"] == "true"
     assert "spark.driver.host" not in settings
     assert "spark.driver.bindAddress" not in settings
-    command = gateway._command(Path("java"), settings, tmp_path, tmp_path)
+    command = gateway._command(Path("java"), settings, tmp_path, tmp_path, tmp_path)
     assert command[2].endswith(os.pathsep + "/etc/hadoop")
     assert "-Xmx4096m" in command
     assert "SPARK_LOCAL_IP" not in set(gateway._environment(settings, tmp_path)) - set(os.environ)

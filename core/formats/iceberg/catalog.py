@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+from core import patience
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats import Edit, Unknown
 from core.formats.iceberg import commit, edits, packed, rest
@@ -344,7 +345,8 @@ def _store_io(*_: object, **__: object) -> Any:
 def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
     """Whatever a client raises becomes one of our errors, without the secrets of its configuration."""
     try:
-        yield
+        with patience.asking():
+            yield
     except SnapscopeError:
         raise
     except ImportError as error:

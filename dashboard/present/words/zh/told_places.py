@@ -55,6 +55,21 @@ OF_PLACES: Mapping[str, str] = {
     "The store could not write this file: {error}.": "存储无法写入该文件：{error}。",
     "Check space and access, then try again.": "请检查空间和访问权限，然后重试。",
     "The store could not answer for this path: {error}.": "存储无法回答这个路径：{error}。",
+    "The store did not answer within {seconds:g} s.": "存储在 {seconds:g} 秒内没有应答。",
+    "The store has not answered an earlier reader yet.": "存储尚未应答先前的读取。",
+    "Check the mount or the connection, then try again; nothing was changed.": (
+        "请检查挂载或连接，然后重试；没有任何更改。"
+    ),
+    "{variable}={text} is no number of seconds between 0 and 86,400.": (
+        "{variable}={text} 不是 0 到 86,400 之间的秒数。"
+    ),
+    "Write {variable}=60, or unset it.": "请写 {variable}=60，或取消设置。",
+    "A file was expected here, found {found}; it was not read.": "此处应为文件，却是{found}；没有读取它。",
+    "a named pipe": "命名管道",
+    "a socket": "套接字",
+    "a device": "设备",
+    "something else": "其他东西",
+    "Move it away, or put back the file that belongs there.": "请移走它，或放回本应在此的文件。",
     "Check access and connection, then try again; nothing was changed.": (
         "请检查访问权限和连接，然后重试；未作任何修改。"
     ),

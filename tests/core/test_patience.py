@@ -1,0 +1,262 @@
+"""Nobody waits for ever: pipes and devices in the place of files, disks that are gone, servers that are silent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+
+from core import cli, disk, patience
+from core.errors import Corrupt, Invalid, NotFound
+from core.formats import container
+from core.store import Store
+from core.table import open_table
+from core.warehouse import list_tables
+from tests.builders import TableBuilder
+from tests.places import ROOT
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(patience.VARIABLE, "0.4")
+    monkeypatch.setattr(patience, "TABLE_S", 0.4)
+
+
+@pytest.fixture
+def gone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """As a mount whose server is gone: whatever reads below the places given never comes back, until the test ends."""
+    places: list[str] = []
+    over, read = threading.Event(), disk.read
+    local: Any = fsspec.get_filesystem_class("file")
+    ls = local.ls
+
+    def hang(path: str) -> None:
+        if any(f"{path}/".startswith(f"{place}/") for place in places):
+            over.wait(120)
+
+    def slow_read(path: str) -> bytes:
+        hang(path)
+        return read(path)
+
+    def slow_ls(self: Any, path: str, *given: Any, **more: Any) -> Any:
+        hang(path)
+        return ls(self, path, *given, **more)
+
+    monkeypatch.setattr(disk, "read", slow_read)
+    monkeypatch.setattr(local, "ls", slow_ls)
+    yield lambda path: places.append(str(path))
+    over.set()
+    until(lambda: not patience.stuck())
+
+
+def until(condition: Any) -> None:
+    ends = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+
+
+def table(root: Path) -> TableBuilder:
+    made = TableBuilder(root)
+    made.commit([made.file(1_000, rows=10)])
+    return made
+
+
+# what is no file -----------------------------------------------------------------------------------------------------
+
+
+def special(path: Path, kind: str) -> None:
+    path.unlink(missing_ok=True)
+    match kind:
+        case "a named pipe":
+            os.mkfifo(path)
+        case "a device":
+            path.symlink_to("/dev/zero")
+        case "a socket":
+            with closing(socket.socket(socket.AF_UNIX)) as own, pytest.MonkeyPatch.context() as patch:
+                patch.chdir(path.parent)  # its path may not be long
+                own.bind(path.name)
+
+
+KINDS = ("a named pipe", "a device", "a socket")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_is_named_and_not_waited_for(tmp_path: Path, kind: str) -> None:
+    special(tmp_path / "x", kind)
+    with pytest.raises(Corrupt, match=f"expected here, found {kind}") as refused:
+        Store(str(tmp_path)).read("x")
+    assert refused.value.path == str(tmp_path / "x")
+    with pytest.raises(Corrupt, match=f"found {kind}"):
+        container.frame(str(tmp_path / "x"))
+    with pytest.raises(Corrupt, match=f"found {kind}"):
+        disk.refuse_special(str(tmp_path / "x"))
+    with pytest.raises(Corrupt, match="found a file"):
+        Store(str(tmp_path)).ls("x")
+
+
+def test_files_directories_and_what_is_absent_are_as_before(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 70_000)
+    store = Store(str(tmp_path))
+    assert store.read("file") == b"x" * 70_000
+    with pytest.raises(NotFound):
+        store.read("nothing")
+    with pytest.raises(Corrupt, match="IsADirectoryError"):
+        Store(str(tmp_path.parent)).read(tmp_path.name)
+    assert disk.refuse_special(str(tmp_path / "nothing")) == str(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("where", ["snapshot/snapshot-1", "schema/schema-0", "tag/tag-a", "snapshot/LATEST"])
+def test_a_table_that_holds_one_is_read_as_far_as_may_be(tmp_path: Path, kind: str, where: str) -> None:
+    root = table(tmp_path / "w/db.db/t").root
+    (root / where).parent.mkdir(exist_ok=True)
+    special(root / where, kind)
+    heads = open_table(str(root)).heads()
+    line = heads.main
+    said = [each.problem.sentence() for each in line.unreadable] + [each.sentence() for each in line.warnings]
+    assert any(kind in each for each in said), said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_manifest_that_is_none_leaves_its_points_incomplete(tmp_path: Path, kind: str) -> None:
+    root = table(tmp_path / "t").root
+    for path in (root / "manifest").iterdir():
+        special(path, kind)
+    history = open_table(str(root)).history()
+    assert history.incomplete
+    assert any(kind in each.sentence() for each in history.problems)
+
+
+# who never answers ---------------------------------------------------------------------------------------------------
+
+
+def test_one_dead_table_costs_the_others_nothing(tmp_path: Path, gone: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in "abc":
+        table(tmp_path / "shop.db" / name)
+    gone(tmp_path / "shop.db" / "b")
+    began = time.monotonic()
+    found = list_tables(str(tmp_path))
+    assert [each.name for each in found.tables] == ["a", "c"]
+    (problem,) = found.problems
+    assert "did not answer within 0.4 s" in problem.sentence()
+    assert "shop.db/b" in problem.sentence()
+    assert time.monotonic() - began < 5
+    began = time.monotonic()
+    assert "has not answered an earlier reader" in list_tables(str(tmp_path)).problems[0].sentence()
+    assert time.monotonic() - began < 0.4  # nobody waits twice
+    assert cli.main(["tables", str(tmp_path)]) != 0
+    assert "shop.b" not in capsys.readouterr().out
+
+
+def test_a_dead_warehouse_is_given_up_and_asked_again(tmp_path: Path, gone: Any) -> None:
+    gone(tmp_path)
+    for _ in range(patience.MOST_STUCK):
+        with pytest.raises(Corrupt, match=r"did not answer within 0\.4 s"):
+            list_tables(str(tmp_path))
+    before = threading.active_count()
+    for _ in range(50):
+        with pytest.raises(Corrupt, match="has not answered an earlier reader yet"):
+            list_tables(str(tmp_path))
+    assert threading.active_count() == before
+    assert patience.stuck() == {str(tmp_path): patience.MOST_STUCK}
+
+
+def test_who_answers_again_is_read_again(tmp_path: Path) -> None:
+    go_on = threading.Event()
+    with pytest.raises(Corrupt):
+        patience.within("x", 0.1, lambda: patience.calling(lambda: go_on.wait(60)), 1)
+    with pytest.raises(Corrupt, match="earlier reader"):
+        patience.within("x", 0.1, lambda: 1, 1)
+    go_on.set()
+    until(lambda: not patience.stuck())
+    assert patience.within("x", 0.1, lambda: 1, 1) == 1
+
+
+def test_work_takes_its_time_and_only_calls_are_counted() -> None:
+    """A table with a hundred thousand files is slow to read and answers all the while."""
+
+    def work() -> int:
+        for _ in range(6):
+            patience.calling(lambda: time.sleep(0.1))
+            time.sleep(0.05)
+        time.sleep(0.5)
+        return 7
+
+    assert patience.within("x", 0.3, work) == 7
+
+
+def test_errors_come_through_as_they_are() -> None:
+    with pytest.raises(KeyError, match="own"):
+        patience.within("x", 1, lambda: {}["own"])
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "1e9"])
+def test_a_time_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv(patience.VARIABLE, text)
+    with pytest.raises(Invalid, match=f"{patience.VARIABLE}={text} is no number of seconds"):
+        patience.call_s()
+
+
+def test_a_server_that_is_silent_is_given_up(tmp_path: Path) -> None:
+    """It takes the connection and never says a word."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        store = Store(f"webhdfs://127.0.0.1:{server.getsockname()[1]}/warehouse")
+        asked = (store.ls, lambda: store.read("x"), lambda: store.size("x"))
+        for ask in asked:
+            began = time.monotonic()
+            with pytest.raises(Corrupt, match="did not answer within"):
+                ask()
+            assert time.monotonic() - began < 3
+        began = time.monotonic()
+        answers = store.read_many(["a", "b", "c"])
+        assert all(isinstance(each, Corrupt) for each in answers.values())
+        assert list(answers) == ["a", "b", "c"]
+        assert time.monotonic() - began < 3
+
+
+def test_the_process_ends_with_threads_that_are_stuck(tmp_path: Path) -> None:
+    script = """
+        import os, time
+        from core import patience
+        from core.errors import Corrupt
+        read, _ = os.pipe()
+        try:
+            patience.within("x", 0.1, lambda: patience.calling(lambda: os.read(read, 1)))
+        except Corrupt as error:
+            print(error.message)
+    """
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "The store did not answer within 0.1 s.\n"), done.stderr
+
+
+def test_the_command_line_ends_on_a_pipe(tmp_path: Path) -> None:
+    """The whole program, as it was found: one pipe in one table."""
+    root = table(tmp_path / "w/shop.db/a").root
+    shutil.copytree(root, root.parent / "b")
+    special(root / "schema/schema-0", "a named pipe")
+    said = {}
+    for name, command in {"tables": ["tables", str(tmp_path / "w")], "one": ["snapshots", str(root)]}.items():
+        said[name] = subprocess.run(
+            [sys.executable, "-c", "from core.cli import main; raise SystemExit(main())", *command],
+            cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert [line.split()[0] for line in said["tables"].stdout.splitlines()] == ["shop.a", "shop.b"]
+    assert "found a named pipe" in said["one"].stdout + said["one"].stderr
+    assert "Traceback" not in said["one"].stderr
