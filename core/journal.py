@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from core.cells import harmless
 from core.changes import KINDS, Change
 from core.errors import Corrupt, NotFound, SnapscopeError
 from core.places import JOURNAL, private_file, state_dir
@@ -332,7 +333,8 @@ class Journal:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")  # a carriage return would be escaped on its way to a terminal
         writer.writerow(["number", "run", "at_ms", "what", "detail", "hash"])
-        writer.writerows([*list(event.values())[:4], json.dumps(event["detail"]), event["hash"]] for event in events)
+        for event in events:
+            writer.writerow(map(harmless, [*list(event.values())[:4], json.dumps(event["detail"]), event["hash"]]))
         return out.getvalue()
 
 

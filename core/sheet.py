@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from core.cells import SAID, shortened
 from core.errors import Invalid
 from core.told import literal, told
 from core.units import printable
@@ -55,6 +56,10 @@ class Tag(str):
     """Finished HTML, not to be escaped again."""
 
 
+class Whole(str):
+    """A text that is no use without its end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Html:
     """Tags, and texts that are still to be said in a language and escaped."""
@@ -72,7 +77,10 @@ def html(*pieces: Piece) -> Html:
 
 def _text(value: str, speak: Speak) -> str:
     """Escaped text in which no character is invisible or turns the line around."""
-    return value if isinstance(value, Tag) else escape(printable(speak(value)))
+    if isinstance(value, Tag):
+        return value
+    said = speak(value)
+    return escape(printable(said if isinstance(value, Whole) else shortened(said, SAID)))
 
 
 def _in(tag: str, *pieces: Piece, kind: str = "") -> Html:
@@ -146,7 +154,7 @@ def note(value: str, kind: str = "warning") -> Html:
 
 
 def command(value: str) -> Html:
-    return _in("pre", value)
+    return _in("pre", Whole(value))
 
 
 def facts(pairs: Iterable[tuple[str, Piece]]) -> Html:

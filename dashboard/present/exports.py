@@ -1,34 +1,36 @@
-"""Tables as files to take away."""
+"""Tables as files to take away: whole, and harmless in a spreadsheet (core/cells.py)."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Collection
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from core.cells import harmless
 from dashboard.present import results
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
+def csv(frame: pd.DataFrame, digits: Collection[int] = ()) -> bytes:
+    """CSV in UTF-8. Numbers and moments stay what they are; whatever else is written as text is looked at.
 
-def csv(frame: pd.DataFrame) -> bytes:
-    """CSV in UTF-8. Text that a spreadsheet would run as a formula gets an apostrophe in front."""
-    safe = frame.rename(columns=_harmless)
-    for name in safe.columns:
-        if safe[name].dtype == object:
-            safe[name] = safe[name].map(_harmless)
+    `digits` are the places of columns whose texts are numbers, shown so to keep all their digits."""
+    safe = frame.rename(columns=harmless)
+    for place, of in enumerate(safe.dtypes):
+        is_plain = pd.api.types.is_numeric_dtype(of) or pd.api.types.is_datetime64_any_dtype(of)
+        if not is_plain and place not in digits:
+            column = safe.iloc[:, place]
+            texts = column.astype(str).where(column.notna()) if pd.api.types.is_timedelta64_dtype(of) else column
+            safe.isetitem(place, texts.astype(object).map(harmless, na_action="ignore").array)
     return safe.to_csv(index=False).encode()
 
 
 def rows_csv(table: pa.Table) -> bytes:
-    """The same of Arrow rows: of text alone, so that a negative decimal stays a number."""
-    shown = results.frame(table).rename(columns=_harmless)
-    for name, column in zip(shown.columns, table.columns, strict=True):
-        if not (pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)) and shown[name].dtype == object:
-            shown[name] = shown[name].map(_harmless)
-    return shown.to_csv(index=False).encode()
+    """The same of Arrow rows."""
+    exact = {at for at, of in enumerate(table.schema.types) if pa.types.is_integer(of) or pa.types.is_decimal(of)}
+    return csv(results.frame(table), exact)
 
 
 def parquet(table: pa.Table) -> bytes:
@@ -36,7 +38,3 @@ def parquet(table: pa.Table) -> bytes:
     sink = io.BytesIO()
     pq.write_table(table.rename_columns(results.distinct(table.column_names)), sink)
     return sink.getvalue()
-
-
-def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape as escaped
 
+from core import cells
 from dashboard.present import units, words
 from dashboard.present.palette import SIGNS
 
@@ -28,7 +29,7 @@ Piece = str | Html
 
 def escape(text: str) -> str:
     """Text as HTML; what the core says, in the language of the reader."""
-    return escaped(words.spoken(text))
+    return escaped(cells.shortened(words.spoken(text), cells.SAID))
 
 
 def _of(piece: Piece) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.cells import shortened
 from core.model import Heads, Schema
 from dashboard.present import examples, words
 
@@ -29,11 +30,11 @@ def draw(heads: Heads, schema: Schema, name: str, editor: str, *, has_before: bo
             "others": words.ALSO_TABLES,
             "columns": [
                 {
-                    "name": each.name,
+                    "name": shortened(each.name),
                     "written": each.written,
-                    "type": each.type,
+                    "type": shortened(each.type),
                     "marks": [words.COLUMN_MARKS[mark] for mark in each.marks],
-                    "comment": each.comment,
+                    "comment": each.comment and shortened(each.comment),
                 }
                 for each in examples.columns(heads, schema)
             ],

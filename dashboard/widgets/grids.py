@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.present import exports, markup, units, words
+from dashboard.present import exports, markup, results, units, words
 from dashboard.widgets.frame import hues
 
 SHOWN_ROWS = 5_000
@@ -30,7 +30,7 @@ def draw(
     tall: bool = False,
 ) -> None:
     """Show a table. `name` is the download's file name without its ending, `what` a plural for the notice."""
-    shown = frame.head(SHOWN_ROWS)
+    shown = results.brief(frame.head(SHOWN_ROWS))
     st.dataframe(
         _styled(shown),
         key=key,
@@ -77,7 +77,7 @@ def plain(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> None:
 def choose(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any], names: Iterable[object]) -> int | None:
     """A table of which one row can be chosen: its place, None while none is. `names` tell the rows apart, in order."""
     event = st.dataframe(
-        _styled(frame),
+        _styled(results.brief(frame)),
         key=named(key, names),
         hide_index=True,
         column_config=dict(columns),
@@ -112,7 +112,7 @@ def pick(
 
     numbers = {each for each in frame.columns if pd.api.types.is_integer_dtype(frame[each])}
     st.dataframe(
-        frame,
+        results.brief(frame),
         key=own,
         hide_index=True,
         column_config={

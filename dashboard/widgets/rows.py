@@ -19,7 +19,6 @@ from dashboard.widgets.frame import hues
 if TYPE_CHECKING:
     from core.spark.query import QueryAnswer
 
-PAGE_ROWS = 500
 _PAGE, _VIEW, _CHART = "query.page", "query.view", "query.chart"
 
 
@@ -98,10 +97,12 @@ def _downloads(table: pa.Table) -> None:
 def _rows(table: pa.Table, id: str, *, cut: bool) -> None:
     if st.session_state.get(f"{_PAGE}.of") != id:
         st.session_state[f"{_PAGE}.of"], st.session_state[_PAGE] = id, 0
-    last = (table.num_rows - 1) // PAGE_ROWS
+    rows = results.page_rows(table.num_columns)
+    last = (table.num_rows - 1) // rows
     page = min(int(st.session_state[_PAGE]), last)
-    part = table.slice(page * PAGE_ROWS, PAGE_ROWS)
-    shown = results.frame(part)
+    part = table.slice(page * rows, rows)
+    most = results.most_shown(part.num_rows, part.num_columns)
+    shown = results.frame(part, most)
     exact = [name for name, column in zip(shown.columns, part.columns, strict=True) if _is_exact(column.type)]
     columns = {name: st.column_config.Column(alignment="right") for name in exact}
     grids.plain(shown, f"query.rows.{page}", columns=columns)
@@ -117,8 +118,10 @@ def _rows(table: pa.Table, id: str, *, cut: bool) -> None:
                     on_click=_turn,
                     args=(page + step,),
                 )
-        first = page * PAGE_ROWS
+        first = page * rows
         st.caption(words.answer_rows(first + 1, first + part.num_rows, table.num_rows, cut=cut), width="content")
+        if results.is_cut(shown, most):
+            st.caption(words.values_cut(most), width="content")
 
 
 def _turn(page: int) -> None:
@@ -149,7 +152,7 @@ def _chart(table: pa.Table) -> None:
         st.selectbox(words.CHART_X, names, key=keys[1], width=220, on_change=_put)
         most = plots.MOST_SERIES
         st.multiselect(words.CHART_Y, numbers, key=keys[2], max_selections=most, width=320, on_change=_put)
-    figure = plots.figure(table, chart, hues(), state.zone())
+    figure = plots.figure(results.short(table), chart, hues(), state.zone())
     st.plotly_chart(figure, key="query.chart.drawn", config=charts.CONFIG, theme=None)
     if table.num_rows > plots.MOST_ROWS:
         st.caption(words.chart_cut(plots.MOST_ROWS, table.num_rows))

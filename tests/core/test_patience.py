@@ -251,11 +251,11 @@ def test_the_command_line_ends_on_a_pipe(tmp_path: Path) -> None:
     root = table(tmp_path / "w/shop.db/a").root
     shutil.copytree(root, root.parent / "b")
     special(root / "schema/schema-0", "a named pipe")
-    said = {}
+    said, environment = {}, {**os.environ, "PYTHONPATH": str(ROOT)}
     for name, command in {"tables": ["tables", str(tmp_path / "w")], "one": ["snapshots", str(root)]}.items():
         said[name] = subprocess.run(
             [sys.executable, "-c", "from core.cli import main; raise SystemExit(main())", *command],
-            cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
+            cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
     assert [line.split()[0] for line in said["tables"].stdout.splitlines()] == ["shop.a", "shop.b"]
     assert "found a named pipe" in said["one"].stdout + said["one"].stderr

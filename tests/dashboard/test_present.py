@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
+import io
 import re
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,11 +14,12 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core import asof, diff
+from core import asof, cells, diff, sheet
 from core.changes import DeleteTags, Expire
 from core.expiry import expiries
 from core.history import History
@@ -299,10 +303,125 @@ def test_no_text_becomes_a_tag(text: str) -> None:
         assert "<" not in re.sub(known, "", piece)
 
 
-@given(some.text(min_size=1))
-def test_no_cell_is_a_formula(text: str) -> None:
-    line = exports.csv(pd.DataFrame({"x": [text]})).decode()
-    assert not re.match(r'x\n"?[=+\-@\t\r]', line)
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+DANGEROUS = some.one_of(some.text(), some.builds(str.__add__, some.sampled_from(FORMULAS), some.text()))
+ENTRIES = pa.map_(pa.string(), pa.string())
+KINDS: list[tuple[pa.DataType, some.SearchStrategy[Any]]] = [
+    (pa.string(), DANGEROUS),
+    (pa.large_string(), DANGEROUS),
+    (pa.dictionary(pa.int8(), pa.string()), DANGEROUS),
+    (pa.binary(), some.binary()),
+    (pa.list_(pa.string()), some.lists(DANGEROUS, max_size=3)),
+    (pa.struct([("=a", pa.string())]), some.fixed_dictionaries({"=a": DANGEROUS})),
+    (ENTRIES, some.lists(some.tuples(DANGEROUS, DANGEROUS), max_size=2)),
+    (pa.duration("us"), some.timedeltas(dt.timedelta(-9), dt.timedelta(9))),
+]
+NUMBERS: list[tuple[pa.DataType, some.SearchStrategy[Any]]] = [
+    (pa.int8(), some.integers(-128, 127)),
+    (pa.int64(), some.integers(-(2**63), 2**63 - 1)),
+    (pa.decimal128(38, 2), some.decimals(-(10**20), 10**20, places=2)),
+    (pa.float64(), some.floats(allow_nan=False, allow_infinity=False)),
+]
+
+
+def cells_of(made: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(made.decode(), newline=""), strict=True))
+
+
+@settings(max_examples=60)
+@given(some.data())
+def test_no_cell_is_a_formula_whatever_its_type(data: some.DataObject) -> None:
+    """Every text in a query's CSV and in a grid's, names too; every number is the number it was."""
+    rows = data.draw(some.integers(1, 3))
+    kinds = data.draw(some.lists(some.sampled_from([*KINDS, *NUMBERS]), min_size=1, max_size=4))
+    names = data.draw(some.lists(DANGEROUS, min_size=len(kinds), max_size=len(kinds)))
+    drawn = [data.draw(some.lists(some.none() | values, min_size=rows, max_size=rows)) for _, values in kinds]
+    arrays = [pa.array(values, kind) for values, (kind, _) in zip(drawn, kinds, strict=True)]
+    table = pa.Table.from_arrays(arrays, names=names)
+    frame = pd.DataFrame({number: pd.Series(values, dtype=object) for number, values in enumerate(drawn)})
+    for made in (exports.rows_csv(table), exports.csv(frame.set_axis(names, axis=1))):
+        head, *lines = cells_of(made)
+        assert not any(name.startswith(FORMULAS) for name in head)
+        for row, line in enumerate(lines if len(kinds) > 1 else []):  # of one column, a blank line is no line
+            for (kind, _), value, cell in zip(kinds, (each[row] for each in drawn), line, strict=True):
+                if any(kind == of for of, _ in NUMBERS):
+                    assert cell == "" if value is None else Decimal(cell) == Decimal(str(value))
+                else:
+                    assert not cell.startswith(FORMULAS)
+
+
+@pytest.mark.parametrize("of", ["object", "string", "category"])
+def test_no_kind_of_column_lets_a_formula_through(of: str) -> None:
+    frame = pd.DataFrame({"=name": pd.Series(["=1+1", None, "plain"], dtype=of), "n": [-5, 1, 2]})
+    assert cells_of(exports.csv(frame)) == [["'=name", "n"], ["'=1+1", "-5"], ["", "1"], ["plain", "2"]]
+
+
+MEGA = 3_000_000
+
+
+def test_one_great_value_is_shown_by_its_beginning_and_downloaded_whole() -> None:
+    great = "=" + "x" * MEGA
+    table = pa.table(
+        {
+            "s": [great, "short", None],
+            "b": [b"\x01" * MEGA, b"", None],
+            "l": [["y" * MEGA] * 2, [], None],
+            "d": [{"a": {"b": "z" * MEGA}}, None, None],
+            "m": pa.array([[("k", "v" * MEGA)], [], None], ENTRIES),
+            "n": [1, 2, 3],
+        }
+    )
+    shown = results.frame(table, 100)
+    assert shown.map(lambda each: len(str(each)) <= 120).to_numpy().all()
+    assert results.is_cut(shown, 100)
+    assert not results.is_cut(results.frame(table.slice(1), 100), 100)
+    assert shown["s"][0] == great[:100] + "… (3.0 MB)"
+    assert shown["b"][0] == "01" * 50 + "… (3.0 MB)"
+    assert shown["l"][0].startswith("['yyy")
+    assert shown["l"][0].endswith("y… (6.0 MB)")
+    assert shown["d"][0].startswith("{'a': {'b': 'zzz")
+    assert shown["m"][0].startswith("[('k', 'vvv")
+    assert list(shown["s"][1:]) == ["short", None]
+    whole = pd.read_csv(io.BytesIO(exports.rows_csv(table)))
+    assert whole["s"][0] == f"'{great}"
+    assert len(whole["l"][0]) > 2 * MEGA
+    back = pq.read_table(io.BytesIO(exports.parquet(table)))
+    assert back.equals(table)
+
+
+PLAIN_TEXT = some.text("abc =", max_size=20)
+NESTED = some.recursive(
+    PLAIN_TEXT | some.integers() | some.none(),
+    lambda of: some.lists(of, max_size=4) | some.dictionaries(PLAIN_TEXT, of, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(some.lists(NESTED, max_size=4), some.integers(1, 60))
+def test_the_beginning_of_a_nested_value_is_that_of_its_whole_text(value: list[Any], most: int) -> None:
+    assert cells.brief(value, most) == str(value)[:most]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(500, 1), (500, 100), (10, 5_000), (1, 1)])
+def test_what_a_page_sends_is_bounded(rows: int, columns: int) -> None:
+    at_once = results.page_rows(columns)
+    most = results.most_shown(at_once, columns)
+    assert at_once * columns * most <= results.MOST_SENT or most == results.FEWEST
+    assert at_once * columns * most <= 5_000_000
+    assert results.most_shown(rows, 1) <= cells.SHOWN
+
+
+def test_grids_and_sentences_show_beginnings_too() -> None:
+    great = "x" * MEGA
+    frame = pd.DataFrame({"a": [great, "b"], "n": [1, 2]})
+    shown = results.brief(frame)
+    assert shown["a"][0] == great[: cells.SHOWN] + "… (3.0 MB)"
+    assert frame["a"][0] == great
+    assert results.brief(frame.tail(1)) is not None
+    assert len(markup.note("info", great)) < 2 * cells.SAID
+    assert len(markup.facts([("option", markup.mono(great))])) < 2 * cells.SAID
+    made = sheet.page("t", "l", [sheet.facts([("Option", sheet.mono(great))]), sheet.command("run " + great)], "f")
+    assert MEGA < len(made) < MEGA + 100_000  # a command is no use without its end
 
 
 def test_no_digit_is_lost() -> None:

@@ -126,6 +126,10 @@ def answer_rows(first: int, last: int, count: int, *, cut: bool) -> str:
     return f"{first:,} to {last:,} of {units.plural(count, 'row')}, all there are"
 
 
+def values_cut(most: int) -> str:
+    return f"Values longer than {most:,} characters are shown by their beginnings; CSV and Parquet have them whole"
+
+
 def chart_cut(shown: int, count: int) -> str:
     return f"Drawn are the first {shown:,} of {units.plural(count, 'row')}."
 

@@ -120,6 +120,10 @@ def answer_rows(first: int, last: int, count: int, *, cut: bool) -> str:
     return f"共 {count:,} 行，这是第 {first:,} 到 {last:,} 行"
 
 
+def values_cut(most: int) -> str:
+    return f"超过 {most:,} 个字符的值只显示开头；CSV 和 Parquet 中是完整的"
+
+
 def chart_cut(shown: int, count: int) -> str:
     return f"画出了 {count:,} 行中的前 {shown:,} 行。"
 

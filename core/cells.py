@@ -1,0 +1,63 @@
+"""Texts of others, as they may be handed on: short enough for a page, harmless in a spreadsheet. Pure.
+
+Laws:
+- What is shown short says how much there is. What is downloaded is whole.
+- No text in a CSV is a formula: not a value, not a name. Numbers stay numbers.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import numbers
+from collections.abc import Mapping
+from decimal import Decimal
+
+from core.units import size
+
+SHOWN = 1_000  # characters of a value in a table
+SAID = 4_000  # characters of a text anywhere else on a page
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_PLAIN = (numbers.Number, Decimal, bool, dt.date, dt.time)
+
+
+def shortened(text: str, most: int = SHOWN) -> str:
+    """The text; of a long one its beginning, and how much it is in all."""
+    return text if len(text) <= most else f"{text[:most]}{rest(len(text.encode(errors='replace')))}"
+
+
+def rest(of_bytes: int) -> str:
+    """What stands after a beginning."""
+    return f"… ({size(of_bytes)})"
+
+
+def brief(value: object, most: int) -> str:
+    """The beginning of what `str` makes of lists, structs and maps, without making all of it."""
+    match value:
+        case bytes():
+            return value[: most // 2 + 1].hex()[:most]
+        case str():
+            return repr(value[:most])[:most]
+        case Mapping():
+            return _joined("{", (f"{key!r}: " for key in value), value.values(), "}", most)
+        case list() | tuple():
+            opened, closed = ("[", "]") if isinstance(value, list) else ("(", ")")
+            return _joined(opened, ("" for _ in value), value, closed, most)
+        case _:
+            return str(value)[:most]
+
+
+def _joined(opened: str, names: object, values: object, closed: str, most: int) -> str:
+    text = opened
+    for name, value in zip(names, values, strict=True):  # type: ignore[call-overload]
+        if len(text) > most:
+            return text[:most]
+        text += ("" if text == opened else ", ") + name + brief(value, most - len(text) + 1)
+    return (text + closed)[:most]
+
+
+def harmless(value: object) -> object:
+    """A value as a CSV may have it: a text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    if value is None or isinstance(value, _PLAIN):
+        return value
+    text = str(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text if isinstance(value, str) else value
