@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from core.errors import Corrupt, Unsupported
 from core.told import told
 
+_AT_ONCE = 1 << 20  # bytes
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _KINDS = (
     (stat.S_ISFIFO, told("a named pipe")),
@@ -33,9 +34,21 @@ def read(path: str) -> bytes:
         if error.errno == errno.ENXIO:  # of a socket, and of a device that is not there
             refuse_special(path)
         raise
-    with open(handle, "rb", buffering=0) as file:  # refuses a directory
-        _refuse(os.fstat(handle).st_mode, path)
-        return file.read()
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            _refuse(found.st_mode, path)
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        data = os.read(handle, found.st_size + 1)
+        if len(data) == found.st_size:
+            return data
+        parts = [data]
+        while data:  # larger than one call reads, or another size by now
+            data = os.read(handle, _AT_ONCE)
+            parts.append(data)
+        return b"".join(parts)
+    finally:
+        os.close(handle)
 
 
 def refuse_special(path: str) -> str:

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from core.errors import Corrupt, Invalid
 from core.told import told
@@ -29,6 +29,7 @@ MOST_STUCK = 4
 _LOOK_S = 0.25
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def call_s() -> float:
@@ -151,12 +152,12 @@ def asking() -> Iterator[None]:
         task.since = None
 
 
-def calling(work: Callable[[], T]) -> T:
+def calling(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     """What one call of a store comes to."""
     if getattr(_mine, "task", None) is None:
-        return work()
+        return work(*given, **named)
     with asking():
-        return work()
+        return work(*given, **named)
 
 
 def alone(of: str, work: Callable[[], T]) -> T:

@@ -171,7 +171,7 @@ class Store:
         """A whole file. `NotFound` if absent, `Corrupt` if it cannot be read."""
         path = self.full(relative)
         try:
-            data = self._asked(lambda: disk.read(path) if self.is_local else self._fs.cat_file(path))
+            data = patience.calling(disk.read, path) if self.is_local else self._asked(lambda: self._fs.cat_file(path))
         except FileNotFoundError as error:
             self._refuse_link(path)
             raise NotFound("There is no file {relative}.", relative=relative, path=path) from error

@@ -37,7 +37,7 @@ def frame(path: str) -> Frame:
     The decoder answers a cut-off file with the rows it could read; here a file must end with a whole block.
     """
     try:
-        data = patience.calling(lambda: disk.read(path))
+        data = patience.calling(disk.read, path)
     except FileNotFoundError as error:
         raise Corrupt(
             "The file is named by the table's metadata but does not exist.",

@@ -260,3 +260,13 @@ def test_the_command_line_ends_on_a_pipe(tmp_path: Path) -> None:
     assert [line.split()[0] for line in said["tables"].stdout.splitlines()] == ["shop.a", "shop.b"]
     assert "found a named pipe" in said["one"].stdout + said["one"].stderr
     assert "Traceback" not in said["one"].stderr
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 999, 1_000, 10_000])
+def test_a_file_is_whole_however_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    """Some file systems give less than they are asked for, and some files have no size before they are read."""
+    (tmp_path / "x").write_bytes(bytes(range(250)) * 4)
+    given = os.read
+    monkeypatch.setattr(os, "read", lambda handle, most: given(handle, min(most, at_once)))
+    assert disk.read(str(tmp_path / "x")) == bytes(range(250)) * 4
+    assert disk.read("/proc/self/status").startswith(b"Name:")
