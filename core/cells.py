@@ -8,16 +8,17 @@ Laws:
 from __future__ import annotations
 
 import datetime as dt
-import numbers
 from collections.abc import Mapping
 from decimal import Decimal
+
+import numpy as np
 
 from core.units import size
 
 SHOWN = 1_000  # characters of a value in a table
 SAID = 4_000  # characters of a text anywhere else on a page
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_PLAIN = (numbers.Number, Decimal, bool, dt.date, dt.time)
+_PLAIN = (int, float, Decimal, np.number, np.bool_, np.datetime64, dt.date, dt.time)
 
 
 def shortened(text: str, most: int = SHOWN) -> str:

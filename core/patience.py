@@ -123,7 +123,7 @@ def begin(of: str, seconds: float, work: Callable[[], T], most_stuck: int = MOST
             raise Corrupt(
                 "The store has not answered an earlier reader yet.",
                 path=of,
-                remedy="Check the mount or the connection.",
+                remedy="Check the mount or the connection, then try again; nothing was changed.",
             )
         tasks = _idle.pop() if _idle else None
     if tasks is None:

@@ -838,7 +838,7 @@ def test_a_query_says_that_spark_starts(ask: Ask, table: TableBuilder, monkeypat
     """Which takes seconds; but never beside a document."""
     from core.spark import sql
 
-    def start(_: object) -> None:
+    def start(_: object, **_how: object) -> None:
         raise Invalid("Not here.")
 
     monkeypatch.setattr(sql, "lasting", start)

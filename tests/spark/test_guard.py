@@ -582,7 +582,7 @@ def test_hostile_statements_are_refused_by_name(shop: SparkSession, tmp_path: Pa
 def test_what_begins_no_query_is_refused_before_spark_starts(
     sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def starts(*_: object) -> None:
+    def starts(*_: object, **_how: object) -> None:
         raise AssertionError("Spark was asked for")
 
     monkeypatch.setattr("core.spark.sql.lasting", starts)
