@@ -211,7 +211,7 @@ def _read(seen: Heads, progress: Progress | None) -> History:
 
 def has_moved_on(read: History) -> bool:
     """Has what could not be read of a history gone meanwhile, because others expire?"""
-    return bool(read.incomplete) and _table(read.heads.location).newer(read) is not None
+    return bool(read.incomplete) and table(read.heads.location).newer(read) is not None
 
 
 def kept_facts(seen: Heads, now_ms: int) -> TableFacts | None:
