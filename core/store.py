@@ -7,7 +7,6 @@ the root and may not leave it.
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +18,8 @@ import fsspec.asyn
 
 from core import disk, patience, urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.limits import DOCUMENT, REFERENCES
+from core.reading import TooLarge, modified_s, remote, too_large
 from core.told import Told, told
 
 LOCAL = ("file", "local")
@@ -167,28 +168,41 @@ class Store:
         except NotFound:
             return []
 
-    def read(self, relative: str) -> bytes:
-        """A whole file. `NotFound` if absent, `Corrupt` if it cannot be read."""
+    def read(self, relative: str, most_bytes: int = DOCUMENT, start: int | None = None) -> bytes:
+        """A whole file. `NotFound` if absent, `Corrupt` if it cannot be read or is larger than `most_bytes`.
+
+        With `start` a part: at most `most_bytes` from there."""
         path = self.full(relative)
         try:
-            data = patience.calling(disk.read, path) if self.is_local else self._asked(lambda: self._fs.cat_file(path))
+            if self.is_local:
+                return patience.calling(disk.read, path, most_bytes, start)
+            return self._asked(lambda: remote(self._fs, path, most_bytes, start))
         except FileNotFoundError as error:
             self._refuse_link(path)
             raise NotFound("There is no file {relative}.", relative=relative, path=path) from error
+        except TooLarge as error:
+            raise too_large(error, most_bytes, path) from error
         except SnapscopeError:
             raise
         except Exception as error:
             raise self._unreadable(path, error) from error
-        return bytes(data)
 
-    def read_many(self, relatives: Sequence[str]) -> dict[str, bytes | SnapscopeError]:
-        """Whole files, side by side where that helps; each answered by its bytes or by the error of reading it."""
+    def read_many(self, relatives: Sequence[str], most_bytes: int = DOCUMENT) -> dict[str, bytes | SnapscopeError]:
+        """Whole files, side by side where that helps; each answered by its bytes or by the error of reading it.
+
+        Together they are bounded, too: beyond `REFERENCES` or one `most_bytes` no more is read."""
+        together, enough = 0, max(REFERENCES, most_bytes)
 
         def one(relative: str) -> bytes | SnapscopeError:
+            nonlocal together
             try:
-                return self.read(relative)
+                if together > enough:
+                    raise too_large(TooLarge(together), enough, self.full(relative).rpartition("/")[0])
+                data = self.read(relative, most_bytes)
             except SnapscopeError as error:
                 return error
+            together += len(data)
+            return data
 
         if not self._may_be_silent or len(relatives) < 2:
             return {relative: one(relative) for relative in relatives}
@@ -350,7 +364,7 @@ class Store:
             if str(info["name"]).rstrip("/") == path:
                 continue  # object stores list the directory's own marker
             is_dir = info["type"] == "directory" or (bool(info.get("islink")) and os.path.isdir(info["name"]))
-            yield Entry(name, None if is_dir else int(info.get("size") or 0), is_dir, _modified_s(info))
+            yield Entry(name, None if is_dir else int(info.get("size") or 0), is_dir, modified_s(info))
 
     def _refuse_link(self, path: str) -> None:
         """What a link leads to may be on a volume that is not mounted: not the same as absent."""
@@ -391,14 +405,3 @@ def _elsewhere(path: str) -> tuple[Store, str] | None:
         return None
     directory, _, name = path.rpartition("/")
     return Store.named(directory), name
-
-
-def _modified_s(info: Mapping[str, Any]) -> float | None:
-    """The last modification, under the names the file systems use; None where none is told."""
-    for key in ("mtime", "LastModified", "last_modified", "updated", "created"):
-        value = info.get(key)
-        if isinstance(value, int | float):
-            return float(value)
-        if isinstance(value, dt.datetime) and value.tzinfo is not None:
-            return value.timestamp()
-    return None

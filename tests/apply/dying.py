@@ -84,9 +84,9 @@ class MortalStore(Store):
         self.life.look()
         return super().ls(relative)
 
-    def read(self, relative: str) -> bytes:
+    def read(self, relative: str, *limits: Any) -> bytes:
         self.life.look()
-        return super().read(relative)
+        return super().read(relative, *limits)
 
 
 class MortalJournal(Journal):

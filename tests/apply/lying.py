@@ -85,9 +85,9 @@ class LyingFiles:
         found: Mapping[str, Any] = self._true.info(path)
         return found
 
-    def cat_file(self, path: str) -> bytes:
+    def cat_file(self, path: str, start: int | None = None, end: int | None = None) -> bytes:
         is_half = self._is_half("cat_file", path)
-        data: bytes = self._true.cat_file(path)
+        data: bytes = self._true.cat_file(path, start, end)
         return self.lies.cut(data) if is_half else data
 
     def pipe_file(self, path: str, data: bytes, mode: str = "overwrite") -> None:

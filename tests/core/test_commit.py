@@ -387,11 +387,11 @@ class Doubtful(Store):
             self.late[relative] = data
         raise OSError("the connection broke")
 
-    def read(self, relative: str) -> bytes:
+    def read(self, relative: str, *limits: Any) -> bytes:
         if relative.startswith("snapshot/") and self.lost:
             self.lost = False
             raise Corrupt("the connection broke", path=relative)
-        return super().read(relative)
+        return super().read(relative, *limits)
 
 
 @pytest.mark.parametrize("becomes", ["never", "done", "late"])
@@ -444,10 +444,10 @@ class Silent(Store):
             raise Corrupt("the connection broke", path=relative)
         return super().ls_if_there(relative)
 
-    def read(self, relative: str) -> bytes:
+    def read(self, relative: str, *limits: Any) -> bytes:
         if relative.startswith(f"{self.silent}-"):
             raise Corrupt("the connection broke", path=relative)
-        return super().read(relative)
+        return super().read(relative, *limits)
 
 
 @pytest.mark.parametrize("silent", ["schema", "snapshot", "manifest/manifest"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -500,3 +501,72 @@ def test_errors_are_one_family() -> None:
         assert isinstance(error, SnapscopeError)
         assert str(error) == "Something is so. File: p. Do that."
         assert error.kind == kind.__name__
+
+
+# limits --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_read_up_to_its_limit_and_refused_beyond(store: Store, root: Path) -> None:
+    (root / "f").write_bytes(b"12345")
+    memory = Store("memory://limits")
+    memory._fs.pipe_file(memory.full("f"), b"12345")
+    for each in (store, memory):
+        assert each.read("f", 5) == b"12345"
+        with pytest.raises(Corrupt, match="at most 4 bytes") as caught:
+            each.read("f", 4)
+        assert caught.value.path == each.full("f")
+        assert caught.value.remedy
+        assert isinstance(each.read_many(["f"], 4)["f"], Corrupt)
+        assert (each.read("f", 3, 1), each.read("f", 9, 3), each.read("f", 9, 5)) == (b"234", b"45", b"")
+
+
+def test_a_sparse_file_of_30_gigabytes_is_refused_unread(store: Store, root: Path) -> None:
+    with (root / "snapshot-1").open("wb") as file:
+        file.truncate(30 << 30)
+    with pytest.raises(Corrupt, match="32,212,254,720"):
+        store.read("snapshot-1")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/tty", "fifo"])
+def test_what_is_no_regular_file_is_neither_read_nor_waited_for(store: Store, root: Path, device: str) -> None:
+    if device == "fifo":
+        os.mkfifo(root / "tag-x")
+    else:
+        (root / "tag-x").symlink_to(device)
+    with pytest.raises(Corrupt) as caught:
+        store.read("tag-x")
+    assert caught.value.path == str(root / "tag-x")
+
+
+def test_a_file_that_grows_while_it_is_read_is_bounded_all_the_same(
+    store: Store, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "f").write_bytes(b"x" * 10)
+    handed = itertools.count()
+    monkeypatch.setattr("core.reading.os.read", lambda handle, size: b"x" * max(size - next(handed) % 2, 1))
+    with pytest.raises(Corrupt, match="at most 1,000,000 bytes"):
+        store.read("f", 1_000_000)
+
+
+def test_many_files_are_bounded_together(store: Store, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.store.REFERENCES", 25)
+    names = [f"f{number}" for number in range(9)]
+    for name in names:
+        (root / name).write_bytes(bytes(10))
+    found = store.read_many(names, 10)
+    assert [isinstance(found[name], bytes) for name in names] == [True] * 3 + [False] * 6
+
+
+def test_an_empty_object_has_no_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S3 answers 416 to a range of an empty object: it is empty, not unreadable. Any other refusal stays one."""
+    memory = Store("memory://empty")
+    memory._fs.pipe_file(memory.full("f"), b"")
+    memory._fs.pipe_file(memory.full("g"), b"x")
+
+    def refuse(*_: object, **__: object) -> bytes:
+        raise OSError(22, "The requested range is not satisfiable")
+
+    monkeypatch.setattr(memory._fs, "cat_file", refuse)
+    assert memory.read("f") == b""
+    with pytest.raises(Corrupt, match="not satisfiable"):
+        memory.read("g")
