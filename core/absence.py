@@ -10,24 +10,25 @@ import time
 from collections.abc import Collection
 
 from core.errors import Corrupt, NotFound, SnapscopeError
+from core.limits import DOCUMENT
 from core.store import Store
 
 PATIENCE_S = 2.0
 PAUSE_S = 0.05
 
 
-def read_or_none(store: Store, path: str) -> bytes | None:
+def read_or_none(store: Store, path: str, most_bytes: int = DOCUMENT) -> bytes | None:
     """A file, None where one read does not find it: for those who do no harm where that is not so."""
     try:
-        return store.read(path)
+        return store.read(path, most_bytes)
     except NotFound:
         return None
 
 
-def read_if_there(store: Store, path: str) -> bytes | None:
+def read_if_there(store: Store, path: str, most_bytes: int = DOCUMENT) -> bytes | None:
     """A file, None where it is not there; `Corrupt` where it stays listed and reads do not find it."""
     ends = time.monotonic() + PATIENCE_S
-    while (content := read_or_none(store, path)) is None and listed(store, [path]):
+    while (content := read_or_none(store, path, most_bytes)) is None and listed(store, [path]):
         if time.monotonic() > ends:
             raise unread(path)
         time.sleep(PAUSE_S)

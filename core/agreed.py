@@ -7,6 +7,7 @@ from collections.abc import Collection
 from core import absence
 from core.errors import Conflict
 from core.formats.paimon import layout
+from core.limits import DOCUMENT, TABLE_METADATA
 from core.model import Heads
 from core.table import Table
 
@@ -48,9 +49,13 @@ def _agree(table: Table, before: Heads, after: Heads) -> bool:
 
 def read_if_there(table: Table, path: str) -> bytes | None:
     """See `core.absence`."""
-    return absence.read_if_there(table.store, path)
+    return absence.read_if_there(table.store, path, _most_bytes(table))
 
 
 def read_or_none(table: Table, path: str) -> bytes | None:
     """See `core.absence`."""
-    return absence.read_or_none(table.store, path)
+    return absence.read_or_none(table.store, path, _most_bytes(table))
+
+
+def _most_bytes(table: Table) -> int:
+    return TABLE_METADATA if table.own else DOCUMENT

@@ -15,6 +15,7 @@ from typing import Any
 
 from core.asof import resolve
 from core.errors import Invalid, NotFound
+from core.limits import STATEMENT
 from core.model import MAIN, Heads, Line, Snapshot
 from core.refs import ancestors, members
 from core.told import told
@@ -217,6 +218,10 @@ def condition(text: str) -> Condition:
     from sqlglot.errors import SqlglotError
 
     own = text.strip().rstrip(";").rstrip()
+    if len(own) > STATEMENT:
+        raise Invalid(
+            "A statement has at most {most:,} characters, this one {found:,}.", most=STATEMENT, found=len(own)
+        )
     try:
         parsed = [each for each in parse(own, read="spark") if each is not None]
         outer = [part for each in parsed for part in _outside(each, exp.Query)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from core.errors import Invalid, Unsupported
+from core.limits import STATEMENT
 from core.model import MAIN
 from core.procedures import ICEBERG, PAIMON, TABLES
 from core.requests import Procedure, Request
@@ -96,11 +97,17 @@ def parse(sql: str) -> Call:
     from sqlglot import exp, parse_one, tokenize
     from sqlglot.errors import SqlglotError
 
+    if len(sql) > STATEMENT:
+        raise Invalid(
+            "A statement has at most {most:,} characters, this one {found:,}.", most=STATEMENT, found=len(sql)
+        )
     try:
         tokens = [each for each in tokenize(sql, read=_dialect()) if each.text != ";"]
         if len(tokens) != 2 or tokens[0].text.upper() != "CALL":
             raise Invalid("One CALL was expected.", remedy="Write CALL sys.create_tag(table => 'db.t', tag => 'v1').")
         found: Any = parse_one(tokens[1].text, read=_dialect())
+    except RecursionError:
+        raise Invalid("The CALL is nested too deeply.", remedy="Its arguments are constants.") from None
     except SqlglotError as error:
         said = str(error).splitlines()[0]
         raise Invalid(

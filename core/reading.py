@@ -26,8 +26,8 @@ class TooLarge(Exception):
 
 
 def remote(fs: Any, path: str, most_bytes: int, start: int | None = None) -> bytes:
-    """A whole file of any other file system than the local disk, `TooLarge` beyond `most_bytes`; with `start` at most so
-    many bytes from there."""
+    """A whole file of a file system that is no local disk, `TooLarge` beyond `most_bytes`; with `start` at most so many
+    bytes from there."""
     end = (start or 0) + most_bytes + (start is None)
     try:
         data = bytes(fs.cat_file(path, start=start or 0, end=end))

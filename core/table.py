@@ -44,6 +44,7 @@ from core.formats.paimon.files import external_roots
 from core.formats.paimon.manifest import Manifests
 from core.formats.paimon.native import Native
 from core.history import History
+from core.limits import TABLE_METADATA
 from core.model import MAIN, Heads, ObjectKind
 from core.planned import Plan
 from core.store import LOCAL, Store
@@ -299,7 +300,7 @@ def _named(catalog: catalogs.CatalogTable) -> Table:
 
 def _read(path: str) -> bytes:
     directory, _, name = path.rpartition("/")
-    return Store.named(directory).read(name)
+    return Store.named(directory).read(name, TABLE_METADATA)
 
 
 def _pinned(directory: str, name: str) -> Table:

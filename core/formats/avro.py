@@ -28,8 +28,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core import limits
 from core.errors import Corrupt, SnapscopeError
-from core.formats import container
+from core.formats import bounded, container
 from core.formats.container import Frame, fields_of
 from core.told import told
 
@@ -37,6 +38,8 @@ JOINT, NOTHING = "\x1f", "\x1e"
 PATIENCE_S = 20.0  # and a second more for each megabyte
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORTH_A_SCAN = 1 << 20  # bytes
+_BATCH_RECORDS = 8192
+_SLOW_BLOCK = 8 << 20  # bytes of a block that the slow reader makes objects of
 _gave_up = False  # a scan that never ended still holds its thread
 
 
@@ -168,7 +171,8 @@ def _scan(members: list[tuple[int, Frame]], selection: str, columns: Sequence[Co
                     file.write(block)
                     file.write(head.sync)
         size = sum(frame.size for _, frame in members)
-        rows = _in_time(folder, f"select {selection} from t", PATIENCE_S + size / 1e6)
+        batch = max(1, min(_BATCH_RECORDS, limits.BATCH // max(frame.largest for _, frame in members)))
+        rows = _in_time(folder, f"select {selection} from t", PATIENCE_S + size / 1e6, batch, size)
     numbers = np.repeat([number for number, _ in members], [frame.records for _, frame in members])
     if len(rows) != len(numbers):
         raise ValueError(
@@ -177,18 +181,26 @@ def _scan(members: list[tuple[int, Frame]], selection: str, columns: Sequence[Co
     return rows.add_column(0, "file", pa.array(numbers, pa.int32())).cast(_arrow_schema(columns))
 
 
-def _in_time(folder: str, query: str, limit_s: float) -> pa.Table:
-    """Run the query in a thread that can be left behind."""
+def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> pa.Table:
+    """Run the query in a thread that can be left behind, so many records at a time."""
     answers: list[pa.Table] = []
     failures: list[BaseException] = []
+    most = max(limits.DECODED, limits.EXPANSION * size)
 
     def run() -> None:
         try:
             # One partition reads one file from its start to its end: rows keep their order.
             settings = datafusion.SessionConfig({"datafusion.optimizer.repartition_file_scans": "false"})
-            context = datafusion.SessionContext(settings.with_target_partitions(1))
+            context = datafusion.SessionContext(settings.with_target_partitions(1).with_batch_size(batch))
             context.register_avro("t", folder, file_extension=".avro")
-            answers.append(context.sql(query).to_arrow_table())
+            frame = context.sql(query)
+            parts, taken = [], 0
+            for part in frame.execute_stream():
+                parts.append(part.to_pyarrow())
+                taken += parts[-1].nbytes
+                if taken > most:
+                    raise ValueError(told("its rows take more than {most:,} bytes of memory", most=most))
+            answers.append(pa.Table.from_batches(parts, parts[0].schema if parts else frame.schema()))
         except BaseException as error:  # noqa: BLE001  # told to whoever waits
             failures.append(error)
 
@@ -205,25 +217,27 @@ def _in_time(folder: str, query: str, limit_s: float) -> pa.Table:
 
 
 def _read_slowly(number: int, frame: Frame, columns: Sequence[Column]) -> pa.Table:
-    content = frame.header + b"".join(part for block in frame.blocks for part in (block, frame.sync))
-    records = list(_records(content))
+    for block in frame.blocks:
+        bounded.unpacked(frame.codec, container.packed(block), _SLOW_BLOCK)
     schema = json.loads(frame.schema)
-    found: dict[str, list[Any]] = {"file": [number] * len(records)}
-    for column in columns:
-        fields = _resolve(schema, column.path)
-        names = [str(each["name"]) for each in fields or ()]
-        values = [_value(record, names) if names else None for record in records]
-        found[column.name] = (
-            [_spelled(value, fields[-1].get("type")) for value in values] if column.spelled and fields else values
-        )
-    return pa.table(found, schema=_arrow_schema(columns))
+    ways = [_resolve(schema, column.path) for column in columns]
+    found: list[list[Any]] = [[] for _ in columns]
+    count = 0
+    for record in _records(frame):
+        count += 1
+        for column, fields, values in zip(columns, ways, found, strict=True):
+            value = _value(record, [str(each["name"]) for each in fields]) if fields else None
+            values.append(_spelled(value, fields[-1].get("type")) if column.spelled and fields else value)
+    return pa.table([[number] * count, *found], schema=_arrow_schema(columns))
 
 
-def _records(content: bytes) -> Iterator[Any]:
-    for block in fastavro.block_reader(io.BytesIO(content)):
-        yield from block
-        if block.bytes_.read(1):  # type: ignore[attr-defined]
-            raise ValueError(told("a block holds more than its records"))
+def _records(frame: Frame) -> Iterator[Any]:
+    """The records of one block after another, so that one block's objects are there at a time."""
+    for packed in frame.blocks:
+        for block in fastavro.block_reader(io.BytesIO(frame.header + packed + frame.sync)):
+            yield from block
+            if block.bytes_.read(1):  # type: ignore[attr-defined]
+                raise ValueError(told("a block holds more than its records"))
 
 
 def _value(record: Any, path: Sequence[str]) -> Any:

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core import disk, patience
+from core import disk, limits, patience
 from core.errors import Corrupt, Unsupported
+from core.formats import bounded, shapes
+from core.reading import TooLarge, too_large
 from core.told import told
 
 MAGIC = b"Obj\x01"
@@ -29,6 +31,7 @@ class Frame:
     blocks: list[memoryview]
     records: int
     size: int  # bytes of the whole file
+    largest: int  # bytes of a record, unpacked: the mean of that block where it is largest
 
 
 def frame(path: str) -> Frame:
@@ -37,39 +40,61 @@ def frame(path: str) -> Frame:
     The decoder answers a cut-off file with the rows it could read; here a file must end with a whole block.
     """
     try:
-        data = patience.calling(disk.read, path)
+        is_avro = (
+            patience.calling(disk.read, path, len(MAGIC), 0) == MAGIC
+        )  # before a large file of anything else is read
+        data = patience.calling(disk.read, path, limits.MANIFEST) if is_avro else b""
     except FileNotFoundError as error:
         raise Corrupt(
             "The file is named by the table's metadata but does not exist.",
             path=path,
             remedy="Whatever needs it can no longer be read in full.",
         ) from error
+    except TooLarge as error:
+        raise too_large(error, limits.MANIFEST, path) from error
     except OSError as error:
         raise Corrupt(
             "The file could not be read: {error}.", error=error, path=path, remedy="Check access to it."
         ) from error
-    if not data.startswith(MAGIC):
+    if not is_avro:
         raise Unsupported(
             "An Avro file was expected, found other content.",
             path=path,
             remedy="Manifests in ORC or Parquet (an option of old versions) and damaged files cannot be read.",
         )
+    return taken_apart(data, path)
+
+
+def taken_apart(data: bytes, path: str) -> Frame:
+    """The container in these bytes. `Corrupt` where it is not whole, or would not stay within core/limits.py."""
     try:
         metadata, position = _metadata(data, len(MAGIC))
         sync = data[position : position + 16]
         position += 16
-        header, records, view = data[:position], 0, memoryview(data)
+        if position > len(data) or b"avro.schema" not in metadata:
+            raise ValueError(told("the header is cut off"))
+        codec = metadata.get(b"avro.codec", b"null")
+        shape = shapes.of(metadata[b"avro.schema"])
+        most, least = shapes.most_of_a_block(shape), max(shape.least, 1)
+        header, records, unpacked, largest, view = data[:position], 0, 0, 1, memoryview(data)
         blocks: list[memoryview] = []
         while position < len(data):
             count, body = _long(data, position)
             size, body = _long(data, body)
             end = body + size
-            if count < 0 or size < 0 or len(sync) != 16 or data[end : end + 16] != sync:
+            if count < 0 or size < 0 or data[end : end + 16] != sync:
                 raise ValueError(told("a block does not end where its header says"))
+            plain = bounded.unpacked(codec, view[body:end], most)
+            if count * least > plain:
+                raise ValueError(
+                    told("a block of {plain:,} bytes cannot hold {count:,} records", plain=plain, count=count)
+                )
+            if len(blocks) >= limits.AVRO_BLOCKS:
+                raise ValueError(told("it has more than {most:,} blocks", most=limits.AVRO_BLOCKS))
             blocks.append(view[position:end])
-            records, position = records + count, end + 16
-        if position != len(data) or b"avro.schema" not in metadata:
-            raise ValueError(told("the header is cut off"))
+            records, unpacked, position = records + count, unpacked + plain, end + 16
+            largest = max(largest, plain // max(count, 1))
+        _refuse_bombs(len(data), records, unpacked)
     except (ValueError, IndexError, KeyError) as error:
         raise Corrupt(
             "A whole Avro file was expected; this one of {data} bytes is cut off or damaged ({error}).",
@@ -78,22 +103,40 @@ def frame(path: str) -> Frame:
             path=path,
             remedy="Restore the file or drop the points that need it.",
         ) from error
-    return Frame(
-        metadata[b"avro.schema"], metadata.get(b"avro.codec", b"null"), header, sync, blocks, records, len(data)
-    )
+    return Frame(metadata[b"avro.schema"], codec, header, sync, blocks, records, len(data), largest)
+
+
+def _refuse_bombs(size: int, records: int, unpacked: int) -> None:
+    if records > (most := max(limits.RECORDS, size)):
+        raise ValueError(told("it claims {records:,} records, at most {most:,} fit", records=records, most=most))
+    if unpacked > (most := max(limits.UNPACKED, limits.EXPANSION * size)):
+        raise ValueError(told("it unpacks to more than {most:,} bytes", most=most))
+
+
+def packed(block: memoryview) -> memoryview:
+    """What a block of `Frame.blocks` holds, without the two numbers before it."""
+    _, position = _long(block, 0)
+    _, position = _long(block, position)
+    return block[position:]
 
 
 def _metadata(data: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
     metadata: dict[bytes, bytes] = {}
+    entries = 0
     while True:
         count, position = _long(data, position)
         if count == 0:
             return metadata, position
+        entries += abs(count)
+        if entries > limits.AVRO_ENTRIES:
+            raise ValueError(told("the header has more than {most:,} entries", most=limits.AVRO_ENTRIES))
         if count < 0:
             _, position = _long(data, position)
         for _ in range(abs(count)):
             key, position = _bytes(data, position)
             metadata[key], position = _bytes(data, position)
+            if position > limits.AVRO_HEADER:
+                raise ValueError(told("the header has more than {most:,} bytes", most=limits.AVRO_HEADER))
 
 
 def _bytes(data: bytes, position: int) -> tuple[bytes, int]:
@@ -103,7 +146,7 @@ def _bytes(data: bytes, position: int) -> tuple[bytes, int]:
     return data[position : position + size], position + size
 
 
-def _long(data: bytes, position: int) -> tuple[int, int]:
+def _long(data: bytes | memoryview, position: int) -> tuple[int, int]:
     """An Avro long: zigzag, seven bits a byte."""
     value = shift = 0
     while True:

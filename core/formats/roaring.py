@@ -9,6 +9,7 @@ import struct
 
 import numpy as np
 
+from core import limits
 from core.runs import Ints
 from core.told import told
 
@@ -20,16 +21,22 @@ _ARRAY_MOST = 4096  # values of an array container
 def wide(body: bytes, at: int) -> tuple[Ints, int]:
     """(values, where it ends): a count of 64 bits, then bitmaps, each after the high half of its values."""
     (count,) = struct.unpack_from("<q", body, at)
-    parts, at = [np.zeros(0, dtype=np.int64)], at + 8
+    if not 0 <= count <= limits.BITMAPS:
+        raise ValueError(told("{count} bitmaps were expected to be at most {most:,}", count=count, most=limits.BITMAPS))
+    parts, at, left = [np.zeros(0, dtype=np.int64)], at + 8, limits.POSITIONS
     for _ in range(count):
         (high,) = struct.unpack_from("<I", body, at)
-        low, at = narrow(body, at + 4)
-        parts.append(low + (high << 32))
-    return np.concatenate(parts), at
+        if high >> 31:
+            raise ValueError(told("it begins a bitmap with a negative number"))
+        low, at = narrow(body, at + 4, left)
+        left -= len(low)
+        low += high << 32
+        parts.append(low)
+    return parts[1] if len(parts) == 2 else np.concatenate(parts), at
 
 
-def narrow(body: bytes, at: int) -> tuple[Ints, int]:
-    """(values below 2**32, where it ends)."""
+def narrow(body: bytes, at: int, most: int = limits.POSITIONS) -> tuple[Ints, int]:
+    """(values below 2**32, where it ends). Containers say how many they have: no room is made for more than `most`."""
     (cookie,) = struct.unpack_from("<I", body, at)
     if cookie & 0xFFFF == _WITH_RUNS:
         count = (cookie >> 16) + 1
@@ -48,26 +55,34 @@ def narrow(body: bytes, at: int) -> tuple[Ints, int]:
     at += 4 * count
     if cookie == _WITHOUT_RUNS or count >= _OFFSETS_FROM:
         at += 4 * count
-    parts = [np.zeros(0, dtype=np.int64)]
+    total = int(heads[:, 1].sum()) + count
+    if total > most:
+        raise ValueError(told("it claims {total:,} values, more than {most:,}", total=total, most=most))
+    values, filled = np.empty(total, dtype=np.int64), 0
     for (high, less_one), runs in zip(heads.tolist(), has_runs.tolist(), strict=True):
         cardinality = less_one + 1
         if runs:
             (number,) = struct.unpack_from("<H", body, at)
             pairs = np.frombuffer(body, "<u2", 2 * number, at + 2).reshape(number, 2).astype(np.int64)
             lengths = pairs[:, 1] + 1
-            first = np.repeat(pairs[:, 0] - (np.cumsum(lengths) - lengths), lengths)
-            low = first + np.arange(lengths.sum(), dtype=np.int64)
+            found = int(lengths.sum())
+            _refuse_other(found, cardinality)
+            low = np.repeat(pairs[:, 0] - (np.cumsum(lengths) - lengths), lengths) + np.arange(found, dtype=np.int64)
             at += 2 + 4 * number
         elif cardinality <= _ARRAY_MOST:
-            low = np.frombuffer(body, "<u2", cardinality, at).astype(np.int64)
+            low = np.frombuffer(body, "<u2", cardinality, at)
             at += 2 * cardinality
         else:
-            bits = np.unpackbits(np.frombuffer(body, np.uint8, 8192, at), bitorder="little")
-            low = np.flatnonzero(bits).astype(np.int64)
+            low = np.flatnonzero(np.unpackbits(np.frombuffer(body, np.uint8, 8192, at), bitorder="little"))
             at += 8192
-        if len(low) != cardinality:
-            raise ValueError(
-                told("{cardinality} values were expected, {low} found", cardinality=cardinality, low=len(low))
-            )
-        parts.append(low + (high << 16))
-    return np.concatenate(parts), at
+            _refuse_other(len(low), cardinality)
+        part = values[filled : filled + cardinality]
+        part[:] = low
+        part += high << 16
+        filled += cardinality
+    return values, at
+
+
+def _refuse_other(found: int, cardinality: int) -> None:
+    if found != cardinality:
+        raise ValueError(told("{cardinality} values were expected, {low} found", cardinality=cardinality, low=found))

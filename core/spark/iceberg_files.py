@@ -19,6 +19,7 @@ from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.iceberg import puffin, types
 from core.formats.iceberg.places import Place, normals
 from core.formats.iceberg.types import Column, Type
+from core.limits import DATA_FILE, INDEX_FILE
 from core.runs import Ints
 from core.spark import iceberg_deletes
 from core.spark.iceberg_columns import WAY_OUT
@@ -132,7 +133,7 @@ def _opened(place: Place, path: str) -> tuple[Store, str]:
 def _source(place: Place, path: str) -> Any:
     """What to decode: a local file by its path, so that only what is needed is read."""
     store, inside = _opened(place, path)
-    return disk.refuse_special(store.full(inside)) if store.is_local else pa.BufferReader(store.read(inside))
+    return disk.refuse_special(store.full(inside)) if store.is_local else pa.BufferReader(store.read(inside, DATA_FILE))
 
 
 # columns ----------------------------------------------------------------------------------------------------------
@@ -257,18 +258,18 @@ _NONE: Ints = np.zeros(0, dtype=np.int64)
 def _vector(place: Place, where: Sequence[Any]) -> Ints:
     path, offset, size, count = where
     store, inside = _opened(place, path)
-    if not store.is_local:
-        return puffin.deleted(store.read(inside)[offset : offset + size], count, path)
+    if size > INDEX_FILE:
+        raise Corrupt(
+            "A deletion vector of at most {most:,} bytes was expected, its manifest says {size:,}.",
+            most=INDEX_FILE,
+            size=size,
+            path=path,
+            remedy="Restore the manifest, or choose another point.",
+        )
     try:
-        with open(
-            disk.refuse_special(store.full(inside)), "rb"
-        ) as file:  # which may hold the vectors of a thousand files
-            file.seek(offset)
-            return puffin.deleted(file.read(size), count, path)
-    except FileNotFoundError as error:
+        return puffin.deleted(store.read(inside, size, offset), count, path)  # of a file with those of a thousand files
+    except NotFound as error:
         raise _missing(path) from error
-    except OSError as error:
-        raise Corrupt("The file could not be read: {error}.", error=error, path=path) from error
 
 
 def _positions(place: Place, paths: Sequence[str], names: Sequence[str]) -> dict[str, Ints]:

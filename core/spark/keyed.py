@@ -21,6 +21,7 @@ from core.errors import Corrupt, Unsupported
 from core.formats.paimon import binary_row, deletion_vectors, layout, types
 from core.formats.paimon.details import FileKey, Range, Vector, keys_of
 from core.formats.paimon.types import parse
+from core.limits import DATA_FILE, INDEX_FILE
 from core.model import Schema
 from core.spark import arrow_files, read
 from core.spark.merge import KIND, LEVEL, SEQUENCE, merge
@@ -315,7 +316,7 @@ def _deleted(store: Store, vector: Sequence[Any] | None) -> Any:
     path, offset, size = vector
     source = _source(store, path)
     if isinstance(source, str):
-        source = Store("/").read(source.removeprefix("/"))  # which tells what is missing from what is not
+        source = Store("/").read(source.removeprefix("/"), INDEX_FILE)  # which tells what is missing from what is not
     return deletion_vectors.positions(source, offset, size, path)
 
 
@@ -327,4 +328,4 @@ def _source(store: Store, path: str) -> bytes | str:
         raise Unsupported(
             told("The data file {path} lies on another store, which cannot be read yet.", path=path), path=path
         )
-    return disk.refuse_special(store.full(path)) if store.is_local else store.read(path)
+    return disk.refuse_special(store.full(path)) if store.is_local else store.read(path, DATA_FILE)

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.paimon import binary_row, types
 from core.formats.paimon.types import Type, parse
+from core.limits import DATA_FILE
 from core.model import Field
 from core.spark.told import telling
 from core.store import Store
@@ -60,7 +61,7 @@ def _reader(
             for row in batch.to_pylist():
                 path = row.pop("__path")
                 with telling():
-                    table, rows = decode(store.read(path), form, wanted, path)
+                    table, rows = decode(store.read(path, DATA_FILE), form, wanted, path)
                 columns = {_ROW: pa.array([True] * rows)} | {name: table[name] for name, _ in wanted}
                 for name, value in row.items():
                     columns[name] = pa.array([value] * rows, schema.field(name).type)

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from core.errors import Corrupt
-from core.formats.paimon import layout
+from core.formats.paimon import contents, layout
 from core.formats.paimon.manifest import LISTED
 from core.formats.paimon.types import parse, to_json
 from core.history import History
@@ -110,20 +110,20 @@ def _manifests(table: Table, snapshot: Snapshot) -> pa.Table:
 
 def _statistics(table: Table, snapshot: Snapshot) -> pa.Table:
     """What the last ANALYZE before the point counted; no row where there was none."""
-    name = snapshot.fields.get("statistics")
-    found: list[dict[str, Any]] = []
-    if isinstance(name, str):
-        path = f"{layout.STATISTICS}/{layout.plain_name(name, 'statistics')}"
-        try:
-            document = json.loads(table.store.read(path))
-            found = [{key: document.get(key) for key in _STATISTICS} | {"colstat": document.get("colStats")}]
-        except (ValueError, AttributeError) as error:
-            raise Corrupt("A statistics file was expected to hold one JSON object.", path=path) from error
-    columns = {
-        column: pa.array([each[key] for each in found], pa.int64())
-        for key, column in _STATISTICS.items()
-    }  # fmt: skip
-    return pa.table({**columns, "colstat": _json(each["colstat"] for each in found)})
+    document = contents.analyzed(table.store, snapshot)
+    found = [] if document is None else [document]
+    try:
+        columns = {
+            column: pa.array([each.get(key) for each in found], pa.int64()) for key, column in _STATISTICS.items()
+        }
+    except (pa.ArrowException, OverflowError) as error:
+        raise Corrupt(
+            "Numbers were expected in the statistics file: {error}.",
+            error=error,
+            path=f"{layout.STATISTICS}/{snapshot.fields['statistics']}",
+            remedy="Run ANALYZE again.",
+        ) from error
+    return pa.table({**columns, "colstat": _json(each.get("colStats") for each in found)})
 
 
 _STATISTICS = {

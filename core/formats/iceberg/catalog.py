@@ -26,6 +26,7 @@ from core.formats.iceberg import commit, edits, packed, rest
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import Place, normal
+from core.limits import TABLE_METADATA
 from core.store import Store
 from core.told import told
 
@@ -330,7 +331,9 @@ def _store_io(*_: object, **__: object) -> Any:
 
         def open(self, seekable: bool = True) -> io.BytesIO:
             directory, _, name = normal(self.location).rpartition("/")
-            return io.BytesIO(Store.named(directory).read(name))
+            content = Store.named(directory).read(name, TABLE_METADATA)
+            packed.unpacked(content, self.location)  # which the client would do without an end
+            return io.BytesIO(content)
 
     class Files:
         properties: Mapping[str, str] = {}

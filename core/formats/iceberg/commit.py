@@ -20,6 +20,7 @@ from core.formats.iceberg.edits import edited, has, part, removed_snapshots, wri
 from core.formats.iceberg.heads import DIRECTORY, HINT, LAG_S, TEMPORARY, find, is_metadata, version_of
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.places import Place
+from core.limits import TABLE_METADATA
 from core.model import Heads, ObjectKind
 from core.refs import old_metadata as fallen
 from core.store import Store
@@ -98,7 +99,7 @@ def at(store: Store, path: str) -> tuple[Store, str]:
 
 def read_at(store: Store, path: str) -> bytes:
     where, name = at(store, path)
-    return where.read(name)
+    return where.read(name, TABLE_METADATA)
 
 
 def read_current(current: Callable[[], str], read: Callable[[str], bytes]) -> tuple[bytes, str]:
@@ -198,7 +199,7 @@ def _read_back(store: Store, path: str, content: bytes, failed: BaseException | 
     try:
         if failed is None:
             _outwait(store)
-        now = store.read(path)
+        now = store.read(path, TABLE_METADATA)
     except SnapscopeError as error:
         raise Unknown(
             told(

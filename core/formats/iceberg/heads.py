@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core import absence
+from core import absence, limits
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import oddities
@@ -119,7 +119,7 @@ def _spelled(version: int) -> tuple[str, ...]:
 
 def _hint(store: Store) -> bytes | None:
     try:
-        return store.read(f"{DIRECTORY}/{HINT}")
+        return store.read(f"{DIRECTORY}/{HINT}", limits.HINT)
     except NotFound:
         return None
 
@@ -146,9 +146,7 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
     tied = sorted(name for number, name in numbered if number == newest)
     chosen = tied[0]
     if len(tied) > 1:  # a lost compare-and-swap leaves one nobody names
-        updated = {
-            name: documents.parse(store.read(f"{DIRECTORY}/{name}"), f"{DIRECTORY}/{name}").updated_ms for name in tied
-        }
+        updated = {name: documents.read(store, f"{DIRECTORY}/{name}").updated_ms for name in tied}
         chosen = max(tied, key=lambda name: (updated[name], name))
     problems = [
         Problem(f"{DIRECTORY}/{chosen}", told("the catalog's current metadata"), told("the newest file"), CATALOG_OWNED)
@@ -170,7 +168,7 @@ def read(store: Store, pinned: str | None = None) -> tuple[Heads, Metadata]:
     """All references of the table in `store`, or of exactly the metadata file `pinned` (a path in `store`)."""
     path, problems = (pinned, ()) if pinned else find(store)
     ends = time.monotonic() + LAG_S
-    while (content := absence.read_or_none(store, path)) is None:
+    while (content := absence.read_or_none(store, path, limits.TABLE_METADATA)) is None:
         is_late = time.monotonic() > ends
         if path in absence.listed(store, [path]):
             if is_late:

@@ -15,7 +15,9 @@ from typing import Any
 
 from core.errors import Corrupt, Unsupported
 from core.formats.iceberg import packed
+from core.limits import TABLE_METADATA
 from core.model import MAIN, Field, Ref, Schema
+from core.store import Store
 from core.told import told
 
 NEWEST = 3
@@ -64,6 +66,11 @@ class Metadata:
 def parse(content: bytes, path: str) -> Metadata:
     """A metadata.json, gzipped or not. `Corrupt` or `Unsupported` naming `path` and the field."""
     return _Parser(packed.document(packed.unpacked(content, path), path), path).metadata()
+
+
+def read(store: Store, name: str, path: str | None = None) -> Metadata:
+    """The metadata file `name` of a store, known as `path` where it is another."""
+    return parse(store.read(name, TABLE_METADATA), path or name)
 
 
 def of(document: Json, path: str) -> Metadata:

@@ -24,6 +24,7 @@ _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())  # a wall clock: TI
 _EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
 _MILLIS_OF_DAY = 86_400_000
 _INLINE = 7  # longest text or bytes kept inside a slot
+_WIDEST = 16  # bytes of a decimal of 38 digits
 _NUMBERS = {
     "TINYINT": struct.Struct("<b"),
     "SMALLINT": struct.Struct("<h"),
@@ -179,7 +180,7 @@ def _value(row: memoryview, slot: int, fixed: int, of: Type) -> Any:
             return (_EPOCH + dt.timedelta(milliseconds=millis)).time()
         case "DECIMAL":
             if _is_wide_decimal(of):
-                unscaled = int.from_bytes(_variable(row, slot, fixed), "big", signed=True)
+                unscaled = _wide_decimal(row, slot, fixed)
             else:
                 unscaled = _LONG.unpack_from(row, slot)[0]
             return Decimal(unscaled).scaleb(-(of.scale or 0), _EXACT)
@@ -222,6 +223,15 @@ def _variable(row: memoryview, slot: int, fixed: int) -> bytes:
     if offset < fixed or offset + size > len(row):
         raise ValueError(told("its place lies outside the row"))
     return bytes(row[offset : offset + size])
+
+
+def _wide_decimal(row: memoryview, slot: int, fixed: int) -> int:
+    stored = _variable(row, slot, fixed)
+    if len(stored) > _WIDEST:  # of millions of bytes, its digits would take minutes
+        raise ValueError(
+            told("a decimal has at most {most} bytes, this one {found:,}", most=_WIDEST, found=len(stored))
+        )
+    return int.from_bytes(stored, "big", signed=True)
 
 
 def _offset_and_size(row: memoryview, slot: int) -> tuple[int, int]:

@@ -6,7 +6,6 @@ Law: nothing is read that was decoded before; a file that cannot be read is an e
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from core.errors import Corrupt
 from core.formats.loaded import Loaded
 from core.formats.paimon import binary_row, details, layout
 from core.formats.paimon.files import identities
+from core.formats.paimon.heads import document
 from core.formats.paimon.manifest import ADD, DETAIL, ENTRY, LIST, LISTED, STATS, VECTORS, Manifests
 from core.formats.paimon.partitions import directory
 from core.formats.paimon.types import Type, parse, text
@@ -134,11 +134,9 @@ def analyzed(store: Store, snapshot: Snapshot) -> dict[str, Any] | None:
         return None
     path = f"{layout.STATISTICS}/{layout.plain_name(name, 'statistics')}"
     try:
-        return dict(json.loads(store.read(path)))
-    except (ValueError, TypeError) as error:
-        raise Corrupt(
-            "A statistics file was expected to hold one JSON object.", path=path, remedy="Run ANALYZE again."
-        ) from error
+        return document(store.read(path), path)
+    except Corrupt as error:
+        raise Corrupt(error.message, path=error.path, remedy=error.remedy or "Run ANALYZE again.") from error
 
 
 def statistics(

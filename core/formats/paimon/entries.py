@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import fastavro
 
 from core.errors import Corrupt, Unsupported
+from core.formats import container
 from core.formats.paimon import binary_row
 from core.formats.paimon.manifest import ADD, DELETE
 from core.formats.paimon.types import Source, Type, parse
@@ -345,6 +346,7 @@ def _file(name: str, schema: Any, records: Sequence[Record]) -> bytes:
 
 
 def _read(data: bytes, path: str, fields: Sequence[Mapping[str, Any]]) -> list[Record]:
+    container.taken_apart(data, path)  # which refuses what is made to exhaust the reader
     try:
         reader = fastavro.reader(io.BytesIO(data))
         records: list[Any] = list(reader)

@@ -16,9 +16,11 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from core.errors import Corrupt
+from core.formats import bounded
 from core.formats.paimon import layout
 from core.formats.paimon.hints import NUMBER, gaps, left_out, number, problems
 from core.formats.paimon.patience import Patience
+from core.limits import HINT
 from core.model import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.store import Entry, Store
 from core.told import clause, told
@@ -91,7 +93,7 @@ class _Reader:
     def line(self, branch: str) -> Line:
         unreadable: list[Unreadable] = []
         warnings: list[Problem] = []
-        hints = self.store.read_many([layout.hint(branch, name) for name in (layout.EARLIEST, layout.LATEST)])
+        hints = self.store.read_many([layout.hint(branch, name) for name in (layout.EARLIEST, layout.LATEST)], HINT)
         hinted = [int(text) for text in map(number, hints.values()) if text is not None]
         snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings, hinted)
         # Changelogs end where snapshots begin, and what names a schema says that there is one.
@@ -219,8 +221,8 @@ def _stray(directory: str, entry: Entry, expected: str) -> Problem:
 def document(content: bytes, path: str) -> dict[str, Any]:
     """A JSON object; `Corrupt` for anything else."""
     try:
-        value = json.loads(content, parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
+        value = bounded.document(content)
+    except ValueError as error:
         what = told("is empty") if not content else told("is no JSON ({error})", error=error)
         raise Corrupt(
             "A JSON document was expected; the file of {content} bytes {what}.",
@@ -228,15 +230,9 @@ def document(content: bytes, path: str) -> dict[str, Any]:
             what=what,
             path=path,
         ) from error
-    if rb"\ud" in content.lower() and not layout.is_text(json.dumps(value, ensure_ascii=False)):
-        raise Corrupt("The document holds half a character (a lone surrogate).", path=path)
     if not isinstance(value, dict):
         raise Corrupt("A JSON object was expected, found {name}.", name=type(value).__name__, path=path)
     return value
-
-
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no JSON number")
 
 
 def _want(fields: Mapping[str, Any], name: str, kind: type | tuple[type, ...], path: str) -> Any:

@@ -16,6 +16,7 @@ from core.errors import NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.files import changelog_path, identities
 from core.formats.paimon.manifest import ADD, ENTRY, INDEX, LIST, SOURCE_COMPACT, Manifests
+from core.limits import HINT
 from core.model import MAIN, Heads, Line, Snapshot, Tag
 from core.retention import heeds_consumers, keeps_changelogs, policy
 from core.store import Store
@@ -140,7 +141,7 @@ class _Engine:
 
     def _hint(self, name: str, kind: str = layout.SNAPSHOT) -> int | None:
         try:
-            return int(self.store.read(layout.hint(self.line.branch, name, kind)))
+            return int(self.store.read(layout.hint(self.line.branch, name, kind), HINT))
         except (NotFound, ValueError):
             return None
 

@@ -12,6 +12,7 @@ from core.errors import Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats.paimon import binary_row, documents, entries, heads, layout
 from core.formats.paimon.entries import Record
 from core.formats.paimon.references import Head, snapshot_ids
+from core.limits import MANIFEST
 from core.model import Snapshot
 from core.store import Store
 from core.told import told
@@ -60,7 +61,7 @@ def _listed(store: Store, snapshot: Snapshot, which: str) -> list[Record]:
     if name is None:
         return []
     path = f"{layout.MANIFEST}/{name}"
-    return entries.read_list(store.read(path), path)
+    return entries.read_list(store.read(path, MANIFEST), path)
 
 
 def read_listed(store: Store, listed: Iterable[Record]) -> list[Record]:
@@ -68,7 +69,7 @@ def read_listed(store: Store, listed: Iterable[Record]) -> list[Record]:
     found: list[Record] = []
     for each in listed:
         path = f"{layout.MANIFEST}/{layout.plain_name(each['_FILE_NAME'], layout.MANIFEST)}"
-        found += entries.read_manifest(store.read(path), path)
+        found += entries.read_manifest(store.read(path, MANIFEST), path)
     return found
 
 

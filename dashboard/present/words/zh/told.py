@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from core.told import Told
 from dashboard.present.words.zh.told_changes import OF_CHANGES
 from dashboard.present.words.zh.told_files import OF_FILES
+from dashboard.present.words.zh.told_limits import OF_LIMITS
 from dashboard.present.words.zh.told_places import OF_PLACES
 from dashboard.present.words.zh.told_plans import OF_PLANS
 from dashboard.present.words.zh.told_points import OF_POINTS
@@ -44,6 +45,7 @@ _TOLD: Mapping[str, str] = {
     "{clause}": "{clause}",
     **OF_CHANGES,
     **OF_FILES,
+    **OF_LIMITS,
     **OF_PLACES,
     **OF_PLANS,
     **OF_POINTS,

@@ -120,7 +120,6 @@ OF_FILES: Mapping[str, str] = {
     ),
     "Write it plain or with gzip.": "请不压缩写出，或用 gzip。",
     "A JSON object was expected, found {name}.": "应为 JSON 对象，实际是 {name}。",
-    "The gzipped metadata {what}.": "gzip 压缩的元数据{what}。",
     "The metadata is no whole gzip file: {error}.": "元数据不是完整的 gzip 文件：{error}。",
     "A metadata.json was expected; the file of {content} bytes {what}.": (
         "应为 metadata.json；这个 {content} 字节的文件{what}。"
@@ -128,8 +127,6 @@ OF_FILES: Mapping[str, str] = {
     "Restore the file, or open an older metadata.json by its own path.": (
         "请恢复该文件，或按路径打开更早的 metadata.json。"
     ),
-    "unpacks to more than {most_bytes:,} bytes": "解压后超过 {most_bytes:,} 字节",
-    "is cut off": "不完整",
     "is empty": "是空的",
     "is no JSON ({error})": "不是 JSON（{error}）",
     "nested too deep": "嵌套太深",
@@ -168,7 +165,6 @@ OF_FILES: Mapping[str, str] = {
     "A value of type {of} cannot be stored in a row here.": "这里无法把类型为 {of} 的值存入行中。",
     "{value!r} is no {of} ({error}).": "{value!r} 不是 {of}（{error}）。",
     "none": "无",
-    "A statistics file was expected to hold one JSON object.": "统计信息文件应是一个 JSON 对象。",
     "Run ANALYZE again.": "请重新执行 ANALYZE。",
     "Its statistics are of schema {schema_id}, which is not there.": (
         "它的统计信息属于表结构 {schema_id}，而后者不存在。"
@@ -231,7 +227,6 @@ OF_FILES: Mapping[str, str] = {
         "有一个分支以 main 为名存放，而 main 就是表本身，因此无从得知它保留了什么。"
     ),
     "Rename its directory.": "请重命名它的目录。",
-    "The document holds half a character (a lone surrogate).": "文件中含有半个字符（单独的代理项）。",
     "Field {name!r} was expected to be {wanted}, found {found}.": "字段 {name!r} 应为 {wanted}，实际是 {found}。",
     "The id {name} was expected from the file's name, the document says {snapshot_id}.": (
         "按文件名编号应为 {name}，文件里写的是 {snapshot_id}。"

@@ -1,0 +1,116 @@
+"""What Avro's records take by their schema alone: the fewest bytes of one, how much a decoder makes of a byte. Pure.
+
+Law: a block that says it holds more records than fit into its bytes is refused before anything is made of it. Types
+that a few bytes turn into gigabytes are refused by name: no manifest has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from core import limits
+from core.formats import bounded
+from core.told import told
+
+_FIXED = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1}
+_SLOT = 8  # bytes in memory of a value, whatever it is
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Of one type: the fewest bytes of a value, the slots it takes in memory even if it is null, and the most slots
+    that one byte of an array's items becomes."""
+
+    least: int
+    slots: int
+    spread: int = 1
+
+
+@lru_cache(256)
+def of(schema: bytes) -> Shape:
+    """The shape of a container's records. ValueError for a schema that is none, or that no manifest has."""
+    if len(schema) > limits.AVRO_SCHEMA:
+        raise ValueError(
+            told("a schema of at most {most:,} bytes was expected, found {found:,}",
+                 most=limits.AVRO_SCHEMA, found=len(schema))
+        )  # fmt: skip
+    return _shape(bounded.document(schema), {}, limits.AVRO_DEPTH)
+
+
+def most_of_a_block(shape: Shape) -> int:
+    """Bytes that one block may unpack to, so that what a decoder makes of it has its limit, too."""
+    return min(limits.AVRO_BLOCK, limits.DECODED // (_SLOT * shape.spread))
+
+
+def _shape(type_: Any, named: dict[str, Shape | None], depth: int) -> Shape:
+    if not depth:
+        raise ValueError(told("types are nested more than {most} deep", most=limits.AVRO_DEPTH))
+    match type_:
+        case str():
+            found = _named(type_, named)
+        case list():
+            branches = [_shape(each, named, depth - 1) for each in type_]
+            found = Shape(1 + min((each.least for each in branches), default=0), *_together(branches))
+        case {"type": "record", **rest}:
+            found = _record(rest, named, depth - 1)
+        case {"type": "enum"}:
+            found = Shape(1, 1)
+        case {"type": "fixed", "size": int(size)} if size >= 0:
+            found = Shape(size, 1 + size // _SLOT)
+        case {"type": "array", "items": items}:
+            found = _repeated(_shape(items, named, depth - 1), 0)
+        case {"type": "map", "values": values}:
+            found = _repeated(_shape(values, named, depth - 1), 1)
+        case {"type": (str() | dict() | list()) as inner} if inner not in ("fixed", "array", "map"):
+            found = _shape(inner, named, depth - 1)
+        case _:
+            raise ValueError(told("{type!r:.60} is no type", type=type_))
+    if found.slots > limits.AVRO_TYPES:
+        raise ValueError(told("a record has more than {most:,} values", most=limits.AVRO_TYPES))
+    if isinstance(type_, dict) and isinstance(name := type_.get("name"), str):
+        named[_short(name)] = found
+    return found
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _named(name: str, named: Mapping[str, Shape | None]) -> Shape:
+    if name in _FIXED:
+        return Shape(_FIXED[name], 1)
+    found = named.get(_short(name))
+    if found is None:
+        if _short(name) in named:
+            raise ValueError(told("the record {name:.60} holds itself", name=name))
+        raise ValueError(told("{type!r:.60} is no type", type=name))
+    return found
+
+
+def _record(record: Mapping[Any, Any], named: dict[str, Shape | None], depth: int) -> Shape:
+    if isinstance(name := record.get("name"), str):
+        if _short(name) in named:
+            raise ValueError(told("two types are named {name:.60}", name=name))
+        named[_short(name)] = None
+    fields = record.get("fields")
+    types = (
+        [each["type"] for each in fields if isinstance(each, dict) and "type" in each]
+        if isinstance(fields, list)
+        else []
+    )
+    parts = [_shape(each, named, depth) for each in types]
+    return Shape(sum(each.least for each in parts), *_together(parts))
+
+
+def _together(parts: list[Shape]) -> tuple[int, int]:
+    return 1 + sum(each.slots for each in parts), max((each.spread for each in parts), default=1)
+
+
+def _repeated(item: Shape, more: int) -> Shape:
+    """An array's or a map's; `more`: bytes that each item takes beside its value."""
+    if item.least + more == 0:
+        raise ValueError(told("items that take no bytes have no end"))
+    return Shape(1, 1, max(item.spread, -(-(item.slots + more) // (item.least + more))))
