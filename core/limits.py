@@ -73,5 +73,8 @@ POSITIONS = 1 << 26
 BITMAPS = 1 << 16
 """Bitmaps of 2**32 positions in one deletion vector: rows are numbered up to 2**48."""
 
+TYPE_DEPTH = 100
+"""Types within a column's type: engines themselves end at some hundreds."""
+
 STATEMENT = MB
 """Characters of one SQL text."""

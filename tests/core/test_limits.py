@@ -23,7 +23,7 @@ from core import limits, reading
 from core.errors import Corrupt
 from core.formats import bounded, container, roaring, shapes
 from core.formats.iceberg import packed
-from core.formats.paimon import binary_row, deletion_vectors
+from core.formats.paimon import binary_row, deletion_vectors, types
 from tests.places import SMALL_TABLES, TABLES
 
 if sys.version_info >= (3, 14):
@@ -223,3 +223,16 @@ def test_a_sparse_manifest_is_not_read_whole(tmp_path: Path) -> None:
         file.truncate(30 << 30)
     with pytest.raises(Corrupt, match="32,212,254,720"):
         container.frame(str(path))
+
+
+@pytest.mark.parametrize("depth", [50, 200, 5000])
+def test_a_type_within_types_has_an_end(depth: int) -> None:
+    nested: Any = "INT"
+    for _ in range(min(depth, 480)):
+        nested = {"type": "ARRAY", "element": nested}
+    for source in ("ARRAY<" * depth + "INT" + ">" * depth, nested):
+        if depth < limits.TYPE_DEPTH:
+            assert types.text(types.parse(source)).count("ARRAY") == depth
+        else:
+            with pytest.raises(Corrupt, match="nested more than 100"):
+                types.parse(source)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from core.errors import Corrupt, Unsupported
+from core.limits import TYPE_DEPTH
 
 MAX_LENGTH = 2147483647  # VARCHAR and VARBINARY of this length print as STRING and BYTES
 
@@ -66,8 +67,20 @@ def parse(source: Source) -> Type:
     """
     if isinstance(source, Type):
         return source
-    if isinstance(source, str):
-        return _Text(source).whole()
+    try:
+        of = _Text(source).whole() if isinstance(source, str) else _from_json(source)
+        if not of.is_nested or _depth(of) <= TYPE_DEPTH:
+            return of
+    except RecursionError:
+        pass
+    raise Corrupt("A column type is nested more than {most} deep.", most=TYPE_DEPTH)
+
+
+def _depth(of: Type) -> int:
+    return 1 + max((_depth(each) for each in (*of.args, *(field.type for field in of.fields))), default=0)
+
+
+def _from_json(source: Mapping[str, Any]) -> Type:
     found: Any = source  # JSON may hold anything
     if not isinstance(found, Mapping) or not isinstance(found.get("type"), str):
         raise Corrupt(
