@@ -62,3 +62,21 @@ def modified_s(info: Mapping[str, Any]) -> float | None:
         if isinstance(value, dt.datetime) and value.tzinfo is not None:
             return value.timestamp()
     return None
+
+
+def unwritable(path: str, error: Exception) -> Corrupt:
+    return Corrupt(
+        "The store could not write this file: {error}.",
+        error=f"{type(error).__name__}: {error}",
+        path=path,
+        remedy="Check space and access, then try again.",
+    )
+
+
+def unreadable(path: str, error: Exception) -> Corrupt:
+    return Corrupt(
+        "The store could not answer for this path: {error}.",
+        error=f"{type(error).__name__}: {error}",
+        path=path,
+        remedy="Check access and connection, then try again; nothing was changed.",
+    )

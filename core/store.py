@@ -19,7 +19,7 @@ import fsspec.asyn
 from core import disk, patience, urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.limits import DOCUMENT, REFERENCES
-from core.reading import TooLarge, modified_s, remote, too_large
+from core.reading import TooLarge, modified_s, remote, too_large, unreadable, unwritable
 from core.told import Told, told
 
 LOCAL = ("file", "local")
@@ -73,7 +73,7 @@ class Store:
         except SnapscopeError:
             raise
         except Exception as error:  # some connect, or open an archive, and raise what they like
-            raise self._unreadable(location, error) from error
+            raise unreadable(location, error) from error
         self._fs = fs
         protocol = fs.protocol
         self.protocol: str = protocol if isinstance(protocol, str) else protocol[0]
@@ -145,7 +145,7 @@ class Store:
             except SnapscopeError:
                 raise
             except Exception as error:
-                raise self._unreadable(path, error) from error
+                raise unreadable(path, error) from error
             if len(found) == 1 and found[0]["name"].rstrip("/") == path and found[0]["type"] != "directory":
                 raise Corrupt(
                     "A directory was expected at {relative}, found a file.",
@@ -185,7 +185,7 @@ class Store:
         except SnapscopeError:
             raise
         except Exception as error:
-            raise self._unreadable(path, error) from error
+            raise unreadable(path, error) from error
 
     def read_many(self, relatives: Sequence[str], most_bytes: int = DOCUMENT) -> dict[str, bytes | SnapscopeError]:
         """Whole files, side by side where that helps; each answered by its bytes or by the error of reading it.
@@ -231,7 +231,7 @@ class Store:
         except SnapscopeError:
             raise
         except Exception as error:
-            raise self._unreadable(path, error) from error
+            raise unreadable(path, error) from error
         return None if size is None else int(size)
 
     # writing ------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ class Store:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise self._unwritable(directory, error) from error
+                raise unwritable(directory, error) from error
 
     def create(self, relative: str, data: bytes) -> None:
         """Create a file with its whole content at once; `Conflict` if the name is taken.
@@ -276,7 +276,7 @@ class Store:
         except SnapscopeError:
             raise
         except Exception as error:  # client libraries raise what they like
-            raise self._unwritable(path, error) from error
+            raise unwritable(path, error) from error
 
     def put(self, relative: str, data: bytes) -> None:
         """Write a file over whatever is there: for hints and for a tag that is being replaced."""
@@ -288,7 +288,7 @@ class Store:
             else:
                 self._fs.pipe_file(path, data)
         except Exception as error:
-            raise self._unwritable(path, error) from error
+            raise unwritable(path, error) from error
 
     def delete(self, relative: str) -> bool:
         """Delete one file; False if it was not there. `Corrupt` if the store refuses.
@@ -310,7 +310,7 @@ class Store:
         except FileNotFoundError:
             return False
         except Exception as error:
-            raise self._unreadable(path, error) from error
+            raise unreadable(path, error) from error
         return True
 
     def leads_out(self, relative: str) -> bool:
@@ -333,7 +333,7 @@ class Store:
             try:
                 self._fs.makedirs(path, exist_ok=True)
             except Exception as error:
-                raise self._unwritable(path, error) from error
+                raise unwritable(path, error) from error
 
     # ---------------------------------------------------------------------------------------------------------
 
@@ -355,7 +355,7 @@ class Store:
         except SnapscopeError:
             raise
         except Exception as error:
-            raise self._unreadable(path, error) from error
+            raise unreadable(path, error) from error
         return True
 
     def _entries(self, found: Iterable[Mapping[str, Any]], path: str) -> Iterable[Entry]:
@@ -374,22 +374,6 @@ class Store:
                 path=path,
                 remedy="Mount what it leads to, or remove the link.",
             )
-
-    def _unwritable(self, path: str, error: Exception) -> Corrupt:
-        return Corrupt(
-            "The store could not write this file: {error}.",
-            error=f"{type(error).__name__}: {error}",
-            path=path,
-            remedy="Check space and access, then try again.",
-        )
-
-    def _unreadable(self, path: str, error: Exception) -> Corrupt:
-        return Corrupt(
-            "The store could not answer for this path: {error}.",
-            error=f"{type(error).__name__}: {error}",
-            path=path,
-            remedy="Check access and connection, then try again; nothing was changed.",
-        )
 
 
 def _can_delete(kind: type) -> bool:

@@ -40,9 +40,7 @@ def frame(path: str) -> Frame:
     The decoder answers a cut-off file with the rows it could read; here a file must end with a whole block.
     """
     try:
-        is_avro = (
-            patience.calling(disk.read, path, len(MAGIC), 0) == MAGIC
-        )  # before a large file of anything else is read
+        is_avro = patience.calling(disk.read, path, len(MAGIC), 0) == MAGIC  # before more of anything else is read
         data = patience.calling(disk.read, path, limits.MANIFEST) if is_avro else b""
     except FileNotFoundError as error:
         raise Corrupt(

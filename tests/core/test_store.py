@@ -543,7 +543,7 @@ def test_a_file_that_grows_while_it_is_read_is_bounded_all_the_same(
 ) -> None:
     (root / "f").write_bytes(b"x" * 10)
     handed = itertools.count()
-    monkeypatch.setattr("core.reading.os.read", lambda handle, size: b"x" * max(size - next(handed) % 2, 1))
+    monkeypatch.setattr("core.disk.os.read", lambda handle, size: b"x" * max(size - next(handed) % 2, 1))
     with pytest.raises(Corrupt, match="at most 1,000,000 bytes"):
         store.read("f", 1_000_000)
 
