@@ -138,6 +138,62 @@ def words_at_import(tree: ast.AST) -> Iterator[str]:
     yield from (said for each in early for said in words_at_import(each))
 
 
+ROUNDING = frozenset("quantize scaleb fma to_integral_value to_integral_exact remainder_near normalize".split())
+
+
+def is_decimal(node: ast.AST | None) -> bool:
+    """`Decimal`, `Decimal | None`, `Decimal(…)`."""
+    if isinstance(node, ast.BinOp):
+        return is_decimal(node.left) or is_decimal(node.right)
+    return node is not None and last_name(node) == "Decimal"
+
+
+def decimals_of(scope: ast.AST) -> Iterator[str]:
+    """Names that are annotated as decimals, or made of one."""
+    for node in ast.walk(scope):
+        match node:
+            case ast.arg(arg=name, annotation=of) if is_decimal(of):
+                yield name
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=of) if is_decimal(of):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made) if is_decimal(made):
+                yield name
+
+
+def rounding_decimals(tree: ast.AST) -> Iterator[str]:
+    """Arithmetic on decimals: Python's own rounds to 28 digits, `abs`, `-d` and `+d` too. To make one of text, to
+    compare and to print rounds nothing."""
+    for name in imported(tree):
+        if name.split(".")[0] in ("_decimal", "_pydecimal"):
+            yield f"imports {name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and any(each.name == "decimal" for each in node.names):
+            yield f"line {node.lineno} imports all of decimal"
+        if isinstance(node, ast.ImportFrom) and node.module == "decimal":
+            yield from (f"line {node.lineno} imports {each.name}" for each in node.names if each.name != "Decimal")
+    for receiver, called, call in calls(tree):
+        if called in ROUNDING and receiver != "unicodedata":
+            yield f"line {call.lineno} calls .{called}"
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for scope in functions or [tree]:
+        names = set(decimals_of(scope))
+        for node in ast.walk(scope):
+            operands: list[ast.expr]
+            match node:
+                case ast.BinOp(left=one, right=other) | ast.AugAssign(target=one, value=other):
+                    operands = [one, other]
+                case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=one):
+                    operands = [one]
+                case ast.Call(func=ast.Name(id="abs" | "sum" | "round" | "divmod" | "pow"), args=args):
+                    operands = args
+                case _:
+                    continue
+            for each in operands:
+                is_made = isinstance(each, ast.Call) and is_decimal(each)
+                if is_made or (isinstance(each, ast.Name) and each.id in names):
+                    yield f"line {each.lineno} computes with a decimal"
+
+
 Rule = Callable[[ast.AST], Iterator[str]]
 BREAKS: list[tuple[Rule, str]] = [
     (impure, "import os"),
@@ -155,6 +211,13 @@ BREAKS: list[tuple[Rule, str]] = [
     (swallowing, "fs.delete(path, recursive=True)"),
     (writing, "table.store.delete('snapshot/snapshot-1')"),
     (writing, "self._store.put(name, data)"),
+    (rounding_decimals, "import decimal"),
+    (rounding_decimals, "from decimal import Decimal, getcontext"),
+    (rounding_decimals, "def f(value):\n    return value.quantize(one)"),
+    (rounding_decimals, "from decimal import Decimal\nx = -Decimal(text)"),
+    (rounding_decimals, "def f(value: Decimal | None):\n    return abs(value)"),
+    (rounding_decimals, "def f(text):\n    value = Decimal(text)\n    value += 1"),
+    (rounding_decimals, "def f(value: Decimal):\n    return 10 * value"),
     (vague_names, "class TagManager: ..."),
     (vague_names, "class PathUtils: ..."),
     (streamlit, "def f():\n    import streamlit.components.v1"),
@@ -207,6 +270,10 @@ def test_nothing_swallows_errors_into_absent() -> None:
 
 def test_only_apply_and_commit_write() -> None:
     assert complaints(writing, [path for path in SOURCES if not WRITERS.fullmatch(relative(path))]) == []
+
+
+def test_decimals_are_computed_with_in_one_place() -> None:
+    assert complaints(rounding_decimals, [path for path in SOURCES if relative(path) != "core/decimals.py"]) == []
 
 
 def test_words_and_charts_are_drawn_by_nobody() -> None:

@@ -1,20 +1,23 @@
 """Aggregate functions of a merge, one object per column. Pure.
 
 Law: each takes the rows of a key one after another, exactly as the engine's own function does; a number that does not
-fit its type is refused, not wrapped. `put` starts from a row's value, `add` takes a row in, `retract` takes one back
-(absent where the function cannot), `result` gives the single rows' own values and then those merged. `add_before` takes
-in a row that is older than all before it, as a sequence group may: the engine's function with its arguments exchanged.
+fit its type is refused, not wrapped. (Of decimals of more than 18 digits every release of the engine makes null then,
+and starts again with the next row: so they are read, and never written.) `put` starts from a row's value, `add` takes a
+row in, `retract` takes one back (absent where the function cannot), `result` gives the single rows' own values and then
+those merged. `add_before` takes in a row that is older than all before it, as a sequence group may: the engine's
+function with its arguments exchanged.
 """
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from core import decimals
 from core.errors import Unsupported
 from core.runs import Ints, Mask
 from core.spark import merge
@@ -49,6 +52,19 @@ def column_of(function: Function, column: pa.ChunkedArray, keys: int) -> Any:
             return _LastNonNull(column, keys)
         case name:
             raise Unsupported("The aggregate function '{name}' is not known.", name=name)
+
+
+def refuse_lost(found: Mapping[str, Any]) -> None:
+    """Of merged columns that are to be written."""
+    for name, column in found.items():
+        if getattr(column, "lost", False):
+            raise Unsupported(
+                "A sum in the column '{name}' does not fit its type {type}: it is null to every reader until it is "
+                "corrected, and written so its rows could not be summed any more.",
+                name=name,
+                type=column.column.type,
+                remedy="Widen the column, or correct its rows, then compact.",
+            )
 
 
 class _Key(merge.Picked):
@@ -118,6 +134,8 @@ class _Extreme(merge.Picked):
 class _Computed:
     """A column whose merged value is none of its rows': values and whether there is one, per key."""
 
+    lost = False
+
     def __init__(self, column: pa.ChunkedArray, keys: int) -> None:
         self.column: pa.Array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         self.valid: Mask = ~merge.nulls(self.column)
@@ -130,11 +148,7 @@ class _Computed:
         """The column's values, anything where there is none."""
         of = self.column.type
         if pa.types.is_decimal(of):
-            if of.precision <= 18:  # the low half of each number of 128 bits
-                words = np.frombuffer(self.column.buffers()[1], dtype=np.int64)
-                return words[2 * self.column.offset : 2 * (self.column.offset + len(self.column)) : 2]
-            unscaled = [None if v is None else int(v.scaleb(of.scale)) for v in self.column.to_pylist()]
-            return np.array([0 if v is None else v for v in unscaled], dtype=object)
+            return decimals.integers(self.column)
         return merge.numbers(self.column)
 
     def put(self, at: Ints, rows: Ints) -> None:
@@ -144,7 +158,10 @@ class _Computed:
         at, rows = at[self.valid[rows]], rows[self.valid[rows]]
         have = self.there[at]
         self.put(at[~have], rows[~have])
-        self.value[at[have]] = self.combined(self.value[at[have]], self.values[rows[have]])
+        self.take(at[have], self.combined(self.value[at[have]], self.values[rows[have]]))
+
+    def take(self, at: Ints, found: _Values) -> None:
+        self.value[at], self.there[at] = found, True
 
     def add_before(self, at: Ints, rows: Ints) -> None:
         self.add(at, rows)  # in whatever order
@@ -157,7 +174,9 @@ class _Computed:
             raise Unsupported(
                 "A number does not fit its type {type} when it is aggregated.",
                 type=self.column.type,
-                remedy="The engine's releases answer differently here; none can be called right.",
+                remedy="The engine keeps a number here that its type has no room for; ask the engine itself."
+                if pa.types.is_decimal(self.column.type)
+                else "The engine's releases answer differently here; none can be called right.",
             )
         return found
 
@@ -168,18 +187,31 @@ class _Computed:
     def array(self, value: _Values, there: Mask) -> pa.Array:
         of = self.column.type
         if pa.types.is_decimal(of):
-            pairs = zip(value.tolist(), there.tolist(), strict=True)
-            return pa.array([_decimal(v, of.scale) if known else None for v, known in pairs], of)
+            return decimals.column(value, there, of)
         return pa.array(value, of, mask=~there)
 
 
 class _Sum(_Computed):
+    @property
+    def is_wide(self) -> bool:
+        return bool(self.values.dtype == object)  # decimals of more than 18 digits
+
+    def fits(self, found: _Values) -> Mask:
+        fitting: Mask = (np.abs(found) < 10**self.column.type.precision).astype(np.bool_)
+        return fitting
+
+    def take(self, at: Ints, found: _Values) -> None:
+        super().take(at, found)
+        if self.is_wide:
+            self.there[at] = fits = self.fits(found)
+            self.lost = self.lost or not fits.all()
+
     def combined(self, have: _Values, new: _Values) -> _Values:
         if have.dtype.kind == "f":
             return have + new
         if pa.types.is_decimal(self.column.type):
             found = have + new
-            return self.exact(found, np.abs(found) < 10**self.column.type.precision)
+            return found if self.is_wide else self.exact(found, self.fits(found))
         with np.errstate(over="ignore"):
             found = have + new
         return self.exact(found, ((have ^ found) & (new ^ found)) >= 0)
@@ -190,7 +222,7 @@ class _Sum(_Computed):
         less = self.values[rows]
         if less.dtype.kind == "i":
             self.exact(less, less != np.iinfo(less.dtype).min)
-        self.value[at[have]] = self.combined(self.value[at[have]], -less[have])
+        self.take(at[have], self.combined(self.value[at[have]], -less[have]))
         self.value[at[~have]], self.there[at[~have]] = -less[~have], True
 
 
@@ -257,7 +289,3 @@ class _ListAgg(_Computed):
     def array(self, value: _Values, there: Mask) -> pa.Array:
         pairs = zip(value.tolist(), there.tolist(), strict=True)
         return pa.array([text if known else None for text, known in pairs], self.column.type)
-
-
-def _decimal(unscaled: int, scale: int) -> Decimal:
-    return Decimal((int(unscaled < 0), tuple(map(int, str(abs(unscaled)))), -scale))

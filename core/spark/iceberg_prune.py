@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core import decimals
 from core.formats.iceberg.types import Type
 from core.spark.filters import EVERYTHING, Check, Condition
 from core.spark.iceberg import Opened
@@ -72,8 +72,8 @@ def value(stored: bytes, of: Type) -> Any:
             return stored
         case "boolean" if len(stored) == 1:
             return stored != b"\0"
-        case "decimal":
-            return Decimal(int.from_bytes(stored, "big", signed=True)).scaleb(-of.scale)
+        case "decimal" if 0 < len(stored) <= 16:
+            return decimals.number(int.from_bytes(stored, "big", signed=True), of.scale)
         case root if len(stored) in _LENGTHS.get(root, ()):
             return int.from_bytes(stored, "little", signed=True)
         case _:

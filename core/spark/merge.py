@@ -75,6 +75,9 @@ def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False, stored: bool 
     merged = merged.add_column(0, KIND, pa.array(of, pa.int8()))
     if not stored:
         return merged
+    from core.spark.aggregates import refuse_lost
+
+    refuse_lost(found)
     number = numbers(rows[SEQUENCE])
     last = _last(steps, retract if rule.engine == PARTIAL_UPDATE and rule.ignore_delete else None)
     latest = np.where(last == _NONE, 0, number[last])  # the engine's zero where all rows are ignored

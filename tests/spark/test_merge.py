@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from core import decimals
 from core.errors import Unsupported
+from core.formats.paimon.types import arrow, parse
 from core.model import Field, Schema
 from core.spark.merge import merge, ranks
 from core.spark.merge_rule import merge_rule
@@ -308,6 +310,61 @@ def test_a_number_that_does_not_fit_is_refused_not_wrapped() -> None:
         options = {"merge-engine": "aggregation", "fields.a.aggregate-function": function}
         with pytest.raises(Unsupported, match="does not fit"):
             merge(merge_rule(schema(options)), table(rows))
+
+
+DECIMALS = ("DECIMAL(38, 2)", "DECIMAL(38, 0)", "DECIMAL(19, 9)", "DECIMAL(29, 1)", "DECIMAL(18, 2)", "DECIMAL(9, 0)")
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(DECIMALS), st.data())
+def test_sums_of_decimals_lose_no_digit(of: str, data: st.DataObject) -> None:
+    """Beside whole numbers of Python, which have no end; beyond the type the engine's null, or none at all."""
+    to = arrow(parse(of))
+    most = 10**to.precision - 1
+    values = st.none() | st.integers(-most, most) | st.sampled_from([most, -most, 10**28 + 1, 679, 2, -1])
+    taken = st.lists(st.tuples(st.integers(0, 2), values.filter(lambda n: n is None or abs(n) <= most),
+                               st.sampled_from([0, 0, 0, 3])), min_size=1, max_size=12)  # fmt: skip
+    rows = data.draw(taken)
+    fields = (Field(0, "k", "INT NOT NULL"), Field(1, "v", of))
+    options = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
+    rule = merge_rule(Schema(0, fields, (), ("k",), options, 0))
+    of_key: dict[int, list[tuple[int | None, int]]] = {}
+    for key, number, kind in rows:
+        of_key.setdefault(key, []).append((number, kind))
+    wanted: dict[int, int | None] = {}
+    beyond = False
+    for key, members in of_key.items():
+        total: int | None = None
+        for number, kind in members:
+            signed = None if number is None else -number if kind else number
+            if signed is not None:
+                total = signed if total is None else total + signed
+                if abs(total) > most:
+                    beyond, total = True, None
+        if len(members) == 1:
+            total = members[0][0]
+        if len(members) > 1 or not members[0][1]:
+            wanted[key] = total
+    given_rows = pa.table({
+        "k": pa.array([row[0] for row in rows], pa.int32()),
+        "v": pa.array([None if n is None else decimals.number(n, to.scale) for _, n, _ in rows], to),
+        "_SEQUENCE_NUMBER": pa.array(range(len(rows)), pa.int64()),
+        "_VALUE_KIND": pa.array([row[2] for row in rows], pa.int8()),
+        "_LEVEL": pa.array([0] * len(rows), pa.int32()),
+    })  # fmt: skip
+    if beyond and to.precision <= 18:
+        with pytest.raises(Unsupported, match="does not fit"):
+            merge(rule, given_rows)
+        return
+    found = merge(rule, given_rows)
+    found.validate(full=True)
+    told = {row["k"]: row["v"] for row in found.to_pylist()}
+    assert {k: None if v is None else decimals.unscaled(v, to.scale) for k, v in told.items()} == wanted
+    if beyond:
+        with pytest.raises(Unsupported, match="could not be summed any more"):
+            merge(rule, given_rows, stored=True)
+    else:
+        merge(rule, given_rows, stored=True)
 
 
 def test_floats_are_ordered_as_java_orders_them() -> None:

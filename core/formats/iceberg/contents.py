@@ -9,13 +9,13 @@ import datetime as dt
 import struct
 import uuid
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core import decimals
 from core.bounds import Bounds, Column, Said, cut_length, merged
 from core.errors import Corrupt
 from core.formats import avro
@@ -131,7 +131,7 @@ def bound(stored: bytes, of: Type) -> Any:
             moment = _EPOCH + dt.timedelta(microseconds=struct.unpack("<q", stored)[0])
             return moment if of.root == "timestamp" else moment.replace(tzinfo=dt.UTC)
         case "decimal":
-            return Decimal(int.from_bytes(stored, "big", signed=True)).scaleb(-of.scale, types.DIGITS)
+            return decimals.number(int.from_bytes(stored, "big", signed=True), of.scale)
         case "uuid":
             return uuid.UUID(bytes=stored)
         case "string":

@@ -12,14 +12,13 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 import fastavro
 
+from core import decimals
 from core.errors import Unsupported
 from core.formats.iceberg.manifest import ADDED, DATA, DELETED, EXISTING
-from core.formats.iceberg.types import DIGITS
 
 Json = Mapping[str, Any]
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # of a type without zone
@@ -129,7 +128,7 @@ def stored(value: Any, of: str) -> bytes:
         case "string":
             return str(value).encode()
         case _ if of.startswith("decimal"):
-            number = int(Decimal(value).scaleb(int(of.rstrip(")").rpartition(",")[2]), DIGITS))
+            number = decimals.unscaled(value, int(of.rstrip(")").rpartition(",")[2]))
             return number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
         case _:
             raise Unsupported("Values of the type {of!r} are not written here.", of=of)

@@ -9,11 +9,11 @@ import datetime as dt
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
 from typing import Any
 
 import pyarrow as pa
 
+from core import decimals
 from core.errors import Corrupt, Unsupported
 from core.told import told
 
@@ -49,7 +49,6 @@ _WAY_OUT = told(
     "Leave it to an engine that has the type: Spark with Iceberg's own runtime (Spark 4.1 or older), Trino or DuckDB."
 )
 _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())
-DIGITS = Context(prec=80)  # the default one rounds at 28 digits; types have up to 38
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +239,7 @@ def value(given: Any, of: Type) -> Any:
         case "float" | "double" if isinstance(given, int | float) and not isinstance(given, bool):
             return float(given)
         case "decimal" if isinstance(given, str):
-            return Decimal(given).quantize(Decimal(1).scaleb(-of.scale), context=DIGITS)
+            return decimals.scaled(given, of.scale, of.size)
         case "date" if isinstance(given, str):
             return dt.date.fromisoformat(given)
         case "timestamp" if isinstance(given, str):
@@ -266,7 +265,7 @@ def spelled(text: str, of: Type) -> Any:
         case "float" | "double":
             return float(text)
         case "decimal":
-            return Decimal(text).quantize(Decimal(1).scaleb(-of.scale), context=DIGITS)
+            return decimals.scaled(text, of.scale, of.size)
         case "date":
             return _EPOCH.date() + dt.timedelta(days=int(text)) if _is_number(text) else dt.date.fromisoformat(text)
         case "timestamp" | "timestamptz":

@@ -8,12 +8,11 @@ bits in whole 8-byte words, one 8-byte slot per field, then values that do not f
 from __future__ import annotations
 
 import datetime as dt
-import decimal
 import struct
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
+from core import decimals
 from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.paimon.types import Source, Type, parse, text
 from core.told import told
@@ -36,7 +35,6 @@ _NUMBERS = {
 _INT = struct.Struct("<i")
 _LONG = struct.Struct("<q")
 _SLOT = struct.Struct("<Q")
-_EXACT = decimal.Context(prec=80, traps=[decimal.Inexact, decimal.InvalidOperation])
 
 
 class Single(float):
@@ -84,7 +82,7 @@ def some(data: bytes, arity: int, wanted: Mapping[int, Source]) -> dict[int, Any
             continue
         try:
             values[index] = _value(row, _null_width(arity) + 8 * index, fixed, of)
-        except (ValueError, OverflowError, decimal.DecimalException) as error:
+        except (ValueError, OverflowError) as error:
             raise _corrupt(
                 data, told("field {index} is no {of} ({error})", index=index, of=text(of), error=error)
             ) from error
@@ -113,7 +111,7 @@ def encode(values: Sequence[Any], types: Sequence[Source]) -> bytes:
             continue
         try:
             _put(row, slot, value, of)
-        except (ValueError, OverflowError, TypeError, AttributeError, struct.error, decimal.DecimalException) as error:
+        except (ValueError, OverflowError, TypeError, AttributeError, struct.error) as error:
             raise Invalid("{value!r} is no {of} ({error}).", value=value, of=text(of), error=error) from error
     return arity.to_bytes(4, "big") + bytes(row)
 
@@ -183,7 +181,7 @@ def _value(row: memoryview, slot: int, fixed: int, of: Type) -> Any:
                 unscaled = _wide_decimal(row, slot, fixed)
             else:
                 unscaled = _LONG.unpack_from(row, slot)[0]
-            return Decimal(unscaled).scaleb(-(of.scale or 0), _EXACT)
+            return decimals.number(unscaled, of.scale or 0)
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
             nanos = 0
             if _is_wide_timestamp(of):
@@ -259,7 +257,7 @@ def _put(row: bytearray, slot: int, value: Any, of: Type) -> None:
             since = ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
             _INT.pack_into(row, slot, since)
         case "DECIMAL":
-            _put_decimal(row, slot, _unscaled(value, of), _is_wide_decimal(of))
+            _put_decimal(row, slot, decimals.unscaled(value, of.scale or 0, of.size or 0), _is_wide_decimal(of))
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
             if (value.tzinfo is None) != (root == "TIMESTAMP"):
                 raise ValueError("a TIMESTAMP has no zone, a TIMESTAMP WITH LOCAL TIME ZONE needs one")
@@ -293,11 +291,3 @@ def _put_decimal(row: bytearray, slot: int, unscaled: int, is_wide: bool) -> Non
     size = magnitude.bit_length() // 8 + 1  # the shortest two's complement, as Java's BigInteger gives
     _SLOT.pack_into(row, slot, len(row) << 32 | size)
     row.extend(unscaled.to_bytes(size, "big", signed=True).ljust(16, b"\0"))
-
-
-def _unscaled(value: Decimal, of: Type) -> int:
-    shifted = value.scaleb(of.scale or 0, _EXACT)
-    unscaled = int(shifted)
-    if shifted != unscaled or abs(unscaled) >= 10 ** (of.size or 0):
-        raise ValueError(f"it does not fit {of.size} digits with {of.scale} after the point")
-    return unscaled

@@ -9,10 +9,12 @@ import datetime as dt
 import decimal
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
+from core import decimals
 from core.errors import Invalid, Unsupported
 from core.formats.paimon import binary_row
 from core.formats.paimon.binary_row import Single
@@ -83,7 +85,7 @@ def value(source: Source, written: str) -> Any:
             case "BOOLEAN":
                 return {"true": True, "false": False}[written.lower()]
             case "DECIMAL":
-                return decimal.Decimal(written)
+                return decimals.scaled(written, of.scale or 0, of.size or 0)
             case "DATE":
                 return dt.date.fromisoformat(written)
             case "TIMESTAMP":
@@ -155,7 +157,7 @@ def _same(value: Any) -> str:
     match value:
         case bool():
             return "true" if value else "false"
-        case decimal.Decimal():
+        case Decimal():
             return format(value, "f")
         case float():
             return _double(value)
@@ -194,9 +196,9 @@ def _double(value: float) -> str:
         return "Infinity" if value > 0 else "-Infinity"
     shortest = str(np.float32(value)) if isinstance(value, Single) else repr(value)
     if value == 0 or 1e-3 <= abs(value) < 1e7:
-        plain = format(decimal.Decimal(shortest), "f")
+        plain = format(Decimal(shortest), "f")
         return plain if "." in plain else f"{plain}.0"
-    sign, digits, _ = decimal.Decimal(shortest).as_tuple()
-    exponent = decimal.Decimal(shortest).adjusted()
+    sign, digits, _ = Decimal(shortest).as_tuple()
+    exponent = Decimal(shortest).adjusted()
     text = "".join(map(str, digits)).rstrip("0") or "0"
     return f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{exponent}"

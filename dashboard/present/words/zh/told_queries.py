@@ -7,6 +7,14 @@ from collections.abc import Mapping
 OF_QUERIES: Mapping[str, str] = {
     "The aggregate function '{name}' is not known.": "不认识聚合函数 '{name}'。",
     "A number does not fit its type {type} when it is aggregated.": "聚合时有数值超出了类型 {type} 的范围。",
+    "A sum in the column '{name}' does not fit its type {type}: it is null to every reader until it is corrected, and "
+    "written so its rows could not be summed any more.": (
+        "列 '{name}' 中有一个总和超出其类型 {type}：更正之前人人读到空值；若这样写入，其各行便无法再求和。"
+    ),
+    "Widen the column, or correct its rows, then compact.": "请加宽该列或更正其行，然后再合并（compact）。",
+    "The engine keeps a number here that its type has no room for; ask the engine itself.": (
+        "引擎在此保留了一个其类型容纳不下的数；请直接询问引擎。"
+    ),
     "The engine's releases answer differently here; none can be called right.": (
         "引擎的不同版本在这里的答案不同；说不出哪个是对的。"
     ),
