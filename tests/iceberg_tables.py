@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import fastavro
+import pyarrow as pa
+import pyarrow.parquet as parquet
 
 from core.formats.iceberg import heads, history
 from core.formats.iceberg.manifest import Manifests
@@ -47,6 +49,39 @@ def moved(source: Path, target: Path, location: str | None = None) -> Path:
             schema, records, metadata = read_avro(path)
             records = json.loads(json.dumps(records, default=_packed).replace(old, new), object_hook=_unpacked)
             write_avro(path, schema, records, metadata)
+    return target
+
+
+def relocated(source: Path, target: Path, old: str) -> Path:
+    """A copy of a table that believes to be at `old`, whatever its manifests hold: its position deletes name its files,
+    too, and lose their bounds."""
+    shutil.copytree(source, target)
+
+    def there(value: Any) -> Any:
+        match value:
+            case str():
+                return value.replace(old, str(target))
+            case dict():
+                return {key: there(each) for key, each in value.items()}
+            case list():
+                return [there(each) for each in value]
+            case _:
+                return value
+
+    for path in target.rglob("*"):
+        if path.name.endswith((".metadata.json", ".metadata.json.gz")):
+            text = _text(path).replace(old, str(target)).encode()
+            path.write_bytes(gzip.compress(text) if path.name.endswith(".gz") else text)
+        elif path.suffix == ".avro" and path.parent.name == "metadata":
+            schema, records, metadata = read_avro(path)
+            for each in records:
+                if (file := each.get("data_file")) and file.get("content") == 1:
+                    file["lower_bounds"] = file["upper_bounds"] = None
+            write_avro(path, schema, there(records), metadata)
+        elif path.suffix in (".parquet", ".parq") and parquet.read_schema(path).names[:2] == ["file_path", "pos"]:
+            table = parquet.read_table(path)
+            names = pa.array(there(table["file_path"].to_pylist()), table.schema.field(0).type)
+            parquet.write_table(table.set_column(0, table.schema.field(0), names), path)
     return target
 
 

@@ -4,8 +4,8 @@ Laws:
 - Live entries are those of the snapshot's own manifests with status EXISTING or ADDED; a deletion vector replaces
   position deletes; what a delete reaches is told by spec, partition and sequence number (table specification,
   "Scan Planning").
-- The JVM reads only files whose rows are the table's as they stand, and that surely have every column which another
-  source would have to fill; all others are read in Python (core/spark/iceberg_files.py).
+- The JVM reads only files whose rows are the table's as they stand, and that have every column which another source
+  would have to fill (core/spark/iceberg_footers.py); all others are read in Python (core/spark/iceberg_files.py).
 - What metadata contradicts is `Corrupt`, what is not understood `Unsupported`, by name.
 """
 
@@ -70,6 +70,8 @@ class Opened:
     native: tuple[tuple[str, int], ...]  # paths and rows
     work: tuple[Mapping[str, Any], ...]
     data: pa.Table  # of each data file: file (its path), rows, bytes, lower, upper, nulls
+    must_have: frozenset[int]  # columns that a native file must have, whatever its metadata says
+    described: Mapping[str, Mapping[str, Any]]  # native files as tasks take them, where some column is such
 
     @property
     def files(self) -> int:
@@ -95,6 +97,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     times = Counter(row["file"] for row in rows)
     by_jvm = by_jvm and place.store.is_local and not listed.is_hard and NAME_MAPPING not in found.properties
     native: list[tuple[str, int]] = []
+    described: dict[str, Mapping[str, Any]] = {}
     units: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for (row, of), is_sure in zip(scanned, surely, strict=True):
         vector, positions, equality = of
@@ -102,6 +105,8 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
         is_fit = is_sure and row["spec_id"] in found.specs and times[row["file"]] == 1 and _is_visible(row["file"])
         if is_clean and is_fit and by_jvm:
             native.append((row["file"], row["rows"]))
+            if needed:
+                described[row["file"]] = index.described(row, None)
         else:
             key = (row["number"],) if is_clean else (positions, equality)
             units.setdefault(key, []).append(index.described(row, vector))
@@ -118,6 +123,8 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
         native=tuple(native),
         work=work,
         data=data.select(["file", "rows", "bytes", "lower", "upper", "nulls"]),
+        must_have=frozenset(needed),
+        described=described,
     )
 
 

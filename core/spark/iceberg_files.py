@@ -7,7 +7,7 @@ column's initial-default, else it is null. A file that stores another type than 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,7 @@ BATCH_ROWS = 1 << 16
 PATH = Column(iceberg_deletes.PATH, "file_path", Type("string"))
 POSITION = Column(iceberg_deletes.POSITION, "pos", Type("long"))
 _ID = b"PARQUET:field_id"
+_Constants: TypeAlias = Mapping[str, str | None] | None  # a partition's values by column id; None: spec not known
 
 
 def rows(
@@ -64,9 +65,7 @@ def rows(
             )
 
 
-def read(
-    place: Place, path: str, wanted: Sequence[Column], constants: Mapping[str, str | None] | None
-) -> Iterator[pa.Table]:
+def read(place: Place, path: str, wanted: Sequence[Column], constants: _Constants) -> Iterator[pa.Table]:
     """All rows of one Parquet file, in order, some at a time; columns are named by their ids.
 
     `constants` are the partition's values by column id, as Avro spells them; None where its spec is not known."""
@@ -96,20 +95,21 @@ def read(
             for batch in file.iter_batches(BATCH_ROWS, columns=names if is_plain else None):
                 at = {number: place for place, number in enumerate(used)} if is_plain else {n: n for n in used}
                 made = [
-                    _filled(each, constants or {}, len(batch)) if way is None
-                    else _found(batch.column(at[way[0]]), batch.schema.field(at[way[0]]), way[1:], each, path)
+                    _filled(each, constants, len(batch)) if way is None
+                    else _found(batch.column(at[way[0]]), schema.field(way[0]), way[1:], each, path, constants)
                     for each, way in zip(wanted, ways, strict=True)
                 ]  # fmt: skip
                 yield pa.table(made, names=[f"{each.id}" for each in wanted])
     except FileNotFoundError as error:
-        raise _missing(path) from error
+        raise missing(path) from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Corrupt(
             "The file could not be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
         ) from error
 
 
-def _missing(path: str) -> NotFound:
+def missing(path: str) -> NotFound:
+    """A data or delete file that is not there."""
     return NotFound(
         "A file that the table names is not there.",
         path=path,
@@ -140,14 +140,14 @@ def _source(place: Place, path: str) -> Any:
 
 
 def _has_ids(field: pa.Field) -> bool:
-    return _ID in (field.metadata or {}) or any(map(_has_ids, _children(field.type)))
+    return _ID in (field.metadata or {}) or any(map(_has_ids, children(field.type)))
 
 
-def _children(of: pa.DataType) -> list[pa.Field]:
+def children(of: pa.DataType) -> list[pa.Field]:
     return [of.field(number) for number in range(of.num_fields)] if pa.types.is_nested(of) else []
 
 
-def _id(field: pa.Field) -> int | None:
+def id_of(field: pa.Field) -> int | None:
     own = (field.metadata or {}).get(_ID)
     return None if own is None else int(own)
 
@@ -155,23 +155,25 @@ def _id(field: pa.Field) -> int | None:
 def _way(fields: Iterable[pa.Field], id: int) -> tuple[int, ...] | None:
     """Where the field with this id stands: the number of the column, then of fields in structs."""
     for number, field in enumerate(fields):
-        if _id(field) == id:
+        if id_of(field) == id:
             return (number,)
-        inner = _way(_children(field.type), id) if pa.types.is_struct(field.type) else None
+        inner = _way(children(field.type), id) if pa.types.is_struct(field.type) else None
         if inner is not None:
             return (number, *inner)
     return None
 
 
-def _found(column: pa.Array, field: pa.Field, way: Sequence[int], wanted: Column, path: str) -> pa.Array:
+def _found(
+    column: pa.Array, field: pa.Field, way: Sequence[int], wanted: Column, path: str, constants: _Constants
+) -> pa.Array:
     for number in way:
         column, field = pc.struct_field(column, [number]), field.type.field(number)
-    return converted(column, field, wanted, path)
+    return converted(column, field, wanted, path, constants)
 
 
-def _filled(wanted: Column, constants: Mapping[str, str | None], count: int) -> pa.Array:
+def _filled(wanted: Column, constants: _Constants, count: int) -> pa.Array:
     """A column that the file lacks."""
-    to = types.arrow(wanted.type)
+    to, constants = types.arrow(wanted.type), constants or {}
     if (text := constants.get(f"{wanted.id}")) is not None:
         return pa.repeat(pa.scalar(types.spelled(text, wanted.type), to), count)
     if f"{wanted.id}" in constants or wanted.default is None:
@@ -179,7 +181,7 @@ def _filled(wanted: Column, constants: Mapping[str, str | None], count: int) -> 
     return pa.repeat(pa.scalar(wanted.default, to), count)
 
 
-def converted(column: pa.Array, field: pa.Field, wanted: Column, path: str) -> pa.Array:
+def converted(column: pa.Array, field: pa.Field, wanted: Column, path: str, constants: _Constants = None) -> pa.Array:
     """A file's column as its column of the table: types widened, fields of structs by their ids."""
     of = wanted.type
     have = field.type
@@ -189,11 +191,11 @@ def converted(column: pa.Array, field: pa.Field, wanted: Column, path: str) -> p
         case "struct" if pa.types.is_struct(have):
             made = []
             for each in of.inner:
-                at = next((n for n, inner in enumerate(_children(have)) if _id(inner) == each.id), None)
+                at = next((n for n, inner in enumerate(children(have)) if id_of(inner) == each.id), None)
                 if at is None:
-                    made.append(_filled(each, {}, len(column)))
+                    made.append(_filled(each, constants, len(column)))
                 else:
-                    made.append(converted(pc.struct_field(column, [at]), have.field(at), each, path))
+                    made.append(converted(pc.struct_field(column, [at]), have.field(at), each, path, constants))
             return pa.StructArray.from_arrays(made, fields=list(types.arrow(of)), mask=column.is_null())
         case "list" if pa.types.is_list(have) or pa.types.is_large_list(have):
             inside = converted(column.flatten(), have.value_field, of.inner[0], path)
@@ -269,7 +271,7 @@ def _vector(place: Place, where: Sequence[Any]) -> Ints:
     try:
         return puffin.deleted(store.read(inside, size, offset), count, path)  # of a file with those of a thousand files
     except NotFound as error:
-        raise _missing(path) from error
+        raise missing(path) from error
 
 
 def _positions(place: Place, paths: Sequence[str], names: Sequence[str]) -> dict[str, Ints]:

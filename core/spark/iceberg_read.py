@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from core.formats.iceberg import types
 from core.formats.iceberg.places import Place
 from core.formats.iceberg.types import Column, Type
-from core.spark import iceberg_files, read
+from core.spark import iceberg_files, iceberg_footers, read
 from core.spark.iceberg import Opened
 from core.spark.keyed import bytes_of
 from core.spark.points import Rows
@@ -29,11 +29,13 @@ _NAME = "#{}"  # no column of a file is called so
 
 
 def rows(spark: SparkSession, of: Opened, columns: Collection[int] | None = None) -> Rows:
-    """The rows of an opened point. Lists the files given to the JVM; reads nothing else until the frame is used.
+    """The rows of an opened point. Lists the files given to the JVM, reads their footers where these decide
+    who reads them, and nothing else until the frame is used.
 
     With `columns`, numbers of those that will be looked at, tasks leave all others null (the JVM leaves them out by
     itself).
     """
+    of = iceberg_footers.settled(of, columns)
     parts = []
     if of.native:
         parts.append(_native(spark, of))

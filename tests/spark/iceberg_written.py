@@ -24,6 +24,7 @@ import fastavro
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
+from core import decimals
 from tests.vectors import vector
 
 Column = tuple[int, str, Any]
@@ -41,6 +42,8 @@ _AVRO = {
     "fixed[3]": {"type": "fixed", "name": "fixed_3", "size": 3},
     "decimal(5,2)": {"type": "fixed", "name": "decimal_5_2", "size": 3, "logicalType": "decimal", "precision": 5,
                      "scale": 2},
+    "decimal(38,4)": {"type": "fixed", "name": "decimal_38_4", "size": 16, "logicalType": "decimal", "precision": 38,
+                      "scale": 4},
 }  # fmt: skip
 
 
@@ -231,7 +234,8 @@ def _stored(value: Any) -> bytes | None:
         case str():
             return value.encode()
         case Decimal():
-            return int(value.scaleb(2)).to_bytes(3, "big", signed=True)
+            digits = decimals.unscaled(value, -int(value.as_tuple().exponent))
+            return digits.to_bytes(digits.bit_length() // 8 + 1, "big", signed=True)
         case dt.datetime():
             since = (value.replace(tzinfo=None) - dt.datetime(1970, 1, 1)) // dt.timedelta(microseconds=1)
             return since.to_bytes(8, "little", signed=True)

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from core.asof import resolve
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
-from core.spark import iceberg, iceberg_read
+from core.spark import iceberg, iceberg_footers, iceberg_read
 from core.spark.query import query
 from core.spark.rowdiff import RowDiff, row_diff
 from core.table import Table, open_table
@@ -140,6 +140,59 @@ def test_what_the_jvm_reads_is_what_tasks_read(spark: SparkSession, tmp_path: Pa
     of, rows = frame(spark, opened, "latest")
     assert not of.native, "the struct has a field that the file may lack"
     assert [row["h"] for row in rows][:2] == [{"y": None, "x": 1, "z": None}, None]
+
+
+def test_sizes_of_columns_that_a_file_was_rewritten_without(spark: SparkSession, tmp_path: Path) -> None:
+    """Manifests may still tell them: the file alone knows. What is missing comes from its partition or a default."""
+    inner = {"type": "struct", "fields": [
+        {"id": 11, "name": "x", "required": False, "type": "int"},
+        {"id": 12, "name": "y", "required": False, "type": "decimal(38,4)"}]}  # fmt: skip
+    part = [{"name": "v", "transform": "identity", "source-id": 2, "field-id": 1000},
+            {"name": "y", "transform": "identity", "source-id": 12, "field-id": 1001, "avro": "decimal(38,4)"}]  # fmt: skip
+    table = Written(tmp_path / "t", [(1, "id", "long"), (2, "v", "string"), (3, "s", inner)], part, version=3)
+    kept = pa.struct([arrow_field(11, "x", "int")])
+    x = pa.table([pa.array([1, 2]), pa.array([{"x": 7}, None], kept)],
+                 schema=pa.schema([arrow_field(1, "id", "long"),
+                                   pa.field("s", kept, metadata={"PARQUET:field_id": "3"})]))  # fmt: skip
+    most = Decimal("-9999999999999999999999999999999999.9999")
+    table.commit(
+        table.data(x, partition={1000: "a", 1001: most}) | {"sizes": [1, 2, 3, 11, 12]},
+        table.data({"id": [3], "v": ["b"], "s": [{"x": 1, "y": None}]}, partition={1000: "b", 1001: None}),
+    )
+    opened = open_table(str(table.root))
+    wanted = [{"id": 1, "v": "a", "s": {"x": 7, "y": most}}, {"id": 2, "v": "a", "s": None},
+              {"id": 3, "v": "b", "s": {"x": 1, "y": None}}]  # fmt: skip
+    for by_jvm in (True, False):
+        _, rows = frame(spark, opened, "latest", by_jvm=by_jvm)
+        assert sorted(rows, key=lambda row: row["id"]) == wanted
+    assert query(opened, "select v from t where v = 'a'").table["v"].to_pylist() == ["a", "a"]
+    assert query(opened, "select count(id) n from t").table.to_pylist() == [{"n": 3}]
+    table.evolve([(1, "id", "long"), (2, "v", "string"), (5, "d", "int")], {5: 9})
+    table.commit(table.data({"id": [4], "v": ["c"]}, partition={1000: "c", 1001: None}) | {"sizes": [1, 2, 5]})
+    found = query(opened, "select id, d from t order by id").table["d"].to_pylist()
+    assert found == [9, 9, 9, 9], "the default of a column that no file has"
+
+
+def test_footers_are_read_once_and_of_files_that_are_asked_for(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = [{"name": "v", "transform": "identity", "source-id": 2, "field-id": 1000}]
+    table = Written(tmp_path / "t", IDS, part)
+    table.commit(*(table.data({"id": [n], "v": [f"v{n}"]}, partition={1000: f"v{n}"}, bounds=[1]) for n in range(4)))
+    read: list[str] = []
+    schema = iceberg_footers.parquet.read_schema
+    monkeypatch.setattr(iceberg_footers.parquet, "read_schema", lambda path: read.append(path) or schema(path))
+    opened = open_table(str(table.root))
+
+    def ask(sql: str) -> int:
+        read.clear()
+        query(opened, sql)
+        return len(read)
+
+    assert ask("select id from t") == 0
+    assert ask("select v from t where id = 2") == 1
+    assert ask("select v from t") == 3
+    assert ask("select * from t") == 0
 
 
 def test_names_that_mean_something_to_others(spark: SparkSession, tmp_path: Path) -> None:
