@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from core.errors import Invalid
+from core.told import told
 
 N = TypeVar("N", int, float)
 
@@ -49,6 +50,17 @@ def parse_duration_ms(text: str) -> int:
             remedy="Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms.",
         )
     return int(int(match[1]) * factor)
+
+
+def asked_duration_ms(text: str) -> int:
+    """The same as a person asks for it: no bare number but 0, which `--timeout 200` shows may mean two things."""
+    if text.strip().isdecimal() and int(text) != 0:
+        raise Invalid(
+            "{text!r} has no unit, so it could be seconds or milliseconds.",
+            text=text,
+            remedy=told("Write {number} s or {number} ms.", number=text.strip()),
+        )
+    return parse_duration_ms(text)
 
 
 def parse_size_bytes(text: str) -> int:

@@ -13,7 +13,7 @@ from core.bisect import Outcome, Place, Probe
 from core.bisecting import Found
 from core.cli.text import grid, say
 from core.table import open_table
-from core.units import parse_duration_ms, several
+from core.units import asked_duration_ms, several
 
 Args = argparse.Namespace
 Answer = tuple[Any, str]
@@ -41,7 +41,7 @@ def bisect(args: Args) -> Answer:
         end=args.end,
         branch=args.branch,
         is_every=args.every,
-        timeout_s=parse_duration_ms(args.timeout) / 1000,
+        timeout_s=asked_duration_ms(args.timeout) / 1000,
         on_probe=None if args.json else tell,
     )
     return document(found), _text(args.table, found)

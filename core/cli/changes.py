@@ -37,7 +37,7 @@ from core.planned import Plan
 from core.recover import resume as carry_on
 from core.recover import undo as take_back
 from core.table import Table, open_table
-from core.units import parse_duration_ms, several, size, wall_clock
+from core.units import asked_duration_ms, several, size, wall_clock
 from core.warehouse import list_tables
 
 Args = argparse.Namespace
@@ -45,7 +45,7 @@ Answer = tuple[Any, str]
 
 
 def _duration(text: str | None) -> int | None:
-    return None if text is None else parse_duration_ms(text)
+    return None if text is None else asked_duration_ms(text)
 
 
 def _asked(args: Args) -> Change:
@@ -135,7 +135,7 @@ def protect(args: Args) -> Answer:
     point = resolve(heads, args.point, args.branch)
     now_ms = running.now_ms(args)
     name = f"protect-{point.snapshot.id}-{wall_clock(now_ms):%Y%m%d%H%M%S}"
-    kept_ms = parse_duration_ms(args.time_retained) + retention_before(table, point, now_ms)
+    kept_ms = asked_duration_ms(args.time_retained) + retention_before(table, point, now_ms)
     asked = CreateTag(name, point.snapshot.id, kept_ms, point.branch, verified=True)
     return running.run(args, table, table.preview(asked, now_ms))
 
@@ -220,7 +220,7 @@ def orphans(args: Args) -> Answer:
 
 
 def resume(args: Args) -> Answer:
-    settle_s = parse_duration_ms(args.settle) / 1000
+    settle_s = asked_duration_ms(args.settle) / 1000
     with running.interruptible() as cancelled:
         receipt = carry_on(
             args.run_id,

@@ -14,7 +14,7 @@ from core.apply import hold
 from core.asof import resolve
 from core.cli.text import grid
 from core.table import open_table
-from core.units import parse_duration_ms, several
+from core.units import asked_duration_ms, several
 from core.warehouse import list_tables
 
 # What `snapscope serve --help` says last.
@@ -40,7 +40,7 @@ def query(args: Args) -> Answer:
     if args.hold is not None:
         history = table.history()
         point = resolve(history.heads, at, args.branch)
-        held = hold(table, point, parse_duration_ms(args.hold), time.time_ns() // 1_000_000)
+        held = hold(table, point, asked_duration_ms(args.hold), time.time_ns() // 1_000_000)
         at = point.point  # not the tag: it is only there to keep what is read
     if not args.json:
         print("Starting Spark…", file=sys.stderr)
@@ -53,7 +53,7 @@ def query(args: Args) -> Answer:
         since=args.since,
         branch=args.branch,
         row_cap=args.limit,
-        timeout_s=parse_duration_ms(args.timeout) / 1000,
+        timeout_s=asked_duration_ms(args.timeout) / 1000,
         engine=args.engine,
     )
     shown = answer.table.rename_columns(_distinct(answer.table.column_names))

@@ -18,7 +18,7 @@ from core.lives import course, find
 from core.model import MAIN, Heads, Line
 from core.spark.lost import resolved
 from core.table import Table, open_table
-from core.units import parse_duration_ms, several, size
+from core.units import asked_duration_ms, several, size
 from core.warehouse import list_tables
 
 Args = argparse.Namespace
@@ -210,7 +210,7 @@ def diff(args: Args) -> Answer:
 def _rows(args: Args, table: Table, history: History, a: AsOf, b: AsOf) -> Answer:
     from core.spark.rowdiff import row_diff  # Spark is slow to load
 
-    found = row_diff(table, history, a, b, limit=args.limit, timeout_s=parse_duration_ms(args.timeout) / 1000)
+    found = row_diff(table, history, a, b, limit=args.limit, timeout_s=asked_duration_ms(args.timeout) / 1000)
     lines = [
         (
             each.kind if each.times == 1 else f"{each.kind} ×{each.times}",

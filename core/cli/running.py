@@ -26,6 +26,7 @@ from core.sweep import Receipt
 from core.table import Table
 from core.units import parse_duration_ms, several
 from core.urls import spelled
+from core.units import asked_duration_ms, several
 
 Args = argparse.Namespace
 Answer = tuple[Any, str]
@@ -79,7 +80,7 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
         named += confirm(args, of_all(wanted, table.name), named)
     for plan in wanted:  # all of them, before the first one is carried out
         refuse_unnamed(plan, named)
-    settle_s = parse_duration_ms(args.settle) / 1000
+    settle_s = asked_duration_ms(args.settle) / 1000
     told_of = []
     with interruptible() as cancelled:
         for plan in wanted:

@@ -9,7 +9,7 @@ from core.asof import parse_time_ms
 from core.changes import CreateTag, DeleteTags, RenameTag, ReplaceTag
 from core.later import later
 from core.model import MAIN, Line
-from core.units import parse_duration_ms
+from core.units import asked_duration_ms
 from dashboard import loading, state
 from dashboard.present import markup, rows, tree, units, words
 from dashboard.widgets import branches, details, errors, frame, grids, how, inputs, picker, plans, schedule
@@ -160,7 +160,7 @@ def _create(opened: Opened, line: Line) -> None:
 
 
 def _retained_ms(kept: str | None) -> int | None:
-    return parse_duration_ms(kept) if kept and kept.strip() else None
+    return asked_duration_ms(kept) if kept and kept.strip() else None
 
 
 draw()

@@ -17,7 +17,7 @@ from core.changes import (
     Rollback,
 )
 from core.model import MAIN, Heads, Line
-from core.units import parse_duration_ms
+from core.units import asked_duration_ms
 from dashboard import loading
 from dashboard.present import branches as texts
 from dashboard.present import markup, words
@@ -150,5 +150,5 @@ def _kept(form: str) -> tuple[int | None, int | None, int | None]:
         st.text_input(label, key=f"branches.{form}.{name}", placeholder=words.TAG_RETAINED_HINT, width=inputs.NARROW)
         for name, label in (("snapshots", words.BRANCH_SNAPSHOT_AGE), ("age", words.BRANCH_AGE))
     ]
-    snapshots_ms, own_ms = (parse_duration_ms(age) if age and age.strip() else None for age in ages)
+    snapshots_ms, own_ms = (asked_duration_ms(age) if age and age.strip() else None for age in ages)
     return least, snapshots_ms, own_ms

@@ -7,7 +7,7 @@ import streamlit as st
 from core import apply as applying
 from core.asof import AsOf
 from core.changes import CreateTag
-from core.units import parse_duration_ms
+from core.units import asked_duration_ms
 from dashboard import loading
 from dashboard.present import markup, words
 from dashboard.widgets import errors, frame, plans
@@ -26,7 +26,7 @@ def draw(opened: Opened, found: AsOf) -> None:
     with opens, errors.boundary():
         kept = st.text_input(words.TAG_RETAINED, KEPT, key="protect.kept", help=words.PROTECT_HELP, width=160) or KEPT
         table = loading.table(opened.ref.location)
-        kept_ms = parse_duration_ms(kept) + applying.retention_before(table, found, opened.now_ms)
+        kept_ms = asked_duration_ms(kept) + applying.retention_before(table, found, opened.now_ms)
         name = f"protect-{found.snapshot.id}-{opened.now_ms}"
         asked = CreateTag(name, found.snapshot.id, kept_ms, found.branch, verified=True)
         plan = loading.plan(frame.read_history(opened.heads), asked, opened.now_ms)

@@ -869,3 +869,23 @@ def test_an_answer_from_a_history_that_is_not_whole_says_so(
         assert {each["exclusive_now_bytes"] for each in said.json["tags"]} <= {None}
         assert whole.json["retention"]
         assert "At least" in ask("cost", table.root).out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["query", "select 1", "--timeout", "200"], ["query", "select 1", "--hold", "60"],
+        ["diff", "1", "2", "--rows", "--timeout", "200"], ["bisect", "true", "--timeout", " 200 "],
+        ["expire", "--time-retained", "7"], ["expire", "--changelog-time-retained", "7"],
+        ["expire", "--retain-max", "1", "--settle", "30", "--yes"],
+        ["create-tag", "--name", "x", "--time-retained", "86400000"], ["protect", "1", "--time-retained", "7"],
+        ["create-branch", "b", "--max-snapshot-age", "5"],
+    ],
+)  # fmt: skip
+def test_a_duration_without_a_unit_is_refused(table: TableBuilder, ask: Ask, words: list[str]) -> None:
+    said = ask(words[0], table.root, *words[1:], "--json")
+    assert said.status != 0
+    text = next(each for each in words if each.strip().isdecimal() and each not in ("1", "2"))
+    error = said.json["error"]
+    assert error["message"].startswith(f"{text!r} has no unit, so it could be seconds or milliseconds")
+    assert error["remedy"] == f"Write {text.strip()} s or {text.strip()} ms."

@@ -116,6 +116,8 @@ OF_PLACES: Mapping[str, str] = {
     "Name a table, such as {location}/<db>.db/<table>.": "请写明表，例如 {location}/<db>.db/<table>。",
     "Set the option right.": "请改正该选项。",
     "{text!r} is no duration.": "{text!r} 不是时长。",
+    "{text!r} has no unit, so it could be seconds or milliseconds.": "{text!r} 没有单位，可能是秒，也可能是毫秒。",
+    "Write {number} s or {number} ms.": "请写 {number} s 或 {number} ms。",
     "Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms.": (
         "请写整数加单位：7 d、36 h、90 min、30 s、500 ms。"
     ),
