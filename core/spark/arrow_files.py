@@ -15,10 +15,11 @@ import pyarrow.compute as pc
 
 from core.errors import Corrupt
 from core.formats.paimon import evolution, types
+from core.formats.paimon.evolution import Origin
 from core.formats.paimon.types import Type, parse
 from core.model import Field, Schema
 from core.runs import Ints
-from core.spark import python_files
+from core.spark import moments, python_files
 
 
 def arrow_schema(schema: Schema, *, micros: bool) -> pa.Schema:
@@ -48,17 +49,10 @@ def read(
     own = [Field(-1, name, of) for name, of in (system or {}).items()]
     columns = [(field.name, parse(field.type)) for field in (*sources, *own)]
     table, rows = python_files.decode(source, form, columns, path, micros=micros)
-    found = []
-    for origin in origins:
-        to = types.arrow(parse(origin.field.type), micros=micros)
-        if origin.partition is not None:
-            found.append(pa.array([partition[origin.partition]] * rows, to))
-        elif origin.source is None:
-            found.append(pa.nulls(rows, to))
-        else:
-            have = parse(origin.source.type)
-            column = as_stored(table[origin.source.name], have, micros)
-            found.append(converted(column, have, parse(origin.field.type), micros).cast(to, safe=False))
+    try:
+        found = [_column(each, table, rows, partition, micros) for each in origins]
+    except pa.ArrowInvalid as error:
+        raise Corrupt("The data file could not be read: {error}.", error=error, path=path) from error
     names = [field.name for field in wanted.fields]
     for field in own:
         names.append(field.name)
@@ -75,10 +69,20 @@ def read(
     return whole.filter(pa.array(keep))
 
 
+def _column(origin: Origin, table: pa.Table, rows: int, partition: Sequence[Any], micros: bool) -> Any:
+    wanted = parse(origin.field.type)
+    to = types.arrow(wanted, micros=micros)
+    if origin.partition is not None:
+        return pa.array([partition[origin.partition]] * rows, to)
+    if origin.source is None:
+        return pa.nulls(rows, to)
+    have = parse(origin.source.type)
+    return moments.cast(converted(as_stored(table[origin.source.name], have, micros), have, wanted, micros), to)
+
+
 def as_stored(column: pa.ChunkedArray, of: Type, micros: bool) -> pa.ChunkedArray:
     """A file's column in the type its schema gives it."""
-    to = types.arrow(of, micros=micros)
-    return column if column.type == to else column.cast(to, safe=False)
+    return moments.cast(column, types.arrow(of, micros=micros))
 
 
 def converted(column: Any, have: Type, wanted: Type, micros: bool) -> Any:
@@ -97,6 +101,6 @@ def converted(column: Any, have: Type, wanted: Type, micros: bool) -> Any:
             else:
                 part = pc.struct_field(flat, [at])
                 part = converted(part, have.fields[at].type, field.type, micros)
-                made.append(part.cast(types.arrow(field.type, micros=micros), safe=False))
+                made.append(moments.cast(part, types.arrow(field.type, micros=micros)))
         return pa.StructArray.from_arrays(made, fields=list(to), mask=flat.is_null())
-    return column.cast(to, safe=False)
+    return moments.cast(column, to)

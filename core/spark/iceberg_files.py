@@ -21,7 +21,7 @@ from core.formats.iceberg.places import Place, normals
 from core.formats.iceberg.types import Column, Type
 from core.limits import DATA_FILE, INDEX_FILE
 from core.runs import Ints
-from core.spark import iceberg_deletes
+from core.spark import iceberg_deletes, moments
 from core.spark.iceberg_columns import WAY_OUT
 from core.spark.iceberg_deletes import near_miss
 from core.store import Store
@@ -211,7 +211,7 @@ def converted(column: pa.Array, field: pa.Field, wanted: Column, path: str, cons
         case "uuid" if pa.types.is_fixed_size_binary(have) and have.byte_width == 16:
             return _uuids(column)
         case root if _fits(have, root):
-            return column.cast(types.arrow(of), safe=root != "timestamp" and root != "timestamptz")
+            return moments.cast(column, types.arrow(of))
         case _:
             raise Corrupt(
                 "The column '{name}' was expected to be {root}; the file has {have}.",

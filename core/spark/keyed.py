@@ -23,7 +23,7 @@ from core.formats.paimon.details import FileKey, Range, Vector, keys_of
 from core.formats.paimon.types import parse
 from core.limits import DATA_FILE, INDEX_FILE
 from core.model import Schema
-from core.spark import arrow_files, read
+from core.spark import arrow_files, moments, read
 from core.spark.merge import KIND, LEVEL, SEQUENCE, merge
 from core.spark.merge_rule import FIRST_ROW, MergeRule, is_on, merge_rule
 from core.spark.told import telling
@@ -256,7 +256,8 @@ def _task(
                     )
                 if kinds is not None:
                     found = found.set_column(0, kinds, words.take(found[KIND]))
-                yield from found.cast(out, safe=False).to_batches(_BATCH_ROWS)
+                made = [moments.cast(column, to) for column, to in zip(found.columns, out.types, strict=True)]
+                yield from pa.table(made, schema=out).to_batches(_BATCH_ROWS)
 
     return run
 

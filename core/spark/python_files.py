@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from core.formats.paimon import binary_row, types
 from core.formats.paimon.types import Type, parse
 from core.limits import DATA_FILE
 from core.model import Field
+from core.spark import int96, moments
 from core.spark.told import telling
 from core.store import Store
 
@@ -65,7 +67,8 @@ def _reader(
                 columns = {_ROW: pa.array([True] * rows)} | {name: table[name] for name, _ in wanted}
                 for name, value in row.items():
                     columns[name] = pa.array([value] * rows, schema.field(name).type)
-                yield from pa.table(columns).select(schema.names).cast(schema, safe=False).to_batches(_BATCH_ROWS)
+                made = [moments.cast(columns[each.name], each.type) for each in schema]
+                yield from pa.table(made, schema=schema).to_batches(_BATCH_ROWS)
 
     return read
 
@@ -75,8 +78,8 @@ def decode(
 ) -> tuple[pa.Table, int]:
     """The wanted columns of one file (its content, or a local path) and its rows.
 
-    A column that the file lacks is `Corrupt`. Timestamps in nanoseconds keep them only without `micros`, because
-    Arrow's span only 584 years then.
+    A column that the file lacks is `Corrupt`. Times come as the file has them, those of 96 bits as bytes: see
+    `moments.cast`; of Avro in nanoseconds only without `micros`, because Arrow's span only 584 years then.
     """
     names = [name for name, _ in wanted]
     try:
@@ -89,8 +92,11 @@ def decode(
         if form == "parquet":
             import pyarrow.parquet as parquet
 
-            unit = "us" if micros else "ns"
-            with parquet.ParquetFile(opened, coerce_int96_timestamp_unit=unit, pre_buffer=False) as found:
+            with parquet.ParquetFile(opened, pre_buffer=False) as found:
+                if not int96.has(found.schema, names):
+                    return found.read(names).select(names), found.metadata.num_rows
+            content = Path(source).read_bytes() if isinstance(source, str) else source
+            with parquet.ParquetFile(pa.BufferReader(int96.as_bytes(content))) as found:
                 return found.read(names).select(names), found.metadata.num_rows
         if form == "orc":
             import pyarrow.orc as orc

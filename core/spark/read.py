@@ -128,7 +128,8 @@ def stored(
 
 def by_jvm(store: Store, form: str, written: Schema) -> bool:
     """True where the JVM's own readers read such files right; others are read in Python."""
-    return store.is_local and form in _NATIVE and not (form == "orc" and _has_times(written.fields))
+    least = {"orc": 0, "parquet": 7}.get(form, 0)
+    return store.is_local and form in _NATIVE and not _has_times(written.fields, least)
 
 
 def refuse_unreadable(schema: Schema, options: Mapping[str, str]) -> None:
@@ -330,20 +331,16 @@ def _physical(written: Schema, schema: Schema) -> list[Field]:
 
 
 def _ddl(fields: Sequence[Field]) -> str:
-    return ", ".join(f"{types.quoted(field.name)} {_stored_as(parse(field.type))}" for field in fields)
+    return ", ".join(f"{types.quoted(field.name)} {types.spark(parse(field.type))}" for field in fields)
 
 
-def _stored_as(of: Type) -> str:
-    """The Spark type to read a file's column with: Parquet holds nanoseconds as INT96, which has no other."""
-    return "timestamp" if of.root == "TIMESTAMP" and (of.size or 0) > 6 else types.spark(of)
-
-
-def _has_times(fields: Sequence[Field]) -> bool:
-    """Spark shifts ORC's timestamps into this machine's zone, and cannot read those with a zone at all."""
+def _has_times(fields: Sequence[Field], digits: int) -> bool:
+    """Whether a column has times of so many digits of a second. Spark shifts those of ORC into this machine's zone, or
+    cannot read them at all; in Parquet it cuts nanoseconds off towards 1970."""
 
     def has(of: Type) -> bool:
         inner = (*of.args, *(field.type for field in of.fields))
-        return of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") or any(map(has, inner))
+        return (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and (of.size or 0) >= digits) or any(map(has, inner))
 
     return any(has(parse(field.type)) for field in fields)
 
@@ -361,8 +358,6 @@ def _column(origin: Origin) -> Column:
     else:
         have = parse(origin.source.type)
         column = F.col(types.quoted(origin.source.name))
-        if _stored_as(have) != types.spark(have):
-            column = column.cast(types.spark(have))
         if have.root in ("FLOAT", "DOUBLE"):
             column = F.nanvl(
                 column, column
