@@ -176,7 +176,7 @@ def compare(
         read_paths |= paths_of(plan)
         frames.append(points.rows(spark, point, plan).frame)
     notes: list[str] = [told("Left out: {each}", each=each) for point in (a, b) for each in point.plan.left_out]
-    notes += [each for point in (a, b) for each in point.differs]
+    notes += dict.fromkeys(each for point in (a, b) for each in point.differs)
     live = {*a.files["path"].to_pylist(), *b.files["path"].to_pylist()}
     return side_by_side(columns, frames, (len(read_paths), len(live)), rows_of(b, same), notes)
 

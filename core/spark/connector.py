@@ -138,7 +138,7 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
             remedy=_ASK_PLAIN,
         ) from error
     _check(frame, at, engine)
-    today = decided(at.schema, history.heads, at.branch) if form == "paimon" and at.schema.primary_keys else ()
+    today = decided(at.schema, history.heads, at.branch) if form == "paimon" else ()
     return Rows(
         frame=frame,
         files=len(history.files_at(history.position(at.point))),

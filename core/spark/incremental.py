@@ -115,11 +115,12 @@ def _by_files(
     frames = read.stored(spark, table.store, at.schema, schemas, asked, kinds=KIND)
     passed = sum(each.kind == "OVERWRITE" for each in commits)
     what = told("rows as the APPEND commits wrote them") if mode == DELTA else told("the changelogs of the commits")
-    notes = [
+    notes: list[str] = [
         told(
             "Changes are {what} after {since} up to {at} ({mode})", what=what, since=since.point, at=at.point, mode=mode
         )
     ]
+    notes += points.cut_off(at.schema)
     if passed:
         notes.append(
             told(

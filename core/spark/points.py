@@ -18,6 +18,7 @@ from core.asof import AsOf
 from core.errors import Unsupported
 from core.formats.paimon import details
 from core.formats.paimon.details import FileKey, Range, Vector
+from core.formats.paimon.types import Type, parse
 from core.history import History
 from core.model import Field, Heads, Line, Schema, Snapshot
 from core.spark import keyed, read
@@ -30,6 +31,7 @@ DECIDES = re.compile(  # options that decide what merging answers
     r"merge-engine|sequence\.|fields\.|deletion-vectors\.enabled|deletion-vectors\.merge|changelog-producer$|"
     r"force-lookup|(.*\.)?ignore-delete|.*\.remove-record-on-"
 )
+_ELSEWHERE = re.compile(r"scan\.(fallback|primary)-branch")  # options that bring rows of another branch
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
         ranges=ranges,
         vectors=vectors,
         plan=keyed.plan(schema, schemas, files, ranges, vectors),
-        differs=_differs(schema, history.heads, branch) if schema.primary_keys else (),
+        differs=(*_differs(schema, history.heads, branch), *cut_off(schema)),
     )
 
 
@@ -148,11 +150,35 @@ def _differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
     )
 
 
+def cut_off(schema: Schema) -> tuple[str, ...]:
+    """What Spark has no place for, in a sentence where there is any."""
+    names = [field.name for field in schema.fields if _has_nanos(parse(field.type))]
+    if not names:
+        return ()
+    return (
+        told(
+            "Spark keeps six digits of a second, so later ones of {columns} are cut off, in comparisons too",
+            columns=", ".join(f"'{name}'" for name in names),
+        ),
+    )
+
+
+def _has_nanos(of: Type) -> bool:
+    if of.root in ("TIMESTAMP", "TIMESTAMP_LTZ"):
+        return (of.size or 0) > 6
+    return any(map(_has_nanos, (*of.args, *(field.type for field in of.fields))))
+
+
 def decided(schema: Schema, heads: Heads, branch: str) -> list[tuple[str, str, str]]:
-    """Options that decide what merging answers and have changed since the point: name, value today, value then."""
+    """Options that decide which rows there are, or what merging answers, and have changed since the point: name, value
+    today, value then."""
     line = heads.line(branch)
     today = line.options if line is not None else {}
-    names = sorted(name for name in {*today, *schema.options} if DECIDES.match(name))
+    names = sorted(
+        name
+        for name in {*today, *schema.options}
+        if _ELSEWHERE.fullmatch(name) or (schema.primary_keys and DECIDES.match(name))
+    )
     return [
         (name, today.get(name, told("not set")), schema.options.get(name, told("not set")))
         for name in names

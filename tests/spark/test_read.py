@@ -20,7 +20,9 @@ from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.paimon import binary_row
 from core.model import Field, Schema
 from core.spark import read
+from core.spark.query import query
 from core.store import Store
+from tests.spark.stored import Stored
 
 UTC = dt.UTC
 Column = tuple[int, str, Any]
@@ -369,3 +371,16 @@ def test_tables_whose_rows_are_not_simply_those_of_their_files_are_refused(
     with pytest.raises(Unsupported) as caught:
         table.frame(spark, options=options)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("keys", [[], ["id"]])
+def test_a_fallback_branch_that_came_later_is_said(spark: SparkSession, tmp_path: Path, keys: list[str]) -> None:
+    """Paimon reads the past with today's options, and adds the partitions that only that branch has."""
+    columns: list[tuple[str, Any]] = [("id", "INT NOT NULL"), ("v", "STRING")]
+    table = Stored(tmp_path / "t", columns, primary_keys=keys, options={"bucket": "1"})
+    table.commit([table.file([{"id": 1, "v": "a"}])])
+    assert "fallback" not in query(table.opened(), "select * from t").note
+    table.schema(list(enumerate(columns)), {"bucket": "1", "scan.fallback-branch": "dev"})
+    found = query(table.opened(), "select * from t", at="1")
+    assert found.table.to_pylist() == [{"id": 1, "v": "a"}]
+    assert "today's 'scan.fallback-branch' (dev); this is with the point's own (not set)" in found.note

@@ -288,6 +288,9 @@ OF_QUERIES: Mapping[str, str] = {
     "The table has a column '{kind}' of its own, so its rows would have two.": (
         "表自己有列 '{kind}'，这样它的行就会有两个同名列。"
     ),
+    "Spark keeps six digits of a second, so later ones of {columns} are cut off, in comparisons too": (
+        "Spark 只保留秒后六位，因此 {columns} 更后面的数字被截去，比较时也是如此"
+    ),
     "Paimon itself reads this point with today's '{name}' ({today}); this is with the point's own ({own})": (
         "Paimon 自己按现在的 '{name}'（{today}）读取这个时间点；这里按该时间点自己的（{own}）"
     ),
