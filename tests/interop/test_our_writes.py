@@ -51,7 +51,9 @@ def shown(value: Any) -> Any:
             fraction = f".{value.microsecond:06d}" if value.microsecond else ""
             fraction = fraction[:4] if fraction.endswith("000") else fraction
             seconds = f":{value.second:02d}{fraction}" if value.second or fraction or value.tzinfo else ""
-            return f"{value:%Y-%m-%dT%H:%M}{seconds}" + ("Z" if value.tzinfo else "")
+            return f"{value.replace(tzinfo=None).isoformat(timespec='minutes')}{seconds}" + (
+                "Z" if value.tzinfo else ""
+            )
         case dt.date():
             return value.isoformat()
         case Decimal():

@@ -148,7 +148,8 @@ def test_sizes_of_columns_that_a_file_was_rewritten_without(spark: SparkSession,
         {"id": 11, "name": "x", "required": False, "type": "int"},
         {"id": 12, "name": "y", "required": False, "type": "decimal(38,4)"}]}  # fmt: skip
     part = [{"name": "v", "transform": "identity", "source-id": 2, "field-id": 1000},
-            {"name": "y", "transform": "identity", "source-id": 12, "field-id": 1001, "avro": "decimal(38,4)"}]  # fmt: skip
+            {"name": "y", "transform": "identity", "source-id": 12, "field-id": 1001,
+             "avro": "decimal(38,4)"}]  # fmt: skip
     table = Written(tmp_path / "t", [(1, "id", "long"), (2, "v", "string"), (3, "s", inner)], part, version=3)
     kept = pa.struct([arrow_field(11, "x", "int")])
     x = pa.table([pa.array([1, 2]), pa.array([{"x": 7}, None], kept)],

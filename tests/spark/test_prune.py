@@ -24,13 +24,13 @@ from core.spark.query import query
 from tests.spark.stored import STATS, Row, Stored
 
 COLUMNS: list[tuple[str, Any]] = [
-    ("id", "BIGINT"), ("text", "STRING"), ("num", "INT"), ("ratio", "DOUBLE"), ("money", "DECIMAL(20, 4)"),
+    ("id", "BIGINT"), ("text", "STRING"), ("num", "INT"), ("ratio", "DOUBLE"), ("money", "DECIMAL(36, 4)"),
     ("day", "DATE"), ("at", "TIMESTAMP(6)"), ("seen", "TIMESTAMP_LTZ(3)"), ("ok", "BOOLEAN"), ("raw", "BYTES"),
     ("p", "STRING"),
 ]  # fmt: skip
 EVOLVED: list[tuple[int, tuple[str, Any]]] = [  # renamed, widened, dropped and added again, new
     (0, ("id", "BIGINT")), (1, ("title", "STRING")), (2, ("num", "BIGINT")), (3, ("ratio", "DOUBLE")),
-    (4, ("money", "DECIMAL(24, 4)")), (20, ("day", "DATE")), (6, ("at", "TIMESTAMP(6)")),
+    (4, ("money", "DECIMAL(38, 4)")), (20, ("day", "DATE")), (6, ("at", "TIMESTAMP(6)")),
     (7, ("seen", "TIMESTAMP_LTZ(3)")), (8, ("ok", "BOOLEAN")), (9, ("raw", "BYTES")), (10, ("p", "STRING")),
     (21, ("more", "STRING")),
 ]  # fmt: skip
@@ -50,11 +50,14 @@ def value(choose: random.Random, name: str) -> Any:
         case "ratio":
             return choose.choice([0.0, -0.0, math.nan, number / 4, -math.inf])
         case "money":
-            return Decimal(number) / 2 - 1
+            most = "9999999999999999999999999999999"  # 31 digits: Python's own arithmetic keeps 28
+            return choose.choice([Decimal(number) / 2 - 1, Decimal(f"{most}{number}.5"), Decimal(f"-{most}{number}.5")])
         case "day":
             return dt.date(1969, 12, 28) + dt.timedelta(days=number)
         case "at":
-            return dt.datetime(1969, 12, 31, 23, 59, 59, 999_996) + dt.timedelta(microseconds=number)
+            start = choose.choice([dt.datetime(1969, 12, 31, 23, 59, 59, 999_996), dt.datetime(1, 1, 1)])
+            last = dt.datetime(9999, 12, 31, 23, 59, 59, 999_999) - dt.timedelta(microseconds=number)
+            return choose.choice([start + dt.timedelta(microseconds=number), last])
         case "seen":
             return dt.datetime(2026, 3, 29, 1, 30, 0, number * 1000, tzinfo=dt.UTC)
         case "ok":
