@@ -6,7 +6,6 @@ the words say so. Tags expire by the writer's wall clock, which has no zone in t
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from core.history import History
 from core.model import Heads, Holder, HolderKind, Line, Tag
 from core.retention import UNBOUNDED
 from core.told import told
-from core.units import is_true
+from core.units import epoch_ms, is_true
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ def first_seen(line: Line) -> int:
 def _tag(tag: Tag) -> Expiry:
     if tag.expires is None:
         return Expiry(f"tag:{tag.name}", None, told("never by itself: it has no retention"))
-    moment = int(tag.expires.replace(tzinfo=dt.UTC).timestamp() * 1000)
+    moment = epoch_ms(tag.expires)
     return Expiry(
         f"tag:{tag.name}",
         moment,

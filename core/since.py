@@ -7,7 +7,6 @@ are exact whatever happened in between.
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
@@ -17,9 +16,9 @@ from typing import Any
 from core.diff import option_changes, schema_changes
 from core.model import MAIN, Heads, Line, Snapshot
 from core.refs import ancestors, members
+from core.units import epoch_ms
 
 Json = dict[str, Any]
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # a wall clock without a zone, as tags have it
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ def _tags(heads: Heads) -> dict[str, tuple[int, int | None]]:
         for tag in line.tags:
             ends = tag.ends_ms
             if ends is None and tag.expires is not None:
-                ends = int((tag.expires - _EPOCH).total_seconds() * 1000)
+                ends = epoch_ms(tag.expires)
             found[f"{before}tag:{tag.name}"] = tag.snapshot.id, ends
     return found
 

@@ -97,6 +97,11 @@ def wall_clock(time_ms: int) -> dt.datetime:
         ) from error
 
 
+def epoch_ms(clock: dt.datetime) -> int:
+    """Whole milliseconds since 1970 of a wall clock without a zone, read as if it were UTC; downwards, in 1969 too."""
+    return (clock - dt.datetime.combine(dt.date(1970, 1, 1), dt.time())) // dt.timedelta(milliseconds=1)
+
+
 def duration(ms: int) -> str:
     """A duration in its largest whole units, two at the most: `7 d`, `1 h 30 min`, `250 ms`."""
     if ms < 0:

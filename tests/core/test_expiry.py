@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core import retention
@@ -18,6 +18,7 @@ from core.expiry import Expiry, expiries, life
 from core.model import Consumer, Heads, Line, Schema, Snapshot
 from core.retention import RULES, Retained
 from core.table import open_table
+from core.units import epoch_ms
 from tests.builders import START_MS, TableBuilder
 from tests.core.depth import tries
 
@@ -140,3 +141,13 @@ def test_a_file_lives_as_long_as_its_last_holder(tmp_path: Path, tagged: bool) -
     assert found.words.startswith(f"kept longest by {found.last}: ")
     assert (found.not_before_ms is None) is tagged
     assert life(history, "bucket-0/nobody", FAR) is None
+
+
+@given(st.integers(-62_135_596_800_000, 10**14), st.integers(0, 999_999))
+@example(-1, 0)
+@example(1_767_225_600_001, 0)
+@example(4_102_444_800_000 - 1, 999)
+def test_a_wall_clock_keeps_its_milliseconds(ms: int, nanos: int) -> None:
+    clock = dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=ms, microseconds=nanos // 1000)
+    assert dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=epoch_ms(clock)) <= clock
+    assert epoch_ms(clock) == ms + nanos // 1_000_000

@@ -146,7 +146,7 @@ def test_random_histories(
 # every type -------------------------------------------------------------------------------------------------------
 
 COLUMNS = (
-    ("id", "long"), ("b", "boolean"), ("i", "int"), ("f", "float"), ("d", "double"), ("e", "decimal(5,2)"),
+    ("id", "long"), ("b", "boolean"), ("i", "int"), ("f", "float"), ("d", "double"), ("e", "decimal(33,2)"),
     ("day", "date"), ("ts", "timestamp"), ("tz", "timestamptz"), ("s", "string"), ("u", "uuid"), ("x", "fixed[4]"),
     ("y", "binary"),
 )  # fmt: skip
@@ -187,7 +187,15 @@ class Past:
         if self.choose.random() < 0.2:
             return None
         small = self.choose.randint(0, 2)
-        moment = ("1969-12-31T23:59:59.000001", "2026-01-01T00:00:00", "2026-01-01T05:06:07.123456")[small]
+        moment = self.choose.choice(
+            (
+                "1969-12-31T23:59:59.000001",
+                "2026-01-01T00:00:00",
+                "2026-01-01T05:06:07.123456",
+                "0001-01-01T00:00:00.000001",
+                "9999-12-31T23:59:59.999999",
+            )
+        )
         texts = {
             "date": ("1969-12-31", "2026-01-01", "2026-02-28")[small], "timestamp": moment, "timestamptz": f"{moment}Z",
             "string": ("", "a/b c", "ü=%")[small], "uuid": f"00000000-0000-0000-0000-00000000000{small}",
@@ -195,7 +203,9 @@ class Past:
         }  # fmt: skip
         if of in texts:
             return texts[of]
-        return f"{small}.50" if of.startswith("decimal") else small - 1
+        if of.startswith("decimal"):  # more digits than Python's own arithmetic keeps
+            return (f"{small}.50", f"{'9' * 31}.99", f"-{'9' * 30}{small}.01")[self.choose.randint(0, 2)]
+        return small - 1
 
     def positions(self) -> None:
         files = self.judge.scan(self.address)["files"]
@@ -222,7 +232,7 @@ def test_every_type_under_deletes_and_evolution(
     past.equality("day")
     past.append()
     keys = {name for name, _ in LAYOUTS[layout]}
-    grown = [("type", "i", "long"), ("type", "f", "double"), ("type", "e", "decimal(9,2)")]
+    grown = [("type", "i", "long"), ("type", "f", "double"), ("type", "e", "decimal(38,2)")]
     past.do("schema", changes=[each for each in grown if each[1] not in keys])
     for old, new in (("s", "b2"), ("b", "s"), ("b2", "b")) if not keys & {"s", "b"} else ():
         past.do("schema", changes=[("rename", old, new)])
