@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.spark import moments
+from core.spark import int96, moments
 
 NANOS = st.lists(st.none() | st.integers(-(2**62), 2**62), max_size=8)
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
@@ -53,3 +55,47 @@ def test_times_inside_of_others() -> None:
 def test_nothing_else_loses_a_digit(column: pa.Array, to: pa.DataType) -> None:
     with pytest.raises(pa.ArrowInvalid):
         moments.cast(column, to)
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_times_of_96_bits_in_any_footer(tmp_path: Path, count: int) -> None:
+    """Many columns and row groups; nested; compressed, and with a dictionary or without; nanoseconds below zero too."""
+    of = pa.timestamp("ns")
+    some = [None, 0, 1, -1, -86_400 * 10**9, 10**18 + 999, -(2**62)]
+    column = pa.array(some * 50, of)
+    rows = pa.table({f"c{n}": column for n in range(count)} | {
+        "s": pa.StructArray.from_arrays([column], ["t"]), "l": pa.array([[each] for each in some * 50], pa.list_(of)),
+        "text": pa.array(["x" * 40] * len(column)),
+    })  # fmt: skip
+    for dictionary, codec in ((True, "zstd"), (False, "none")):
+        path = tmp_path / f"{dictionary}.parquet"
+        parquet.write_table(
+            rows, path, use_deprecated_int96_timestamps=True, use_dictionary=dictionary, compression=codec,
+            row_group_size=40,
+        )  # fmt: skip
+        opened = parquet.ParquetFile(path)
+        assert int96.has(opened.schema, ["s"])
+        assert not int96.has(opened.schema, ["text"])
+        raw = parquet.read_table(pa.BufferReader(int96.as_bytes(path.read_bytes())))
+        assert raw["text"].equals(rows["text"])
+        for name in rows.column_names[:-1]:
+            for unit in ("ns", "us"):
+                to = {"s": pa.struct([("t", pa.timestamp(unit))]), "l": raw.schema.field("l").type}.get(name)
+                if name == "l":
+                    to = pa.list_(raw.schema.field("l").type.value_field.with_type(pa.timestamp(unit)))
+                found = moments.cast(raw[name], to or pa.timestamp(unit))
+                assert found.equals(moments.cast(rows[name].cast(rows[name].type), found.type)), (name, unit)
+
+
+def test_nanoseconds_below_zero_and_beyond_64_bits() -> None:
+    def stored(day: int, nanos: int) -> bytes:
+        return nanos.to_bytes(8, "little", signed=True) + (2_440_588 + day).to_bytes(4, "little")
+
+    days = [(0, -1), (-1, 86_400 * 10**9 - 1), (-719_162, 1), (2_932_896, 86_399_999_999_999)]
+    column = pa.array([None, *(stored(*each) for each in days)], pa.binary(12))
+    wanted = [day * 86_400_000_000 + nanos // 1000 for day, nanos in days]
+    assert moments.cast(column, pa.timestamp("us")).cast(pa.int64()).to_pylist() == [None, *wanted]
+    assert moments.cast(column[:3], pa.timestamp("ns")).cast(pa.int64()).to_pylist() == [None, -1, -1]
+    for far in (3, 4):
+        with pytest.raises(pa.ArrowInvalid, match="1677"):
+            moments.cast(column[far:], pa.timestamp("ns"))
