@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import operator
 import struct
 import uuid
 from collections.abc import Callable
@@ -18,9 +19,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from core import decimals
 from core.asof import resolve
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
-from core.spark import iceberg, iceberg_files
+from core.spark import iceberg, iceberg_files, iceberg_prune
+from core.spark.filters import Check
 from core.table import open_table
 from tests.spark.iceberg_written import Entry, Written, arrow_field
 
@@ -516,3 +519,25 @@ def test_a_delete_file_without_its_columns(table: Written) -> None:
     table.commit(table.file(odd, 1))
     with pytest.raises(Corrupt, match="without a path or a position"):
         rows(table)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_bounds_of_many_digits_rule_out_no_row(tmp_path: Path, sign: int) -> None:
+    """Beside whole numbers: rounded to 28 digits, the bounds of one file would be those of the next."""
+    table = Written(tmp_path / "t", [(1, "id", "long"), (2, "d", "decimal(38,4)")])
+    unscaled = [sign * (10**38 - 1 - n) for n in range(4)]
+    table.commit(
+        *(table.data({"id": [n], "d": [decimals.number(each, 4)]}, bounds=[1, 2]) for n, each in enumerate(unscaled))
+    )
+    opened = open_table(str(table.root))
+    history = opened.history()
+    point = iceberg.opened(opened, history, resolve(history.heads, "latest"), by_jvm=False)
+    passes: dict[str, Callable[[int, int], bool]] = {
+        "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    }  # fmt: skip
+    for value in (*unscaled, unscaled[-1] - 1, 0):
+        for is_, does in passes.items():
+            left = iceberg_prune.only(point, Check(1, is_, (decimals.number(value, 4),)))
+            found = sorted(row["name"] for unit in left.work for row in unit["files"])
+            wanted = [entry["path"] for entry, each in zip(table.live, unscaled, strict=True) if does(each, value)]
+            assert found == sorted(wanted), (is_, value)
