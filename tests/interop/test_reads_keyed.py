@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from core.asof import resolve
 from core.errors import NotFound, Unsupported
-from core.spark import points
+from core.spark import compact_keyed, points, write
 from core.spark.query import query
 from core.table import open_table
 from tests.engines.paimon_java import EngineError, PaimonJudge
@@ -312,3 +312,27 @@ def test_large_deletion_vectors_of_the_engine(
     java_judge.write(location, [[id, 2] for id in range(80_000, 90_000)])  # runs
     assert java_judge.refs(location)["index"]
     assert check_every_point(spark, java_judge, location, only=[str(len(java_judge.snapshots(location)))]) == 1
+
+
+@pytest.mark.parametrize("judge", ["java_judge", "java_1x_judge", "java_09_judge"])
+def test_sums_beyond_a_wide_decimal_are_null_as_the_engine_has_them(
+    spark: SparkSession, tmp_path: Path, judge: str, request: pytest.FixtureRequest
+) -> None:
+    """And start again with the next row. What can no longer be summed is read so, and not written by our compaction."""
+    engine: PaimonJudge = request.getfixturevalue(judge)
+    location = str(tmp_path / "default.db" / "t")
+    options = {"bucket": "1", "write-only": "true", "merge-engine": "aggregation", "file.format": "parquet",
+               "fields.a.aggregate-function": "sum", "fields.b.aggregate-function": "sum"}  # fmt: skip
+    columns = [("id", "INT NOT NULL"), ("a", "DECIMAL(38, 2)"), ("b", "DECIMAL(20, 0)")]
+    engine.create(location, columns, primary_keys=["id"], options=options)
+    most, many = f"{'9' * 36}.99", "9" * 20
+    for rows in (
+        [[1, most, many], [2, f"-{most}", f"-{many}"], [3, "1.01", "679"]],
+        [[1, "0.01", "1"], [2, "-0.01", "-2"], [3, f"{'8' * 36}.98", f"{'8' * 17}000"]],
+        [[1, "5.00", "5"]],
+    ):
+        engine.write(location, rows)
+    assert check_every_point(spark, engine, location) == 3
+    assert engine.rows(location)[1] == [2, None, None]
+    with pytest.raises(Unsupported, match="could not be summed any more"):
+        compact_keyed.compact(location, write.stamp(1_790_000_000_000), spark=spark)
