@@ -24,9 +24,8 @@ from core.planned import Plan
 from core.roots import refuse_unnamed
 from core.sweep import Receipt
 from core.table import Table
-from core.units import parse_duration_ms, several
-from core.urls import spelled
 from core.units import asked_duration_ms, several
+from core.urls import spelled
 
 Args = argparse.Namespace
 Answer = tuple[Any, str]

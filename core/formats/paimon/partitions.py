@@ -6,7 +6,6 @@ Law: a name that the engine makes of more than the stored values is refused, nev
 from __future__ import annotations
 
 import datetime as dt
-import decimal
 import re
 from collections.abc import Sequence
 from decimal import Decimal

@@ -12,7 +12,6 @@ OF_LIMITS: Mapping[str, str] = {
     "No engine writes such a file: restore it, or move it away if nothing needs it.": (
         "没有引擎会写出这样的文件：请恢复它；若无人需要，请移走它。"
     ),
-    "a regular file was expected": "应为普通文件",
     "A column type is nested more than {most} deep.": "列类型嵌套超过 {most} 层。",
     "A deletion vector of at most {most:,} bytes was expected, its manifest says {size:,}.": (
         "删除向量最多应为 {most:,} 字节，清单中写的是 {size:,}。"
