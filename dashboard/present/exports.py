@@ -24,7 +24,7 @@ def csv(frame: pd.DataFrame, digits: Collection[int] = ()) -> bytes:
             column = safe.iloc[:, place]
             texts = column.astype(str).where(column.notna()) if pd.api.types.is_timedelta64_dtype(of) else column
             safe.isetitem(place, texts.astype(object).map(harmless, na_action="ignore").array)
-    return safe.to_csv(index=False).encode()
+    return safe.to_csv(index=False, lineterminator="\r\n").encode()  # so a lone one of the two is quoted
 
 
 def rows_csv(table: pa.Table) -> bytes:

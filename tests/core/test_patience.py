@@ -46,9 +46,9 @@ def gone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         if any(f"{path}/".startswith(f"{place}/") for place in places):
             over.wait(120)
 
-    def slow_read(path: str) -> bytes:
+    def slow_read(path: str, *limits: Any) -> bytes:
         hang(path)
-        return read(path)
+        return read(path, *limits)
 
     def slow_ls(self: Any, path: str, *given: Any, **more: Any) -> Any:
         hang(path)

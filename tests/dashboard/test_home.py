@@ -230,10 +230,10 @@ def test_one_table_that_hangs_leaves_home_to_the_others(
         os.mkfifo(hung / "snapshot/snapshot-1")
     else:
 
-        def hang(path: str) -> bytes:
+        def hang(path: str, *limits: int | None) -> bytes:
             if path.startswith(f"{hung}/"):
                 over.wait(60)
-            return read(path)
+            return read(path, *limits)  # type: ignore[arg-type]
 
         monkeypatch.setattr(disk, "read", hang)
     try:
