@@ -35,6 +35,16 @@ def read_if_there(store: Store, path: str, most_bytes: int = DOCUMENT) -> bytes 
     return content
 
 
+def stays(store: Store, path: str, content: bytes) -> bool:
+    """Does a file that the store says it could not find to delete still read as before, for as long as one waits?"""
+    ends = time.monotonic() + PATIENCE_S
+    while read_or_none(store, path) == content:
+        if time.monotonic() > ends:
+            return True
+        time.sleep(PAUSE_S)
+    return False
+
+
 def listed(store: Store, paths: Collection[str]) -> set[str]:
     """Those of the paths that their directories list now."""
     found: set[str] = set()

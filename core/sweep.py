@@ -149,6 +149,12 @@ def _remove_references(table: Table, work: Work) -> list[str]:
             )
         if table.store.delete(path):
             deleted.append(path)
+        elif absence.stays(table.store, path, content):
+            raise Corrupt(
+                "The store says that this reference is not there, and still lets it be read; no file was deleted.",
+                path=path,
+                remedy=told("Check the store, then go on with `snapscope resume {run}`.", run=work.run),
+            )
     if work.repairs and (deleted or not work.is_first):  # a run that was cut off may have removed the last of them
         repair_hint(table, work.branch, work.repairs, deleted)
     return deleted

@@ -104,6 +104,12 @@ OF_PLACES: Mapping[str, str] = {
     "Files cannot be created exclusively on {protocol!r} stores.": "在 {protocol!r} 存储上无法独占创建文件。",
     "Files cannot be deleted on {protocol!r} stores.": "在 {protocol!r} 存储上无法删除文件。",
     "The store lists this file, and reading it says that there is none.": "存储列出了这个文件，读取时却说没有它。",
+    "The store says that this reference is not there, and still lets it be read; no file was deleted.": (
+        "存储说这个引用不存在，却仍能读到它；没有删除任何文件。"
+    ),
+    "Check the store, then go on with `snapscope resume {run}`.": (
+        "请检查存储，然后用 `snapscope resume {run}` 继续。"
+    ),
     "If it was deleted just now, wait until the store no longer lists it; else restore it.": (
         "如果它刚被删除，请等到存储不再列出它；否则请恢复它。"
     ),
