@@ -28,16 +28,18 @@ def climbs(path: str) -> bool:
 
 
 def spelled(url: str) -> str:
-    """One spelling of a place: `file:///a/b` however it was written (`file:/a/b`, `file:////a//b/`, `/a/b`); others as
-    they are, without a slash at the end."""
+    """One spelling of a place: `file:///a/b` however it was written (`file:/a/b`, `file:////a//b/`, `file:/a/./b`,
+    `file://localhost/a/b`, `/a/b`); others as they are, without a slash at the end."""
     if url.startswith("/"):
         url = f"file:{url}"
     scheme, _, rest = url.partition(":")
     if scheme != "file":
         return url.rstrip("/") if rest.startswith("//") else f"{scheme}://{rest.strip('/')}"
+    if rest.startswith("//localhost/"):
+        rest = rest.removeprefix("//localhost")
     if rest.startswith("//") and not rest.startswith("///"):
         return url.rstrip("/")  # of another machine
-    return f"file:///{re.sub('/{2,}', '/', rest).strip('/')}"
+    return f"file:///{'/'.join(step for step in rest.split('/') if step not in ('', '.'))}"
 
 
 def local_path(url: str) -> str | None:
