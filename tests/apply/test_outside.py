@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
+from core import roots
 from core.apply import apply
 from core.changes import Change, CreateTag, DeleteBranches, DeleteTags, Expire
 from core.danger import danger
-from core.errors import Invalid, SnapscopeError
+from core.errors import Corrupt, Invalid, SnapscopeError
 from core.formats.paimon.layout import escape
 from core.journal import Journal
 from core.recover import resume
+from core.store import Store
 from core.table import open_table
 from tests.apply import ground, iceberg_ground, outside_history
 from tests.apply.test_hostile import run
@@ -246,6 +248,138 @@ def test_a_root_that_became_a_tables_since_is_no_longer_allowed(outer: Outer) ->
     with pytest.raises(SnapscopeError, match="Nothing may be deleted under"):
         apply(table, plan, settle_s=0, outside=_roots(plan))
     whole(outer.root)
+
+
+def _emptied(tmp_path: Path, root: Path, place: Path, spelling: str = "file:") -> tuple[Any, Path]:
+    """A table with a root, and the one file that its expiry frees, in a place under that root."""
+    outer = Outer(tmp_path, [root], spelling)
+    file = outer.file(place)
+    file = replace(file, external=str(file.external).replace("file:", spelling, 1))
+    outer.table.commit([file])
+    outer.table.commit([outer.table.file(partition=("1",))], [file], kind="OVERWRITE")
+    return open_table(str(outer.root)), place / "dt=1" / "bucket-0" / file.name
+
+
+@pytest.mark.parametrize("marker", ["schema/schema-0", "metadata/v1.metadata.json", "metadata/version-hint.text"])
+@pytest.mark.parametrize("where", ["a/b/c/d/theirs", "dt=7/theirs", "zz", "bucket-0/theirs", "theirs/dt=1/bucket-0"])
+def test_files_in_another_tables_directory_stay_however_deep_it_lies(where: str, marker: str, tmp_path: Path) -> None:
+    """The search of the root ends early, by depth, by number and at partitions; the files themselves are judged."""
+    root = tmp_path / "ext"
+    for number in range(70 if where == "zz" else 1):
+        (root / f"d{number:03}").mkdir(parents=True)
+    theirs = root / where
+    place = root / "theirs" if where.startswith("theirs/") else theirs / "data"
+    (theirs / marker).parent.mkdir(parents=True)
+    (theirs / marker).write_text("{}")
+    table, file = _emptied(tmp_path, root, place)
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    assert plan.outside == ()
+    warnings = "; ".join(plan.warnings)
+    assert f"1 file (100 B) under file://{root} stay and are not counted: they lie in another table, " in warnings
+    assert f"file://{theirs}." in warnings
+    assert (f"Not all of file://{root} was searched for other tables." in warnings) == (where == "zz")
+    assert apply(table, plan, settle_s=0, outside=[str(root)]).is_exact
+    assert file.is_file()
+
+
+@pytest.mark.parametrize("when", ["before the run", "before it goes on"])
+def test_a_table_that_was_made_around_files_since_keeps_them(when: str, tmp_path: Path) -> None:
+    root = tmp_path / "ext"
+    table, file = _emptied(tmp_path, root, root / "a/b/c/theirs")
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    assert [each.files for each in plan.outside] == [1]
+    cut = None
+    if when == "before it goes on":
+        cut = apply(table, plan, settle_s=0, cancelled=lambda: True, outside=_roots(plan))
+    (root / "a/b/c/theirs/schema").mkdir()
+    (root / "a/b/c/theirs/schema/schema-0").write_text("{}")
+    if cut is None:
+        with pytest.raises(SnapscopeError, match="they lie in another table"):
+            apply(table, plan, settle_s=0, outside=_roots(plan))
+    else:
+        receipt = resume(cut.run, open_table=open_table, settle_s=0)
+        assert [why for _, why in receipt.kept_back] == [f"they lie in another table, file://{root}/a/b/c/theirs"]
+    assert file.is_file()
+
+
+def test_a_link_within_a_root_into_another_table_frees_nothing_there(tmp_path: Path) -> None:
+    root = tmp_path / "ext"
+    (root / "a/b/c/theirs/schema").mkdir(parents=True)
+    (root / "a/b/c/theirs/schema/schema-0").write_text("{}")
+    (root / "a/b/c/theirs/data").mkdir()
+    (root / "mine").symlink_to(root / "a/b/c/theirs/data")
+    table, file = _emptied(tmp_path, root, root / "mine")
+    assert table.preview(KEEP_ONE, NOW_MS).outside == ()
+    assert file.is_file()
+
+
+@pytest.mark.parametrize("closed", ["lost+found", "", "dt=1/bucket-0/schema"])
+def test_what_cannot_be_listed_fails_no_preview(closed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file whose own directories cannot be looked into stays; any other one is planned, and the plan says so."""
+    root = tmp_path / "ext"
+    table, file = _emptied(tmp_path, root, root)
+    (root / closed).mkdir(exist_ok=True)
+    listing = Store.ls
+
+    def ls(store: Store, relative: str = "") -> Any:
+        if store.full(relative) == str(root / closed).rstrip("/"):
+            raise Corrupt("No permission.", path=str(root / closed))
+        return listing(store, relative)
+
+    monkeypatch.setattr(Store, "ls", ls)
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    where = root / closed
+    if closed.endswith("schema"):
+        assert plan.outside == ()
+        assert any("nobody could look whether they lie in another table" in each for each in plan.warnings)
+        return
+    assert [each.files for each in plan.outside] == [1]
+    said = f"Nobody could look whether other tables lie under file://{where}: No permission."
+    assert any(each.startswith(said) for each in plan.warnings)
+    assert apply(table, plan, settle_s=0, outside=_roots(plan)).is_exact
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("spelling", ["file://localhost", "file:/.", "file:///."])
+def test_a_root_and_a_file_may_be_spelled_in_any_legal_way(spelling: str, tmp_path: Path) -> None:
+    table, file = _emptied(tmp_path, tmp_path / "ext", tmp_path / "ext", spelling)
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    assert _roots(plan) == [f"file://{tmp_path}/ext"]
+    assert apply(table, plan, settle_s=0, outside=[f"{spelling}{tmp_path}/ext"]).is_exact
+    assert not file.exists()
+
+
+def test_a_whole_file_system_is_named_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "ext"
+    table, _ = _emptied(tmp_path, root, root)
+    assert not any("whole file system" in each for each in table.preview(KEEP_ONE, NOW_MS).warnings)
+    monkeypatch.setattr("os.path.ismount", lambda path: str(path) == str(root))
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    assert f"file://{root} is a whole file system: all that it holds lies under this root." in plan.warnings
+    assert [each.files for each in plan.outside] == [1]
+
+
+def test_a_root_that_climbs_is_never_honoured(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    table, file = _emptied(tmp_path, tmp_path / "x" / ".." / "ext", tmp_path / "x" / ".." / "ext")
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    assert plan.outside == ()
+    assert apply(table, plan, settle_s=0, outside=[str(tmp_path / "ext")]).is_exact
+    assert file.is_file()
+
+
+def test_a_directory_of_a_file_system_with_an_authority_is_no_bucket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HDFS names its machine before the path, an object store the bucket."""
+    monkeypatch.setattr(Store, "named", classmethod(lambda cls, url: _hdfs(url)))
+    store = Store(str(tmp_path))
+    assert roots.refused("hdfs://nn/ext", store) is None
+    assert roots.refused("hdfs://nn", store) == "it is the root of a file system"
+
+
+def _hdfs(url: str) -> Store:
+    return Store("memory://" + url.removeprefix("hdfs://nn"))
 
 
 def test_plans_without_files_outside_are_as_they_were(tmp_path: Path) -> None:

@@ -223,6 +223,12 @@ OF_PLANS: Mapping[str, str] = {
     "it lies in the table, whose files have other names there": "它在这张表之内，表的文件在那里另有名称",
     "another table lies in it, {name}": "另一张表在其中：{name}",
     "it lies in another table, {name}": "它在另一张表之内：{name}",
+    "they lie in another table, {name}": "它们在另一张表之内：{name}",
+    "nobody could look whether they lie in another table: {error}": "无法查看它们是否在另一张表之内：{error}",
+    "Not all of {root} was searched for other tables.": "没有在 {root} 的全部内容中查找别的表。",
+    "{root} is a whole file system: all that it holds lies under this root.": (
+        "{root} 是一整个文件系统：其中的一切都在这个根目录之下。"
+    ),
     "it lies outside the table, under no root that was named": "它在表之外，不在任何被点名的根目录之下",
     "a symbolic link leads out of {root}, under which it lies": "一个符号链接从它所在的 {root} 通向别处",
     "This plan deletes {files}, outside the table's directory, and nobody has said that these are this table's alone; "
