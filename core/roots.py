@@ -172,8 +172,9 @@ def owners(root: str) -> Callable[[str], str | None]:
     def why_not(directory: str) -> str | None:
         inner = urls.spelled(directory).removeprefix(root).strip("/")
         places = [inner]
-        if there.is_local and f"{(real := Store.named(directory).root)}/".startswith(f"{there.root}/"):
-            places.append(real[len(there.root) :].strip("/"))  # by a link it may be in another's all the same
+        if there.is_local:  # by a link it may be in another's all the same
+            real = os.path.realpath(f"{there.root}/{inner}")
+            places += [real[len(there.root) :].strip("/")] if f"{real}/".startswith(f"{there.root}/") else []
         for place in dict.fromkeys(places):
             steps = place.split("/") if place else []
             for length in range(len(steps), -1, -1):
