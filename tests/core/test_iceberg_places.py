@@ -29,6 +29,8 @@ from tests.iceberg_tables import JAVA_RANDOM, moved
         ("s3://bucket//t", "s3://bucket//t"),
         ("hdfs://nn:8020/t", "hdfs://nn:8020/t"),
         ("/", "/"),
+        ("file://localhost/a/b", "/a/b"),
+        ("file://localhosts/a/b", "/localhosts/a/b"),
     ],
 )
 def test_one_place_has_one_spelling(location: str, plain: str) -> None:

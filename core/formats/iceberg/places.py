@@ -33,7 +33,7 @@ def normal(location: str) -> str:
 
 def normals(locations: pa.Array) -> pa.Array:
     """`normal` of many."""
-    found = pc.replace_substring_regex(locations, r"^(?:file|local):/+", "/")
+    found = pc.replace_substring_regex(locations, r"^(?:file|local):(?://localhost)?/+", "/")
     found = pc.replace_substring_regex(found, r"^s3[an]://", "s3://")
     is_local = pc.starts_with(found, "/")
     if pc.any(pc.and_(is_local, pc.match_substring(found, "//"))).as_py():
