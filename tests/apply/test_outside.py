@@ -368,6 +368,17 @@ def test_a_root_that_climbs_is_never_honoured(tmp_path: Path) -> None:
     assert file.is_file()
 
 
+def test_on_a_store_too_files_in_another_tables_directory_stay() -> None:
+    """There a directory is listed, as what is absent is dear to ask for."""
+    place = "judged/ext/a/b/c/theirs"
+    Store("memory://judged").make_dirs(["ext/a/b/c/theirs/schema", "ext/dt=1/bucket-0"])
+    Store(f"memory://{place}/schema").create("schema-0", b"{}")
+    theirs = roots.owners("memory://judged/ext")
+    assert theirs(f"memory://{place}/data/") == f"they lie in another table, memory://{place}"
+    assert theirs("memory://judged/ext/dt=1/bucket-0/") is None
+    assert theirs("memory://judged/ext/") is None
+
+
 def test_a_directory_of_a_file_system_with_an_authority_is_no_bucket(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
