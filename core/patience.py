@@ -10,6 +10,7 @@ Laws:
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import threading
 import time
@@ -136,6 +137,12 @@ def begin(of: str, seconds: float, work: Callable[[], T], most_stuck: int = MOST
 def within(of: str, seconds: float, work: Callable[[], T], most_stuck: int = MOST_STUCK) -> T:
     """`begin`, and the answer. One wait inside another is one: the outer one knows of both."""
     return begin(of, seconds, work, most_stuck).answer()
+
+
+def limit_s() -> float:
+    """Seconds that one call of a store may take, as whoever waits for this thread has it; else no limit."""
+    task: Waiting[Any] | None = getattr(_mine, "task", None)
+    return math.inf if task is None else task.seconds
 
 
 @contextlib.contextmanager

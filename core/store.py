@@ -7,8 +7,9 @@ the root and may not leave it.
 
 from __future__ import annotations
 
-import math
 import os
+import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -213,9 +214,13 @@ class Store:
             for relative in waiting:  # one iterator for all of them
                 answers[relative] = one(relative)
 
-        readers = [patience.begin(self.location, math.inf, several) for _ in range(min(_READERS, len(relatives)))]
-        for reader in readers:
-            patience.calling(reader.answer)
+        seconds, count = patience.limit_s(), min(_READERS, len(relatives))  # each call counts as the caller's own would
+        readers = [patience.begin(self.location, seconds, several, sys.maxsize) for _ in range(count)]
+        try:
+            for reader in readers:
+                reader.answer()
+        finally:
+            deque(waiting, 0)  # given up: nobody wants the others
         return {relative: answers[relative] for relative in relatives}
 
     def size(self, relative: str) -> int | None:

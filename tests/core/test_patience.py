@@ -17,6 +17,7 @@ from typing import Any
 
 import fsspec
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
 from core import cli, disk, patience
 from core.errors import Corrupt, Invalid, NotFound
@@ -225,6 +226,67 @@ def test_a_server_that_is_silent_is_given_up(tmp_path: Path) -> None:
         assert all(isinstance(each, Corrupt) for each in answers.values())
         assert list(answers) == ["a", "b", "c"]
         assert time.monotonic() - began < 3
+
+
+class Slow(MemoryFileSystem):
+    """A server: each file takes its time, and some are never answered before the test is over."""
+
+    protocol = "slow"
+    takes_s, over = 0.02, threading.Event()
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        return str(MemoryFileSystem._strip_protocol(path.replace("slow://", "memory://")))
+
+    def cat_file(self, path: str, *given: Any, **more: Any) -> Any:
+        if "dead" in path:
+            self.over.wait(60)
+        time.sleep(self.takes_s)
+        return super().cat_file(path, *given, **more)
+
+
+@pytest.fixture
+def slow() -> Iterator[Any]:
+    fsspec.register_implementation("slow", Slow, clobber=True)
+    Slow.over.clear()
+
+    def put(names: list[str]) -> Store:
+        for name in names:
+            Slow().pipe_file(f"/slow/{name}", b"x")
+        return Store("slow:///slow")
+
+    yield put
+    Slow.over.set()
+    until(lambda: not patience.stuck())
+
+
+def test_many_files_take_longer_together_than_one_may(slow: Any) -> None:
+    names = [f"f{at}" for at in range(400)]
+    store = slow(names)
+    began = time.monotonic()
+    found = patience.within("table", 0.2, lambda: store.read_many(names), 1)
+    assert time.monotonic() - began > 0.2
+    assert found == dict.fromkeys(names, b"x")
+
+
+def test_many_files_of_a_dead_server_are_given_up_as_one_is(slow: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(patience.VARIABLE, "20")
+    store = slow(["dead1", "dead2"])
+    began = time.monotonic()
+    with pytest.raises(Corrupt, match=r"did not answer within 0\.2 s"):
+        patience.within("table", 0.2, lambda: store.read_many(["dead1", "dead2"]), 1)
+    assert time.monotonic() - began < 2
+
+
+def test_files_that_are_silent_do_not_hide_the_others(slow: Any) -> None:
+    names = [f"dead{at}" for at in range(patience.MOST_STUCK)] + [f"f{at}" for at in range(40)]
+    store = slow(names)
+    for said in ("did not answer", "earlier reader"):
+        found = store.read_many(names)
+        for name in names[: patience.MOST_STUCK]:
+            assert said in str(found[name])
+        assert list(found) == names
+        assert all(isinstance(each, bytes | Corrupt) for each in found.values())
 
 
 def test_the_process_ends_with_threads_that_are_stuck(tmp_path: Path) -> None:
