@@ -24,9 +24,9 @@ _Field: TypeAlias = tuple[int, int, Any]  # number, type, value
 
 def has(schema: Any, names: Iterable[str]) -> bool:
     """Whether one of these columns of a Parquet schema has such times."""
-    wanted = set(names)
     columns = (schema.column(number) for number in range(len(schema)))
-    return any(each.physical_type == "INT96" and each.path.partition(".")[0] in wanted for each in columns)
+    paths = [each.path for each in columns if each.physical_type == "INT96"]
+    return any(path == name or path.startswith(f"{name}.") for name in names for path in paths)  # names have dots, too
 
 
 def as_bytes(content: bytes) -> bytes:
@@ -59,10 +59,10 @@ def times(column: pa.Array, to: pa.DataType) -> pa.Array:
     per_unit = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[to.unit]
     found = days * (_NANOS_OF_DAY // per_unit) + np.floor_divide(nanos, per_unit)
     there = column.is_valid()
-    if to.unit == "ns":
-        years = days.astype(np.float64) + nanos / _NANOS_OF_DAY
-        if (there.to_numpy(zero_copy_only=False) & (np.abs(years) >= 2**63 / _NANOS_OF_DAY - 1)).any():
-            raise pa.ArrowInvalid("a time lies before 1677 or after 2262, which nanoseconds of 64 bits do not reach")
+    about = days * (_NANOS_OF_DAY / per_unit) + nanos / per_unit  # what wrapped around is 2**64 away from it
+    if (there.to_numpy(zero_copy_only=False) & (np.abs(about - found) > 2.0**62)).any():
+        years = 2**63 * per_unit // 31_556_952 // 10**9
+        raise pa.ArrowInvalid(f"a time lies more than {years} years from 1970, which 64 bits of {to.unit} do not reach")
     return pc.if_else(there, pa.array(found), None).cast(pa.timestamp(to.unit)).cast(to)
 
 

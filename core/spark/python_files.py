@@ -92,7 +92,7 @@ def decode(
         if form == "parquet":
             import pyarrow.parquet as parquet
 
-            with parquet.ParquetFile(opened, pre_buffer=False) as found:
+            with parquet.ParquetFile(opened, coerce_int96_timestamp_unit="us", pre_buffer=False) as found:
                 if not int96.has(found.schema, names):
                     return found.read(names).select(names), found.metadata.num_rows
             content = Path(source).read_bytes() if isinstance(source, str) else source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.spark import int96, moments
+from core.formats.paimon import types
+from core.spark import int96, moments, python_files
 
 NANOS = st.lists(st.none() | st.integers(-(2**62), 2**62), max_size=8)
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
@@ -97,5 +99,38 @@ def test_nanoseconds_below_zero_and_beyond_64_bits() -> None:
     assert moments.cast(column, pa.timestamp("us")).cast(pa.int64()).to_pylist() == [None, *wanted]
     assert moments.cast(column[:3], pa.timestamp("ns")).cast(pa.int64()).to_pylist() == [None, -1, -1]
     for far in (3, 4):
-        with pytest.raises(pa.ArrowInvalid, match="1677"):
+        with pytest.raises(pa.ArrowInvalid, match="292 years"):
             moments.cast(column[far:], pa.timestamp("ns"))
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_time_of_96_bits_is_itself_or_refused(unit: str) -> None:
+    last = 2**63 * UNITS[unit] // (86_400 * 10**9)
+    days = {
+        0,
+        -1,
+        -(2**31) - 2_440_588,
+        2**31 - 2_440_589,
+        *(sign * (last + off) for sign in (1, -1) for off in (-1, 0, 1)),
+    }
+    for day in (each for each in days if -(2**31) <= each + 2_440_588 < 2**31):
+        for nanos in (0, -1, 86_399 * 10**9, -(2**63), 2**63 - 1):
+            stored = nanos.to_bytes(8, "little", signed=True) + (2_440_588 + day).to_bytes(4, "little", signed=True)
+            column, wanted = pa.array([None, stored], pa.binary(12)), (day * 86_400 * 10**9 + nanos) // UNITS[unit]
+            if -(2**63) <= wanted < 2**63:
+                assert moments.cast(column, pa.timestamp(unit)).cast(pa.int64()).to_pylist() == [None, wanted]
+            else:
+                with pytest.raises(pa.ArrowInvalid, match=f"64 bits of {unit}"):
+                    moments.cast(column, pa.timestamp(unit))
+
+
+@pytest.mark.parametrize("name", ["t", "event.time", "a.b.c", "."])
+def test_times_of_96_bits_in_columns_whose_names_have_dots(name: str) -> None:
+    far = [dt.datetime(9999, 12, 31, 23, 59, 59), dt.datetime(1, 1, 1), dt.datetime(1969, 12, 31)]
+    file = io.BytesIO()
+    rows = pa.table({"event": [1, 2, 3], name: pa.array(far, pa.timestamp("us"))})
+    parquet.write_table(rows, file, use_deprecated_int96_timestamps=True)
+    found, _ = python_files.decode(file.getvalue(), "parquet", [(name, types.parse("TIMESTAMP(9)"))], "p")
+    assert found.schema.names == [name]
+    assert found.schema.field(0).type == pa.binary(int96.BYTES)
+    assert moments.cast(found[name], pa.timestamp("us")).to_pylist() == far
