@@ -14,7 +14,9 @@ from core.told import told
 
 N = TypeVar("N", int, float)
 
-_DURATION = re.compile(r"\s*(\d{1,15})\s*([a-zA-Zµ]*)\s*")
+_DURATION = re.compile(r"\s*(\d{1,15})\s*([a-zA-Zµ\u03bc]*)\s*")
+_DURATIONS = told("Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms.")
+_LONGEST_MS = 100_000 * 86_400_000  # nobody can wait longer than 292 years, nor is there a calendar for it
 _SIZE = re.compile(r"\s*(\d{1,18})\s*([a-zA-Z]*)\s*")
 _UNITS_BYTES: dict[str, int] = {
     **dict.fromkeys(("", "b", "bytes"), 1),
@@ -29,7 +31,7 @@ _UNITS_MS: dict[str, float] = {
     **dict.fromkeys(("m", "min", "minute", "minutes"), 60_000),
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1_000),
     **dict.fromkeys(("", "ms", "milli", "millis", "millisecond", "milliseconds"), 1),
-    **dict.fromkeys(("µs", "micro", "micros", "microsecond", "microseconds"), 1e-3),
+    **dict.fromkeys(("µs", "\u03bcs", "us", "micro", "micros", "microsecond", "microseconds"), 1e-3),
     **dict.fromkeys(("ns", "nano", "nanos", "nanosecond", "nanoseconds"), 1e-6),
 }
 
@@ -47,7 +49,7 @@ def parse_duration_ms(text: str) -> int:
         raise Invalid(
             "{text!r} is no duration.",
             text=text,
-            remedy="Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms.",
+            remedy=_DURATIONS,
         )
     return int(int(match[1]) * factor)
 
@@ -60,7 +62,12 @@ def asked_duration_ms(text: str) -> int:
             text=text,
             remedy=told("Write {number} s or {number} ms.", number=text.strip()),
         )
-    return parse_duration_ms(text)
+    ms = parse_duration_ms(text)
+    if ms > _LONGEST_MS or (ms == 0 and any(map(int, re.findall(r"\d", text)))):
+        raise Invalid(
+            "{text!r} is shorter than a millisecond or longer than 100,000 days.", text=text, remedy=_DURATIONS
+        )
+    return ms
 
 
 def parse_size_bytes(text: str) -> int:

@@ -11,13 +11,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from core import answers
+from core import answers, units
 from core.cli import main, running
 from core.errors import Invalid
 from core.journal import Journal
@@ -889,3 +890,13 @@ def test_a_duration_without_a_unit_is_refused(table: TableBuilder, ask: Ask, wor
     error = said.json["error"]
     assert error["message"].startswith(f"{text!r} has no unit, so it could be seconds or milliseconds")
     assert error["remedy"] == f"Write {text.strip()} s or {text.strip()} ms."
+
+
+def test_a_duration_is_one_that_can_be_waited_for(table: TableBuilder, ask: Ask) -> None:
+    for text in ("999999999 d", "100001 d", "1 µs", "999 us", "1 ns"):
+        said = ask("query", table.root, "select 1", "--timeout", text, "--json")
+        assert said.status != 0
+        assert "shorter than a millisecond or longer than 100,000 days" in said.json["error"]["message"]
+    assert [units.asked_duration_ms(f"5000 {unit}") for unit in ("µs", "\u03bcs", "us")] == [5, 5, 5]
+    assert units.asked_duration_ms("100000 d") / 1000 < threading.TIMEOUT_MAX
+    assert [units.asked_duration_ms(text) for text in ("0", "0 s", "00 ns")] == [0, 0, 0]

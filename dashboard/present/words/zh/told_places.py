@@ -121,6 +121,7 @@ OF_PLACES: Mapping[str, str] = {
     "Check the path; `snapscope tables WAREHOUSE` lists.": "请检查路径；`snapscope tables WAREHOUSE` 会列出各表。",
     "Name a table, such as {location}/<db>.db/<table>.": "请写明表，例如 {location}/<db>.db/<table>。",
     "Set the option right.": "请改正该选项。",
+    "{text!r} is shorter than a millisecond or longer than 100,000 days.": "{text!r} 短于一毫秒或长于 100,000 天。",
     "{text!r} is no duration.": "{text!r} 不是时长。",
     "{text!r} has no unit, so it could be seconds or milliseconds.": "{text!r} 没有单位，可能是秒，也可能是毫秒。",
     "Write {number} s or {number} ms.": "请写 {number} s 或 {number} ms。",
