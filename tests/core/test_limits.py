@@ -10,6 +10,7 @@ import lzma
 import random
 import struct
 import sys
+import time
 import uuid
 import zlib
 from collections.abc import Callable
@@ -91,6 +92,16 @@ def test_a_frame_of_zstd_that_lies_about_its_size_is_measured() -> None:
             bounded.unpacked(b"zstandard", memoryview(frames)[:cut] if cut else memoryview(b"\0"), 1000)
 
 
+def test_empty_blocks_of_zstd_are_not_counted_one_by_one() -> None:
+    frame = b"\x28\xb5\x2f\xfd\x00\x58"
+    blocks = memoryview(frame + bytes(3) * 3_000_000 + b"\1\0\0")
+    began = time.monotonic()
+    assert bounded.unpacked(b"zstandard", blocks, 1 << 25) <= 1 << 25
+    assert time.monotonic() - began < 2  # one by one: 5 s
+    with pytest.raises(ValueError, match="cut off"):
+        bounded.unpacked(b"zstandard", blocks[:-3], 1 << 25)
+
+
 def test_documents_as_large_as_tables_have_them_are_read() -> None:
     """100,000 snapshots with summaries; a schema of 10,000 columns: compact, as the densest writer lays them out."""
     summary = {"operation": "append", "added-data-files": "3", "added-records": "1000", "total-records": "10000000"}
@@ -110,6 +121,25 @@ def test_documents_as_large_as_tables_have_them_are_read() -> None:
     content = gzip.compress(b'{"snapshots":[' + varied + b"]}")
     assert len(varied) / len(content) < limits.PACKED_JSON / 3
     assert len(packed.document(packed.unpacked(content, "f"), "f")["snapshots"]) == 20_000
+
+
+def test_schemas_that_are_alike_are_read() -> None:
+    """As a table has them whose columns changed often: compact, and packed to less than a hundredth."""
+    columns = [{"id": at, "name": f"c{at}", "required": False, "type": "int"} for at in range(1, 150)]
+    schemas = [{"type": "struct", "schema-id": at, "fields": columns} for at in range(5000)]
+    content = json.dumps({"schemas": schemas}, separators=(",", ":")).encode()
+    small = gzip.compress(content)
+    assert len(content) > max(limits.DOCUMENT, 100 * len(small))
+    assert packed.unpacked(small, "f") == content
+    assert len(bounded.document(content)["schemas"]) == 5000
+
+
+@pytest.mark.parametrize("each", [b"{},      ", b'{"a":1},    ', b"[],", b'"ab",', b'"a":1,'])
+def test_values_that_take_far_more_memory_than_text_are_refused(each: bytes) -> None:
+    inside = each * (limits.JSON_VALUES * 2)
+    text = b'{"x":{' + inside + b'"z":1}}' if b":1," in each[-3:] else b'{"x":[' + inside + b"1]}"
+    with pytest.raises(ValueError, match=r"it holds [0-9,]+ values"):
+        bounded.document(text)
 
 
 @pytest.mark.parametrize("text", [b'"\xed\xa0\x80"', b'"\\ud800"', '"\\ud800"'.encode("utf-16"), b'"\\uDC00"'])

@@ -21,7 +21,7 @@ def unpacked(content: bytes, path: str) -> bytes:
         )
     if not content.startswith(b"\x1f\x8b"):
         return content
-    most = min(limits.TABLE_METADATA, max(limits.UNPACKED, limits.PACKED_JSON * len(content)))
+    most = min(limits.TABLE_METADATA, max(limits.DOCUMENT, limits.PACKED_JSON * len(content)))
     try:
         return bounded.inflated(content, most)
     except (ValueError, zlib.error) as error:
