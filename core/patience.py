@@ -107,6 +107,17 @@ _idle: list[SimpleQueue[Waiting[Any]]] = []
 _mine = threading.local()
 
 
+def _alone_in_a_child() -> None:
+    """A process that was forked has none of the threads, and whoever held the lock is none of its own."""
+    global _lock
+    _lock, _mine.task = threading.Lock(), None
+    _stuck.clear()
+    _idle.clear()
+
+
+os.register_at_fork(after_in_child=_alone_in_a_child)
+
+
 def stuck() -> dict[str, int]:
     """How many threads wait for whom beyond their time."""
     with _lock:

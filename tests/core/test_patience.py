@@ -289,6 +289,31 @@ def test_files_that_are_silent_do_not_hide_the_others(slow: Any) -> None:
         assert all(isinstance(each, bytes | Corrupt) for each in found.values())
 
 
+def test_a_process_that_was_forked_has_readers_of_its_own() -> None:
+    script = """
+        import os, signal, threading
+        from core import patience
+        assert patience.within("x", 5, lambda: 1) == 1
+        over = threading.Event()
+        try:
+            patience.within("x", 0.1, lambda: patience.calling(over.wait))
+        except Exception:
+            pass
+        with patience._lock:
+            child = os.fork()
+        if not child:
+            signal.alarm(10)
+            assert not patience.stuck()
+            os._exit(patience.within("x", 5, lambda: 7, 1))
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), patience.stuck())
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout == "7 {'x': 1}\n", done.stderr
+
+
 def test_the_process_ends_with_threads_that_are_stuck(tmp_path: Path) -> None:
     script = """
         import os, time
