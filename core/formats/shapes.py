@@ -45,63 +45,73 @@ def most_of_a_block(shape: Shape) -> int:
     return min(limits.AVRO_BLOCK, limits.DECODED // (_SLOT * shape.spread))
 
 
-def _shape(type_: Any, named: dict[str, Shape | None], depth: int) -> Shape:
+def _shape(type_: Any, named: dict[str, Shape | None], depth: int, space: str = "") -> Shape:
+    """`named`: the types so far by their full names; `space`: the namespace of whatever is around."""
     if not depth:
         raise ValueError(told("types are nested more than {most} deep", most=limits.AVRO_DEPTH))
     match type_:
         case str():
-            found = _named(type_, named)
+            found = _named(type_, named, space)
         case list():
-            branches = [_shape(each, named, depth - 1) for each in type_]
+            branches = [_shape(each, named, depth - 1, space) for each in type_]
             found = Shape(1 + min((each.least for each in branches), default=0), *_together(branches))
         case {"type": "record", **rest}:
-            found = _record(rest, named, depth - 1)
+            found = _record(rest, named, depth - 1, space)
         case {"type": "enum"}:
             found = Shape(1, 1)
         case {"type": "fixed", "size": int(size)} if size >= 0:
             found = Shape(size, 1 + size // _SLOT)
         case {"type": "array", "items": items}:
-            found = _repeated(_shape(items, named, depth - 1), 0)
+            found = _repeated(_shape(items, named, depth - 1, space), 0)
         case {"type": "map", "values": values}:
-            found = _repeated(_shape(values, named, depth - 1), 1)
+            found = _repeated(_shape(values, named, depth - 1, space), 1)
         case {"type": (str() | dict() | list()) as inner} if inner not in ("fixed", "array", "map"):
-            found = _shape(inner, named, depth - 1)
+            found = _shape(inner, named, depth - 1, space)
         case _:
             raise ValueError(told("{type!r:.60} is no type", type=type_))
     if found.slots > limits.AVRO_TYPES:
         raise ValueError(told("a record has more than {most:,} values", most=limits.AVRO_TYPES))
-    if isinstance(type_, dict) and isinstance(name := type_.get("name"), str):
-        named[_short(name)] = found
+    if isinstance(type_, dict) and (full := _full(type_, space)):
+        named[full] = found
     return found
 
 
-def _short(name: str) -> str:
-    return name.rpartition(".")[2]
+def _full(type_: Mapping[Any, Any], space: str) -> str:
+    """The name of a type with its namespace; "" where it has none."""
+    name, own = type_.get("name"), type_.get("namespace")
+    if not isinstance(name, str):
+        return ""
+    return _in(name, own if isinstance(own, str) else space)
 
 
-def _named(name: str, named: Mapping[str, Shape | None]) -> Shape:
+def _in(name: str, space: str) -> str:
+    return name if "." in name or not space else f"{space}.{name}"
+
+
+def _named(name: str, named: Mapping[str, Shape | None], space: str) -> Shape:
     if name in _FIXED:
         return Shape(_FIXED[name], 1)
-    found = named.get(_short(name))
+    full = _in(name, space) if _in(name, space) in named else name  # some writers name those without a namespace so
+    found = named.get(full)
     if found is None:
-        if _short(name) in named:
+        if full in named:
             raise ValueError(told("the record {name:.60} holds itself", name=name))
         raise ValueError(told("{type!r:.60} is no type", type=name))
     return found
 
 
-def _record(record: Mapping[Any, Any], named: dict[str, Shape | None], depth: int) -> Shape:
-    if isinstance(name := record.get("name"), str):
-        if _short(name) in named:
-            raise ValueError(told("two types are named {name:.60}", name=name))
-        named[_short(name)] = None
+def _record(record: Mapping[Any, Any], named: dict[str, Shape | None], depth: int, space: str) -> Shape:
+    if full := _full(record, space):
+        if full in named:
+            raise ValueError(told("two types are named {name:.60}", name=full))
+        named[full], space = None, full.rpartition(".")[0]
     fields = record.get("fields")
     types = (
         [each["type"] for each in fields if isinstance(each, dict) and "type" in each]
         if isinstance(fields, list)
         else []
     )
-    parts = [_shape(each, named, depth) for each in types]
+    parts = [_shape(each, named, depth, space) for each in types]
     return Shape(sum(each.least for each in parts), *_together(parts))
 
 

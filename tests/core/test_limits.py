@@ -293,3 +293,39 @@ def test_a_type_within_types_has_an_end(depth: int) -> None:
         else:
             with pytest.raises(Corrupt, match="nested more than 100"):
                 types.parse(source)
+
+
+def _record(name: str, *types_: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "type": "record",
+        "name": name,
+        "fields": [{"name": f"f{n}", "type": t} for n, t in enumerate(types_)],
+    } | more
+
+
+def test_types_of_avro_are_told_apart_by_their_full_names() -> None:
+    """Judged by a reader that knows nothing of this one."""
+    one, two = _record("p.stats", "long"), _record("stats", "long", "long", namespace="q")
+    inner = _record("in", "long", "long", "long")
+    accepted = {
+        2: _record("r", "long", "long"),
+        3: _record("a.r", one, two),
+        5: _record("a.r", one, two, "q.stats"),
+        4: _record("a.r", one, "p.stats", "p.stats", "p.stats"),
+        6: _record("a.r", inner, "in"),
+        9: _record("a.r", inner, "in", "a.in"),
+        7: _record("a.r", inner, _record("in", "long", namespace="b"), "in"),
+    }
+    for least, schema in accepted.items():
+        fastavro.parse_schema(json.loads(json.dumps(schema)))
+        assert shapes.of(json.dumps(schema).encode()).least == least
+    refused = {
+        "holds itself": [_record("r", "r"), _record("a.r", "r"), _record("r", ["null", "a.r"], namespace="a"),
+                         _record("a.r", _record("s", ["null", "a.r"])), _record("a.r", _record("b.s", ["a.r", "b.s"]))],
+        "two types are named": [_record("a.r", one, one), _record("a.r", _record("r", "long"))],
+        "is no type": [_record("a.r", one, "stats"), _record("r", one, "q.stats")],
+    }  # fmt: skip
+    for said, schemas in refused.items():
+        for schema in schemas:
+            with pytest.raises(ValueError, match=said):
+                shapes.of(json.dumps(schema).encode())
