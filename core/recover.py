@@ -24,7 +24,7 @@ from core.rewrites import Rewrite
 from core.settle import SETTLE_S, refuse_settle
 from core.sweep import Receipt, Work, carry_out, repair_hint
 from core.table import Progress, Table
-from core.told import told
+from core.told import counted, told
 
 
 def resume(
@@ -53,6 +53,8 @@ def resume(
                 "Run {run_id} is finished ({state}); there is nothing to resume.", run_id=run_id, state=found.state
             )
         allowed = tuple(found.plan.get("outside", map(urls.spelled, outside)))
+        if "outside" not in found.plan:
+            _refuse_unnamed(found, journal, allowed)
         if "edit" in found.plan:
             table, how = open_table(found.table), commits.Manner(settle_s, progress, waits, cancelled)
             return commits.resume(table, found, functools.partial(_again, table, found), journal, how, allowed)
@@ -94,6 +96,35 @@ def resume(
         is_waiting = tag is not None and not is_removed and read_if_there(table, tag.path) == tag.before
         replace = (lambda: tag.publish(table.store)) if tag is not None and is_waiting else None
         return carry_out(table, work, journal, settle_s, progress, waits, cancelled, replace)
+
+
+def _refuse_unnamed(run: Run, journal: Journal, allowed: Collection[str]) -> None:
+    """`Invalid` where an older journal's run still has to delete under roots that nobody names: a resume ends the run,
+    and what it keeps back then is left for good."""
+    done = set(journal.deleted(run.id))
+    paths = [path for path, _, _ in journal.frees(run.id) if urls.is_url(path) and path not in done]
+    waiting = [path for path in paths if not any(urls.is_below(path, root) for root in allowed)]
+    if waiting:
+        raise Invalid(
+            "Run {run_id} deletes {files} outside the table's directory, such as {first}, and nobody has said that "
+            "these are this table's alone; nothing was changed.",
+            run_id=run.id,
+            files=counted(len(waiting), "{count} file", "{count} files"),
+            first=waiting[0],
+            path=waiting[0],
+            remedy=told(
+                "Resume it with {roots}, where no other table, nor a copy of this one, needs them.",
+                roots=" ".join(f"--outside {root}" for root in sorted(set(map(_root, waiting)))),
+            ),
+        )
+
+
+def _root(path: str) -> str:
+    """The directory above a file's partition and bucket."""
+    parts = urls.spelled(path).split("/")[:-1]
+    while parts[-1].startswith("bucket-") or "=" in parts[-1]:
+        parts.pop()
+    return "/".join(parts)
 
 
 def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | None = None) -> tuple[str, ...]:

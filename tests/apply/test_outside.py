@@ -160,12 +160,8 @@ def test_a_resumed_run_goes_on_under_the_roots_it_was_allowed(outer: Outer) -> N
     whole(outer.root)
 
 
-@pytest.mark.parametrize("is_named", [False, True])
-def test_an_older_journal_knows_no_roots(is_named: bool, outer: Outer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its run still ends: what lies outside stays unless its root is named now."""
-    table = open_table(str(outer.root))
-    plan = table.preview(KEEP_ONE, NOW_MS)
-    cut = apply(table, plan, settle_s=0, cancelled=lambda: True, outside=_roots(plan))
+def forgets_roots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journal of a version that knew no roots."""
     told = Journal.run
 
     def older(journal: Journal, run_id: str) -> Any:
@@ -174,15 +170,44 @@ def test_an_older_journal_knows_no_roots(is_named: bool, outer: Outer, monkeypat
         return found
 
     monkeypatch.setattr(Journal, "run", older)
-    named = [str(root) for root in outer.roots] if is_named else []
-    receipt = resume(cut.run, open_table=open_table, settle_s=0, outside=named)
-    assert receipt.outcome == "done"
-    gone = [path for path in receipt.deleted if path.startswith("file:")]
-    assert len(gone) == (sum(each.files for each in plan.outside) if is_named else 0)
-    assert {why for path, why in receipt.kept_back} == (
-        set() if is_named else {"it lies outside the table, under no root that was named"}
-    )
+
+
+def test_an_older_journal_knows_no_roots(outer: Outer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its run waits until they are named: ended without them, it would leave what lies there for good."""
+    table = open_table(str(outer.root))
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    cut = apply(table, plan, settle_s=0, cancelled=lambda: True, outside=_roots(plan))
+    forgets_roots(monkeypatch)
+    before = [ground.disk(root) for root in (outer.root, *outer.roots)]
+    for named in [], [str(outer.roots[0])]:
+        with pytest.raises(Invalid) as told:
+            resume(cut.run, open_table=open_table, settle_s=0, outside=named)
+        assert [ground.disk(root) for root in (outer.root, *outer.roots)] == before
+        assert [f"--outside file://{root}" in str(told.value.remedy) for root in outer.roots] == [not named, True]
+        assert Journal().run(cut.run).is_open
+    named = [word for word in str(told.value.remedy).replace(",", "").split() if word.startswith("file:")]
+    receipt = resume(cut.run, open_table=open_table, settle_s=0, outside=[*named, str(outer.roots[0])])
+    assert (receipt.outcome, receipt.kept_back) == ("done", ())
+    assert sum(path.startswith("file:") for path in receipt.deleted) == sum(each.files for each in plan.outside)
     whole(outer.root)
+
+
+def test_an_older_journal_of_an_iceberg_table_knows_no_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "outer"
+    root = iceberg(tmp_path / "db" / "t", place, f"file:{place}")
+    table = open_table(str(root))
+    plan = table.preview(Expire(retain_min=1, older_than_ms=NOW_MS), NOW_MS)
+    cut = apply(table, plan, settle_s=0, cancelled=lambda: True, outside=_roots(plan))
+    assert cut.outcome == "cancelled"
+    forgets_roots(monkeypatch)
+    before = ground.disk(place), ground.disk(root)
+    with pytest.raises(Invalid, match="nobody has said") as told:
+        resume(cut.run, open_table=open_table, settle_s=0)
+    assert f"--outside file://{place}" in str(told.value.remedy)
+    assert (ground.disk(place), ground.disk(root)) == before
+    receipt = resume(cut.run, open_table=open_table, settle_s=0, outside=[str(place)])
+    assert (receipt.outcome, receipt.kept_back) == ("done", ())
+    assert any(path.startswith("file:") for path in receipt.deleted)
 
 
 # roots under which nothing is ever deleted ---------------------------------------------------------------------------

@@ -263,6 +263,18 @@ OF_PLANS: Mapping[str, str] = {
     "its branch will be {name}": "它的分支将改名为 {name}",
     "newer than snapshot {id}": "比快照 {id} 新",
     "it names a snapshot {why}": "它指向的快照{why}",
+    "Run {run_id} deletes {files} outside the table's directory, such as {first}, and nobody has said that these are "
+    "this table's alone; nothing was changed.": (
+        "运行 {run_id} 会删除表目录之外的{files}，例如 {first}，而没有人声明过它们只属于这张表；什么都没有改动。"
+    ),
+    "Resume it with {roots}, where no other table, nor a copy of this one, needs them.": (
+        "若没有其他表，也没有这张表的副本需要它们，请用 {roots} 继续该运行。"
+    ),
+    "Not in this plan, {files}: {why}.": "不在这个计划中的{files}：{why}。",
+    "{files} outside the table's directory stay, which the table's own rule would delete with this commit: {named}.": (
+        "表目录之外的{files}会留下，按表自己的规则它们本会随这次提交删除：{named}。"
+    ),
+    "{path} cannot go, for nobody knows what it says. {found}.": "{path} 不能删除，因为无法得知它的内容。{found}。",
     "Not every point can be read in full, so what is lost is not exactly known.": (
         "并非每个时间点都能完整读取，因此无法确知会失去什么。"
     ),
