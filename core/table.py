@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
@@ -36,7 +37,7 @@ from core.formats.iceberg.commit import read_current
 from core.formats.iceberg.metadata import parse
 from core.formats.iceberg.places import normal
 from core.formats.iceberg.table import IcebergTable
-from core.formats.paimon import autotag, beside, ends, layout, lines, native, newest, orphans
+from core.formats.paimon import autotag, beside, crosscheck, ends, layout, lines, native, newest, orphans
 from core.formats.paimon import heads as paimon_heads
 from core.formats.paimon import history as paimon_history
 from core.formats.paimon.axis import has_changelogs
@@ -48,7 +49,7 @@ from core.limits import TABLE_METADATA
 from core.model import MAIN, Heads, ObjectKind
 from core.planned import Plan
 from core.store import LOCAL, Store
-from core.told import told
+from core.told import counted, told
 
 Progress = Callable[[int, int], None]
 ATTEMPTS = 20
@@ -141,6 +142,7 @@ class Table:
         elif isinstance(change, CleanOrphans):
             frees, notes = orphans.find(self.store, history, change.older_than_ms, change.also)
             plan = dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
+            plan = self._undoubted(plan, history)
         elif isinstance(change, CreateTag | ReplaceTag | RenameTag | DeleteTags):
             plan = _of_tags(plan, history)
         if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
@@ -158,6 +160,17 @@ class Table:
             plan = plan.with_sizes({path: self.store.size(path) for path in unknown})
         outer = self.own.roots(history.heads) if self.own else external_roots(history.heads)
         return roots.judged(plan, outer, self.store)
+
+    def _undoubted(self, plan: Plan, history: History) -> Plan:
+        """The plan without orphans that may be what a point means: the sweep would refuse them, and stay incomplete."""
+        paths = plan.frees["path"].to_pylist()
+        doubts = list(map(crosscheck.doubts(self.store, history, paths).doubt, paths))
+        notes = [
+            told("Not in this plan, {files}: {why}.", files=counted(count, "{count} file", "{count} files"), why=why)
+            for why, count in Counter(each for each in doubts if each is not None).items()
+        ]
+        frees = plan.frees.filter(pa.array([each is None for each in doubts], pa.bool_()))
+        return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
 
     def missing_files(self, history: History, point: str) -> list[str]:
         """Files that reading a point needs and that are not there, or not of their size: data files and what lies

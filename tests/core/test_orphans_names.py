@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.apply import apply
-from core.changes import CleanOrphans
+from core.changes import CleanOrphans, Expire
 from core.errors import Invalid
 from core.journal import Journal
 from core.planned import fingerprint
@@ -215,3 +215,24 @@ def test_odd_values_are_this_tables_own(prefix: str, tmp_path: Path, state_dir: 
     planned, warnings = cleaned(table.root)
     assert planned == set(orphans)
     assert not any("director" in each for each in warnings)
+
+
+def test_an_orphan_beside_a_live_file_that_is_missing_is_not_planned(tmp_path: Path) -> None:
+    """The sweep refuses it, for a point may mean it: planned, the run stayed open and blocked the table."""
+    root = ground.warehouse(tmp_path)
+    table = TableBuilder(root, partition_keys=["dt"])
+    lost, other = table.file(10, rows=1, partition=("1",)), table.file(10, rows=1, partition=("2",))
+    table.commit([lost, other])
+    table.commit([table.file(10, rows=1, partition=("2",))])
+    orphans = [f"dt={value}/bucket-0/data-{uuid.uuid4()}-0.parquet" for value in "12"]
+    for orphan in orphans:
+        (root / orphan).write_bytes(b"x")
+    (root / "dt=1/bucket-0" / lost.name).unlink()
+    opened = open_table(str(root))
+    plan = opened.preview(CleanOrphans(NOW_MS - 1), NOW_MS)
+    assert plan.frees["path"].to_pylist() == orphans[1:]
+    assert [each for each in plan.warnings if each.startswith("Not in this plan, 1 file: kept, because a point names")]
+    receipt = apply(opened, plan, settle_s=0)
+    assert receipt.is_exact
+    assert (root / orphans[0]).is_file()
+    assert apply(opened, opened.preview(Expire(retain_max=1, retain_min=1), NOW_MS), settle_s=0).outcome == "done"

@@ -10,6 +10,7 @@ another snapshot's index manifest or statistics in the place of a snapshot's own
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -61,7 +62,12 @@ def examine(store: Store, history: History, manifests: Manifests, frees: Collect
     found = _Examination(store, history, manifests)
     found.documents()
     found.lists()
-    return Findings(found.problems, dict(_absent(store, history, frees)))
+    return dataclasses.replace(doubts(store, history, frees), problems=found.problems)
+
+
+def doubts(store: Store, history: History, frees: Collection[str]) -> Findings:
+    """The directories of the files that shall go alone."""
+    return Findings({}, dict(_absent(store, history, frees)))
 
 
 class _Examination:
