@@ -13,7 +13,7 @@ import pytest
 
 from core import roots
 from core.apply import apply
-from core.changes import Change, CreateTag, DeleteBranches, DeleteTags, Expire
+from core.changes import Change, CreateBranch, CreateTag, DeleteBranches, DeleteTags, Expire
 from core.danger import danger
 from core.errors import Corrupt, Invalid, SnapscopeError
 from core.formats.paimon.layout import escape
@@ -500,6 +500,38 @@ def test_iceberg_files_under_a_write_path_want_its_name(tmp_path: Path) -> None:
     with pytest.raises(SnapscopeError):
         apply(table, bad, settle_s=0)
     assert "bad" not in iceberg_ground.document(root)["refs"]
+
+
+@pytest.mark.parametrize("change", [CreateTag, CreateBranch, DeleteTags, Expire], ids=lambda each: each.__name__)
+def test_only_an_expiry_deletes_old_metadata_outside(change: Any, tmp_path: Path) -> None:
+    """A tag was refused where `write.metadata.path` lies elsewhere: nobody had named its root."""
+    place = tmp_path / "old"
+    place.mkdir()
+    options = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "1"}
+    root = iceberg_ground.small_table(tmp_path / "db" / "t", **options, **{"write.metadata.path": f"file://{place}"})
+
+    def logged(document: dict[str, Any]) -> None:
+        old = [place / f"v90{number}.metadata.json" for number in range(3)]
+        for each in old:
+            each.write_text("{}")
+        document["metadata-log"] = [{"timestamp-ms": 1, "metadata-file": f"file://{each}"} for each in old]
+
+    iceberg_ground.commit(root, logged)
+    table = open_table(str(root))
+    newest = table.heads().main.snapshots[-1].id
+    asked = {CreateTag: ("new", newest), CreateBranch: ("new", str(newest)), DeleteTags: (("early",),), Expire: ()}[
+        change
+    ]
+    plan = table.preview(change(*asked, **({"drop_tags": ("early",)} if change is Expire else {})), NOW_MS)
+    if change is Expire:
+        assert plan.outside
+        with pytest.raises(Invalid, match="nobody has said"):
+            apply(table, plan, settle_s=0)
+    else:
+        assert plan.outside == ()
+        assert [each for each in plan.notes if each.startswith("3 old metadata files outside the table's directory")]
+        assert apply(table, plan, settle_s=0).outcome == "done"
+    assert len(ground.disk(place)) == 3
 
 
 @pytest.mark.parametrize("configured", ["file:{tmp}", "file:///", "file:{tmp}/db"])

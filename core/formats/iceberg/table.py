@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core import urls
 from core.changes import NAMING, Expire
 from core.errors import Unsupported
 from core.formats import Edit, Progress
@@ -61,12 +62,24 @@ class IcebergTable:
         return histories.build(self.place(found), heads, found, self.manifests, progress)
 
     def finished(self, plan: Plan, history: History) -> Plan:
-        """The plan with the old metadata that goes, and with what plain Java would free only later."""
+        """The plan with the old metadata that goes, and with what plain Java would free only later.
+
+        What deletes no data asks nobody which roots are the table's alone: metadata outside stays then.
+        """
         plan = self._later(plan, history)
         if plan.removes == () == plan.leaves or (isinstance(plan.change, NAMING) and history.incomplete):
             return plan  # no commit; or one after which nobody could say what remains
         place, held = self.place(_metadata(history.heads)), set(history.objects["path"].to_pylist())
         old = commit.old_metadata(place, history.heads, held)
+        if not isinstance(plan.change, Expire) and (outer := [path for path in old if urls.is_url(path)]):
+            note = told(
+                "{files} outside the table's directory stay, which the table's own rule would delete with this "
+                "commit: {named}.",
+                files=counted(len(outer), "{count} old metadata file", "{count} old metadata files"),
+                named=", ".join(outer[:5]) + (" …" if len(outer) > 5 else ""),
+            )
+            plan = dataclasses.replace(plan, notes=(*plan.notes, note))
+            old = {path: size for path, size in old.items() if path not in outer}
         if not old:
             return plan
         kinds = [ObjectKind.METADATA.value] * len(old)
