@@ -8,7 +8,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -561,6 +561,28 @@ def test_a_hint_that_is_a_directory(table: TableBuilder) -> None:
     line = read(table.root).main
     assert "snapshot/LATEST" in warned(line)
     assert len(line.snapshots) == 3
+
+
+@pytest.mark.parametrize("protocol", ["file", "memory", "s3"])
+def test_a_gap_costs_few_reads(protocol: str, table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where listings may lag, its ends are asked; up to 100 of its ids had been, at every look."""
+    there = {1, 2, 3, 5000, 9000, 9002}
+    for number in (5000, 9000, 9002):
+        table.commit(id=number)
+    store, asked, read_many = Store(str(table.root)), list[str](), Store.read_many
+    store.protocol = protocol
+
+    def counted(store: Store, paths: Sequence[str], *rest: Any) -> Any:
+        asked.extend(paths)
+        return read_many(store, paths, *rest)
+
+    monkeypatch.setattr(Store, "read_many", counted)
+    found = heads.read(store)
+    assert {each.id for each in found.main.snapshots} == there
+    names = sorted(int(each.rpartition("-")[2]) for each in asked if each.startswith("snapshot/snapshot-"))
+    missing = [4, 5, 4998, 4999, 5001, 5002, 8998, 8999, 9001] if protocol == "s3" else []
+    assert sorted({*names} - there) == missing
+    assert len(asked) <= 12 + len(missing)
 
 
 def test_gaps_are_told(table: TableBuilder) -> None:

@@ -22,7 +22,7 @@ from core.formats.paimon.hints import NUMBER, gaps, left_out, number, problems
 from core.formats.paimon.patience import Patience
 from core.limits import HINT
 from core.model import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
-from core.store import Entry, Store
+from core.store import LOCAL, Entry, Store
 from core.told import clause, told
 
 NO_WATERMARK = -(2**63)
@@ -127,7 +127,8 @@ class _Reader:
         hinted: Iterable[int] = (),
         end: int | None = None,
     ) -> dict[int, T]:
-        """All of a kind by number: what is listed, what is `hinted`, and what their numbers leave out, up to `end`."""
+        """All of a kind by number: what is listed, what is `hinted`, and what their numbers leave out, up to `end`:
+        a disk's listing leaves out nothing."""
         directory = f"{layout.branch_dir(branch)}{kind}"
         names = {str(each): f"{directory}/{kind}-{each}" for each in hinted}
         for entry in self.patience.entries(directory) or ():
@@ -137,10 +138,11 @@ class _Reader:
             elif not (kind in (layout.SNAPSHOT, layout.CHANGELOG) and entry.name in (layout.EARLIEST, layout.LATEST)):
                 warnings.append(_stray(directory, entry, told("files named {kind}-<number>", kind=kind)))
         found, unread, asked = dict[int, T](), list[Unreadable](), set[str]()
+        is_sure = self.store.protocol in (*LOCAL, "memory")
         while names:
             found |= {int(name): value for name, value in self._parse(kind, names, parse, unread).items()}
             asked |= names.keys()
-            known = sorted({*found, *(int(each.name) for each in unread)})
+            known = [] if is_sure else sorted({*found, *(int(each.name) for each in unread)})
             names = {str(each): f"{directory}/{kind}-{each}" for each in left_out(known, end) if str(each) not in asked}
         unreadable += unread
         return found
@@ -189,7 +191,12 @@ class _Reader:
                     _shown(names[name]),
                     told("a readable {kind} file", kind=kind),
                     clause(error.message),
-                    error.remedy or told("Restore the file, or drop this point by name."),
+                    error.remedy
+                    or told(
+                        "Restore the file, or drop this point by name."
+                        if names[name] in contents
+                        else "Restore the file."
+                    ),
                 ),
             )
             for name, error in failed.items()

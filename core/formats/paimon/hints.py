@@ -12,7 +12,7 @@ from core.model import Problem
 from core.told import told
 
 NUMBER = re.compile(r"-?\d{1,19}")
-MOST_ASKED = 100  # files that no listing shows
+AT_ENDS, MOST_ASKED = 2, 16  # files that no listing shows: each asks the store once more, at every look
 
 
 def number(content: bytes | SnapscopeError) -> str | None:
@@ -57,10 +57,11 @@ def _hint_effect(name: str, said: int, true: int | None, ids: Sequence[int]) -> 
 
 
 def left_out(ids: Sequence[int], end: int | None = None) -> list[int]:
-    """The numbers that are missing between these, and from the last one up to `end`: a listing may be behind the time.
-    At most `MOST_ASKED` of them."""
+    """Numbers that are missing between these, and from the last one up to `end`: a listing may be behind the time.
+    Of each gap its ends, `AT_ENDS` each, the newest gaps first, and `MOST_ASKED` in all."""
     stops = [*ids, *([] if end is None or not ids else [end])]
-    missing = (each for a, b in pairwise(stops) for each in range(a + 1, b))
+    spans = (range(a + 1, b) for a, b in reversed(list(pairwise(stops))))
+    missing = (each for span in spans for each in {*span[:AT_ENDS], *span[-AT_ENDS:]})
     return list(islice(missing, MOST_ASKED))
 
 
