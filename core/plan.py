@@ -36,6 +36,7 @@ from core.planned import FREES, Plan, Verdict, fingerprint, ordered, unreadable
 from core.retention import Retained, Verdicts, keeps_changelogs
 from core.runs import Mask, freed
 from core.told import counted, told
+from core.unknown import refuse_unknown, refuse_unread
 
 DAY_MS = 86_400_000
 
@@ -107,7 +108,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
         case _:
             raise Invalid("{name} rewrites references, so its plan is its format's.", name=type(change).__name__)
     if not isinstance(change, NAMING):
-        _refuse_unknown(history, line, after, change)
+        refuse_unknown(history, line, after, change)
     plan = drafted(history, change, rules, now_ms, after, reasons, leaves, warnings)
     return plan if source is None else dataclasses.replace(plan, source=source, source_tag=source_tag)
 
@@ -154,8 +155,9 @@ def drafted(
         for position, holder in enumerate(history.holders)
         if holder.exists
     )
+    refuse_unread(history, going)
     removes = [
-        (holder.path, history.heads.references.get(holder.path, b""))
+        (holder.path, history.heads.references[holder.path])
         for kind in (HolderKind.TAG, HolderKind.CHANGELOG, HolderKind.SNAPSHOT)
         for position, holder in enumerate(history.holders)
         if going[position] and holder.kind is kind
@@ -233,8 +235,11 @@ def _expire(
         raise Corrupt(
             "Consumer {name} cannot be read, so nobody knows which snapshots it still needs. {problem}",
             name=broken.name,
-            problem=broken.problem.sentence(),
+            problem=dataclasses.replace(broken.problem, remedy="").sentence(),
             path=broken.problem.path,
+            remedy="Restore the file, or forget this reader: snapscope clear-consumers."
+            if broken.problem.path in history.heads.references
+            else broken.problem.remedy,
         )
     snapshots = _retained(history, line, HolderKind.SNAPSHOT)
     if change.changelogs_only:
@@ -364,34 +369,3 @@ def _drop_old_tags(
     for position, holder in enumerate(history.holders):
         if holder.kind is HolderKind.TAG and holder.branch == line.branch and after[position] and holder.name in untold:
             reasons[position] = (untold[holder.name],)
-
-
-def refuse_unknown_schema(history: History) -> None:
-    """`Corrupt` where a schema of any branch cannot be read: its newest one tells the options."""
-    for each in (bad for one in history.heads.lines for bad in one.unreadable if bad.kind == "schema"):
-        raise Corrupt(
-            "A schema cannot be read, so the table's options and partitions are not wholly known. {problem}",
-            problem=each.problem.sentence(),
-            path=each.problem.path,
-        )
-
-
-def _refuse_unknown(history: History, line: Line, after: Mask, change: Change) -> None:
-    refuse_unknown_schema(history)
-    unknown = [(history.holders[position], found) for position, found in history.incomplete.items() if after[position]]
-    if not unknown:
-        return
-    droppable = [each for each, _ in unknown if each.kind is HolderKind.TAG and each.branch == line.branch]
-    # Dropping tags is a way out only if nothing else is unknown: that is told first.
-    holder, problems = next(((each, found) for each, found in unknown if each not in droppable), unknown[0])
-    option = "--drop-tag" if isinstance(change, Expire) else "--name"
-    way = " ".join(f"{option} {each.name}" for each in droppable)
-    raise Corrupt(
-        "{point} stays, but it cannot be read in full, so nobody knows which files it still needs: {problem}",
-        point=holder.point,
-        problem=problems[0].sentence(),
-        path=problems[0].path,
-        remedy=told("Restore the file, or let this point go in the same plan ({way}).", way=way)
-        if holder in droppable
-        else "Restore the file.",
-    )

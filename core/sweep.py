@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from core import absence, roots, settle, urls
+from core import absence, roots, settle, unknown, urls
 from core import journal as journals
-from core import plan as planning
 from core.agreed import ATTEMPTS, agreed, read_if_there, read_or_none
 from core.changes import Expire, ReplaceTag
 from core.errors import Conflict, Corrupt, SnapscopeError
@@ -340,7 +339,7 @@ def _reasons_to_stay(
 ) -> Callable[[str], str | None]:
     """Per path the reason why it stays after all: every remaining point was read in full and cross-examined."""
     history = _history(table, look, heads)
-    planning.refuse_unknown_schema(history)
+    unknown.refuse_unknown_schema(history)
     if history.incomplete:
         raise Corrupt(
             "No further file was deleted. {broken}",

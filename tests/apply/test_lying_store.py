@@ -20,8 +20,17 @@ import pytest
 
 from core import absence, recover
 from core.apply import apply
-from core.changes import Change, CleanOrphans, CreateTag, DeleteTags, Expire, Rollback
-from core.errors import Conflict, SnapscopeError, Unsupported
+from core.changes import (
+    Change,
+    CleanOrphans,
+    ClearConsumers,
+    CreateTag,
+    DeleteTags,
+    Expire,
+    ResetConsumer,
+    Rollback,
+)
+from core.errors import Conflict, Corrupt, SnapscopeError, Unsupported
 from core.journal import Journal
 from core.places import cache_dir
 from core.sweep import Receipt
@@ -385,6 +394,38 @@ def test_a_reference_that_is_listed_and_never_found_is_not_taken_for_deleted(
         assert ground.disk(stage.root) == before
         assert journal.runs() == []
     assert ground.broken(stage.root) == []
+
+
+@pytest.mark.parametrize("path", ["tag/tag-early", "tag/tag-kept", "snapshot/snapshot-2"])
+def test_what_is_listed_and_never_found_cannot_go_and_nobody_is_told_so(path: str, stage: Stage) -> None:
+    """A plan was shown with no bytes for it, and applying it always failed: its tag had even been advertised."""
+    journal = stage.fresh()
+    table, name = lying_table(stage.root, absent(path)), path.rpartition("-")[2]
+    gone = (name,) if path.startswith("tag") else ()
+    for change in (Expire(retain_max=1, retain_min=1, drop_tags=gone), DeleteTags(gone), Expire(retain_max=1)):
+        if change == DeleteTags(()):
+            continue
+        with pytest.raises(Corrupt) as told:
+            table.preview(change, NOW)
+        assert path in str(told.value)
+        assert "wait until the store no longer lists it" in f"{told.value} {told.value.remedy}"
+        assert "--drop-tag" not in f"{told.value} {told.value.remedy}"
+        assert "by name" not in f"{told.value} {told.value.remedy}"
+    assert journal.runs() == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [ClearConsumers(), ResetConsumer("slow"), ResetConsumer("slow", 3), Expire(retain_max=1, retain_min=1)],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_consumer_that_is_listed_and_never_found_is_told_of(change: Change, stage: Stage) -> None:
+    """To clear it was "nothing to do", and to forget it "no such consumer"."""
+    stage.fresh()
+    held_by_all(stage.root)
+    with pytest.raises(Corrupt, match="lists this file") as told:
+        lying_table(stage.root, absent("consumer/consumer-slow")).preview(change, NOW)
+    assert "wait until the store no longer lists it" in str(told.value.remedy)
 
 
 @pytest.mark.parametrize("path", REFERENCES.values(), ids=list(REFERENCES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from core.changes import ClearConsumers, ResetConsumer
 from core.errors import Invalid
@@ -11,10 +12,12 @@ from core.formats.paimon.drafts import Draft
 from core.model import Heads, Line
 from core.names import refuse_name
 from core.told import told
+from core.unknown import untold
 
 
 def reset(heads: Heads, line: Line, change: ResetConsumer, draft: Draft) -> None:
     path = layout.reference(line.branch, layout.CONSUMER, change.name)
+    _refuse_unread(heads, line, {change.name})
     if change.next_snapshot is None:
         if path not in heads.references:
             raise Invalid(
@@ -33,7 +36,7 @@ def reset(heads: Heads, line: Line, change: ResetConsumer, draft: Draft) -> None
     draft.sets(path, documents.pretty({"nextSnapshot": change.next_snapshot}))
 
 
-def clear(line: Line, change: ClearConsumers, draft: Draft) -> None:
+def clear(heads: Heads, line: Line, change: ClearConsumers, draft: Draft) -> None:
     """By the names' whole texts, as the engine matches them."""
     try:
         including, excluding = (
@@ -44,17 +47,24 @@ def clear(line: Line, change: ClearConsumers, draft: Draft) -> None:
             "{including!r} is no pattern: {error}.", including=change.including or change.excluding, error=error
         ) from error
     names = [each.name for each in line.consumers] + [each.name for each in line.unreadable if each.kind == "consumer"]
-    for name in sorted(names):
-        is_meant = including is None or including.fullmatch(name)
-        if is_meant and not (excluding is not None and excluding.fullmatch(name)):
-            draft.removes(
-                layout.reference(line.branch, layout.CONSUMER, name), told("its name is among those to be cleared")
-            )
+    meant = [name for name in sorted(names) if including is None or including.fullmatch(name)]
+    meant = [name for name in meant if not (excluding is not None and excluding.fullmatch(name))]
+    _refuse_unread(heads, line, meant)
+    for name in meant:
+        path = layout.reference(line.branch, layout.CONSUMER, name)
+        draft.removes(path, told("its name is among those to be cleared"))
     if not draft.order:
         raise Invalid(
             "No consumer has such a name, so there is nothing to do.",
             remedy=told("Consumers: {line}.", line=_named(line)),
         )
+
+
+def _refuse_unread(heads: Heads, line: Line, names: Collection[str]) -> None:
+    """`Corrupt` where one of these is listed, and nobody could read what it is to be replaced for."""
+    for each in line.unreadable:
+        if each.kind == layout.CONSUMER and each.name in names and each.problem.path not in heads.references:
+            raise untold(each.problem)
 
 
 def _named(line: Line) -> str:

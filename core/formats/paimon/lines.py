@@ -125,7 +125,7 @@ def _drafted(history: History, change: OfLines) -> Draft:
         case ResetConsumer():
             consumers.reset(heads, line, change, draft)
         case ClearConsumers():
-            consumers.clear(line, change, draft)
+            consumers.clear(heads, line, change, draft)
         case _:
             assert_never(change)
     return draft

@@ -270,6 +270,9 @@ OF_PLANS: Mapping[str, str] = {
     "Resume it with {roots}, where no other table, nor a copy of this one, needs them.": (
         "若没有其他表，也没有这张表的副本需要它们，请用 {roots} 继续该运行。"
     ),
+    "Restore the file, or forget this reader: snapscope clear-consumers.": (
+        "请恢复该文件，或忘记这个读取者：snapscope clear-consumers。"
+    ),
     "Not in this plan, {files}: {why}.": "不在这个计划中的{files}：{why}。",
     "{files} outside the table's directory stay, which the table's own rule would delete with this commit: {named}.": (
         "表目录之外的{files}会留下，按表自己的规则它们本会随这次提交删除：{named}。"
