@@ -67,6 +67,8 @@ def narrow(body: bytes, at: int, most: int = limits.POSITIONS) -> tuple[Ints, in
             lengths = pairs[:, 1] + 1
             found = int(lengths.sum())
             _refuse_other(found, cardinality)
+            if number and int((pairs[:, 0] + pairs[:, 1]).max()) > 0xFFFF:
+                raise ValueError(told("a run of values ends beyond its container"))
             low = np.repeat(pairs[:, 0] - (np.cumsum(lengths) - lengths), lengths) + np.arange(found, dtype=np.int64)
             at += 2 + 4 * number
         elif cardinality <= _ARRAY_MOST:

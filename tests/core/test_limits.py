@@ -204,6 +204,8 @@ def test_runs_are_spread_out_only_as_far_as_they_say_and_no_further_than_the_lim
     assert found.tolist() == [*range(10), 20, *range(65536 + 5, 65536 * 2)]
     with pytest.raises(ValueError, match="values"):
         roaring.narrow(runs([[(0, 65535)] * 60_000]), 0)
+    with pytest.raises(ValueError, match="beyond its container"):  # its positions were those of the next one
+        roaring.narrow(runs([[(65530, 9)]]), 0)
     with pytest.raises(ValueError, match="more than 67,108,864"):
         roaring.narrow(runs([[(0, 65535)]] * 1100), 0)
     wide = struct.pack("<q", 40) + b"".join(struct.pack("<I", key) + runs([[(0, 65535)]] * 100) for key in range(40))

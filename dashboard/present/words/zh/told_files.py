@@ -343,5 +343,6 @@ OF_FILES: Mapping[str, str] = {
     "{size} bytes were expected, {expected} found": "应有 {size} 字节，实际有 {expected} 字节",
     "{count} containers are too many": "{count} 个容器太多",
     "it holds no Roaring bitmap": "其中没有 Roaring 位图",
+    "a run of values ends beyond its container": "一段连续的值超出了它所在的容器",
     "{cardinality} values were expected, {low} found": "应有 {cardinality} 个值，实际有 {low} 个",
 }
