@@ -11,11 +11,13 @@ import functools
 import os
 import re
 import stat
+import threading
 from pathlib import Path
 
 OURS = frozenset({"desk", "locks", "spark", "manifests", "ivy"})  # directories of ours
 JOURNAL = "journal.sqlite"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_MAKING = threading.Lock()
 _ODD = re.compile(r"::|//|\\|[%?#\s\x00-\x1f\x7f]|(^|/)\.{1,2}(/|$)")
 
 
@@ -39,9 +41,13 @@ def private(folder: Path) -> Path:
 
 
 def private_file(path: Path) -> Path:
-    """The file, made where it is missing; nobody else can read or write it, nor what is made beside it."""
+    """The file, made where it is missing; nobody else can read or write it, nor what is made beside it.
+
+    Law: one that is there is never opened. To close any file takes away every POSIX lock that this process holds on it,
+    and SQLite's locks are such. One that is missing nobody here has locked, and nobody gets before it is closed."""
     private(path.parent)
-    os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    with _MAKING, contextlib.suppress(FileExistsError):
+        os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     _close(path)
     return path
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,6 +88,39 @@ def test_a_directory_that_others_things_lie_in_stays_open_and_ours_in_it_do_not(
     assert Journal().runs() == []
     Journal().start("/t", "expire", {"fingerprint": "f", "change": {}}, [], [])
     assert sorted(is_open(state_dir)) == ["state", "theirs"]
+
+
+_WRITER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], timeout=0.2, isolation_level=None)
+try:
+    connection.execute("begin immediate")
+    connection.execute("insert into probe values ('theirs')")
+    connection.execute("commit")
+except sqlite3.OperationalError as error:
+    print(error)
+"""
+
+
+def test_to_look_at_the_journal_takes_no_lock_of_this_process_away(state_dir: Path) -> None:
+    """A transaction here while a thread looks, another process comes and goes, and a third one would write."""
+    journal = Journal()
+    with journal._open() as connection:
+        connection.execute("create table probe (x)")
+    with journal._open() as connection:
+        connection.execute("begin immediate")
+        connection.execute("insert into probe values ('ours')")
+        looking = threading.Thread(target=journal.runs)
+        looking.start()
+        looking.join()
+        coming = "from core.journal import Journal; Journal().runs()"
+        subprocess.run([sys.executable, "-c", coming], check=True, timeout=60)
+        other = [sys.executable, "-c", _WRITER, str(journal.path)]
+        said = subprocess.run(other, check=True, timeout=60, capture_output=True, text=True).stdout
+        connection.execute("commit")
+    assert said == "database is locked\n"
+    with journal._open() as connection:
+        assert connection.execute("select x from probe").fetchall() == [("ours",)]
 
 
 SERVED = "s3://bucket/lake"
