@@ -7,6 +7,7 @@ is for whoever keeps it: other users of the machine can neither read nor list it
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import re
@@ -17,6 +18,16 @@ from pathlib import Path
 OURS = frozenset({"desk", "locks", "spark", "manifests", "ivy"})  # directories of ours
 JOURNAL = "journal.sqlite"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite names the files of one database
+_DOCUMENTS = ("recent", "visits", "watched", "saved-queries", "query-history")  # of the desk
+_WITHOUT = (
+    errno.ENOENT,
+    errno.EPERM,
+    errno.EACCES,
+    errno.EROFS,
+    errno.ENOTSUP,
+    errno.ENOSYS,
+)  # gone, or no modes there
 _MAKING = threading.Lock()
 _ODD = re.compile(r"::|//|\\|[%?#\s\x00-\x1f\x7f]|(^|/)\.{1,2}(/|$)")
 
@@ -47,30 +58,41 @@ def private_file(path: Path) -> Path:
     and SQLite's locks are such. One that is missing nobody here has locked, and nobody gets before it is closed."""
     private(path.parent)
     with _MAKING, contextlib.suppress(FileExistsError):
-        os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        if not path.exists():
+            os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     _close(path)
     return path
 
 
 @functools.cache  # once a process: what was kept before it was closed from the start
 def _close_all(root: Path) -> None:
-    """A directory that others' things lie in, too, stays as it is: ours in it are closed."""
-    own = [each for each in root.iterdir() if each.name in OURS or each.name.startswith(JOURNAL)]
-    if len(own) == len(list(root.iterdir())):
-        _close(root)
-    for each in own:
+    """Where nothing but ours lies, everything. A directory that others' things lie in, too, stays as it is, and so does
+    what may be theirs by its name: only the journal and the desk's documents in it are closed."""
+    real = Path(os.path.realpath(root))
+    kept = list(real.iterdir())
+    if any(each.name not in OURS and not each.name.startswith(JOURNAL) for each in kept):
+        for end in _BESIDE:
+            _close(real / f"{JOURNAL}{end}")
+        for name in _DOCUMENTS if not (real / "desk").is_symlink() else ():
+            _close(real / "desk" / f"{name}.json")
+        return
+    _close(real)
+    for each in kept:
         _close(each)
-        for folder, folders, files in os.walk(each) if root == state_dir() else ():
+        for folder, folders, files in os.walk(each) if root == state_dir() and not each.is_symlink() else ():
             for name in (*folders, *files):
                 _close(Path(folder, name))
 
 
 def _close(path: Path) -> None:
-    """Take away what others may do with it, where it is ours and no link to somewhere else."""
-    with contextlib.suppress(FileNotFoundError):  # gone since it was listed
+    """Take away what others may do with it, where it is ours and no link to somewhere else, as far as the disk can."""
+    try:
         found = path.lstat()
         if found.st_uid == os.geteuid() and found.st_mode & _OTHERS and not stat.S_ISLNK(found.st_mode):
             path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
+    except OSError as error:
+        if error.errno not in _WITHOUT:
+            raise
 
 
 def is_within(location: str, place: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -88,6 +89,54 @@ def test_a_directory_that_others_things_lie_in_stays_open_and_ours_in_it_do_not(
     assert Journal().runs() == []
     Journal().start("/t", "expire", {"fingerprint": "f", "change": {}}, [], [])
     assert sorted(is_open(state_dir)) == ["state", "theirs"]
+
+
+def test_what_others_named_like_ours_stays_as_it_is_beside_things_of_theirs(state_dir: Path) -> None:
+    for name in ("spark/bin/submit", "theirs", "desk/notes.txt", "desk/recent.json", "journal.sqlite.of-mine"):
+        (state_dir / name).parent.mkdir(parents=True, exist_ok=True)
+        (state_dir / name).write_text("[]")
+    (state_dir / "journal.sqlite").write_bytes(b"")
+    (state_dir / "spark/bin/submit").chmod(0o755)
+    before = set(is_open(state_dir))
+    Journal().runs()
+    assert before - set(is_open(state_dir)) == {"journal.sqlite", "recent.json"}
+
+
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_a_link_among_ours_is_not_followed(state_dir: Path, tmp_path: Path, is_mixed: bool) -> None:
+    for name in ("spark", "desk"):
+        (tmp_path / "theirs" / name).mkdir(parents=True)
+        (tmp_path / "theirs" / name / "recent.json").write_text("[]")
+    state_dir.mkdir()
+    for name in ("spark", "desk"):
+        (state_dir / name).symlink_to(tmp_path / "theirs" / name)
+    if is_mixed:
+        (state_dir / "mine").write_text("")
+    before = is_open(tmp_path / "theirs")
+    Journal().runs()
+    assert len(before) == 5
+    assert is_open(tmp_path / "theirs") == before
+
+
+def test_a_state_directory_that_is_a_link_is_closed_where_it_leads(state_dir: Path, tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    (real / "desk").mkdir(parents=True)
+    (real / "desk" / "recent.json").write_text("[]")
+    state_dir.symlink_to(real)
+    use(state_dir)
+    assert is_open(real) == []
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.ENOTSUP, errno.EROFS])
+def test_a_disk_that_keeps_no_modes_is_worked_on(state_dir: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def refuse(path: Path, mode: int) -> None:
+        raise OSError(number, os.strerror(number), str(path))
+
+    state_dir.mkdir()
+    (state_dir / "journal.sqlite").write_bytes(b"")
+    monkeypatch.setattr(Path, "chmod", refuse)
+    assert desk.change("recent", lambda kept: [*kept, 1], []) == [1]
+    assert Journal().runs() == []
 
 
 _WRITER = """
