@@ -2,12 +2,14 @@
 
 Laws:
 - What is shown short says how much there is. What is downloaded is whole.
-- No text in a CSV is a formula: not a value, not a name. Numbers stay numbers.
+- No text in a CSV is a formula: not a value, not a name, and no part of one where a spreadsheet takes semicolons, tabs
+  or the ends of lines inside of it for its own. Numbers stay numbers.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -17,7 +19,10 @@ from core.units import size
 
 SHOWN = 1_000  # characters of a value in a table
 SAID = 4_000  # characters of a text anywhere else on a page
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_UNSEEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\u200b-\\u200f\\u2060\\ufeff]*"  # what a spreadsheet may drop first
+_SIGNS = "=+@＝＋－＠-"
+_BEGINS = re.compile(rf"{_UNSEEN}[\t\r\n{_SIGNS}]")
+_INSIDE = re.compile(rf"([;\t\r\n])(?={_UNSEEN}[{_SIGNS}])")
 _PLAIN = (int, float, Decimal, np.number, np.bool_, np.datetime64, dt.date, dt.time)
 
 
@@ -57,8 +62,9 @@ def _joined(opened: str, names: object, values: object, closed: str, most: int) 
 
 
 def harmless(value: object) -> object:
-    """A value as a CSV may have it: a text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """A value as a CSV may have it: what a spreadsheet would run as a formula in a text gets an apostrophe in front."""
     if value is None or isinstance(value, _PLAIN):
         return value
     text = str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text if isinstance(value, str) else value
+    safe = ("'" if _BEGINS.match(text) else "") + _INSIDE.sub(r"\1'", text)
+    return safe if isinstance(value, str) or safe != text else value

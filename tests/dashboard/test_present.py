@@ -19,12 +19,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core import asof, cells, diff, sheet
+from core import asof, cells, diff, places, sheet
 from core.changes import DeleteTags, Expire
 from core.expiry import expiries
 from core.history import History
 from core.plan import preview
 from core.table import open_table
+from dashboard import visits
 from dashboard.present import (
     changetree,
     charts,
@@ -32,6 +33,7 @@ from dashboard.present import (
     exports,
     flags,
     home,
+    kept,
     markup,
     notices,
     palette,
@@ -304,7 +306,11 @@ def test_no_text_becomes_a_tag(text: str) -> None:
 
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-DANGEROUS = some.one_of(some.text(), some.builds(str.__add__, some.sampled_from(FORMULAS), some.text()))
+UNSEEN = ("", "\ufeff", "\x00", "\ufeff\x00", "\u200b")
+DANGEROUS = some.one_of(
+    some.text(),
+    some.tuples(*map(some.sampled_from, (("", "x;", "x\t", "\t", "x\n"), UNSEEN, FORMULAS)), some.text()).map("".join),
+)
 ENTRIES = pa.map_(pa.string(), pa.string())
 KINDS: list[tuple[pa.DataType, some.SearchStrategy[Any]]] = [
     (pa.string(), DANGEROUS),
@@ -324,6 +330,15 @@ NUMBERS: list[tuple[pa.DataType, some.SearchStrategy[Any]]] = [
 ]
 
 
+def runs(text: str) -> bool:
+    """Whether a spreadsheet may take a part of it for a formula, if it parts it at semicolons, tabs or lines, too."""
+    parts = re.split("[;\t\r\n]", text)
+    unseen = "".join(UNSEEN)
+    return text.lstrip(unseen).startswith(FORMULAS) or any(
+        each.lstrip(unseen).startswith(tuple(sign for sign in FORMULAS if sign.isprintable())) for each in parts
+    )
+
+
 def cells_of(made: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(made.decode(), newline=""), strict=True))
 
@@ -341,13 +356,13 @@ def test_no_cell_is_a_formula_whatever_its_type(data: some.DataObject) -> None:
     frame = pd.DataFrame({number: pd.Series(values, dtype=object) for number, values in enumerate(drawn)})
     for made in (exports.rows_csv(table), exports.csv(frame.set_axis(names, axis=1))):
         head, *lines = cells_of(made)
-        assert not any(name.startswith(FORMULAS) for name in head)
+        assert not any(map(runs, head))
         for row, line in enumerate(lines if len(kinds) > 1 else []):  # of one column, a blank line is no line
             for (kind, _), value, cell in zip(kinds, (each[row] for each in drawn), line, strict=True):
                 if any(kind == of for of, _ in NUMBERS):
                     assert cell == "" if value is None else Decimal(cell) == Decimal(str(value))
                 else:
-                    assert not cell.startswith(FORMULAS)
+                    assert not runs(cell)
 
 
 @pytest.mark.parametrize("of", ["object", "string", "category"])
@@ -576,3 +591,7 @@ def test_the_dearest_tag_is_named_and_nothing_where_a_cost_is_not_known() -> Non
     assert "b, 7 B" in words.dearest(("b", 7), ("a", 5))
     assert "not known" in words.dearest(("b", 7), None)
     assert "none" in words.dearest(("a", 0), ("a", 0))
+
+
+def test_every_document_of_the_desk_is_known_by_its_name() -> None:
+    assert {visits._VISITS, visits._WATCHED, visits._RECENT, kept.SAVED, kept.HISTORY} == set(places._DOCUMENTS)
