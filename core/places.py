@@ -100,7 +100,7 @@ def is_within(location: str, place: str) -> bool:
 
     Nothing is asked but the local disk, and that only where the name of the location begins with a local place's.
     """
-    if location == place:
+    if location.rstrip("/") == place.rstrip("/"):
         return True
     base = place if place.endswith("/") else f"{place}/"
     if not location.startswith(base) or _ODD.search(location[len(base) :]):

@@ -195,6 +195,8 @@ def test_what_lies_elsewhere_or_is_written_oddly(location: str) -> None:
 def test_catalogs_lie_in_all_catalogs() -> None:
     assert is_within("iceberg://prod/ns/t", "iceberg://")
     assert is_within("iceberg://prod/ns/t", "iceberg://prod")
+    assert is_within("s3://b/w", "s3://b/w/")
+    assert is_within("s3://b/w/", "s3://b/w")
     assert not is_within("iceberg://production", "iceberg://prod")
     assert not is_within("s3://prod", "iceberg://")
 
