@@ -19,7 +19,7 @@ scheme := $(if $(findstring ://,$(WAREHOUSE)),$(firstword $(subst ://, ,$(WAREHO
 store := $(strip $(if $(filter s3 s3a,$(scheme)),s3) $(if $(filter gs gcs,$(scheme)),gcs) \
 	$(if $(filter abfs abfss az adl,$(scheme)),azure) $(if $(filter oss,$(scheme)),oss))
 
-.PHONY: help run env check test lint types layers fast format proof proof-table bench pictures pins clean
+.PHONY: help run env check test lint types layers structure fast format proof proof-table bench pictures pins clean
 
 help: ## what can be said to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -75,6 +75,9 @@ types: $(VENV)/.ready-dev
 
 layers: $(VENV)/.ready-dev
 	@$(BIN)/python -m pytest -q tests/test_architecture.py
+
+structure: $(VENV)/.ready-dev ## counts what makes the code hard to enter; fails where a count grows
+	@$(BIN)/python -m tests.structure
 
 fast: $(VENV)/.ready-dev
 	@SNAPSCOPE_LEFT_OUT='slow, Spark, engine and browser tests (make test runs them)' \

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from dashboard.present import words
+from dashboard import words
 from tests.e2e.conftest import ARGUMENTS, PATIENCE_MS, Reader, served
 
 SQL = "select channel, count(*) as orders, round(sum(amount)) as revenue from t group by 1 order by 3 desc"

@@ -21,7 +21,8 @@ from pathlib import Path
 
 import fastavro
 
-from core.formats.paimon import binary_row, entries
+from core.formats.paimon import binary_row
+from core.formats.paimon.write import manifest_encoding
 from core.table import open_table
 
 MANIFESTS = 12
@@ -120,14 +121,14 @@ def build(table: Path, count: int) -> None:
     listed = []
     for number in range(MANIFESTS):
         own = range(number * count // MANIFESTS, (number + 1) * count // MANIFESTS)
-        records = [entries.added(_file(each), types) for each in own]
+        records = [manifest_encoding.added(_file(each), types) for each in own]
         name = f"manifest-{uuid.uuid4()}-{number}"
-        data = entries.manifest(name, records)
+        data = manifest_encoding.manifest(name, records)
         (table / "manifest" / name).write_bytes(data)
-        listed.append(entries.listed(name, len(data), records, 0, ["STRING"]))
+        listed.append(manifest_encoding.listed(name, len(data), records, 0, ["STRING"]))
     names = [f"manifest-list-{uuid.uuid4()}-{each}" for each in range(2)]
     for name, manifests in zip(names, ([], listed), strict=True):
-        (table / "manifest" / name).write_bytes(entries.manifest_list(name, manifests))
+        (table / "manifest" / name).write_bytes(manifest_encoding.manifest_list(name, manifests))
     snapshot = {
         "version": 3,
         "id": 1,
@@ -144,15 +145,15 @@ def build(table: Path, count: int) -> None:
     (table / "snapshot" / "snapshot-1").write_text(json.dumps(snapshot))
 
 
-def _file(number: int) -> entries.NewFile:
+def _file(number: int) -> manifest_encoding.NewFile:
     day = f"2026-{number % 12 + 1:02d}-{number % 28 + 1:02d}"
-    return entries.NewFile(
+    return manifest_encoding.NewFile(
         partition=binary_row.encode([day], ["STRING"]),
         path=f"dt={day}/bucket-0/data-{uuid.uuid4()}-0.parquet",
         size_bytes=1000 + number,
         rows=10,
         schema_id=0,
-        stats=entries.Stats([number, day], [number + 9, day], [0, 0]),
+        stats=manifest_encoding.Stats([number, day], [number + 9, day], [0, 0]),
         source=0,
         created_ms=0,
     )

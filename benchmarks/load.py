@@ -21,8 +21,10 @@ from collections.abc import Callable
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from core.spark import connector, session, write
-from core.spark.query import query
+from core.spark.query import connector
+from core.spark.query.query import query
+from core.spark.session import session
+from core.spark.write import append as write
 from core.table import open_table
 
 COLUMNS = {

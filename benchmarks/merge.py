@@ -25,8 +25,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.spark import connector
-from core.spark.query import query
+from core.spark.query import connector
+from core.spark.query.query import query
 from core.table import open_table
 from tests.engines import paimon_java, pypaimon_env
 from tests.engines.lines import CACHE

@@ -27,9 +27,10 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 from core import serve
-from core.formats.paimon import binary_row, commit, entries, references
-from core.formats.paimon.commit import Stamp
-from core.store import Store
+from core.formats.paimon import binary_row
+from core.formats.paimon.write import commit, manifest_encoding, publish
+from core.formats.paimon.write.commit import Stamp
+from core.storage.store import Store
 
 HOUR_MS = 3_600_000
 PAGES = ("Home", "Timeline", "As of", "Diff", "Files", "Retention", "Tags", "Query", "Audit", "Doctor")
@@ -154,10 +155,10 @@ def build(table: Path, snapshots: int, files: int) -> None:
     store = Store(str(table))
     columns = [("id", "BIGINT"), ("dt", "STRING")]
     start_ms = time.time_ns() // 1_000_000 - snapshots * HOUR_MS
-    references.create_table(store, columns, time_ms=start_ms, partition_keys=["dt"], options={"bucket": "-1"})
+    publish.create_table(store, columns, time_ms=start_ms, partition_keys=["dt"], options={"bucket": "-1"})
     appends = snapshots - snapshots // COMPACT_EVERY
     each = files // appends
-    fresh: list[entries.NewFile] = []
+    fresh: list[manifest_encoding.NewFile] = []
     for number in range(1, snapshots + 1):
         at = Stamp(start_ms + number * HOUR_MS, lambda: str(uuid.uuid4()), "bench")
         if number % COMPACT_EVERY:
@@ -166,7 +167,7 @@ def build(table: Path, snapshots: int, files: int) -> None:
             fresh += added
         else:
             names = {file.name for file in fresh}
-            live = commit.live_entries(store, references.read_head(store).snapshot)
+            live = commit.live_entries(store, publish.read_head(store).snapshot)
             gone = [entry for entry in live if entry["_FILE"]["_FILE_NAME"] in names]
             commit.compact(store, gone, [_file(number * each + count) for count in range(12)], at)
             fresh = []
@@ -174,15 +175,15 @@ def build(table: Path, snapshots: int, files: int) -> None:
             store.create(f"tag/tag-t{number}", store.read(f"snapshot/snapshot-{number}"))
 
 
-def _file(number: int) -> entries.NewFile:
+def _file(number: int) -> manifest_encoding.NewFile:
     day = f"2026-{number % 12 + 1:02d}-01"
-    return entries.NewFile(
+    return manifest_encoding.NewFile(
         partition=binary_row.encode([day], ["STRING"]),
         path=f"dt={day}/bucket-0/data-{uuid.uuid4()}-0.parquet",
         size_bytes=100_000 + number,
         rows=10,
         schema_id=0,
-        stats=entries.Stats([number, day], [number + 9, day], [0, 0]),
+        stats=manifest_encoding.Stats([number, day], [number + 9, day], [0, 0]),
         source=0,
         created_ms=0,
     )

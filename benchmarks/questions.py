@@ -16,10 +16,10 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from core.history import History
-from core.model import MAIN, Heads, Holder, HolderKind, Line, Snapshot
-from core.questions import best_drops, by_holders, exclusive, retention_curve
-from core.runs import Runs, freed
+from core.analysis.storage_cost import best_drops, by_holders, exclusive, retention_curve
+from core.model.history import History
+from core.model.intervals import Runs, freed
+from core.model.references import MAIN, Heads, Holder, HolderKind, Line, Snapshot
 
 SNAPSHOTS, TAGS = 2000, 40
 

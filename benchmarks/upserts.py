@@ -25,7 +25,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pyspark.sql import DataFrame, SparkSession
 
-from core.spark import compact_keyed, session, write, write_keyed
+from core.spark.session import session
+from core.spark.write import append as write
+from core.spark.write import compact
+from core.spark.write import upsert as write_keyed
 from tests.engines import paimon_java
 
 COLUMNS = (("id", "BIGINT NOT NULL"), ("a", "BIGINT"), ("b", "INT"), ("s", "STRING"))
@@ -107,7 +110,7 @@ def ours(spark: SparkSession, table: str, sources: list[str]) -> Steps:
         for source in sources:
             write_keyed.upsert(table, rows(spark, source), write.stamp(2))
 
-    return [("upsert", upsert), ("compact", lambda: compact_keyed.compact(table, write.stamp(3), spark=spark))]
+    return [("upsert", upsert), ("compact", lambda: compact.compact(table, write.stamp(3), spark=spark))]
 
 
 def theirs(judge: paimon_java.PaimonJudge, table: str, sources: list[str]) -> Steps:

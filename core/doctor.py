@@ -21,14 +21,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from core.catalog import list_tables
 from core.errors import SnapscopeError
-from core.formats.iceberg import catalog as catalogs
-from core.journal import Journal
-from core.places import cache_dir, private, state_dir
-from core.retention import RULES
-from core.told import both, counted, joined, told
+from core.execution.journal import Journal
+from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
+from core.formats.paimon.retention import RULES
+from core.messages import both, counted, joined, told
+from core.paths import cache_dir, private, state_dir
 from core.units import size
-from core.warehouse import list_tables
 
 CORRECT = "Correct {setting}, or unset it: plain Spark needs none."
 REST_WORKS = "Everything but SQL and row diffs works."
@@ -84,7 +84,9 @@ def of_group(group: str, places: Sequence[str] = ()) -> tuple[Finding, ...]:
 
 def spark() -> tuple[Finding, ...]:
     """Starts Spark, asks it one question, and loads the connectors that are configured: a matter of seconds."""
-    from core.spark import connector, session, sql
+    from core.spark.query import connector
+    from core.spark.session import session
+    from core.spark.sql import run as sql
 
     started = time.monotonic()
     try:
@@ -137,7 +139,7 @@ def _engine() -> Iterator[Finding]:
 
 
 def _java() -> Finding:
-    from core.spark.java import java_home
+    from core.spark.session.java import java_home
 
     try:
         java = java_home()
@@ -177,7 +179,7 @@ def _pyspark() -> Finding:
 
 def _connectors() -> Finding:
     """What is configured; what Spark makes of it only Spark can tell (`spark`): no name of a file does."""
-    from core.spark import connector
+    from core.spark.query import connector
 
     try:
         named = connector.configured()

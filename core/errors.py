@@ -12,7 +12,7 @@ Law: unknown is not empty. Whoever cannot read something raises one of these; no
 
 from __future__ import annotations
 
-from core.told import both, literal, told
+from core.messages import both, literal, told
 
 
 class SnapscopeError(Exception):

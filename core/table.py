@@ -14,9 +14,27 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core import plan as planning
-from core import roots, urls
-from core.changes import (
+from core import urls
+from core.errors import Conflict, Invalid, NotFound, Unsupported
+from core.formats.iceberg import references as iceberg_heads
+from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
+from core.formats.iceberg.file_paths import normal
+from core.formats.iceberg.format import IcebergTable
+from core.formats.iceberg.metadata import parse
+from core.formats.iceberg.write.commit import read_current
+from core.formats.paimon import consistency, layout
+from core.formats.paimon import history as paimon_history
+from core.formats.paimon import references as paimon_heads
+from core.formats.paimon.file_paths import external_roots
+from core.formats.paimon.holder_axis import has_changelogs
+from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.plan import automatic_tags, commits, engine_differences, orphans, reference_changes
+from core.formats.paimon.plan import engine_deletion as native
+from core.formats.paimon.plan.engine_deletion import Native
+from core.formats.paimon.write import commit_base
+from core.formats.table_format import Format
+from core.messages import counted, told
+from core.model.actions import (
     Change,
     CleanOrphans,
     CreateTag,
@@ -29,27 +47,13 @@ from core.changes import (
     ReplaceTag,
     leaves_changelogs,
 )
-from core.errors import Conflict, Invalid, NotFound, Unsupported
-from core.formats import Format
-from core.formats.iceberg import catalog as catalogs
-from core.formats.iceberg import heads as iceberg_heads
-from core.formats.iceberg.commit import read_current
-from core.formats.iceberg.metadata import parse
-from core.formats.iceberg.places import normal
-from core.formats.iceberg.table import IcebergTable
-from core.formats.paimon import autotag, beside, crosscheck, ends, layout, lines, native, newest, orphans
-from core.formats.paimon import heads as paimon_heads
-from core.formats.paimon import history as paimon_history
-from core.formats.paimon.axis import has_changelogs
-from core.formats.paimon.files import external_roots
-from core.formats.paimon.manifest import Manifests
-from core.formats.paimon.native import Native
-from core.history import History
-from core.limits import TABLE_METADATA
-from core.model import MAIN, Heads, ObjectKind
-from core.planned import Plan
-from core.store import LOCAL, Store
-from core.told import counted, told
+from core.model.history import History
+from core.model.plan import Plan
+from core.model.references import MAIN, Heads, ObjectKind
+from core.planning import outside_roots
+from core.planning import reclaim as planning
+from core.storage.size_limits import TABLE_METADATA
+from core.storage.store import LOCAL, Store
 
 Progress = Callable[[int, int], None]
 ATTEMPTS = 20
@@ -132,9 +136,9 @@ class Table:
         if history is None or (wide and all(holder.exists for holder in history.holders)):
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
         if self.own is None and isinstance(change, OfBranches | OfConsumers):
-            plan = lines.preview(history, change, now_ms)
+            plan = reference_changes.preview(history, change, now_ms)
         elif self.own is None and isinstance(change, OfCommits):
-            plan = ends.preview(self.store, history, change, now_ms)
+            plan = commits.preview(self.store, history, change, now_ms)
         else:
             plan = planning.preview(history, change, now_ms)
         if self.own:
@@ -151,7 +155,7 @@ class Table:
         why = self.lacks(plan)
         if why is None and self.own is None and plan.guards and not plan.steps:  # a commit, behind a tag of its own
             line = history.heads.line(change.branch)
-            error = newest.unlocked(self.store, change.branch, () if line is None else line.snapshots)
+            error = commit_base.unlocked(self.store, change.branch, () if line is None else line.snapshots)
             why = None if error is None else error.message
         if why is not None:
             note = told("{why} So the plan can be shown, and not be run here: use the table's own engine.", why=why)
@@ -159,12 +163,12 @@ class Table:
         if unknown := plan.without_size():
             plan = plan.with_sizes({path: self.store.size(path) for path in unknown})
         outer = self.own.roots(history.heads) if self.own else external_roots(history.heads)
-        return roots.judged(plan, outer, self.store)
+        return outside_roots.judged(plan, outer, self.store)
 
     def _undoubted(self, plan: Plan, history: History) -> Plan:
         """The plan without orphans that may be what a point means: the sweep would refuse them, and stay incomplete."""
         paths = plan.frees["path"].to_pylist()
-        doubts = list(map(crosscheck.doubts(self.store, history, paths).doubt, paths))
+        doubts = list(map(consistency.doubts(self.store, history, paths).doubt, paths))
         notes = [
             told("Not in this plan, {files}: {why}.", files=counted(count, "{count} file", "{count} files"), why=why)
             for why, count in Counter(each for each in doubts if each is not None).items()
@@ -243,7 +247,7 @@ class Table:
         found = self._by_paimon(plan, heads)
         frees = set(plan.frees["path"].to_pylist())
         held = self._held_after(plan, history, found.paths - frees)
-        return beside.differences(found, frees, held), beside.broken(held)
+        return engine_differences.differences(found, frees, held), engine_differences.broken(held)
 
     def _by_paimon(self, plan: Plan, heads: Heads) -> Native:
         change = plan.change
@@ -264,13 +268,13 @@ def _of_tags(plan: Plan, history: History) -> Plan:
     change, line = plan.change, history.heads.line(plan.change.branch)
     assert line is not None
     if isinstance(change, CreateTag | RenameTag) and plan.source is not None:
-        autotag.refuse_second(line, change, plan.source)
-    return dataclasses.replace(plan, warnings=(*plan.warnings, *autotag.unheeded(line.options)))
+        automatic_tags.refuse_second(line, change, plan.source)
+    return dataclasses.replace(plan, warnings=(*plan.warnings, *automatic_tags.unheeded(line.options)))
 
 
 def open_table(location: str) -> Table:
     """Open the table at a path or URL, or an Iceberg table by one metadata.json or by its name in a catalog (see
-    `core.formats.iceberg.catalog`). `NotFound` if nothing is there."""
+    `core.formats.iceberg.catalogs.pyiceberg_catalog`). `NotFound` if nothing is there."""
     if catalogs.is_name(location):
         return _named(catalogs.CatalogTable.of(location))
     above, _, name = location.rstrip("/").rpartition("/")

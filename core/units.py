@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from core.errors import Invalid
-from core.told import told
+from core.messages import told
 
 N = TypeVar("N", int, float)
 

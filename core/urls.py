@@ -2,7 +2,7 @@
 
 Law: what metadata names is taken literally. No engine decodes a percent sign, a question mark or a hash in it
 (`org.apache.paimon.fs.Path`, Hadoop's Path, Iceberg's FileIO), so a partition `hh=10%3A00` is a directory of just that
-name. Only what a person types as the place of a table is a URL: see `core.store.Store`.
+name. Only what a person types as the place of a table is a URL: see `core.storage.store.Store`.
 """
 
 from __future__ import annotations

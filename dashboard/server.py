@@ -14,8 +14,8 @@ from pathlib import Path
 import streamlit
 import uvicorn
 
-from dashboard import access
-from dashboard.guard import Guard
+from dashboard import permissions
+from dashboard.request_guard import Guard
 
 APP = Path(__file__).with_name("app.py")
 MESSAGE_BYTES, PING_S = 200 << 20, 30  # of the stream, as Streamlit's own server has them
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> None:
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, _stop)  # uvicorn ends in order and then raises what it was sent
 
-    access.is_guarded = True
+    permissions.is_guarded = True
     logging.getLogger("uvicorn.access").disabled = True  # an address may hold the secret; Streamlit gives it handlers
     served = uvicorn.Config(
         Guard(streamlit.App(APP), secret, listener.getsockname()[1], hosts),

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core import desk
+from core import user_state
 from core.errors import Corrupt
-from dashboard.present import words
+from dashboard import words
 
 AWAY_MS = 30 * 60_000
 TOUCHED_MS = 60_000  # a look within a minute of the last one is not written down again
@@ -35,9 +35,9 @@ class Visit:
 def begin(now_ms: int | None = None) -> Visit:
     """The visit that goes on or begins now."""
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
-    kept = _visits(desk.read(_VISITS, {}))
+    kept = _visits(user_state.read(_VISITS, {}))
     if now_ms - int(kept.get("at_ms", 0)) > TOUCHED_MS:
-        kept = desk.change(_VISITS, lambda document: touched(_visits(document), now_ms), {})
+        kept = user_state.change(_VISITS, lambda document: touched(_visits(document), now_ms), {})
     return Visit(kept.get("before_ms"), kept.get("base", {}))
 
 
@@ -51,9 +51,9 @@ def touched(document: Json, now_ms: int) -> Json:
 
 def remember(marks: Mapping[str, Json]) -> None:
     """Keep what tables look like now, for the next visit."""
-    seen = _visits(desk.read(_VISITS, {})).get("seen", {})
+    seen = _visits(user_state.read(_VISITS, {})).get("seen", {})
     if any(_is_news(seen.get(location), mark) for location, mark in marks.items()):
-        desk.change(_VISITS, lambda document: with_marks(_visits(document), marks), {})
+        user_state.change(_VISITS, lambda document: with_marks(_visits(document), marks), {})
 
 
 def _is_news(before: Json | None, mark: Json) -> bool:
@@ -70,7 +70,7 @@ def with_marks(document: Json, marks: Mapping[str, Json]) -> Json:
 
 def watched() -> tuple[str, ...]:
     """Locations of the tables with a star."""
-    return tuple(_stars(desk.read(_WATCHED, [])))
+    return tuple(_stars(user_state.read(_WATCHED, [])))
 
 
 def watch(location: str, is_on: bool) -> None:
@@ -80,19 +80,19 @@ def watch(location: str, is_on: bool) -> None:
         rest = [each for each in _stars(document) if each != location]
         return [*rest, location][-MOST:] if is_on else rest
 
-    desk.change(_WATCHED, changed, [])
+    user_state.change(_WATCHED, changed, [])
 
 
 def recent() -> list[tuple[str, str]]:
     """The tables opened last, the newest first: warehouse and `database.table`."""
-    return [(warehouse, table) for warehouse, table in _opened(desk.read(_RECENT, []))]
+    return [(warehouse, table) for warehouse, table in _opened(user_state.read(_RECENT, []))]
 
 
 def opened(warehouse: str, table: str) -> None:
     """This table is the one opened last."""
     own = [warehouse, table]
-    if _opened(desk.read(_RECENT, []))[:1] != [own]:
-        desk.change(
+    if _opened(user_state.read(_RECENT, []))[:1] != [own]:
+        user_state.change(
             _RECENT, lambda kept: [own, *(each for each in _opened(kept) if each != own)][:MOST_RECENT], []
         )  # fmt: skip
 

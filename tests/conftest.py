@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
-from tests.places import ROOT, SMALL_TABLES, TABLES
+from tests.support.places import ROOT, SMALL_TABLES, TABLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 KINDS = ("spark", "engines", "browser")
 """Tests that need more than Python. The kind is the test's marker, or what a skip's reason begins with ("browser:")."""
 
-KIND_OF_DIRECTORY = {"spark": "spark", "engines": "engines", "interop": "engines", "e2e": "browser"}
+KIND_OF_DIRECTORY = {"core/spark": "spark", "engines": "engines", "interop": "engines", "e2e": "browser"}
 
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("repeatable")
@@ -36,7 +36,7 @@ hypothesis.settings.load_profile("repeatable")
 
 @pytest.fixture(scope="session")
 def shared_tables() -> Path:
-    """Real tables, read only: see `tests.places.find_tables`."""
+    """Real tables, read only: see `tests.support.places.find_tables`."""
     return TABLES
 
 
@@ -52,7 +52,7 @@ def state_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Damage that sends the decoder of Avro round in circles is given up sooner, and the next test begins anew."""
-    from core.formats import avro
+    from core.formats.avro import decode as avro
 
     monkeypatch.setattr(avro, "PATIENCE_S", 5.0)
     monkeypatch.setattr(avro, "_gave_up", False)
@@ -62,7 +62,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The process's one Spark, started on first use: it takes seconds. Its log and warehouse are in a place of its own;
     no test may stop it but in a process of its own."""
-    from core.spark import session
+    from core.spark.session import session
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SNAPSCOPE_STATE", str(tmp_path_factory.mktemp("state")))
@@ -122,7 +122,8 @@ def kind_of(path: Path) -> str | None:
     """The kind of everything in one of the directories that hold a single kind."""
     if not path.is_relative_to(ROOT / "tests"):
         return None
-    return KIND_OF_DIRECTORY.get(path.relative_to(ROOT / "tests").parts[0])
+    below = path.relative_to(ROOT / "tests")
+    return next((kind for place, kind in KIND_OF_DIRECTORY.items() if below.is_relative_to(place)), None)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -36,7 +36,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.places import ROOT
+from tests.support.places import ROOT
 
 PROOFS = ROOT / "tests" / "proofs"
 STATE = ROOT / ".state" / "proof.json"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests import proof
-from tests.places import ROOT
+from tests.support.places import ROOT
 
 FOUND = proof.find()
 
@@ -39,7 +39,15 @@ def test_a_proof_is_remembered_with_all_it_uses() -> None:
     engines = {
         f"tests/engines/{name}" for name in ("paimon_java.py", "java.py", "lines.py", "PaimonJudge.java", "pom.xml")
     }
-    assert engines | {"tests/interop/random_history.py", "tests/interop/engine_deleted.py", "core/apply.py"} <= used
+    assert (
+        engines
+        | {
+            "tests/support/interop/random_history.py",
+            "tests/support/interop/engine_deleted.py",
+            "core/execution/apply.py",
+        }
+        <= used
+    )
     assert "tests/engines/IcebergJudge.java" not in used, "another proof's"
 
 
@@ -118,7 +126,7 @@ def test_the_table_is_written_between_its_marks(frame: Frame) -> None:
 
 
 def test_numbers_of_uncommitted_code_do_not_reach_the_readme(frame: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proof, "git", lambda *words: " M core/runs.py")
+    monkeypatch.setattr(proof, "git", lambda *words: " M core/model/intervals.py")
     frame.run()
     frame.readme.write_text(f"{proof.BEGIN}\n{proof.END}\n")
     with pytest.raises(SystemExit, match="not committed"):

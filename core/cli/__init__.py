@@ -13,12 +13,12 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core import answers
 from core.cli import bisecting, calling, changes, inside, programs, questions, reports, running, tagging, writing
 from core.cli.text import say
 from core.errors import Invalid, SnapscopeError
-from core.model import MAIN
-from core.retention import RULES
+from core.formats.paimon.retention import RULES
+from core.model.references import MAIN
+from core.reports import json as answers
 
 Args = argparse.Namespace
 Run = Callable[[Args], tuple[Any, str]]  # the JSON document and the text of an answer

@@ -7,11 +7,11 @@ import shlex
 import sys
 from typing import Any
 
-from core import bisecting
-from core.asof import in_words
-from core.bisect import Outcome, Place, Probe
-from core.bisecting import Found
+from core.analysis.bisect import Outcome, Place, Probe
 from core.cli.text import grid, say
+from core.model.time_travel import in_words
+from core.spark.query import bisect as bisecting
+from core.spark.query.bisect import Found
 from core.table import open_table
 from core.units import asked_duration_ms, several
 

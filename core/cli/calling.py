@@ -7,13 +7,15 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core import answers, calling, calls
-from core.calls import Asked, Call
 from core.cli import running
 from core.cli import text as texts
 from core.errors import Invalid
-from core.procedures import PAIMON, TABLES
-from core.requests import Parameter
+from core.procedures import parse as calls
+from core.procedures import plans as calling
+from core.procedures.arguments import Parameter
+from core.procedures.parse import Asked, Call
+from core.procedures.registry import PAIMON, TABLES
+from core.reports import json as answers
 from core.table import open_table
 
 Args = argparse.Namespace

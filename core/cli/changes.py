@@ -5,10 +5,18 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from core import answers, report
-from core.apply import retention_before
-from core.asof import in_words, parse_time_ms, resolve
-from core.changes import (
+from core.analysis.next_commit import Forecast, forecast
+from core.analysis.tag_target import later
+from core.catalog import list_tables
+from core.cli import reports, running, writing
+from core.cli import text as texts
+from core.cli.text import UNREAD
+from core.errors import Invalid, SnapscopeError
+from core.execution.apply import retention_before
+from core.execution.journal import Journal
+from core.execution.recovery import resume as carry_on
+from core.execution.recovery import undo as take_back
+from core.model.actions import (
     Change,
     CleanOrphans,
     ClearConsumers,
@@ -25,20 +33,13 @@ from core.changes import (
     ResetConsumer,
     Rollback,
 )
-from core.cli import reports, running, writing
-from core.cli import text as texts
-from core.cli.text import UNREAD
-from core.errors import Invalid, SnapscopeError
-from core.forecast import Forecast, forecast
-from core.history import History
-from core.journal import Journal
-from core.later import later
-from core.planned import Plan
-from core.recover import resume as carry_on
-from core.recover import undo as take_back
+from core.model.history import History
+from core.model.plan import Plan
+from core.model.time_travel import in_words, parse_time_ms, resolve
+from core.reports import html as report
+from core.reports import json as answers
 from core.table import Table, open_table
 from core.units import asked_duration_ms, several, size, wall_clock
-from core.warehouse import list_tables
 
 Args = argparse.Namespace
 Answer = tuple[Any, str]

@@ -9,15 +9,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core import contents
-from core.asof import AsOf, resolve
-from core.bounds import Bounds
+from core.analysis import inspection as contents
+from core.analysis.file_health import Bucket, Health
+from core.analysis.file_lifetime import find
+from core.analysis.file_tree import below
 from core.cli.text import grid, number
 from core.errors import Invalid, NotFound
-from core.folders import below
-from core.health import Bucket, Health
-from core.history import History
-from core.lives import find
+from core.model.column_bounds import Bounds
+from core.model.history import History
+from core.model.time_travel import AsOf, resolve
 from core.table import Table, open_table
 from core.units import several, size
 

@@ -10,12 +10,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from core.apply import hold
-from core.asof import resolve
+from core.catalog import list_tables
 from core.cli.text import grid
+from core.execution.apply import hold
+from core.model.time_travel import resolve
 from core.table import open_table
 from core.units import asked_duration_ms, several
-from core.warehouse import list_tables
 
 # What `snapscope serve --help` says last.
 _PROTECTION = (
@@ -32,7 +32,7 @@ Answer = tuple[Any, str]
 
 
 def query(args: Args) -> Answer:
-    from core.spark.query import query as run
+    from core.spark.query.query import query as run
 
     _configure(args)
     table = open_table(args.table)
@@ -96,7 +96,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def demo(args: Args) -> Answer:
-    from core.demo import build
+    from core.demo.build import build
 
     started = time.monotonic()
     show = None if args.json else (lambda text: print(text, file=sys.stderr))

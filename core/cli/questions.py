@@ -6,20 +6,20 @@ import argparse
 import time
 from typing import Any
 
-from core import answers
-from core.asof import AsOf, in_words, parse_time_ms, resolve
+from core.analysis.diff import deletes
+from core.analysis.diff import diff as compare
+from core.analysis.file_lifetime import course, find
+from core.analysis.next_commit import forecast
+from core.catalog import list_tables
 from core.cli.text import SHOWN, UNREAD, grid, number, of_forecast, signed_size
-from core.diff import deletes
-from core.diff import diff as compare
 from core.errors import Invalid, NotFound, SnapscopeError
-from core.forecast import forecast
-from core.history import History
-from core.lives import course, find
-from core.model import MAIN, Heads, Line
-from core.spark.lost import resolved
+from core.model.history import History
+from core.model.references import MAIN, Heads, Line
+from core.model.time_travel import AsOf, in_words, parse_time_ms, resolve
+from core.reports import json as answers
+from core.spark.read.removed_points import resolved
 from core.table import Table, open_table
 from core.units import asked_duration_ms, several, size
-from core.warehouse import list_tables
 
 Args = argparse.Namespace
 Answer = tuple[Any, str]
@@ -208,7 +208,7 @@ def diff(args: Args) -> Answer:
 
 
 def _rows(args: Args, table: Table, history: History, a: AsOf, b: AsOf) -> Answer:
-    from core.spark.rowdiff import row_diff  # Spark is slow to load
+    from core.spark.diff.rows import row_diff  # Spark is slow to load
 
     found = row_diff(table, history, a, b, limit=args.limit, timeout_s=asked_duration_ms(args.timeout) / 1000)
     lines = [

@@ -6,15 +6,15 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from core import answers
-from core import report as reporting
-from core.asof import AsOf
+from core.analysis.diff import diff
 from core.cli import running
 from core.cli.text import UNREAD
-from core.diff import diff
 from core.errors import Invalid
-from core.history import History
-from core.spark.lost import resolved
+from core.model.history import History
+from core.model.time_travel import AsOf
+from core.reports import html as reporting
+from core.reports import json as answers
+from core.spark.read.removed_points import resolved
 from core.table import Table, open_table
 
 Args = argparse.Namespace

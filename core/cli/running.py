@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from core import answers
-from core.apply import apply, refuse_unfinished
-from core.asof import parse_time_ms
+from core.analysis.next_commit import Forecast
 from core.cli import text as texts
 from core.cli.text import NOT_AS_PLANNED
-from core.danger import Danger, of_all
 from core.errors import Conflict, Invalid
-from core.forecast import Forecast
-from core.journal import Journal
-from core.planned import Plan
-from core.roots import refuse_unnamed
-from core.sweep import Receipt
+from core.execution.apply import apply, refuse_unfinished
+from core.execution.delete_files import Receipt
+from core.execution.journal import Journal
+from core.model.plan import Plan
+from core.model.time_travel import parse_time_ms
+from core.planning.confirmation import Danger, of_all
+from core.planning.outside_roots import refuse_unnamed
+from core.reports import json as answers
 from core.table import Table
 from core.units import asked_duration_ms, several
 from core.urls import spelled

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from core import answers, tagging
-from core.asof import in_words, parse_time_ms
-from core.changes import CreateTag, ReplaceTag
 from core.cli import running
 from core.cli import text as texts
-from core.formats.paimon.autotag import Rules
+from core.execution import automatic_tags
+from core.execution.automatic_tags import Tagging
+from core.formats.paimon.plan.automatic_tags import Rules
+from core.model.actions import CreateTag, ReplaceTag
+from core.model.time_travel import in_words, parse_time_ms
+from core.reports import json as answers
 from core.table import open_table
-from core.tagging import Tagging
 from core.units import duration
 
 Args = argparse.Namespace
@@ -22,7 +23,7 @@ Answer = tuple[Any, str]
 def auto_tag(args: Args) -> Answer:
     """Make the automatic tags that are due; with --dry-run only say which, and when the next ones come."""
     table = open_table(args.table)
-    found = tagging.automatic(table, table.history(), running.now_ms(args), args.branch)
+    found = automatic_tags.automatic(table, table.history(), running.now_ms(args), args.branch)
     document, text = answers.tagging(found), of_tagging(found)
     if args.dry_run:
         return document, text
@@ -36,7 +37,7 @@ def expire_tags(args: Args) -> Answer:
     """Delete the tags whose time is over; with --dry-run only say which."""
     table = open_table(args.table)
     older_ms = None if args.older_than is None else parse_time_ms(args.older_than)
-    plan, untold = tagging.ended(table, table.history(), running.now_ms(args), args.branch, older_ms)
+    plan, untold = automatic_tags.ended(table, table.history(), running.now_ms(args), args.branch, older_ms)
     notes = [f"Tag {name} stays: {why}." for name, why in untold.items()]
     if plan is None:
         return {"plan": None, "receipt": None, "untold": untold}, "\n".join(["No tag's time is over.", *notes])

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from core.asof import in_words
-from core.forecast import Forecast
-from core.planned import Plan, Verdict
-from core.sweep import Receipt
+from core.analysis.next_commit import Forecast
+from core.execution.delete_files import Receipt
+from core.model.plan import Plan, Verdict
+from core.model.time_travel import in_words
 from core.units import printable, several, size
 
 SHOWN = 20

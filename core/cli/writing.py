@@ -1,11 +1,11 @@
 """Commits that end live files or count rows: drop-partition, truncate, compact, analyze. Planned and asked for like any
-other change. Rows to put in place of others need a frame: overwrites are made by core.spark.write."""
+other change. Rows to put in place of others need a frame: overwrites are made by core.spark.write.append."""
 
 from __future__ import annotations
 
 import argparse
 
-from core.changes import Analyze, Change, Compact, DropPartitions, Truncate
+from core.model.actions import Analyze, Change, Compact, DropPartitions, Truncate
 
 Args = argparse.Namespace
 

@@ -13,8 +13,8 @@ import lzma
 import zlib
 from typing import Any
 
-from core import limits
-from core.told import told
+from core.messages import told
+from core.storage import size_limits
 
 _PIECE = 1 << 20
 _STREAMS = 16  # packed one after another: writers make one
@@ -28,7 +28,7 @@ def unpacked(codec: bytes, packed: memoryview, most: int) -> int:
     """How many bytes a block of an Avro container unpacks to, or a bound of it; never more than `most`."""
     match codec:
         case b"deflate":
-            cheap = len(packed) * limits.EXPANSION
+            cheap = len(packed) * size_limits.EXPANSION
         case b"zstandard":
             cheap = _zstd(packed, most)
         case b"snappy":
@@ -57,9 +57,9 @@ def inflated(packed: bytes, most: int) -> bytes:
 
 def document(content: bytes) -> Any:
     """The value of a JSON text."""
-    if len(content) > limits.JSON_VALUES:  # a value takes a byte
+    if len(content) > size_limits.JSON_VALUES:  # a value takes a byte
         values = sum(map(content.count, (b",", b"[", b"{")))
-        if values > max(limits.JSON_VALUES, len(content) // limits.JSON_VALUE):
+        if values > max(size_limits.JSON_VALUES, len(content) // size_limits.JSON_VALUE):
             raise ValueError(told("it holds {values:,} values in {size:,} bytes", values=values, size=len(content)))
     try:
         text = content.decode(json.detect_encoding(content))  # strictly: `loads` lets halves of characters pass
@@ -115,7 +115,7 @@ def _engine(codec: bytes) -> Any:
         case b"bzip2":
             return bz2.BZ2Decompressor()
         case b"xz":
-            return lzma.LZMADecompressor(memlimit=1 << limits.ZSTD_WINDOW)
+            return lzma.LZMADecompressor(memlimit=1 << size_limits.ZSTD_WINDOW)
         case _:
             import sys
 
@@ -123,7 +123,7 @@ def _engine(codec: bytes) -> Any:
                 from compression import zstd
             else:
                 from backports import zstd
-            return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: limits.ZSTD_WINDOW})
+            return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: size_limits.ZSTD_WINDOW})
 
 
 def _snappy(packed: memoryview) -> int:
@@ -159,12 +159,12 @@ def _zstd(packed: memoryview, most: int) -> int:
 def _zstd_frame(packed: memoryview, at: int, most: int) -> tuple[int, int]:
     descriptor = packed[at]
     is_single = descriptor >> 5 & 1
-    if not is_single and (packed[at + 1] >> 3) + 10 > limits.ZSTD_WINDOW:
-        raise ValueError(told("it asks for more than 2^{bits} bytes of memory", bits=limits.ZSTD_WINDOW))
+    if not is_single and (packed[at + 1] >> 3) + 10 > size_limits.ZSTD_WINDOW:
+        raise ValueError(told("it asks for more than 2^{bits} bytes of memory", bits=size_limits.ZSTD_WINDOW))
     width = (is_single, 2, 4, 8)[descriptor >> 6]
     at += 2 - is_single + (0, 1, 2, 4)[descriptor & 3]
-    if is_single and int.from_bytes(packed[at : at + width], "little") > 1 << limits.ZSTD_WINDOW:
-        raise ValueError(told("it asks for more than 2^{bits} bytes of memory", bits=limits.ZSTD_WINDOW))
+    if is_single and int.from_bytes(packed[at : at + width], "little") > 1 << size_limits.ZSTD_WINDOW:
+        raise ValueError(told("it asks for more than 2^{bits} bytes of memory", bits=size_limits.ZSTD_WINDOW))
     at += width
     bound, is_last = 0, 0
     while not is_last and bound <= most:

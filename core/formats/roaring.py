@@ -9,9 +9,9 @@ import struct
 
 import numpy as np
 
-from core import limits
-from core.runs import Ints
-from core.told import told
+from core.messages import told
+from core.model.intervals import Ints
+from core.storage import size_limits
 
 _WITHOUT_RUNS, _WITH_RUNS = 12346, 12347
 _OFFSETS_FROM = 4  # containers: a bitmap with runs has no offsets below that
@@ -21,9 +21,11 @@ _ARRAY_MOST = 4096  # values of an array container
 def wide(body: bytes, at: int) -> tuple[Ints, int]:
     """(values, where it ends): a count of 64 bits, then bitmaps, each after the high half of its values."""
     (count,) = struct.unpack_from("<q", body, at)
-    if not 0 <= count <= limits.BITMAPS:
-        raise ValueError(told("{count} bitmaps were expected to be at most {most:,}", count=count, most=limits.BITMAPS))
-    parts, at, left = [np.zeros(0, dtype=np.int64)], at + 8, limits.POSITIONS
+    if not 0 <= count <= size_limits.BITMAPS:
+        raise ValueError(
+            told("{count} bitmaps were expected to be at most {most:,}", count=count, most=size_limits.BITMAPS)
+        )
+    parts, at, left = [np.zeros(0, dtype=np.int64)], at + 8, size_limits.POSITIONS
     for _ in range(count):
         (high,) = struct.unpack_from("<I", body, at)
         if high >> 31:
@@ -35,7 +37,7 @@ def wide(body: bytes, at: int) -> tuple[Ints, int]:
     return parts[1] if len(parts) == 2 else np.concatenate(parts), at
 
 
-def narrow(body: bytes, at: int, most: int = limits.POSITIONS) -> tuple[Ints, int]:
+def narrow(body: bytes, at: int, most: int = size_limits.POSITIONS) -> tuple[Ints, int]:
     """(values below 2**32, where it ends). Containers say how many they have: no room is made for more than `most`."""
     (cookie,) = struct.unpack_from("<I", body, at)
     if cookie & 0xFFFF == _WITH_RUNS:

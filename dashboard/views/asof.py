@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.asof import AsOf, parse_time_ms
+from core.analysis.tag_target import later
 from core.errors import NotFound
-from core.later import later
-from core.model import MAIN, Snapshot
-from dashboard import state
-from dashboard.present import charts, commands, markup, moments, pointing, tree, units, words
-from dashboard.present.axis import axis
-from dashboard.widgets import details, errors, frame, how, lanes, picker, plans
-from dashboard.widgets.frame import Opened
+from core.model.references import MAIN, Snapshot
+from core.model.time_travel import AsOf, parse_time_ms
+from dashboard import url_state, words
+from dashboard.charts import timeline as charts
+from dashboard.charts.time_axis import axis
+from dashboard.components import errors, explain_figure, frame
+from dashboard.components import version_picker as picker
+from dashboard.components.changes import plan
+from dashboard.components.frame import Opened
+from dashboard.components.history import snapshot_details
+from dashboard.components.history import timeline as lanes
+from dashboard.formatting import commands, markup, time_input, units
+from dashboard.view_models import table_tree
+from dashboard.view_models import version_picker as pointing
 
 
 def draw() -> None:
-    opened = frame.open_table(state.here())
+    opened = frame.open_table(url_state.here())
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
     picked = picker.pick(words.ASOF_INPUT, opened.heads, name="point", placeholder=words.ASOF_PLACEHOLDER)
-    typed = state.get("point")
+    typed = url_state.get("point")
     if typed is None:
         _teach(opened)
         return
@@ -35,8 +42,8 @@ def draw() -> None:
         point = picked.point
         _answer(opened, found, asked_ms)
         _strip(opened, found)
-        details.draw(opened, history, found, here="asof")
-        plans.command(commands.as_of(opened.ref.location, point, found.branch))
+        snapshot_details.draw(opened, history, found, here="asof")
+        plan.command(commands.as_of(opened.ref.location, point, found.branch))
 
 
 def _teach(opened: Opened) -> None:
@@ -50,11 +57,13 @@ def _teach(opened: Opened) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(words.ASOF_EXAMPLES, width="content")
         for example in examples:
-            st.button(tree.inline(example), key=f"asof.{example}", on_click=_choose, args=(example,), type="tertiary")
+            st.button(
+                table_tree.inline(example), key=f"asof.{example}", on_click=_choose, args=(example,), type="tertiary"
+            )
 
 
 def _choose(point: str) -> None:
-    state.put(point=point)
+    url_state.put(point=point)
 
 
 def _asked(opened: Opened, typed: str) -> int | None:
@@ -63,7 +72,7 @@ def _asked(opened: Opened, typed: str) -> int | None:
     if not point.startswith("time:"):
         return None
     asked_ms = parse_time_ms(point.removeprefix("time:"))
-    reading = moments.read(typed.removeprefix("time:"), opened.zone)
+    reading = time_input.read(typed.removeprefix("time:"), opened.zone)
     if reading is not None and reading.ms == asked_ms:
         _read(opened, reading)
     if asked_ms > opened.now_ms:
@@ -71,7 +80,7 @@ def _asked(opened: Opened, typed: str) -> int | None:
     return asked_ms
 
 
-def _read(opened: Opened, reading: moments.Reading) -> None:
+def _read(opened: Opened, reading: time_input.Reading) -> None:
     utc = units.moment(reading.ms, units.UTC, exact=True)
     own = units.moment(reading.ms, opened.zone, exact=True)
     lines: list[tuple[str, markup.Piece]] = [
@@ -99,16 +108,16 @@ def _roundings(opened: Opened, asked_ms: int, found: AsOf | None) -> None:
         lines = [] if found is None else _card(opened, found.snapshot, asked_ms, found.engine)
         st.html(markup.cards([markup.card(words.ROUND_DOWN, lines, words.ROUND_DOWN_NONE, strong=True)]))
         if found is not None:
-            details.links(opened, found, here="asof")
+            snapshot_details.links(opened, found, here="asof")
     with up:
         point, engine = _first_after(opened, asked_ms, branch, found)
-        other = None if point is None else details.resolve(opened, point)
+        other = None if point is None else snapshot_details.resolve(opened, point)
         lines = [] if other is None else _card(opened, other.snapshot, asked_ms, engine)
         if other is not None and opened.heads.pointer is not None:
             lines.append(markup.muted(words.ROUND_UP_ICEBERG))
         st.html(markup.cards([markup.card(words.ROUND_UP, lines, words.ROUND_UP_NONE)]))
         if other is not None:
-            details.links(opened, other, here="asof")
+            snapshot_details.links(opened, other, here="asof")
 
 
 def _first_after(opened: Opened, asked_ms: int, branch: str, found: AsOf | None) -> tuple[str | None, int | None]:
@@ -140,7 +149,7 @@ def _answer(opened: Opened, found: AsOf, asked_ms: int | None) -> None:
     ]
     if asked_ms is None:
         cards.insert(1, markup.card(words.ASOF_THIS, _card(opened, found.snapshot), "", strong=True))
-    how.beside(markup.cards(cards), words.HOW_ASOF, wide=True)
+    explain_figure.beside(markup.cards(cards), words.HOW_ASOF, wide=True)
     lines: list[tuple[str, markup.Piece]] = [(words.ASOF_RULE, found.rule)]
     if found.gap_ms is not None:
         lines.append((words.ASOF_GAP, words.asof_gap(found.gap_ms)))

@@ -12,14 +12,16 @@ from typing import Any
 
 import streamlit as st
 
-from core import spoken
 from core.errors import Invalid, SnapscopeError
-from core.journal import Journal, Run
+from core.execution.journal import Journal, Run
+from core.procedures import command_line
 from core.table import open_table
-from dashboard import state
-from dashboard.present import audit, exports, markup, units, words
-from dashboard.widgets import errors, frame, grids, how, inputs, plans, unfinished
-from dashboard.widgets.frame import Opened
+from dashboard import url_state, words
+from dashboard.components import errors, explain_figure, frame, grid, inputs
+from dashboard.components.changes import plan, running_change
+from dashboard.components.frame import Opened
+from dashboard.formatting import exports, markup, units
+from dashboard.view_models import audit
 
 GRID = "audit.grid"
 SHOWN = 500
@@ -51,16 +53,16 @@ def _grown(journal: Journal) -> tuple[int, ...]:
 
 
 def draw() -> None:
-    opened = frame.open_table(state.here())
+    opened = frame.open_table(url_state.here())
     with errors.boundary():
-        unfinished.draw(opened)
+        running_change.draw(opened)
         journal = Journal()
         runs, head = _read(str(journal.path), _grown(journal))
         if not runs:
             st.html(markup.empty(words.AUDIT_EMPTY, words.AUDIT_EMPTY_NEXT))
             return
         own = open_table(opened.ref.location).location
-        of = state.get("of") or own
+        of = url_state.get("of") or own
         theirs = [run for run in runs if of in (EVERY_TABLE, run.table)]
         _verdict(theirs, head, journal)
         _elsewhere([run for run in runs if run.is_open and run.table != own])
@@ -69,18 +71,18 @@ def draw() -> None:
             _list(opened, journal, runs, found)
         else:
             st.html(markup.empty(words.AUDIT_NONE_HERE, words.AUDIT_NONE_HERE_NEXT))
-        plans.command(spoken.line("audit", *([] if of == EVERY_TABLE else [opened.ref.location])))
+        plan.command(command_line.line("audit", *([] if of == EVERY_TABLE else [opened.ref.location])))
 
 
 def _verdict(runs: Sequence[Run], head: str | SnapscopeError, journal: Journal) -> None:
     """How many plans were exact, and whether the journal is what was written."""
     same, ended = audit.badge(runs)
     if ended:
-        how.beside(markup.headline(words.audit_exact(same, ended)), words.HOW_EXACT)
+        explain_figure.beside(markup.headline(words.audit_exact(same, ended)), words.HOW_EXACT)
     if isinstance(head, SnapscopeError):
         errors.show(head)
     else:
-        how.beside(markup.note("info", words.audit_verified(journal.entries(), head)), words.HOW_CHAIN)
+        explain_figure.beside(markup.note("info", words.audit_verified(journal.entries(), head)), words.HOW_CHAIN)
 
 
 def _elsewhere(found: Sequence[Run]) -> None:
@@ -92,7 +94,7 @@ def _elsewhere(found: Sequence[Run]) -> None:
             st.html(
                 markup.note("warning", f"{run.table}: {words.CHANGE_NAMES[run.change_kind]}. {words.run_state(run)}")
             )
-            unfinished.ways(run)
+            running_change.ways(run)
 
 
 def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
@@ -126,20 +128,20 @@ def _list(opened: Opened, journal: Journal, runs: Sequence[Run], found: Sequence
         _exports(opened, journal, found)
         return
     st.caption(words.audit_shown(len(found), len(runs)))
-    columns: dict[str, Any] = {name: grids.text(label) for name, label in words.AUDIT_COLUMNS.items()}
-    columns |= {name: grids.number(words.AUDIT_COLUMNS[name]) for name in ("files", "bytes")}
-    shown_runs = audit.frame(found[: grids.SHOWN_ROWS], opened.zone)
-    if state.get("of") != EVERY_TABLE:
+    columns: dict[str, Any] = {name: grid.text(label) for name, label in words.AUDIT_COLUMNS.items()}
+    columns |= {name: grid.number(words.AUDIT_COLUMNS[name]) for name in ("files", "bytes")}
+    shown_runs = audit.frame(found[: grid.SHOWN_ROWS], opened.zone)
+    if url_state.get("of") != EVERY_TABLE:
         shown_runs = shown_runs.drop(columns="table")  # it is the same in every line
     ids = [run.id for run in found]
-    picked = grids.choose(shown_runs, GRID, columns=columns, names=ids)
+    picked = grid.choose(shown_runs, GRID, columns=columns, names=ids)
     if picked is not None:
-        state.put(run=ids[picked])
+        url_state.put(run=ids[picked])
     elif st.session_state.get(_PICKED) == ids:
-        state.put(run=None)  # the row was let go
+        url_state.put(run=None)  # the row was let go
     st.session_state[_PICKED] = None if picked is None else ids
     _exports(opened, journal, found)
-    shown = next((run for run in runs if run.id == state.get("run")), None)
+    shown = next((run for run in runs if run.id == url_state.get("run")), None)
     if shown is None:
         st.caption(words.AUDIT_PICK)
     else:
@@ -170,10 +172,12 @@ def _one(opened: Opened, journal: Journal, run: Run) -> None:
     if run.problem:
         st.html(markup.note("problem", run.problem))
     if run.is_open:
-        unfinished.ways(run)
+        running_change.ways(run)
     st.caption(words.AUDIT_COMMAND)
     st.code(
-        spoken.exactly(run.change, run.table, int(run.plan["now_ms"]), run.fingerprint, run.plan.get("outside", ())),
+        command_line.exactly(
+            run.change, run.table, int(run.plan["now_ms"]), run.fingerprint, run.plan.get("outside", ())
+        ),
         language="bash",
         wrap_lines=True,
     )
@@ -188,17 +192,17 @@ def _one(opened: Opened, journal: Journal, run: Run) -> None:
         ]
     )
     with tabs[0]:
-        columns = {name: grids.text(label) for name, label in words.AUDIT_POINT_COLUMNS.items()}
+        columns = {name: grid.text(label) for name, label in words.AUDIT_POINT_COLUMNS.items()}
         name = f"run-{run.id}-points"
-        grids.draw(audit.points(run), f"audit.points.{run.id}", columns=columns, what=words.POINTS_NOUN, name=name)
+        grid.draw(audit.points(run), f"audit.points.{run.id}", columns=columns, what=words.POINTS_NOUN, name=name)
     with tabs[1]:
-        columns = {name: grids.text(label) for name, label in words.AUDIT_FILE_COLUMNS.items()}
-        columns["bytes"] = grids.number(words.AUDIT_FILE_COLUMNS["bytes"])
-        grids.draw(files, f"audit.files.{run.id}", columns=columns, what=words.FILES_NOUN, name=f"run-{run.id}")
+        columns = {name: grid.text(label) for name, label in words.AUDIT_FILE_COLUMNS.items()}
+        columns["bytes"] = grid.number(words.AUDIT_FILE_COLUMNS["bytes"])
+        grid.draw(files, f"audit.files.{run.id}", columns=columns, what=words.FILES_NOUN, name=f"run-{run.id}")
     with tabs[2]:
-        columns = {name: grids.text(label) for name, label in words.AUDIT_EVENT_COLUMNS.items()}
+        columns = {name: grid.text(label) for name, label in words.AUDIT_EVENT_COLUMNS.items()}
         told, name = audit.entries(events, opened.zone), f"run-{run.id}-entries"
-        grids.draw(told, f"audit.entries.{run.id}", columns=columns, what=words.AUDIT_ENTRIES_NOUN, name=name)
+        grid.draw(told, f"audit.entries.{run.id}", columns=columns, what=words.AUDIT_ENTRIES_NOUN, name=name)
     for tab in tabs[3:]:
         with tab:
             st.html("".join(markup.note("warning", each) for each in warned))

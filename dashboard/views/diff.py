@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import contents
-from core import diff as differing
-from core.diff import Diff
+from core.analysis import diff as differing
+from core.analysis import inspection as contents
+from core.analysis.diff import Diff
 from core.errors import SnapscopeError
-from core.history import History
-from dashboard import loading, state
-from dashboard.present import changetree, charts, commands, differences, markup, pointing, tree, words
-from dashboard.present.axis import axis
-from dashboard.widgets import details, errors, frame, grids, how, lanes, paged, picker, plans, reports, rowchanges
-from dashboard.widgets.frame import Opened
-from dashboard.widgets.picker import Picked
+from core.model.history import History
+from dashboard import data as loading
+from dashboard import url_state, words
+from dashboard.charts import timeline as charts
+from dashboard.charts.time_axis import axis
+from dashboard.components import errors, explain_figure, frame, grid, paged_table, reports
+from dashboard.components import version_picker as picker
+from dashboard.components.changes import plan
+from dashboard.components.frame import Opened
+from dashboard.components.history import row_diff, snapshot_details
+from dashboard.components.history import timeline as lanes
+from dashboard.components.version_picker import Picked
+from dashboard.formatting import commands, markup
+from dashboard.view_models import change_tree, differences, table_tree
+from dashboard.view_models import version_picker as pointing
 
 CHART = "diff.chart"
 HIDE = "diff.hide"
 
 
 def draw() -> None:
-    opened = frame.open_table(state.here())
+    opened = frame.open_table(url_state.here())
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
@@ -34,16 +42,16 @@ def draw() -> None:
 
 def _pick(opened: Opened) -> tuple[Picked | None, Picked | None]:
     """The strip to click on, and the same two points as boxes."""
-    a, b = state.get("a"), state.get("b")
+    a, b = url_state.get("a"), url_state.get("b")
     st.caption(words.DIFF_PICK_A if a is None else words.DIFF_PICK_B if b is None else words.DIFF_TEACH)
-    window = lanes.window_of(state.get("window"))
+    window = lanes.window_of(url_state.get("window"))
     whole = axis(opened.heads)
     shown = whole.within(window)
     chosen: dict[str, str] = {}
     for letter, point in (("A", a), ("B", b)):
         if point is not None:
             try:
-                name = details.resolve(opened, point).point
+                name = snapshot_details.resolve(opened, point).point
             except SnapscopeError:
                 continue  # the line under its box says why
             chosen[name] = chosen.get(name, "") + letter
@@ -66,18 +74,18 @@ def _pick(opened: Opened) -> tuple[Picked | None, Picked | None]:
 
 def _clicked(carried: str) -> None:
     if lanes.window_of(carried):
-        state.put(window=carried)
+        url_state.put(window=carried)
     else:
-        a, b = pointing.next_pair(state.get("a"), state.get("b"), carried)
-        state.put(a=a, b=b)
+        a, b = pointing.next_pair(url_state.get("a"), url_state.get("b"), carried)
+        url_state.put(a=a, b=b)
 
 
 def _swap() -> None:
-    state.put(a=state.get("b"), b=state.get("a"))
+    url_state.put(a=url_state.get("b"), b=url_state.get("a"))
 
 
 def _show(opened: Opened, history: History, found: Diff) -> None:
-    how.beside(differences.stat_line(found), words.HOW_DIFF, words.HOW_DIFF_PARTITIONS)
+    explain_figure.beside(differences.stat_line(found), words.HOW_DIFF, words.HOW_DIFF_PARTITIONS)
     carried = differences.carried_rows(found)
     hide = differences.compacted_files(found) > 0 and st.toggle(
         words.HIDE_COMPACTION,
@@ -101,12 +109,12 @@ def _show(opened: Opened, history: History, found: Diff) -> None:
     with files:
         _files(found, hide=hide)
     with changed:
-        has_rows = rowchanges.draw(opened, history, found.a, found.b)
+        has_rows = row_diff.draw(opened, history, found.a, found.b)
     with schema:
         _settings(opened, history, found)
     with commits:
         _commits(opened, found)
-    plans.command(commands.diff(opened.ref.location, found.a.point, found.b.point, rows=has_rows))
+    plan.command(commands.diff(opened.ref.location, found.a.point, found.b.point, rows=has_rows))
     reports.of_diff(opened, history, found)
 
 
@@ -116,13 +124,13 @@ def _partitions(found: Diff, *, hide: bool) -> None:
         if len(found.partitions):
             st.html(markup.note("info", differences.compacted(found)))
         return
-    st.html(changetree.drawn(table))
+    st.html(change_tree.drawn(table))
     as_table = st.expander(words.DIFF_AS_TABLE, key="diff.partitions.table", on_change="rerun")
     if as_table.open:
-        columns = {name: grids.number(label) for name, label in words.TREE_COLUMNS.items()}
-        columns["partition"] = grids.text(words.COLUMN["partition"], width="large")
+        columns = {name: grid.number(label) for name, label in words.TREE_COLUMNS.items()}
+        columns["partition"] = grid.text(words.COLUMN["partition"], width="large")
         with as_table:
-            grids.draw(
+            grid.draw(
                 differences.partition_frame(table), "diff.partitions", columns=columns, what=words.PARTITIONS,
                 name=f"{_name(found)}-partitions",
             )  # fmt: skip
@@ -140,20 +148,20 @@ def _files(found: Diff, *, hide: bool) -> None:
         )
         return
     of = f"{found.a.point}.{found.b.point}.{hide}"
-    chosen = paged.draw(
+    chosen = paged_table.draw(
         listed,
         "diff.files",
         differences.files,
         columns={
-            "side": grids.text(words.COLUMN["side"], width="small"),
-            "path": grids.text(words.COLUMN["path"], width="large"),
-            "partition": grids.text(words.COLUMN["partition"]),
-            "content": grids.text(words.FILE_COLUMN["content"]),
-            "bucket": grids.number(words.COLUMN["bucket"]),
-            "bytes": grids.number(words.COLUMN["bytes"], words.BYTES_HELP),
-            "rows": grids.number(words.COLUMN["rows"], words.ROWS_HELP),
-            "level": grids.number(words.COLUMN["level"]),
-            "change": grids.text(words.COLUMN["change"], words.CHANGE_HELP),
+            "side": grid.text(words.COLUMN["side"], width="small"),
+            "path": grid.text(words.COLUMN["path"], width="large"),
+            "partition": grid.text(words.COLUMN["partition"]),
+            "content": grid.text(words.FILE_COLUMN["content"]),
+            "bucket": grid.number(words.COLUMN["bucket"]),
+            "bytes": grid.number(words.COLUMN["bytes"], words.BYTES_HELP),
+            "rows": grid.number(words.COLUMN["rows"], words.ROWS_HELP),
+            "level": grid.number(words.COLUMN["level"]),
+            "change": grid.text(words.COLUMN["change"], words.CHANGE_HELP),
         },
         name=_name(found),
         of=of,
@@ -166,7 +174,7 @@ def _files(found: Diff, *, hide: bool) -> None:
         point = found.b.point if side == "added" else found.a.point
         frame.link(
             "files",
-            words.life_of(tree.inline(path.rsplit("/", 1)[-1])),
+            words.life_of(table_tree.inline(path.rsplit("/", 1)[-1])),
             ":material/folder_open:",
             file=path,
             point=point,
@@ -183,17 +191,17 @@ def _settings(opened: Opened, history: History, found: Diff) -> None:
     if changes.empty:
         st.html(markup.note("info", words.NO_SCHEMA_CHANGE))
         return
-    columns = {"of": grids.text(words.SETTING_OF, width="small"), "changed": grids.text(words.SETTING, width="large")}
-    grids.draw(changes, "diff.settings", columns=columns, what=words.CHANGES_NOUN, name=f"{_name(found)}-settings")
+    columns = {"of": grid.text(words.SETTING_OF, width="small"), "changed": grid.text(words.SETTING, width="large")}
+    grid.draw(changes, "diff.settings", columns=columns, what=words.CHANGES_NOUN, name=f"{_name(found)}-settings")
 
 
 def _commits(opened: Opened, found: Diff) -> None:
     if not found.commits:
         st.html(markup.note("info", words.NO_COMMITS_BETWEEN))
         return
-    columns = {name: grids.text(label) for name, label in words.COMMIT_COLUMNS.items()}
+    columns = {name: grid.text(label) for name, label in words.COMMIT_COLUMNS.items()}
     columns["delta"] = st.column_config.TextColumn(words.COMMIT_COLUMNS["delta"], alignment="right")
-    grids.draw(
+    grid.draw(
         differences.commits(found, opened.zone, opened.now_ms), "diff.commits", columns=columns,
         what=words.COMMITS_NOUN, name=f"{_name(found)}-commits",
     )  # fmt: skip

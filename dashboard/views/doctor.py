@@ -12,10 +12,11 @@ import streamlit as st
 
 from core import doctor
 from core.doctor import Finding
-from core.spoken import line
-from dashboard import jobs, state
-from dashboard.present import markup, words
-from dashboard.widgets import plans, waiting
+from core.procedures.command_line import line
+from dashboard import background_jobs, url_state, words
+from dashboard.components import spark_job
+from dashboard.components.changes import plan
+from dashboard.formatting import markup
 
 LOOKED_TTL_S = 60
 _JOB = "doctor.job"
@@ -31,7 +32,7 @@ def draw() -> None:
     st.html(markup.head("", words.PAGES["doctor"][0], ""))
     verdict = st.empty()
     verdict.html(markup.headline(words.DOCTOR_LOOKING))
-    places = tuple(state.known())
+    places = tuple(url_state.known())
     with st.container(horizontal=True):
         st.button(words.DOCTOR_AGAIN, icon=":material/refresh:", on_click=_looked.clear, type="tertiary")
         st.button(
@@ -41,7 +42,7 @@ def draw() -> None:
             on_click=_start,
             key="doctor.spark",
         )
-    waiting.follow(st.session_state.get(_JOB), "doctor", words.DOCTOR_STOPPED, _table)
+    spark_job.follow(st.session_state.get(_JOB), "doctor", words.DOCTOR_STOPPED, _table)
     found: list[Finding] = []
     with st.container(key="doctor"):
         for group in doctor.GROUPS:
@@ -51,12 +52,12 @@ def draw() -> None:
             st.html(_lines(own) if own else markup.note("info", words.DOCTOR_NO_PLACES))
     problems, warnings = (sum(each.level == level for each in found) for level in (doctor.PROBLEM, doctor.WARNING))
     verdict.html(markup.headline(words.doctor_verdict(problems, warnings)))
-    plans.command(line("doctor", *places, "--json"))
+    plan.command(line("doctor", *places, "--json"))
 
 
 def _start() -> None:
     id = f"doctor-{time.monotonic_ns()}"
-    jobs.submit(id, "doctor", "spark", lambda _: doctor.spark())
+    background_jobs.submit(id, "doctor", "spark", lambda _: doctor.spark())
     st.session_state[_JOB] = id
 
 

@@ -8,44 +8,53 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from core import contents, folders
-from core.asof import AsOf
+from core.analysis import file_tree
+from core.analysis import inspection as contents
+from core.analysis.file_health import Health
 from core.errors import SnapscopeError
-from core.health import Health
-from core.history import History
-from dashboard import loading, state
-from dashboard.present import charts, commands, markup, places, tree, treemap, words
-from dashboard.widgets import errors, frame, grids, how, inputs, lanes, life, paged, picker, plans
-from dashboard.widgets.frame import Opened
+from core.model.history import History
+from core.model.time_travel import AsOf
+from dashboard import data as loading
+from dashboard import url_state, words
+from dashboard.charts import timeline as charts
+from dashboard.charts import treemap
+from dashboard.components import errors, explain_figure, frame, grid, inputs, paged_table, version_picker
+from dashboard.components.changes import plan
+from dashboard.components.frame import Opened
+from dashboard.components.history import file_lifetime
+from dashboard.components.history import timeline as lanes
+from dashboard.formatting import commands, markup
+from dashboard.view_models import files as places
+from dashboard.view_models import table_tree
 
 BOX = "files.file"
 
 
 def draw() -> None:
-    opened = frame.open_table(state.here())
+    opened = frame.open_table(url_state.here())
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
     with st.container(key="files_head"):
         left, right = st.columns([2, 3], gap="medium", vertical_alignment="top")
         with left:
-            picked = picker.pick(words.FILES_POINT, opened.heads, name="point", default="latest")
+            picked = version_picker.pick(words.FILES_POINT, opened.heads, name="point", default="latest")
         with right:
             _file_box()
     if history is None:
         return
     point = None if picked is None else picked.found
-    file = state.get("file")
+    file = url_state.get("file")
     if file is not None:
         with errors.boundary():
-            life.draw(opened, history, file, _live(history, point))
+            file_lifetime.draw(opened, history, file, _live(history, point))
     if point is not None:
         with errors.boundary():
             _panes(opened, history, point)
 
 
 def _file_box() -> None:
-    st.session_state[BOX] = state.get("file") or ""
+    st.session_state[BOX] = url_state.get("file") or ""
     st.text_input(
         words.FILE_BOX,
         st.session_state[BOX],
@@ -53,7 +62,7 @@ def _file_box() -> None:
         placeholder=words.FILE_BOX_PLACEHOLDER,
         help=words.FILE_BOX_HELP,
         icon=":material/description:",
-        on_change=lambda: state.put(file=st.session_state[BOX]),
+        on_change=lambda: url_state.put(file=st.session_state[BOX]),
     )
 
 
@@ -79,12 +88,14 @@ def _panes(opened: Opened, history: History, point: AsOf) -> None:
 def _in_folder(opened: Opened, history: History, point: AsOf) -> pa.Table | None:
     """The files of the address' folder, under the way down to it; None where there are none, which is said."""
     files = loading.files(history, point)
-    folder = state.get("folder") or ""
-    inside = folders.below(files, folder)
+    folder = url_state.get("folder") or ""
+    inside = file_tree.below(files, folder)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="files_way"):
-        way = [(opened.ref.name, ""), *folders.steps(folder)]
+        way = [(opened.ref.name, ""), *file_tree.steps(folder)]
         for number, (name, to) in enumerate(way[:-1]):  # an address may name `a//b`, or `/a`: steps without a name
-            st.button(tree.inline(name), key=f"files.way.{number}.{to}", type="tertiary", on_click=_go, args=(to,))
+            st.button(
+                table_tree.inline(name), key=f"files.way.{number}.{to}", type="tertiary", on_click=_go, args=(to,)
+            )
             st.caption("/", width="content")
         st.html(markup.mono(way[-1][0]).text, width="content")
         sums = (int(pc.sum(inside[name]).as_py() or 0) for name in ("bytes", "rows"))
@@ -99,49 +110,51 @@ def _in_folder(opened: Opened, history: History, point: AsOf) -> pa.Table | None
 
 
 def _go(folder: str) -> None:
-    state.put(folder=folder)
+    url_state.put(folder=folder)
 
 
 def _map(opened: Opened, history: History, point: AsOf) -> None:
     inside = _in_folder(opened, history, point)
     if inside is None:
         return
-    folder = state.get("folder") or ""
-    level = folders.level(inside, folder)
+    folder = url_state.get("folder") or ""
+    level = file_tree.level(inside, folder)
     key = f"files.map.{point.point}.{folder}"
 
     def clicked() -> None:
         to = lanes.carried(st.session_state.get(key)) or ""
         if to.startswith(treemap.FILE):
-            state.put(file=to.removeprefix(treemap.FILE))
+            url_state.put(file=to.removeprefix(treemap.FILE))
         elif to:
             _go(to.removeprefix(treemap.FOLDER))
 
-    how.caption(words.MAP_HELP, words.HOW_MAP)
-    figure = treemap.figure(level, frame.hues(), state.get("file"))
+    explain_figure.caption(words.MAP_HELP, words.HOW_MAP)
+    figure = treemap.figure(level, frame.hues(), url_state.get("file"))
     st.plotly_chart(
         lanes.Drawn(figure), key=key, theme=None, config=charts.CONFIG, on_select=clicked, selection_mode="points",
         alt=words.MAP_ALT,
     )  # fmt: skip
     columns = {
-        "name": grids.text(words.FILE_COLUMN["name"]),
-        "files": grids.number(words.FILE_COLUMN["files"]),
-        "bytes": grids.number(words.FILE_COLUMN["bytes"], words.BYTES_HELP),
-        "rows": grids.number(words.FILE_COLUMN["rows"]),
+        "name": grid.text(words.FILE_COLUMN["name"]),
+        "files": grid.number(words.FILE_COLUMN["files"]),
+        "bytes": grid.number(words.FILE_COLUMN["bytes"], words.BYTES_HELP),
+        "rows": grid.number(words.FILE_COLUMN["rows"]),
     }
     name = f"files-{opened.ref.name}-{point.snapshot.id}"
-    chosen = paged.draw(level, "files.level", places.level, columns=columns, name=name, of=f"{point.point}.{folder}")
+    chosen = paged_table.draw(
+        level, "files.level", places.level, columns=columns, name=name, of=f"{point.point}.{folder}"
+    )
     if chosen is not None:
         row = level.slice(chosen, 1).to_pylist()[0]
         to = {"file": row["folder"]} if row["is_file"] else {"folder": row["folder"]}
         _jump(**to)
-    plans.command(commands.files(opened.ref.location, point.point))
+    plan.command(commands.files(opened.ref.location, point.point))
 
 
 def _jump(**to: str) -> None:
     """Go where a chosen row leads. A file that is shown already stays."""
-    if any(state.get(name) != value for name, value in to.items()):
-        state.put(**to)
+    if any(url_state.get(name) != value for name, value in to.items()):
+        url_state.put(**to)
         st.rerun()
 
 
@@ -157,20 +170,20 @@ def _list(opened: Opened, history: History, point: AsOf) -> None:
     if not len(files):
         st.html(markup.note("info", words.NOTHING_FOUND))
         return
-    of = f"{point.point}.{state.get('folder')}.{text}.{order}"
+    of = f"{point.point}.{url_state.get('folder')}.{text}.{order}"
     name = f"files-{opened.ref.name}-{point.snapshot.id}"
-    chosen = paged.draw(files, "files.list", places.frame, columns=_file_columns(), name=name, of=of)
+    chosen = paged_table.draw(files, "files.list", places.frame, columns=_file_columns(), name=name, of=of)
     if chosen is not None:
         _jump(file=files["path"][chosen].as_py())
-    plans.command(commands.files(opened.ref.location, point.point))
+    plan.command(commands.files(opened.ref.location, point.point))
 
 
 def _file_columns() -> dict[str, object]:
     texts = ("change", "kind", "path", "content", "partition", "source", "format", "sequences")
     numbers = ("bytes", "rows", "bucket", "level", "schema_id", "deletes", "delete_rows", "sequence")
-    found = {name: grids.text(words.FILE_COLUMN[name], width="large" if name == "path" else None) for name in texts}
-    found |= {name: grids.number(words.FILE_COLUMN[name]) for name in numbers}
-    found["bytes"] = grids.number(words.FILE_COLUMN["bytes"], words.BYTES_HELP)
+    found = {name: grid.text(words.FILE_COLUMN[name], width="large" if name == "path" else None) for name in texts}
+    found |= {name: grid.number(words.FILE_COLUMN[name]) for name in numbers}
+    found["bytes"] = grid.number(words.FILE_COLUMN["bytes"], words.BYTES_HELP)
     return found
 
 
@@ -178,7 +191,7 @@ def _file_columns() -> dict[str, object]:
 
 
 def _manifests(opened: Opened, history: History, point: AsOf) -> None:
-    manifest = state.get("manifest")
+    manifest = url_state.get("manifest")
     rows = loading.manifests(history, point)
     if not len(rows):
         st.html(markup.note("info", words.NO_MANIFESTS))
@@ -189,42 +202,45 @@ def _manifests(opened: Opened, history: History, point: AsOf) -> None:
     st.html(markup.table(words.LIST_HEADS, places.lists(rows), numbers=(2, 3, 4, 5)))
     st.caption(words.CHOOSE_MANIFEST)
     texts = {
-        "list": grids.text(words.FILE_COLUMN["list"], width="small"),
-        "path": grids.text(words.FILE_COLUMN["path"]),
+        "list": grid.text(words.FILE_COLUMN["list"], width="small"),
+        "path": grid.text(words.FILE_COLUMN["path"]),
     }
     numbers = ("bytes", "added", "deleted", "existing", "schema_id")
-    columns = texts | {name: grids.number(words.FILE_COLUMN[name]) for name in numbers}
+    columns = texts | {name: grid.number(words.FILE_COLUMN[name]) for name in numbers}
     name = f"manifests-{opened.ref.name}-{point.snapshot.id}"
-    chosen = paged.draw(rows, "files.manifests", places.manifests, columns=columns, name=name, of=point.point)
+    chosen = paged_table.draw(rows, "files.manifests", places.manifests, columns=columns, name=name, of=point.point)
     if chosen is not None:
         _jump(manifest=rows["path"][chosen].as_py())
-    plans.command(commands.inside("manifests", opened.ref.location, point.point))
+    plan.command(commands.inside("manifests", opened.ref.location, point.point))
 
 
 def _entries(opened: Opened, history: History, point: AsOf, manifest: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
-            words.ALL_MANIFESTS, key="files.manifests.up", type="tertiary", on_click=lambda: state.put(manifest=None)
+            words.ALL_MANIFESTS,
+            key="files.manifests.up",
+            type="tertiary",
+            on_click=lambda: url_state.put(manifest=None),
         )
         st.caption("/", width="content")
         st.html(markup.mono(manifest.rsplit("/", 1)[-1]).text, width="content")
     rows = loading.entries(history, point, manifest)
     name = f"entries-{manifest.rsplit('/', 1)[-1]}"
-    chosen = paged.draw(rows, "files.entries", places.entries, columns=_file_columns(), name=name, of=manifest)
+    chosen = paged_table.draw(rows, "files.entries", places.entries, columns=_file_columns(), name=name, of=manifest)
     if chosen is not None:
         _jump(file=rows["path"][chosen].as_py())
     frame.link("files", words.ITS_LIFE, ":material/timeline:", file=manifest)
-    plans.command(commands.inside("manifests", opened.ref.location, point.point, manifest=manifest))
+    plan.command(commands.inside("manifests", opened.ref.location, point.point, manifest=manifest))
 
 
 # columns and health ---------------------------------------------------------------------------------------------------
 
 
 def _columns(opened: Opened, history: History, point: AsOf) -> None:
-    folder, files = state.get("folder"), loading.files(history, point)
+    folder, files = url_state.get("folder"), loading.files(history, point)
     one = files.filter(pc.equal(files["path"], _file(opened, history)))
     if len(one):
-        how.caption(words.COLUMNS_OF_FILE, words.HOW_COLUMNS)
+        explain_figure.caption(words.COLUMNS_OF_FILE, words.HOW_COLUMNS)
         chosen, what, given = one, f"file:{one['path'][0]}", {"file": one["path"][0].as_py()}
     else:
         inside = _in_folder(opened, history, point)
@@ -234,47 +250,47 @@ def _columns(opened: Opened, history: History, point: AsOf) -> None:
         if len(inside) > contents.MOST_FILES:
             st.html(markup.note("info", words.columns_too_many(len(inside), contents.MOST_FILES)))
             return
-        how.caption(words.COLUMNS_HELP, words.HOW_COLUMNS)
+        explain_figure.caption(words.COLUMNS_HELP, words.HOW_COLUMNS)
     bounds = loading.statistics(history, point, chosen, what)
     if any(0 < each.told < each.files for each in bounds):
         st.html(markup.note("info", words.SOME_NOT_TOLD))
     if any(each.unreadable for each in bounds):
         st.html(markup.note("info", words.SOME_OTHER_TYPE))
     labels = ("column", "type", "low", "high", "nulls", "told")
-    grids.draw(
+    grid.draw(
         places.columns(bounds),
         "files.columns",
-        columns={name: grids.text(words.FILE_COLUMN[name]) for name in labels},
+        columns={name: grid.text(words.FILE_COLUMN[name]) for name in labels},
         what=words.COLUMNS_NOUN,
         name=f"columns-{opened.ref.name}-{point.snapshot.id}",
         tall=True,
     )
-    plans.command(commands.inside("columns", opened.ref.location, point.point, **given))
+    plan.command(commands.inside("columns", opened.ref.location, point.point, **given))
 
 
 def _file(opened: Opened, history: History) -> str:
     """The path of the address' file; empty where it names none, which is said above."""
     try:
-        return life.named(opened, history, state.get("file") or "")
+        return file_lifetime.named(opened, history, url_state.get("file") or "")
     except SnapscopeError:
         return ""
 
 
 def _health(opened: Opened, history: History, point: AsOf) -> None:
     found = loading.health(history, point)
-    how.beside(markup.tiles(places.health_tiles(found)), words.HOW_HEALTH, wide=True)
+    explain_figure.beside(markup.tiles(places.health_tiles(found)), words.HOW_HEALTH, wide=True)
     st.caption(words.HEALTH_PARTITIONS)
     names = ("partition", "small_files", "files", "small_bytes", "bytes")
-    columns = {name: grids.number(words.FILE_COLUMN[name]) for name in names}
-    columns["partition"] = grids.text(words.FILE_COLUMN["partition"])
-    grids.draw(
+    columns = {name: grid.number(words.FILE_COLUMN[name]) for name in names}
+    columns["partition"] = grid.text(words.FILE_COLUMN["partition"])
+    grid.draw(
         places.partitions(found),
         "files.health",
         columns=columns,
         what=words.PARTITIONS_NOUN,
         name=f"partitions-{opened.ref.name}-{point.snapshot.id}",
     )
-    plans.command(commands.inside("health", opened.ref.location, point.point))
+    plan.command(commands.inside("health", opened.ref.location, point.point))
     _what_helps(opened, found, point)
 
 

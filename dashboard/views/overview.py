@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core import warehouse
+from core.analysis.changes_since import mark, since
+from core.catalog import TableRef, Warehouse
+from core.demo import stories
 from core.errors import SnapscopeError
-from core.model import Heads, Tag
-from core.since import mark, since
-from core.warehouse import TableRef, Warehouse
-from dashboard import loading, state, visits
-from dashboard.present import home, markup, tree, units, words
-from dashboard.present.notices import Notice
-from dashboard.state import Place
-from dashboard.widgets import errors, frame, how
+from core.model.references import Heads, Tag
+from dashboard import data as loading
+from dashboard import url_state, visits, words
+from dashboard.components import errors, explain_figure, frame
+from dashboard.formatting import markup, units
+from dashboard.url_state import Place
+from dashboard.view_models import home, table_tree
+from dashboard.view_models.notices import Notice
 
 PAGE_SIZE = 50
 FEW = 8  # so many tables are all watched
@@ -42,7 +44,7 @@ class Read:
 def draw(place: Place) -> None:
     listing = frame.open_warehouse(place)
     rules = words.HOW_OVERVIEW_NAMES, words.HOW_ROWS, words.HOW_LIVE, words.HOW_ONLY_HISTORY, words.HOW_POLICY
-    how.beside(markup.head("", words.PRODUCT, words.TAGLINE), *rules, words.HOW_SINCE)
+    explain_figure.beside(markup.head("", words.PRODUCT, words.TAGLINE), *rules, words.HOW_SINCE)
     tiles = st.empty()
     tiles.html(home.tiles(len(listing.tables), []))
     told = st.empty()
@@ -99,14 +101,14 @@ def draw(place: Place) -> None:
 def _stories(listing: Warehouse) -> None:
     """What a demo has in store, as questions."""
     with errors.boundary():
-        told = warehouse.what_happened(listing)
+        told = stories.what_happened(listing)
         if told:
             st.html(markup.panel_title(words.STORIES))
             st.caption(words.STORIES_HELP)
         for each in told:
-            with st.expander(tree.label(words.spoken(each.question))):
+            with st.expander(table_tree.label(words.spoken(each.question))):
                 st.html(home.story([words.spoken(click) for click in each.clicks], words.spoken(each.answer)))
-                label = tree.label(words.story_open(each.table, each.point))
+                label = table_tree.label(words.story_open(each.table, each.point))
                 frame.link(
                     "timeline", label, ":material/arrow_forward:", table=each.table, point=each.point, window=None
                 )
@@ -122,11 +124,11 @@ def _remembered() -> tuple[visits.Visit | None, tuple[str, ...]]:
 
 
 def _filtered(tables: tuple[TableRef, ...]) -> list[TableRef]:
-    if database := state.get("database"):
+    if database := url_state.get("database"):
         tables = tuple(ref for ref in tables if ref.database == database)
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(words.of_database(tree.inline(database)), width="content")
-            st.button(words.ALL_TABLES, type="tertiary", on_click=lambda: state.put(database=None))
+            st.caption(words.of_database(table_tree.inline(database)), width="content")
+            st.button(words.ALL_TABLES, type="tertiary", on_click=lambda: url_state.put(database=None))
     if len(tables) <= FEW:
         return list(tables)
     text = st.text_input(
@@ -146,9 +148,9 @@ def _line(ref: TableRef, is_starred: bool) -> DeltaGenerator:
             args=(ref.location, not is_starred),
             type="tertiary",
         )
-        frame.link("timeline", tree.inline(ref.title), table=ref.title, point=None, window=None)
+        frame.link("timeline", table_tree.inline(ref.title), table=ref.title, point=None, window=None)
     slot = right.empty()
-    slot.html(home.line(None, state.zone(), 0))
+    slot.html(home.line(None, url_state.zone(), 0))
     return slot
 
 
@@ -228,7 +230,7 @@ def _notes(found: Read) -> None:
     for number, (table, note) in enumerate(worst):
         with st.container(horizontal=True, vertical_alignment="top", gap="small"):
             if number < SHOWN:
-                frame.link("timeline", tree.inline(table), table=table, point=None, window=None)
+                frame.link("timeline", table_tree.inline(table), table=table, point=None, window=None)
             st.html(markup.note(note.level, note.text))
         if number == 2 * SHOWN:
             st.html(markup.note("info", words.more_lines(len(worst) - number - 1)))
@@ -241,10 +243,10 @@ def _ends(found: Read, zone: str) -> None:
         st.html(markup.note("info", words.ENDS_NONE))
     for left, point, tag, table in soon[:SHOWN]:
         with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-            frame.link("tags", tree.inline(table), table=table, point=None, branch=None)
+            frame.link("tags", table_tree.inline(table), table=table, point=None, branch=None)
             st.html(home.ends(left, point, tag, zone))
     if len(soon) > SHOWN:
         st.html(markup.note("info", words.more_lines(len(soon) - SHOWN)))
 
 
-draw(state.here())
+draw(url_state.here())

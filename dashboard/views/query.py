@@ -12,19 +12,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from core import desk
-from core.apply import hold
-from core.asof import AsOf, resolve
-from core.calls import is_call
+from core import user_state
 from core.errors import SnapscopeError
-from core.history import History
-from dashboard import access, jobs, loading, state
-from dashboard.present import commands, examples, kept, markup, results, tree, words
-from dashboard.widgets import calling, columns, frame, picker, plans, queries, rows, turning, waiting
-from dashboard.widgets.frame import Opened
+from core.execution.apply import hold
+from core.model.history import History
+from core.model.time_travel import AsOf, resolve
+from core.procedures.parse import is_call
+from dashboard import background_jobs, permissions, url_state, words
+from dashboard import data as loading
+from dashboard.components import frame, spark_job, version_picker
+from dashboard.components.changes import call_statement, plan
+from dashboard.components.frame import Opened
+from dashboard.components.query import bisect, column_list
+from dashboard.components.query import result as rows
+from dashboard.components.query import saved_queries as queries
+from dashboard.formatting import cells, commands, markup
+from dashboard.view_models import examples, table_tree
+from dashboard.view_models import saved_queries as kept
 
 if TYPE_CHECKING:
-    from core.spark.query import QueryAnswer
+    from core.spark.sql import warm_up
+from core.spark.query.query import QueryAnswer
 
 KIND = "query"
 CAPS = (100, 1_000, 10_000, 100_000)
@@ -54,23 +62,23 @@ class Asked:
 
 
 def draw() -> None:
-    opened = frame.open_table(state.here())
+    opened = frame.open_table(url_state.here())
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
-    if jobs.warms_up:
-        jobs.once("warm-up", _start_spark)
+    if background_jobs.warms_up:
+        background_jobs.once("warm-up", _start_spark)
     mode = _mode()
     if mode == "history":
         queries.draw()
     elif mode == "bisect":
-        turning.draw(opened, history)
+        bisect.draw(opened, history)
     else:
         _ask(opened, history)
 
 
 def _mode() -> str:
-    st.session_state["query.ask"] = state.get("ask") if state.get("ask") in words.ASK_MODES else "sql"
+    st.session_state["query.ask"] = url_state.get("ask") if url_state.get("ask") in words.ASK_MODES else "sql"
     st.segmented_control(
         words.ASK_MODE,
         list(words.ASK_MODES),
@@ -79,7 +87,7 @@ def _mode() -> str:
         format_func=words.ASK_MODES.__getitem__,
         label_visibility="collapsed",
         required=True,
-        on_change=lambda: state.put(ask=_chosen(st.session_state["query.ask"])),
+        on_change=lambda: url_state.put(ask=_chosen(st.session_state["query.ask"])),
     )
     return str(st.session_state["query.ask"])
 
@@ -92,38 +100,39 @@ def _ask(opened: Opened, history: History | None) -> None:
     with st.container(key="query_points"):
         left, right = st.columns(2)
         with left:
-            at = picker.pick(words.QUERY_POINT, opened.heads, name="point", default="latest")
+            at = version_picker.pick(words.QUERY_POINT, opened.heads, name="point", default="latest")
         with right:
-            before = picker.pick(words.QUERY_BEFORE, opened.heads, name="before", placeholder=words.QUERY_OPTIONAL)
+            before = version_picker.pick(
+                words.QUERY_BEFORE, opened.heads, name="before", placeholder=words.QUERY_OPTIONAL
+            )
     # what names no point is left to the query, which refuses it
-    at_point = at.point if at else state.get("point") or "latest"
-    before_point = before.point if before else state.get("before")
+    at_point = at.point if at else url_state.get("point") or "latest"
+    before_point = before.point if before else url_state.get("before")
     sql = _form(opened, history, at_point, before_point, at.found if at else None)
     if is_call(sql) and history is not None:
-        calling.draw(opened, history, sql)
+        call_statement.draw(opened, history, sql)
         return
     question = Question(sql, at_point, before_point, _engine())
     asked: Asked | None = st.session_state.get(_asked_key(opened))
-    if asked is not None and jobs.find(asked.id) is None:  # so long ago that it is forgotten
+    if asked is not None and background_jobs.find(asked.id) is None:  # so long ago that it is forgotten
         asked = None
     if asked is not None and asked.question != question:
-        waiting.stop(asked.id)
+        spark_job.stop(asked.id)
         st.html(markup.note("info", words.QUESTION_CHANGED))
     elif asked is not None and history is not None:
         read = history
-        waiting.follow(asked.id, "query", words.QUERY_CANCELLED, lambda found: _answer(opened, found, read, asked))
+        spark_job.follow(asked.id, "query", words.QUERY_CANCELLED, lambda found: _answer(opened, found, read, asked))
     elif asked is None:
         _teach(opened, at.found if at else None, has_before=before is not None)
     if sql.strip():
-        held_ms = HELD_MS if st.session_state.get(HOLD) and access.is_on(opened.listing) else None
-        plans.command(commands.query(opened.ref.location, sql, at_point, before_point, held_ms, engine=_engine()))
+        held_ms = HELD_MS if st.session_state.get(HOLD) and permissions.is_on(opened.listing) else None
+        plan.command(commands.query(opened.ref.location, sql, at_point, before_point, held_ms, engine=_engine()))
 
 
-def _start_spark(job: jobs.Job) -> None:
+def _start_spark(job: background_jobs.Job) -> None:
     """Start Spark behind the page, so that the first query need not wait for it."""
-    from core.spark import session
 
-    session.warm_up()  # what goes wrong is said by the first query
+    warm_up.warm_up()  # what goes wrong is said by the first query
 
 
 def _sql_key(opened: Opened) -> str:
@@ -142,32 +151,32 @@ def _engine() -> str:
 def _form(opened: Opened, history: History | None, at: str, before: str | None, found: AsOf | None) -> str:
     """The editor, what it may name and its limits; Ctrl+Enter in the editor runs it. Answers the SQL as last run or
     linked."""
-    key, name = _sql_key(opened), results.quoted(opened.ref.name)
-    linked = state.get("sql")
+    key, name = _sql_key(opened), cells.quoted(opened.ref.name)
+    linked = url_state.get("sql")
     if key not in st.session_state or (linked is not None and linked != st.session_state.get(f"{key}.linked")):
-        st.session_state[key] = linked or results.first_query(name)  # another address, other words
+        st.session_state[key] = linked or cells.first_query(name)  # another address, other words
     st.session_state[f"{key}.linked"] = linked
     asked: Asked | None = st.session_state.get(_asked_key(opened))
-    job = jobs.find(asked.id if asked else None)
+    job = background_jobs.find(asked.id if asked else None)
     with st.form("query.form", border=False):
         with st.container(key="query_split"):
             editor, beside = st.columns([2.4, 1], gap="medium")
         with editor, st.container(key=EDITOR):
             has_before = before is not None
-            second = tree.inline(results.quoted(f"{opened.ref.name}_before")) if has_before else None
-            said = words.sql_help(tree.inline(name), second)
+            second = table_tree.inline(cells.quoted(f"{opened.ref.name}_before")) if has_before else None
+            said = words.sql_help(table_tree.inline(name), second)
             st.text_area(words.SQL, st.session_state[key], key=key, height=236, help=said)
         with beside:
             schema = found.schema if found is not None else opened.heads.main.schema
             if schema is not None:
-                columns.draw(opened.heads, schema, opened.ref.name, EDITOR, has_before=has_before)
+                column_list.draw(opened.heads, schema, opened.ref.name, EDITOR, has_before=has_before)
         with st.container(horizontal=True, vertical_alignment="bottom", key="query_controls"):
             st.selectbox(words.ROW_CAP, CAPS, index=1, key=CAP, format_func=lambda rows: f"{rows:,}", width=140)
             st.selectbox(words.TIMEOUT, TIMEOUTS_S, index=1, key=TIMEOUT, width=140)
-            if access.has_connectors():
+            if permissions.has_connectors():
                 by, said = words.QUERY_ENGINES, words.QUERY_ENGINE_HELP
                 st.selectbox(words.QUERY_ENGINE, by, key=ENGINE, format_func=by.__getitem__, help=said, width=200)
-            st.checkbox(words.HOLD, key=HOLD, help=words.HOLD_HELP, disabled=not access.is_on(opened.listing))
+            st.checkbox(words.HOLD, key=HOLD, help=words.HOLD_HELP, disabled=not permissions.is_on(opened.listing))
             st.form_submit_button(
                 words.RUN,
                 type="primary",
@@ -182,17 +191,17 @@ def _form(opened: Opened, history: History | None, at: str, before: str | None, 
 
 def _submit(opened: Opened, history: History, at: str, before: str | None) -> None:
     sql = str(st.session_state[_sql_key(opened)]).strip()
-    state.put(sql=sql)
-    st.session_state[f"{_sql_key(opened)}.linked"] = state.get("sql")
+    url_state.put(sql=sql)
+    st.session_state[f"{_sql_key(opened)}.linked"] = url_state.get("sql")
     if not sql or is_call(sql):  # a CALL is planned by the page, and run by its own button
         return
     id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
     row_cap, timeout_s = st.session_state[CAP], st.session_state[TIMEOUT]
     engine = _engine()
-    is_held = st.session_state[HOLD] and access.is_on(opened.listing)
+    is_held = st.session_state[HOLD] and permissions.is_on(opened.listing)
     entry = {
         "at_ms": time.time_ns() // 1_000_000,
-        "warehouse": state.get("warehouse"),
+        "warehouse": url_state.get("warehouse"),
         "table": opened.ref.title,
         "location": opened.ref.location,
         "sql": sql,
@@ -202,7 +211,7 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
 
     question = Question(sql, at, before, engine)
 
-    def work(job: jobs.Job) -> object:
+    def work(job: background_jobs.Job) -> object:
         point = resolve(history.heads, at)
         if is_held:  # by a tag that is only there to keep what is read: the point stays what was asked for
             hold(table, point, HELD_MS, time.time_ns() // 1_000_000)
@@ -210,16 +219,16 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
         return replace(answer, point=point), _note(entry, answer)  # by the rule of what was asked for
 
     asked: Asked | None = st.session_state.get(_asked_key(opened))
-    waiting.stop(asked.id if asked else None)
-    job = jobs.submit(id, KIND, opened.ref.location, work)
+    spark_job.stop(asked.id if asked else None)
+    job = background_jobs.submit(id, KIND, opened.ref.location, work)
     st.session_state[_asked_key(opened)] = Asked(id, question, entry)
-    job.wait(waiting.QUICK_S)
+    job.wait(spark_job.QUICK_S)
 
 
 def _query(
-    job: jobs.Job, opened: Opened, history: History, question: Question, row_cap: int, timeout_s: int
+    job: background_jobs.Job, opened: Opened, history: History, question: Question, row_cap: int, timeout_s: int
 ) -> QueryAnswer:
-    from core.spark import query  # Spark is slow to load, and only this needs it
+    from core.spark.query import query  # Spark is slow to load, and only this needs it
 
     return query.query(
         loading.table(opened.ref.location),
@@ -230,7 +239,7 @@ def _query(
         row_cap=row_cap,
         timeout_s=timeout_s,
         query_id=job.id,
-        on_progress=waiting.progress(job),
+        on_progress=spark_job.progress(job),
         history=history,
         engine=question.engine,
     )
@@ -240,7 +249,7 @@ def _note(entry: kept.Entry, answer: QueryAnswer) -> SnapscopeError | None:
     """Write it into the history; what goes wrong there takes nothing from the answer."""
     told = {"rows": answer.table.num_rows, "ms": round(answer.seconds * 1000), "resolved": answer.point.point}
     try:
-        desk.change(kept.HISTORY, lambda before: kept.noted(before, {**entry, **told}), [])
+        user_state.change(kept.HISTORY, lambda before: kept.noted(before, {**entry, **told}), [])
     except SnapscopeError as error:
         return error
     return None
@@ -257,7 +266,7 @@ def _answer(opened: Opened, found: tuple[QueryAnswer, SnapscopeError | None], hi
 def _count(opened: Opened, history: History, id: str, question: Question) -> None:
     """All rows of an answer that was cut off, counted when asked for by the same gate within the same time."""
     of, counting = st.session_state.get(COUNT, (None, None))
-    job = jobs.find(counting) if of == id else None
+    job = background_jobs.find(counting) if of == id else None
     if job is None or job.cancelled.is_set():
         st.button(
             words.COUNT_ALL,
@@ -268,7 +277,7 @@ def _count(opened: Opened, history: History, id: str, question: Question) -> Non
             args=(opened, history, id, question),
         )
     if job is not None:
-        waiting.follow(job.id, COUNT, words.QUERY_CANCELLED, _counted)
+        spark_job.follow(job.id, COUNT, words.QUERY_CANCELLED, _counted)
 
 
 def _counted(found: QueryAnswer) -> None:
@@ -276,16 +285,16 @@ def _counted(found: QueryAnswer) -> None:
 
 
 def _begin_count(opened: Opened, history: History, id: str, question: Question) -> None:
-    counted = question._replace(sql=results.counting(question.sql))
+    counted = question._replace(sql=cells.counting(question.sql))
     timeout_s = st.session_state[TIMEOUT]
-    job = jobs.submit(
+    job = background_jobs.submit(
         str(uuid.uuid4()),
         KIND,
         opened.ref.location,
         lambda job: _query(job, opened, history, counted, 1, timeout_s),
     )
     st.session_state[COUNT] = id, job.id
-    job.wait(waiting.QUICK_S)
+    job.wait(spark_job.QUICK_S)
 
 
 def _teach(opened: Opened, found: AsOf | None, *, has_before: bool) -> None:
@@ -301,7 +310,7 @@ def _teach(opened: Opened, found: AsOf | None, *, has_before: bool) -> None:
                 words.EXAMPLES[name],
                 key=f"query.example.{name}",
                 help=f"```sql\n{sql}\n```",
-                on_click=state.put,
+                on_click=url_state.put,
                 kwargs={"sql": sql},
             )
 

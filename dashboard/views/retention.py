@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import refs
-from core.changes import Change, DeleteTags, Expire
 from core.errors import Invalid
-from core.model import MAIN
+from core.formats.iceberg import retention
+from core.model.actions import Change, DeleteTags, Expire
+from core.model.references import MAIN
 from core.units import parse_duration_ms
-from dashboard import loading, state
-from dashboard.present import markup, units, words
-from dashboard.widgets import errors, frame, inputs, lab, plans
-from dashboard.widgets.frame import Opened
+from dashboard import data as loading
+from dashboard import url_state, words
+from dashboard.components import errors, frame, inputs
+from dashboard.components.changes import plan as plans
+from dashboard.components.frame import Opened
+from dashboard.components.history import retention_curve
+from dashboard.formatting import markup, units
 
 EXPIRE, TAGS, CHANGELOGS = "expire", "tags", "changelogs"
 
 
 def draw() -> None:
-    opened = frame.open_table(state.here())
+    opened = frame.open_table(url_state.here())
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
@@ -39,7 +42,9 @@ def draw() -> None:
         if history is not None:
             st.html(markup.panel_title(words.LAB))
             branch = change.branch if change is not None else MAIN
-            lab.draw(opened, history, branch, loading.plan(history, change, opened.now_ms) if change else None)
+            retention_curve.draw(
+                opened, history, branch, loading.plan(history, change, opened.now_ms) if change else None
+            )
 
 
 def _expire(opened: Opened) -> Expire | None:
@@ -73,7 +78,7 @@ def _expire_refs(opened: Opened) -> Expire | None:
     names = [ref.name for ref in opened.heads.refs if ref.name != MAIN]
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
         keep_min = inputs.whole(words.KEEP_MIN, "keep_min", words.KEEP_LAST_HELP)
-        age_ms = refs.number(opened.heads.main.options, refs.MAX_SNAPSHOT_AGE, refs.FIVE_DAYS_MS)
+        age_ms = retention.number(opened.heads.main.options, retention.MAX_SNAPSHOT_AGE, retention.FIVE_DAYS_MS)
         older = inputs.text(words.OLDER_THAN, "older", words.CUTOFF_HELP, words.own_age(units.whole(age_ms)))
         dropped = inputs.several(words.REFS_TOO, "drop", names, words.REFS_HINT) if names else ()
     if keep_min is None and older is None and not dropped:

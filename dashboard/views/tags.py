@@ -5,21 +5,26 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.asof import parse_time_ms
-from core.changes import CreateTag, DeleteTags, RenameTag, ReplaceTag
-from core.later import later
-from core.model import MAIN, Line
+from core.analysis.tag_target import later
+from core.model.actions import CreateTag, DeleteTags, RenameTag, ReplaceTag
+from core.model.references import MAIN, Line
+from core.model.time_travel import parse_time_ms
 from core.units import asked_duration_ms
-from dashboard import loading, state
-from dashboard.present import markup, rows, tree, units, words
-from dashboard.widgets import branches, details, errors, frame, grids, how, inputs, picker, plans, schedule
-from dashboard.widgets.frame import Opened
+from dashboard import data as loading
+from dashboard import url_state, words
+from dashboard.components import errors, explain_figure, frame, grid, inputs, version_picker
+from dashboard.components.changes import automatic_tags, branches
+from dashboard.components.changes import plan as plans
+from dashboard.components.frame import Opened
+from dashboard.components.history import snapshot_details
+from dashboard.formatting import markup, units
+from dashboard.view_models import rows, table_tree
 
 GRID = "tags.grid"
 
 
 def draw() -> None:
-    opened = frame.open_table(state.here())
+    opened = frame.open_table(url_state.here())
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
@@ -37,7 +42,7 @@ def draw() -> None:
         with errors.boundary():
             _one(opened, line, chosen)
             plan = loading.plan(history, DeleteTags((chosen,), branch), opened.now_ms)
-            with st.expander(words.delete_tag(tree.inline(chosen)), icon=":material/auto_delete:"):
+            with st.expander(words.delete_tag(table_tree.inline(chosen)), icon=":material/auto_delete:"):
                 plans.draw(opened, plan, history)
                 plans.carry_out(opened, plan)
                 plans.command_of(opened, plan)
@@ -46,7 +51,7 @@ def draw() -> None:
     with errors.boundary():
         _create(opened, line)
     if history is not None and opened.heads.pointer is None:
-        schedule.draw(opened, history, line.branch)
+        automatic_tags.draw(opened, history, line.branch)
     branches.draw(opened, line)
 
 
@@ -54,22 +59,22 @@ def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
     """Draw the list; the name of the row that is chosen."""
     if len(frame_) > 1:
         st.html(markup.note("info", words.dearest(rows.dearest(frame_, "cost"), rows.dearest(frame_, "later"))))
-    how.caption(words.TAG_CHOOSE, words.HOW_TAG_COST, words.HOW_TAG_LATER, words.HOW_ROWS)
-    event = grids.choose(
+    explain_figure.caption(words.TAG_CHOOSE, words.HOW_TAG_COST, words.HOW_TAG_LATER, words.HOW_ROWS)
+    event = grid.choose(
         frame_,
         GRID,
         columns={
-            "name": grids.text(words.COLUMN["tag"]),
-            "snapshot": grids.text(
+            "name": grid.text(words.COLUMN["tag"]),
+            "snapshot": grid.text(
                 words.COLUMN["snapshot"], width="small" if opened.heads.pointer is None else "medium"
             ),
-            "standing": grids.text(words.COLUMN["standing"]),
-            "committed": grids.text(words.COLUMN["committed"]),
-            "rows": grids.number(words.COLUMN["rows"], words.ROWS_HELP),
-            "retained": grids.text(words.TAG_RETAINED, words.TAG_RETAINED_HELP, width="small"),
-            "expires": grids.text(words.COLUMN["expires"], words.TAG_EXPIRES_HELP[opened.heads.format]),
-            "cost": grids.number(words.TAG_COST, words.TAG_COST_HELP),
-            "later": grids.number(words.TAG_LATER, words.TAG_LATER_HELP),
+            "standing": grid.text(words.COLUMN["standing"]),
+            "committed": grid.text(words.COLUMN["committed"]),
+            "rows": grid.number(words.COLUMN["rows"], words.ROWS_HELP),
+            "retained": grid.text(words.TAG_RETAINED, words.TAG_RETAINED_HELP, width="small"),
+            "expires": grid.text(words.COLUMN["expires"], words.TAG_EXPIRES_HELP[opened.heads.format]),
+            "cost": grid.number(words.TAG_COST, words.TAG_COST_HELP),
+            "later": grid.number(words.TAG_LATER, words.TAG_LATER_HELP),
         },
         names=[opened.ref.location, line.branch, *frame_["name"]],
     )
@@ -79,17 +84,17 @@ def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
 def _one(opened: Opened, line: Line, name: str) -> None:
     st.html(markup.panel_title(f"tag:{name}"))
     before = "" if line.branch == MAIN else f"branch:{line.branch}/"
-    details.links(opened, details.resolve(opened, f"{before}tag:{name}"), here="tags")
+    snapshot_details.links(opened, snapshot_details.resolve(opened, f"{before}tag:{name}"), here="tags")
 
 
 def _replace(opened: Opened, line: Line, name: str) -> None:
     """Another snapshot for a tag that is there; what only its old view kept is freed, so it is a plan to confirm."""
     retained = next(tag.retained for tag in line.tags if tag.name == name)
     own = "" if retained is None else units.whole(round(retained.total_seconds() * 1_000))
-    with st.expander(words.replace_tag(tree.inline(name)), icon=":material/swap_horiz:"):
+    with st.expander(words.replace_tag(table_tree.inline(name)), icon=":material/swap_horiz:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = words.TAG_REPLACE_POINT
-            picked = picker.pick(label, opened.heads, key=f"tags.replace.{name}", line=line, width=inputs.WIDE)
+            picked = version_picker.pick(label, opened.heads, key=f"tags.replace.{name}", line=line, width=inputs.WIDE)
             kept = st.text_input(
                 words.TAG_RETAINED,
                 own,
@@ -108,7 +113,7 @@ def _replace(opened: Opened, line: Line, name: str) -> None:
 
 
 def _rename(opened: Opened, line: Line, name: str) -> None:
-    with st.expander(words.rename_tag(tree.inline(name)), icon=":material/edit:"):
+    with st.expander(words.rename_tag(table_tree.inline(name)), icon=":material/edit:"):
         to = (st.text_input(words.TAG_RENAME_TO, key=plans.cleared(f"tags.rename.{name}")) or "").strip()
         if to:
             plan = loading.plan(frame.read_history(opened.heads), RenameTag(name, to, line.branch), opened.now_ms)
@@ -125,7 +130,7 @@ def _create(opened: Opened, line: Line) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="tag_form"):
         asked = plans.cleared("tags.name")
         name = st.text_input(words.TAG_NAME, key=asked, placeholder=words.TAG_NAME_HINT, width=220) or ""
-        picked = picker.pick(
+        picked = version_picker.pick(
             words.TAG_POINT, opened.heads, name="point", line=line, default="latest", width=inputs.WIDE
         )
         kept = st.text_input(

@@ -5,12 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import SnapscopeError
-from core.history import History
-from dashboard import loading, state
-from dashboard.present import charts, markup, rows, trends, words
-from dashboard.present.axis import MAX_POINTS, Axis, axis
-from dashboard.widgets import details, errors, frame, grids, how, lanes, picker, reports
-from dashboard.widgets.frame import Opened
+from core.model.history import History
+from dashboard import data as loading
+from dashboard import url_state, words
+from dashboard.charts import timeline as charts
+from dashboard.charts import trends
+from dashboard.charts.time_axis import MAX_POINTS, Axis, axis
+from dashboard.components import errors, explain_figure, frame, grid, reports, version_picker
+from dashboard.components.frame import Opened
+from dashboard.components.history import snapshot_details
+from dashboard.components.history import timeline as lanes
+from dashboard.formatting import markup
+from dashboard.view_models import rows
 
 CHART = "timeline.chart"
 _CLICKED = "timeline.clicked"
@@ -18,7 +24,7 @@ _ANCHOR = "timeline.anchor"
 
 
 def draw() -> None:
-    opened = frame.open_table(state.here())
+    opened = frame.open_table(url_state.here())
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
@@ -29,7 +35,7 @@ def draw() -> None:
 def _body(opened: Opened, history: History | None) -> None:
     with errors.boundary():
         whole = axis(opened.heads)
-        window = lanes.window_of(state.get("window"))
+        window = lanes.window_of(url_state.get("window"))
         shown = whole.within(window)
         teach = words.DENSE if len(shown.dots) > MAX_POINTS else words.CLICK_A_POINT
         lanes.shown_line(window, shown, opened.zone, teach)
@@ -46,8 +52,8 @@ def _body(opened: Opened, history: History | None) -> None:
 def _chosen_ms(opened: Opened) -> int | None:
     """When the point of the address was committed."""
     try:
-        point = state.get("point")
-        return None if point is None else details.resolve(opened, point).snapshot.time_ms
+        point = url_state.get("point")
+        return None if point is None else snapshot_details.resolve(opened, point).snapshot.time_ms
     except SnapscopeError:
         return None  # the panel beside the chart says why
 
@@ -70,7 +76,7 @@ def _points(opened: Opened, history: History | None, shown: Axis) -> None:
     with opens:
         st.caption(words.POINTS_TEACH)
         table = trends.points(shown, history, opened.zone)
-        grids.pick(
+        grid.pick(
             table, "timeline.points", words.POINT_COLUMNS, _clicked, name=f"{opened.ref.title}-points", first="point"
         )
 
@@ -85,7 +91,7 @@ def _due(opened: Opened) -> frozenset[str]:
 def _ring(opened: Opened) -> dict[str, str]:
     """A ring round the point of the address. A click's own highlight is the browser's: the figure stays as it is, so
     zoom survives a click."""
-    point = state.get("point")
+    point = url_state.get("point")
     if point != st.session_state.get(_CLICKED):
         st.session_state[_ANCHOR] = point
         st.session_state[_CLICKED] = point
@@ -93,28 +99,28 @@ def _ring(opened: Opened) -> dict[str, str]:
     if not anchor:
         return {}
     try:
-        return {details.resolve(opened, anchor).point: ""}
+        return {snapshot_details.resolve(opened, anchor).point: ""}
     except SnapscopeError:
         return {}  # the panel beside the chart says why
 
 
 def _clicked(carried: str) -> None:
     if lanes.window_of(carried):
-        state.put(window=carried)
+        url_state.put(window=carried)
     else:
         st.session_state[_CLICKED] = carried
-        state.put(point=carried)
+        url_state.put(point=carried)
 
 
 def _detail(opened: Opened, history: History | None) -> None:
     newest = "latest" if opened.heads.main.snapshots else None
-    picked = picker.pick(words.COLUMN["point"], opened.heads, name="point", default=newest, hidden=True)
+    picked = version_picker.pick(words.COLUMN["point"], opened.heads, name="point", default=newest, hidden=True)
     if picked is None:
         return
     found = picked.found
-    how.beside(markup.panel_title(words.point_title(found)), words.HOW_TREND, words.HOW_DUE)
-    details.neighbours(opened, found)
-    details.draw(opened, history, found)
+    explain_figure.beside(markup.panel_title(words.point_title(found)), words.HOW_TREND, words.HOW_DUE)
+    snapshot_details.neighbours(opened, found)
+    snapshot_details.draw(opened, history, found)
     if history is not None:
         reports.of_table(opened, history, found)
 

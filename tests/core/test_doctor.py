@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from core import doctor
+from core.catalog import Warehouse
 from core.cli import main
 from core.doctor import OK, PROBLEM, WARNING, Finding
-from core.journal import Journal
-from core.warehouse import Warehouse
-from tests.builders import TableBuilder
+from core.execution.journal import Journal
+from tests.support.builders import TableBuilder
 
 
 def by_name(found: tuple[Finding, ...]) -> dict[str, Finding]:

@@ -14,10 +14,12 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from core.warehouse import list_tables
-from dashboard import access, jobs, loading, state
-from tests.builders import STATES, State
-from tests.places import ROOT
+from core.catalog import list_tables
+from dashboard import background_jobs, permissions
+from dashboard import data as loading
+from dashboard import url_state as state
+from tests.support.builders import STATES, State
+from tests.support.places import ROOT
 
 APP = ROOT / "dashboard" / "app.py"
 PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "tags", "query")
@@ -36,9 +38,9 @@ def scanned_once() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is remembered from another test, and no page starts Spark."""
-    monkeypatch.setattr(access, "is_guarded", True)  # no server: nobody else can ask
-    monkeypatch.setattr(jobs, "warms_up", False)
-    monkeypatch.setattr(jobs, "_jobs", {})
+    monkeypatch.setattr(permissions, "is_guarded", True)  # no server: nobody else can ask
+    monkeypatch.setattr(background_jobs, "warms_up", False)
+    monkeypatch.setattr(background_jobs, "_jobs", {})
     monkeypatch.delenv("SNAPSCOPE_WAREHOUSE", raising=False)
     st.cache_resource.clear()
     loading.forget_listings()
@@ -46,10 +48,12 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     st.cache_resource.clear()
 
 
-def newest_job(kind: str) -> jobs.Job | None:
+def newest_job(kind: str) -> background_jobs.Job | None:
     """The newest job of a kind that this test started."""
     return max(
-        (each for each in jobs._jobs.values() if each.kind == kind), key=lambda each: each.started_s, default=None
+        (each for each in background_jobs._jobs.values() if each.kind == kind),
+        key=lambda each: each.started_s,
+        default=None,
     )
 
 
@@ -120,7 +124,7 @@ def open_page() -> Open:
     def opened(page: str, warehouse: Path | str | None, *, writes: bool = False, **address: str) -> Page:
         test = AppTest.from_file(str(APP), default_timeout=300)
         if writes:
-            test.session_state[access.key(list_tables(str(warehouse)))] = True
+            test.session_state[permissions.key(list_tables(str(warehouse)))] = True
         if warehouse is not None:
             test.query_params["warehouse"] = str(warehouse)
             test.session_state[state.CONFIRMED] = (str(warehouse),)

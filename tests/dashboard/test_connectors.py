@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dashboard.present import words
-from tests.builders import TableBuilder
+from dashboard import words
 from tests.dashboard.conftest import Open
+from tests.support.builders import TableBuilder
 
 
 @pytest.mark.slow

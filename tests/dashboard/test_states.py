@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.present import words
-from tests.builders import STATES
+from dashboard import words
+from tests.support.builders import STATES
 
 PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "tags", "query")
 

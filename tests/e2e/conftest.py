@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pyspark.sql import SparkSession
 
 from core import serve
-from dashboard.present import words
+from dashboard import words
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -45,7 +45,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo warehouse, made once."""
-    from core import demo as making
+    from core.demo import build as making
 
     directory = tmp_path_factory.mktemp("demo") / "demo"
     making.build(str(directory), progress=None, now_ms=NOW)

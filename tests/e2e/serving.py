@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from core import settle
+from core.execution import grace_period
 from dashboard import server
 
 HOLD = Path(sys.argv[1])
@@ -20,8 +20,8 @@ def wait(settle_s: float, cancelled: Callable[[], bool], waits: Callable[[float]
     if waits is not None:
         waits(settle_s)
     while HOLD.exists() and not cancelled():
-        time.sleep(settle.HEED_S)
+        time.sleep(grace_period.HEED_S)
 
 
-settle.wait = wait
+grace_period.wait = wait
 server.main(sys.argv[2:])

@@ -25,11 +25,11 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from dashboard.present import words
-from tests.builders import TableBuilder
+from dashboard import words
 from tests.e2e.conftest import Reader
-from tests.places import ROOT
-from tests.ports import free_port
+from tests.support.builders import TableBuilder
+from tests.support.places import ROOT
+from tests.support.ports import free_port
 
 SNAPSHOTS = 26
 HEALTH, STREAM = "/_stcore/health", "/_stcore/stream"

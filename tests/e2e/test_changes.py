@@ -9,10 +9,10 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from core.changes import Expire
-from core.danger import danger
+from core.model.actions import Expire
+from core.planning.confirmation import danger
 from core.table import open_table
-from dashboard.present import words
+from dashboard import words
 from tests.e2e.conftest import Reader
 
 ADDRESS = "retention?table=sales.orders&keep_max=12"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from dashboard.present import words
-from dashboard.present.words import zh
-from tests.builders import DAY_MS, TableBuilder
+from dashboard import words
+from dashboard.words import zh
 from tests.e2e.conftest import Reader
+from tests.support.builders import DAY_MS, TableBuilder
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from dashboard.present import words
-from tests.builders import STATES
+from dashboard import words
 from tests.e2e.conftest import Reader
+from tests.support.builders import STATES
 
 TABLE = "sales.orders"
 NAVIGATION = {name: title for name, (title, _) in words.PAGES.items()}

@@ -9,10 +9,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from dashboard.present import words
-from tests.builders import STATES, TableBuilder
+from dashboard import words
 from tests.e2e.conftest import Reader
-from tests.places import TABLES
+from tests.support.builders import STATES, TableBuilder
+from tests.support.places import TABLES
 
 WIDTHS = (1440, 900)
 VIEWS = {

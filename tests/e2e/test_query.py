@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from playwright.sync_api import expect
 
-from dashboard.present import words
+from dashboard import words
 from tests.e2e.conftest import Reader
 
 TABLE = "sales.orders"

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from core.changes import Expire
-from core.danger import danger
+from core.catalog import DEMO_MARKER
+from core.model.actions import Expire
+from core.planning.confirmation import danger
 from core.table import open_table
-from core.warehouse import DEMO_MARKER
-from dashboard.present import words
-from dashboard.present.words import zh
+from dashboard import words
+from dashboard.words import zh
 from tests.e2e.conftest import Reader
-from tests.places import TABLES
+from tests.support.places import TABLES
 
 NAME, ZONE = "schema_evolved", "Asia/Shanghai"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pyspark
 
 from tests.engines.java import JAVA_FLAGS, find_java
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 START_S = 120.0
 _OPENED = "java.lang java.lang.invoke java.io java.net java.nio java.util java.util.concurrent sun.nio.ch".split()

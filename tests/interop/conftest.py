@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.engines import iceberg_java, paimon_java, pypaimon_env
-from tests.interop import iceberg_history
+from tests.support.interop import iceberg_history
 
 
 def _java(version: str) -> Iterator[paimon_java.PaimonJudge]:

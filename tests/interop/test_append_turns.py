@@ -11,11 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.errors import Invalid, SnapscopeError, Unsupported
-from core.formats.paimon import references
-from core.formats.paimon.alter import Add, Drop, Rename, SetOption, Widen
-from core.store import Store
+from core.formats.paimon.write import publish
+from core.formats.paimon.write.alter import Add, Drop, Rename, SetOption, Widen
+from core.storage.store import Store
 from tests.engines.paimon_java import EngineError, PaimonJudge
-from tests.interop.append_turns import Turns
+from tests.support.interop.append_turns import Turns
 
 SEQUENCES, STEPS = 10, 6
 
@@ -75,12 +75,12 @@ def test_schema_changes_make_the_engines_schemas_and_are_refused_where_it_refuse
         return {**json.loads(store.read(f"schema/schema-{number}")), "timeMillis": 0}
 
     for number, (change, words) in enumerate(CHANGES, 1):
-        assert references.alter(ours, [change], time_ms=1).id == number
+        assert publish.alter(ours, [change], time_ms=1).id == number
         java_judge.alter(theirs.root, words)
         assert document(ours, number) == document(theirs, number), change
     for change, words in REFUSED:
         with pytest.raises(SnapscopeError):
-            references.alter(ours, [change], time_ms=1)
+            publish.alter(ours, [change], time_ms=1)
         with pytest.raises(EngineError):
             java_judge.alter(theirs.root, words)
     assert java_judge.rows(ours.root) == java_judge.rows(theirs.root)
@@ -100,7 +100,7 @@ def test_tables_with_a_key_change_as_the_engine_changes_them(java_judge: PaimonJ
         (Add("w", "INT"), ("add", "w", "INT")),
     ]
     for change, words in changes:
-        number = references.alter(ours, [change], time_ms=1).id
+        number = publish.alter(ours, [change], time_ms=1).id
         java_judge.alter(theirs.root, words)
         documents = [json.loads(store.read(f"schema/schema-{number}")) | {"timeMillis": 0} for store in (ours, theirs)]
         assert documents[0] == documents[1], change
@@ -109,10 +109,10 @@ def test_tables_with_a_key_change_as_the_engine_changes_them(java_judge: PaimonJ
         assert java_judge.rows(store.root) == [[1, 2**40, 2, 7], [2, 3, 1, None]]
     for change, words in ((Drop("k"), ("drop", "k")), (Widen("k", "BIGINT"), ("type", "k", "BIGINT"))):
         with pytest.raises(Invalid, match="'k' is a key"):
-            references.alter(ours, [change], time_ms=1)
+            publish.alter(ours, [change], time_ms=1)
         with pytest.raises(EngineError):
             java_judge.alter(theirs.root, words)
     with pytest.raises(Unsupported, match=r"'sequence\.field' = 's' names it"):
-        references.alter(ours, [Drop("s")], time_ms=1)
+        publish.alter(ours, [Drop("s")], time_ms=1)
     with pytest.raises(EngineError):
         java_judge.alter(theirs.root, ("drop", "s"))

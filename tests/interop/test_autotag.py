@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from core import later
+from core.analysis import tag_target
 from core.cli import main
 from core.errors import Invalid, NotFound
-from core.formats.paimon import autotag, heads
-from core.store import Store
+from core.formats.paimon import references
+from core.formats.paimon.plan import automatic_tags
+from core.storage.store import Store
 from tests.engines.paimon_java import EngineError, PaimonJudge, set_commit_time
 
 pytestmark = [pytest.mark.engines, pytest.mark.slow]
@@ -88,16 +89,16 @@ def _staged(history: Path, table: Path, stage: int) -> None:
 
 def _judged(judge: PaimonJudge, table: Path, options: dict[str, str]) -> None:
     """One run of ours, as a prediction, and one of the engine's."""
-    rules = autotag.rules(options)
+    rules = automatic_tags.rules(options)
     assert rules is not None
     before = _tags(table)
-    due = autotag.due(rules, heads.read(Store(str(table))).main)
+    due = automatic_tags.due(rules, references.read(Store(str(table))).main)
     kept = None if rules.retained_ms is None else rules.retained_ms / 1000
     expected = {name: told for name, told in before.items() if name not in due.drops}
     expected |= {name: (snapshot, kept) for name, snapshot in (*due.creates, *due.replaces)}
     judge.auto_tag(table, options=options, batch=rules.mode == "batch")
     assert _tags(table) == expected, (options, due)
-    again = autotag.due(rules, heads.read(Store(str(table))).main)
+    again = automatic_tags.due(rules, references.read(Store(str(table))).main)
     assert not again.creates, options
     assert not again.replaces, options
     assert not again.drops, options
@@ -183,11 +184,11 @@ def test_rules_that_the_engine_refuses_are_refused(java_judge: PaimonJudge, hist
         with pytest.raises(EngineError):
             java_judge.auto_tag(table, options=options)
         with pytest.raises(Invalid):
-            autotag.rules(options)
+            automatic_tags.rules(options)
 
 
 def test_what_a_time_or_a_watermark_names_is_what_the_engine_finds(java_judge: PaimonJudge, history: Path) -> None:
-    read = heads.read(Store(str(history)))
+    read = references.read(Store(str(history)))
     times = [each.time_ms for each in read.main.snapshots]
     marks = [each.watermark for each in read.main.snapshots if each.watermark is not None]
     asked = [{"time_ms": time_ms + by} for time_ms in times for by in (0, 1)]
@@ -197,9 +198,9 @@ def test_what_a_time_or_a_watermark_names_is_what_the_engine_finds(java_judge: P
         theirs = java_judge.as_of(history, rule="later", **each)
         if theirs is None:
             with pytest.raises(NotFound):
-                later.later(read, **each)
+                tag_target.later(read, **each)
             continue
-        found = later.later(read, **each)
+        found = tag_target.later(read, **each)
         assert found.engine == theirs, each
         differing += found.snapshot.id != theirs
     assert differing < len(asked) // 4  # only where clocks went back

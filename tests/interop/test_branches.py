@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from core.apply import apply
-from core.changes import (
+from core.errors import Conflict, SnapscopeError
+from core.execution.apply import apply
+from core.execution.journal import Journal
+from core.execution.recovery import undo
+from core.model.actions import (
     Change,
     ClearConsumers,
     CreateBranch,
@@ -21,12 +24,9 @@ from core.changes import (
     ResetConsumer,
     Rollback,
 )
-from core.errors import Conflict, SnapscopeError
-from core.journal import Journal
-from core.recover import undo
 from core.table import open_table
-from tests.apply import ground
 from tests.engines.paimon_java import PaimonJudge
+from tests.support.execution import ground
 
 pytestmark = [pytest.mark.slow, pytest.mark.engines]
 COLUMNS = [("k", "BIGINT NOT NULL"), ("v", "STRING")]
@@ -127,7 +127,7 @@ def test_what_is_left_is_what_paimon_leaves(java_judge: PaimonJudge, table: Path
 def test_taken_back_it_is_as_it_was_and_paimon_goes_on(
     java_judge: PaimonJudge, table: Path, twins: Callable[[], Twins], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core import sweep
+    from core.execution import delete_files
 
     def ends(*_: object) -> None:
         raise KeyboardInterrupt
@@ -136,7 +136,7 @@ def test_taken_back_it_is_as_it_was_and_paimon_goes_on(
         _, ours = twins()
         before = ground.references(ours)
         with monkeypatch.context() as dying:
-            dying.setattr(sweep, "_sweep", ends)
+            dying.setattr(delete_files, "_sweep", ends)
             with pytest.raises(KeyboardInterrupt):
                 changed(ours, change)
         run = Journal().open_run(str(ours))

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from core.changes import Expire
-from core.formats.paimon.native import would_delete
+from core.formats.paimon.plan.engine_deletion import would_delete
+from core.model.actions import Expire
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge
-from tests.interop.engine_deleted import act, copied
+from tests.support.interop.engine_deleted import act, copied
 
 pytestmark = pytest.mark.engines
 

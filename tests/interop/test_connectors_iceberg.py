@@ -12,15 +12,15 @@ from pyspark.sql import SparkSession
 
 from core.cli import main
 from core.errors import Invalid, NotFound, SnapscopeError, Unsupported
-from core.spark import connector
-from core.spark.query import ENGINE, query
+from core.spark.query import connector
+from core.spark.query.query import ENGINE, query
 from core.table import Table, open_table
 from tests.engines.connectors import iceberg_runtime
 from tests.engines.iceberg_java import IcebergJudge
 from tests.engines.java import Missing
-from tests.iceberg_tables import PYICEBERG, moved
 from tests.interop.test_iceberg_reads import LAYOUTS, Past
-from tests.spark.iceberg_written import Written
+from tests.support.iceberg_tables import PYICEBERG, moved
+from tests.support.spark.iceberg_written import Written
 
 RUNTIME = "Iceberg Spark runtime 1.11.0"
 IDS = [(1, "id", "long"), (2, "v", "string")]

@@ -2,7 +2,7 @@
 
 No release of it is fetched here, so this runs only where `SNAPSCOPE_TEST_PAIMON_CONNECTOR` names its jars, parted by
 commas, and best in a process of its own. What does not depend on whose code reads is tested with a stand-in in
-tests/spark/test_connectors.py.
+tests/core/spark/query/test_connector.py.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.errors import Unsupported
-from core.spark import connector
-from core.spark.query import query
+from core.spark.query import connector
+from core.spark.query.query import query
 from core.table import Table, open_table
 from tests.engines.connectors import PAIMON
 from tests.engines.paimon_java import PaimonJudge
-from tests.places import TABLES
+from tests.support.places import TABLES
 
 TABLES_OF_ENGINES = sorted(path.name for path in (TABLES / "paimon" / "default.db").iterdir() if path.is_dir())
 

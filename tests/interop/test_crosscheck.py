@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.formats.paimon import crosscheck
+from core.formats.paimon import consistency
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge
 
@@ -82,6 +82,6 @@ def test_what_the_engine_writes_is_not_doubted(
     shape(java_judge, place)
     table = open_table(str(place))
     history = table.history()
-    found = crosscheck.examine(table.store, history, table.manifests, history.objects["path"].to_pylist())
+    found = consistency.examine(table.store, history, table.manifests, history.objects["path"].to_pylist())
     assert len(history.holders) >= 4
     assert (history.incomplete, found.problems, found.unsure) == ({}, {}, {})

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.engines.paimon_java import PaimonJudge
-from tests.interop import differential, engine_deleted
-from tests.interop.random_history import absent, make
+from tests.support.interop import differential, engine_deleted
+from tests.support.interop.random_history import absent, make
 
 SEEDS = (*range(25), 72)  # in 72 the engine itself loses the rows of a point
 SEEDS_OF_OLD = range(4)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.apply import apply
-from core.changes import Expire
+from core.execution.apply import apply
+from core.model.actions import Expire
 from core.table import open_table
-from tests.apply import ground
 from tests.engines.paimon_java import PaimonJudge
+from tests.support.execution import ground
 
 VALUES = ["10:00", "a%2Fb", "a b", "ü", "#", "?", "+", "..", "x" * 120, None, "a/b", "a=b", "~"]
 ROOTS = ["plain", "an odd one", "per%20cent", "hash#1", "ask?q=1"]

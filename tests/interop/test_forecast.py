@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.forecast import forecast
+from core.analysis.next_commit import forecast
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from core.refs import ends
+from core.formats.iceberg.retention import ends
 from core.table import open_table
 from tests.engines.iceberg_java import IcebergJudge
-from tests.interop.iceberg_differential import Beside, compare
-from tests.interop.iceberg_history import DAY_MS, EPOCH_MS, History, absent
+from tests.support.interop.iceberg_differential import Beside, compare
+from tests.support.interop.iceberg_history import DAY_MS, EPOCH_MS, History, absent
 
 SEEDS = (*range(25), 142)  # the last: main stands on a pick of its own ancestor
 

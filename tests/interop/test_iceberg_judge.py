@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.engines.iceberg_java import EngineError, IcebergJudge
-from tests.interop.iceberg_history import DAY_MS, History, make, requests, times
-from tests.places import TABLES
+from tests.support.interop.iceberg_history import DAY_MS, History, make, requests, times
+from tests.support.places import TABLES
 
 SEEDS = (0, 2, 4, 5, 7, 9)
 SHARED = TABLES / "iceberg" / "java_random"

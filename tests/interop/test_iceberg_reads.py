@@ -20,15 +20,18 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from core.asof import resolve
 from core.formats.paimon.types import Type, parse
-from core.spark import iceberg, iceberg_files, iceberg_prune, iceberg_read
-from core.spark.filters import Check, kind
-from core.spark.prune import comparable
-from core.spark.query import query
+from core.model.time_travel import resolve
+from core.spark.query.query import query
+from core.spark.read.iceberg import files as iceberg_files
+from core.spark.read.iceberg import frames as iceberg_read
+from core.spark.read.iceberg import prune as iceberg_prune
+from core.spark.read.iceberg import scan
+from core.spark.read.paimon.prune import comparable
+from core.spark.sql.filters import Check, kind
 from core.table import open_table
 from tests.engines.iceberg_java import EngineError, IcebergJudge, ordered
-from tests.interop import iceberg_history
+from tests.support.interop import iceberg_history
 
 
 def same_rows(spark: SparkSession, judge: IcebergJudge, address: str, every: int = 3) -> Counter[str]:
@@ -45,13 +48,13 @@ def same_rows(spark: SparkSession, judge: IcebergJudge, address: str, every: int
                 for row in judge.rows(address, snapshot=at.snapshot.id)
             ]
         )
-        opened = iceberg.opened(table, history, at, by_jvm=False)
+        opened = scan.opened(table, history, at, by_jvm=False)
         units = opened.work
         rows = _in_python(opened)
         assert _plain(rows) == wanted, (holder.point, "in Python")
         met.update(left_out=_check_pruning(opened, rows))
         if number % every == 0:
-            of = iceberg.opened(table, history, at)
+            of = scan.opened(table, history, at)
             found = iceberg_read.rows(spark.newSession(), of).frame.toArrow().to_pylist()
             assert _plain(found) == wanted, (holder.point, "by Spark")
             met.update(native=len(of.native))
@@ -65,7 +68,7 @@ def same_rows(spark: SparkSession, judge: IcebergJudge, address: str, every: int
     return met
 
 
-def _in_python(opened: iceberg.Opened) -> list[dict[str, Any]]:
+def _in_python(opened: scan.Opened) -> list[dict[str, Any]]:
     return [
         row
         for unit in opened.work
@@ -74,7 +77,7 @@ def _in_python(opened: iceberg.Opened) -> list[dict[str, Any]]:
     ]
 
 
-def _check_pruning(opened: iceberg.Opened, rows: Sequence[dict[str, Any]]) -> int:
+def _check_pruning(opened: scan.Opened, rows: Sequence[dict[str, Any]]) -> int:
     """Whatever is asked of some columns, the files that are left have all rows that pass; how many were left out."""
     passes: dict[str, Callable[[Any, Any], bool]] = {
         "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from core.spark.query import query
+from core.spark.query.query import query
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.interop.test_our_writes import shown

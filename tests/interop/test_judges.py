@@ -20,9 +20,9 @@ from tests.engines import paimon_java
 from tests.engines.lines import JudgeDied
 from tests.engines.paimon_java import EngineError, PaimonJudge, set_commit_time
 from tests.engines.pypaimon_env import PypaimonJudge
-from tests.interop import random_history
-from tests.interop.engine_deleted import act, copied, dangling, engine_deleted, files_of, points, stranded
-from tests.places import TABLES
+from tests.support.interop import random_history
+from tests.support.interop.engine_deleted import act, copied, dangling, engine_deleted, files_of, points, stranded
+from tests.support.places import TABLES
 
 PAIMON = TABLES / "paimon"
 NAMES = sorted(path.name for path in (PAIMON / "default.db").iterdir())
@@ -407,7 +407,10 @@ def test_the_same_seed_makes_the_same_decisions(tmp_path: Path, java_judge: Paim
 def test_the_generator_says_what_did_not_occur(tmp_path: Path) -> None:
     words = ["--seeds", "1", "--steps", "1", "--directory", str(tmp_path)]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.interop.random_history", *words], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "tests.support.interop.random_history", *words],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if "did not occur" not in done.stderr:
         pytest.fail(f"status {done.returncode}: {done.stderr}")

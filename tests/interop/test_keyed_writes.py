@@ -13,13 +13,15 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Conflict, Invalid, Unsupported
-from core.formats.paimon import commit, references
-from core.formats.paimon.alter import Rename
-from core.spark import compact_keyed, write, write_keyed
-from core.store import Store
+from core.formats.paimon.write import commit, publish
+from core.formats.paimon.write.alter import Rename
+from core.spark.write import append as write
+from core.spark.write import compact
+from core.spark.write import upsert as write_keyed
+from core.storage.store import Store
 from tests.engines.paimon_java import PaimonJudge, ordered
-from tests.interop.keyed_tables import check_every_point
-from tests.interop.keyed_writes import T0, frame, sequence, stored
+from tests.support.interop.keyed_tables import check_every_point
+from tests.support.interop.keyed_writes import T0, frame, sequence, stored
 
 pytestmark = pytest.mark.slow
 PATIENT = {"commit.max-retries": "100000", "commit.max-retry-wait": "50 ms"}
@@ -77,7 +79,7 @@ def test_every_type_of_keys_and_values(spark: SparkSession, java_judge: PaimonJu
         assert stored(java_judge, ours) == stored(java_judge, twin)
         assert java_judge.rows(ours) == java_judge.rows(twin)
     java_judge.compact(twin, options={"write-only": "false"})
-    compact_keyed.compact(ours, write.stamp(T0), spark=spark)
+    compact.compact(ours, write.stamp(T0), spark=spark)
     assert stored(java_judge, ours) == stored(java_judge, twin)
     assert java_judge.rows(ours) == java_judge.rows(twin)
 
@@ -111,11 +113,11 @@ def test_overwrites_deletes_by_key_and_files_of_a_size(
     assert len(files) > 4
     assert {(file["level"], file["partition"]) for file in files} == {(0, "p=a"), (0, "p=b")}
     assert java_judge.rows(store.root) == ordered(many)
-    assert compact_keyed.compact(store, write.stamp(T0), spark=spark) is not None  # nothing meets, so all files move
+    assert compact.compact(store, write.stamp(T0), spark=spark) is not None  # nothing meets, so all files move
     moved = java_judge.files(store.root, detail=True)
     assert {file["path"] for file in moved} == {file["path"] for file in files}
     assert {file["level"] for file in moved} == {5}
-    assert compact_keyed.compact(store, write.stamp(T0), spark=spark) is None
+    assert compact.compact(store, write.stamp(T0), spark=spark) is None
     keys = spark.createDataFrame([(0, "a"), (3, "b")], "id int, p string")
     deleted = write_keyed.delete(store, keys, write.stamp(T0))
     assert (deleted.fields["operation"], deleted.kind) == ("DELETE", "APPEND")
@@ -128,7 +130,7 @@ def test_overwrites_deletes_by_key_and_files_of_a_size(
     before = names(java_judge, store.root)
     twin = str(shutil.copytree(store.root, tmp_path / "default.db" / "twin"))
     java_judge.compact(twin, options={"write-only": "false"})
-    compact_keyed.compact(store, write.stamp(T0), spark=spark)
+    compact.compact(store, write.stamp(T0), spark=spark)
     assert java_judge.rows(store.root) == ordered(left)
     kept = before & names(java_judge, store.root)
     assert kept == before & names(java_judge, twin), "what moves, and what is merged, is the engine's choice"
@@ -164,7 +166,7 @@ def test_others_that_write_meanwhile(
     numbers = sorted((file["min_sequence"], file["max_sequence"]) for file in java_judge.files(store.root))
     assert numbers == [(0, 1), (2, 9), (10, 11)]
     between.append(lambda: java_judge.compact(store.root, options={"write-only": "false"}))
-    assert compact_keyed.compact(store, write.stamp(T0), spark=spark) is None, "they did it first"
+    assert compact.compact(store, write.stamp(T0), spark=spark) is None, "they did it first"
     assert java_judge.rows(store.root) == ordered(rows)
     write_keyed.upsert(store, small(spark, [[20, "alone", "b"]]), write.stamp(T0))
     (alone,) = (file["path"] for file in java_judge.files(store.root) if file["partition"] == "p=b")
@@ -172,7 +174,7 @@ def test_others_that_write_meanwhile(
     with monkeypatch.context() as patch:
         patch.setattr(commit, "publish", lambda *_: False)  # others are always first
         with pytest.raises(Conflict):
-            compact_keyed.compact(store, write.stamp(T0), spark=spark)
+            compact.compact(store, write.stamp(T0), spark=spark)
         with pytest.raises(Conflict):
             write_keyed.upsert(store, small(spark, [[21, "never", "b"]]), write.stamp(T0))
     assert store.size(alone) is not None, "a file that only was to move stays"
@@ -188,7 +190,7 @@ def test_others_that_write_meanwhile(
     java_judge.write(store.root, [[3, "theirs", "b"]])
     before = java_judge.rows(store.root)
     assert [3, "theirs", "b"] in before
-    compact_keyed.compact(store, write.stamp(T0), spark=spark)
+    compact.compact(store, write.stamp(T0), spark=spark)
     assert java_judge.rows(store.root) == before
     found = {(file["partition"], file["total_buckets"], file["level"]) for file in java_judge.files(store.root)}
     assert found == {("p=a", 1, 5), ("p=b", 2, 5)}, "a partition keeps its number of buckets"
@@ -222,7 +224,7 @@ def test_branches_a_bucket_key_and_columns_that_options_name(
     upsert([[id, f"k{id % 5}", id, 1, id] for id in range(40)])
     assert len({file["bucket"] for file in java_judge.files(ours)}) > 1
     java_judge.alter(twin, ("rename", "s", "seq"), ("rename", "b", "total"))
-    references.alter(Store(ours), [Rename("s", "seq"), Rename("b", "total")], time_ms=T0)
+    publish.alter(Store(ours), [Rename("s", "seq"), Rename("b", "total")], time_ms=T0)
     told, wanted = (java_judge.schema(each)["options"] for each in (ours, twin))
     assert {**told, "path": ""} == {**wanted, "path": ""}
     assert told["fields.seq.sequence-group"] == "a,total"
@@ -234,7 +236,7 @@ def test_branches_a_bucket_key_and_columns_that_options_name(
     before = java_judge.rows(ours)
     upsert([[1, "k1", 100, 100, 100], [900, "k9", 9, 9, 9]], branch="dev")
     java_judge.compact(twin, options={"write-only": "false"}, branch="dev")
-    compact_keyed.compact(ours, write.stamp(T0, branch="dev"), spark=spark)
+    compact.compact(ours, write.stamp(T0, branch="dev"), spark=spark)
     assert stored(java_judge, ours, branch="dev") == stored(java_judge, twin, branch="dev")
     assert java_judge.rows(ours, branch="dev") == java_judge.rows(twin, branch="dev") != before
     assert java_judge.rows(ours) == before
@@ -267,7 +269,7 @@ def test_two_of_us_and_the_engine_upsert_at_the_same_time(
     expected = [[number, user, user] for user in ("a", "b") for number in range(turns)]
     expected += [[number, "theirs", "c"] for number in range(2 * turns)]
     assert java_judge.rows(store.root) == ordered([*expected, [0, "last", "all"]])
-    compact_keyed.compact(store, write.stamp(T0), spark=spark)
+    compact.compact(store, write.stamp(T0), spark=spark)
     assert java_judge.rows(store.root) == ordered([*expected, [0, "last", "all"]])
     check_every_point(spark, java_judge, store.root)
 
@@ -292,7 +294,7 @@ def test_rows_that_could_not_be_merged_again_are_refused(spark: SparkSession, tm
         )
     store = made(tmp_path / "kinds", {"rowkind.field": "v"})
     write_keyed.upsert(store, small(spark, [[1, "+I", "a"], [2, "+I", "a"], [1, "-D", "a"]]), write.stamp(T0))
-    files = commit.live_entries(store, references.read_head(store).snapshot)
+    files = commit.live_entries(store, publish.read_head(store).snapshot)
     assert [(entry["_FILE"]["_ROW_COUNT"], entry["_FILE"]["_DELETE_ROW_COUNT"]) for entry in files] == [(2, 1)]
     keys = spark.createDataFrame([(1, "a")], "id int, p string")
     for number, (engine, why) in enumerate(
@@ -308,5 +310,5 @@ def test_rows_that_could_not_be_merged_again_are_refused(spark: SparkSession, tm
             write_keyed.delete(store, keys, write.stamp(T0))
     write_keyed.upsert(store, small(spark, [[1, "5", "a"]]), write.stamp(T0))
     write_keyed.delete(store, small(spark, [[1, "5", "a"]]), write.stamp(T0))
-    compact_keyed.compact(store, write.stamp(T0), spark=spark)
-    assert commit.live_entries(store, references.read_head(store).snapshot) == []
+    compact.compact(store, write.stamp(T0), spark=spark)
+    assert commit.live_entries(store, publish.read_head(store).snapshot) == []

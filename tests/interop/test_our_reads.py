@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from core.errors import Unsupported
 from core.formats.paimon import binary_row
-from core.spark import read
-from core.spark.query import query
+from core.spark.query.query import query
+from core.spark.read.paimon import frames as read
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.interop.test_our_writes import shown

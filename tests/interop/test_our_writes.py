@@ -12,9 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.errors import NotFound, Unsupported
-from core.formats.paimon import commit, references
-from core.spark import analyze, read, write
-from core.store import Store
+from core.formats.paimon.write import commit, publish
+from core.spark.read.paimon import frames as read
+from core.spark.write import analyze
+from core.spark.write import append as write
+from core.storage.store import Store
 from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.engines.pypaimon_env import PypaimonJudge
 
@@ -68,14 +70,14 @@ def shown(value: Any) -> Any:
 
 def ours(spark: SparkSession, store: Store, *, snapshot: int | None = None, branch: str = "main") -> list[list[Any]]:
     """The rows as our own reader sees them."""
-    head = references.read_head(store, branch)
+    head = publish.read_head(store, branch)
     if snapshot is not None:
         path = f"snapshot/snapshot-{snapshot}"
         point = commit.heads.snapshot_of(str(snapshot), store.read(path), path)
     else:
         assert head.snapshot is not None
         point = head.snapshot
-    schemas = {number: references.read_schema(store, number, branch) for number in range(head.schema.id + 1)}
+    schemas = {number: publish.read_schema(store, number, branch) for number in range(head.schema.id + 1)}
     files = write.file_table(schemas[point.schema_id], commit.live_entries(store, point))
     found = read.frame(spark, store, schemas[point.schema_id], schemas, files).toArrow()
     return ordered([[shown(value) for value in row.values()] for row in found.to_pylist()])
@@ -96,13 +98,13 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
     write.append(store, made(spark, 60, 80, "2026-01-02"), at())
     write.overwrite(store, made(spark, 100, 104), [{"d": dt.date(2026, 1, 1)}], at())
     write.append(store, made(spark, 104, 120), at())
-    references.create_tag(store, "plain")
+    publish.create_tag(store, "plain")
     write.compact(store, at(), spark=spark)
     write.add_column(store, "extra", "INT", time_ms=T0)
     write.append(store, made(spark, 200, 210).selectExpr("*", "cast(id as int) extra"), at())
-    references.create_tag(store, "kept", snapshot_id=4, created=dt.datetime(2026, 1, 1, 2, 3), retained_ms=86_400_000)
+    publish.create_tag(store, "kept", snapshot_id=4, created=dt.datetime(2026, 1, 1, 2, 3), retained_ms=86_400_000)
     write.overwrite(store, None, [{"p": AWKWARD[0], "d": dt.date(2026, 1, 2)}], at())
-    references.create_branch(store, "dev", "plain")
+    publish.create_branch(store, "dev", "plain")
     write.append(store, made(spark, 300, 310), at(branch="dev"))
     for number in range(400, 432):  # enough commits for manifests to be merged
         write.append(store, made(spark, number, number + 1).selectExpr("*", "cast(null as int) extra"), at())
@@ -110,7 +112,7 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
 
 
 def check_every_point(spark: SparkSession, judge: PaimonJudge | PypaimonJudge, table: Store) -> None:
-    newest = references.read_head(table).snapshot
+    newest = publish.read_head(table).snapshot
     assert newest is not None
     for number in [*range(1, 11), newest.id - 1, newest.id]:
         assert judge.rows(table.root, snapshot=number) == ours(spark, table, snapshot=number), number
@@ -253,7 +255,7 @@ def test_engines_write_on_top_of_us_and_we_on_top_of_them(
         assert judge.rows(store.root) == ours(spark, store)
 
     write.append(store, rows(1, 2, 3), write.stamp(next(clock)))
-    references.create_tag(store, "before")
+    publish.create_tag(store, "before")
     judge.write(store.root, [[4, "v4", "p0"], [5, "v5", "p1"]])
     agree(1, 2, 3, 4, 5)
     write.append(store, rows(6, 7), write.stamp(next(clock)))

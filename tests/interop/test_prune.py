@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from core.asof import resolve
-from core.spark import filters, keyed, points, prune
-from core.spark.alike import paths_of
+from core.model.time_travel import resolve
+from core.spark.diff.shared_files import paths_of
+from core.spark.read.paimon import merge_on_read, points, prune
+from core.spark.sql import filters
 from core.table import open_table
+from tests.core.spark.read.paimon.test_prune import COLUMNS, condition, value
 from tests.engines.paimon_java import PaimonJudge
-from tests.spark.test_prune import COLUMNS, condition, value
 
 
 def written(found: Any) -> Any:
@@ -63,7 +64,7 @@ def test_engine_statistics_rule_out_no_row(
     own, ruled_out = spark.newSession(), 0
     passing: list[dict[str, list[int]]] = [{} for _ in conditions]
     for path in paths_of(point.plan):
-        points.rows(own, point, keyed.only(point.plan, {path})).frame.createOrReplaceTempView("f")
+        points.rows(own, point, merge_on_read.only(point.plan, {path})).frame.createOrReplaceTempView("f")
         for found, ids in zip(passing, own.sql(f"SELECT {columns_sql} FROM f").collect()[0], strict=True):
             found[path] = sorted(ids)
     for where, found in zip(conditions, passing, strict=True):

@@ -18,17 +18,17 @@ from typing import Any
 
 import pytest
 
-from core.apply import apply
-from core.changes import Expire
 from core.errors import Conflict
-from core.formats.paimon import commit
-from core.formats.paimon.commit import Stamp
-from core.model import Snapshot
-from core.store import Store
+from core.execution.apply import apply
+from core.formats.paimon.write import commit
+from core.formats.paimon.write.commit import Stamp
+from core.model.actions import Expire
+from core.model.references import Snapshot
+from core.storage.store import Store
 from core.table import open_table
-from tests.apply import ground, processes, writing
 from tests.engines.paimon_java import EngineError, Held, PaimonJudge
-from tests.interop.engine_deleted import dangling, points
+from tests.support.execution import ground, processes, writing
+from tests.support.interop.engine_deleted import dangling, points
 
 NOW_MS = 4_000_000_000_000
 COLUMNS = [(name, of) for name, of in writing.COLUMNS]
@@ -99,7 +99,7 @@ def go_on(engine: Held, what: str) -> None:
 
 def stopped(table: Path, moment: str, state: Path) -> AbstractContextManager[processes.Process]:
     words = ["expire", str(table), *WORDS, "--settle", "1 s", "--json"]
-    return processes.started([sys.executable, "-m", "tests.apply.stopping", moment, *words], state)
+    return processes.started([sys.executable, "-m", "tests.support.execution.stopping", moment, *words], state)
 
 
 def told_by(done: processes.Done) -> str:

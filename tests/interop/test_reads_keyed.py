@@ -17,18 +17,20 @@ import fastavro
 import pytest
 from pyspark.sql import SparkSession
 
-from core.asof import resolve
 from core.errors import NotFound, Unsupported
-from core.spark import compact_keyed, points, write
-from core.spark.query import query
+from core.model.time_travel import resolve
+from core.spark.query.query import query
+from core.spark.read.paimon import points
+from core.spark.write import append as write
+from core.spark.write import compact
 from core.table import open_table
 from tests.engines.paimon_java import EngineError, PaimonJudge
 from tests.engines.pypaimon_env import PypaimonJudge
-from tests.interop import engine_deleted
-from tests.interop.keyed_tables import AXES, Case, build, check_every_point, covering, invalid
-from tests.places import TABLES
-from tests.vectors import vector
-from tests.webhdfs import serving
+from tests.support.interop import engine_deleted
+from tests.support.interop.keyed_tables import AXES, Case, build, check_every_point, covering, invalid
+from tests.support.places import TABLES
+from tests.support.vectors import vector
+from tests.support.webhdfs import serving
 
 # combinations -----------------------------------------------------------------------------------------------------
 
@@ -335,4 +337,4 @@ def test_sums_beyond_a_wide_decimal_are_null_as_the_engine_has_them(
     assert check_every_point(spark, engine, location) == 3
     assert engine.rows(location)[1] == [2, None, None]
     with pytest.raises(Unsupported, match="could not be summed any more"):
-        compact_keyed.compact(location, write.stamp(1_790_000_000_000), spark=spark)
+        compact.compact(location, write.stamp(1_790_000_000_000), spark=spark)

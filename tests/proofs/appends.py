@@ -7,9 +7,9 @@ import tempfile
 from functools import cache
 from unittest import mock
 
-from core.spark import session
+from core.spark.session import session
 from tests.engines import paimon_java
-from tests.interop.append_turns import Turns
+from tests.support.interop.append_turns import Turns
 
 CLAIM = (
     "Append tables that we and Java Paimon 2.0 write, overwrite, empty, compact, analyze, alter and expire in turns: "

@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from tests.apply import bombs
+from tests.support.execution import bombs
 
 CLAIM = "No metadata file, whatever it claims or unpacks to, takes a reader more than 1 GB, or is answered but by name"
 CASES = 5

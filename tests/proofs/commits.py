@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.apply import kill_commits
+from tests.support.execution import kill_commits
 
 CLAIM = (
     "Killed by SIGKILL in the middle of a commit, a writer leaves no half snapshot, loses no commit that was answered, "

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from tests.engines import paimon_java
-from tests.interop import differential
-from tests.interop.random_history import make
+from tests.support.interop import differential
+from tests.support.interop.random_history import make
 
 CLAIM = "Plans equal what Java Paimon 2.0 deletes, file for file, or the engine breaks or strands something"
 NEEDS = "engines"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.apply import fuzz
+from tests.support.execution import fuzz
 
 CLAIM = (
     "Metadata damaged in any way that anything tells of is refused or frees less; no file that a kept point needs goes"

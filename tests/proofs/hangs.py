@@ -10,12 +10,12 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from core import patience
-from core.changes import Expire
+from core.catalog import list_tables
 from core.errors import Corrupt, SnapscopeError
+from core.model.actions import Expire
+from core.storage import time_limits
 from core.table import open_table
-from core.warehouse import list_tables
-from tests.builders import TableBuilder
+from tests.support.builders import TableBuilder
 
 CLAIM = (
     "Whatever file of a table is a pipe, a socket or a device: it is named, nothing waits, nothing it may hold is freed"
@@ -66,7 +66,7 @@ def _case(chance: random.Random, directory: Path, counts: dict[str, int]) -> Non
         assert time.monotonic() - began < PATIENCE_S
 
     try:
-        patience.within(str(odd), PATIENCE_S, look)
+        time_limits.within(str(odd), PATIENCE_S, look)
     except Corrupt as error:
         assert kind in str(error), (odd, error)
         counts["named"] += 1

@@ -9,8 +9,8 @@ from pathlib import Path
 from unittest import mock
 
 from tests.engines import iceberg_java
-from tests.interop.iceberg_differential import compare
-from tests.interop.iceberg_history import make
+from tests.support.interop.iceberg_differential import compare
+from tests.support.interop.iceberg_history import make
 
 CLAIM = (
     "As of, scans, diffs and expiries of Iceberg tables equal what Java Iceberg 1.11 answers: snapshots, refs, log and "

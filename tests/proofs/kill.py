@@ -7,7 +7,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tests.apply.kill import Moment, Stage
+from tests.support.execution.kill import Moment, Stage
 
 CLAIM = (
     "Killed by SIGKILL in the middle of an expiry, a table is carried on to where a clean run ends, or taken back byte "

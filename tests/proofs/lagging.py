@@ -11,13 +11,15 @@ from pathlib import Path
 from unittest import mock
 from zlib import crc32
 
-from core import absence, sweep
 from core.errors import SnapscopeError
-from core.journal import Journal
-from tests.apply import ground, test_lying_store
-from tests.apply.journal_attacks import ATTACKS, Ground
-from tests.apply.lying import Lies, lying_table
-from tests.apply.test_lying_store import CHANGES, Stage, hidden
+from core.execution import delete_files
+from core.execution.journal import Journal
+from core.storage import presence
+from tests.core.execution import test_lying_store
+from tests.core.execution.test_lying_store import CHANGES, Stage, hidden
+from tests.support.execution import ground
+from tests.support.execution.journal_attacks import ATTACKS, Ground
+from tests.support.execution.lying import Lies, lying_table
 
 CLAIM = (
     "Whatever a store lists and does not let read, or lets read and does not list, whichever answer to a write is "
@@ -39,8 +41,8 @@ def prove(seed: int) -> dict[str, int]:
     with tempfile.TemporaryDirectory(prefix="snapscope-lagging-") as folder, contextlib.ExitStack() as patches:
         places = {"SNAPSCOPE_STATE": f"{folder}/state", "SNAPSCOPE_CACHE": f"{folder}/cache"}
         patches.enter_context(mock.patch.dict(os.environ, places))
-        patches.enter_context(mock.patch.object(absence, "PATIENCE_S", 0.1))
-        patches.enter_context(mock.patch.object(sweep, "BATCH", 3))
+        patches.enter_context(mock.patch.object(presence, "PATIENCE_S", 0.1))
+        patches.enter_context(mock.patch.object(delete_files, "BATCH", 3))
         return dict(_prove(chance, Path(folder)))
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from unittest import mock
 from zlib import crc32
 
-from tests.apply import ground, test_lying_store
-from tests.apply.lying import HOW, Lies
+from tests.core.execution import test_lying_store
+from tests.support.execution import ground
+from tests.support.execution.lying import HOW, Lies
 
 CLAIM = (
     "Whatever call to the store goes wrong, no point that stays loses a file, and the rest of the way leads where a "

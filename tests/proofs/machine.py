@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.apply.machine import TableLife
+from tests.support.execution.machine import TableLife
 
 CLAIM = (
     "After every step of a table's life no file of any point is lost, plans free exactly what a dictionary of sets "

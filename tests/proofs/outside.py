@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from unittest import mock
 
-from tests.apply import outside_history
+from tests.support.execution import outside_history
 
 CLAIM = (
     "Wherever a table's files lie, and however its partitions are called, a change frees what the plain sets say; a "

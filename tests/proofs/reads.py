@@ -12,9 +12,9 @@ from math import gcd
 from pathlib import Path
 from unittest import mock
 
-from core.spark import session
+from core.spark.session import session
 from tests.engines import paimon_java
-from tests.interop.keyed_tables import COMBINATIONS, build, check_every_point, combination, invalid
+from tests.support.interop.keyed_tables import COMBINATIONS, build, check_every_point, combination, invalid
 
 CLAIM = (
     "Rows of primary-key tables at every snapshot and tag equal those of Java Paimon 2.0, whatever the merge engine, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from tests.dashboard.hostile import (
+from tests.support.hostile_requests import (
     COOKIE,
     COOKIES,
     FORWARDED,

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from core import runs
+from core.model import intervals
 
 CLAIM = "Freed, live and held objects from runs equal the plain set algebra, on random holders"
 CASES = 100
@@ -22,12 +22,12 @@ def prove(seed: int) -> dict[str, int]:
         held = _runs(holders, positions)
         _check_answers(chance, held, holders, positions)
         left = {each: holders[each] - hidden[each] for each in holders}
-        _check_answers(chance, runs.subtract(held, _runs(hidden, positions)), left, positions)
+        _check_answers(chance, intervals.subtract(held, _runs(hidden, positions)), left, positions)
 
         goes = _some(chance, positions)
         before, after = _mask(range(positions), positions), _mask(set(range(positions)) - goes, positions)
         expected = {each for each, on in holders.items() if on and on <= goes}
-        assert set(np.flatnonzero(runs.freed(held, before, after)).tolist()) == expected, (seed, goes)
+        assert set(np.flatnonzero(intervals.freed(held, before, after)).tolist()) == expected, (seed, goes)
         objects_seen += objects
         freed_seen += len(expected)
     return {"objects": objects_seen, "freed objects": freed_seen, "histories": CASES}
@@ -42,20 +42,22 @@ def _some(chance: random.Random, positions: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def _runs(holders: dict[int, frozenset[int]], positions: int) -> runs.Runs:
+def _runs(holders: dict[int, frozenset[int]], positions: int) -> intervals.Runs:
     pairs = [(each, on) for each, all_on in holders.items() for on in all_on]
     owner = np.array([pair[0] for pair in pairs], dtype=np.int64)
     position = np.array([pair[1] for pair in pairs], dtype=np.int64)
-    return runs.from_pairs(owner, position, len(holders), positions)
+    return intervals.from_pairs(owner, position, len(holders), positions)
 
 
-def _mask(on: object, positions: int) -> runs.Mask:
+def _mask(on: object, positions: int) -> intervals.Mask:
     mask = np.zeros(positions, dtype=np.bool_)
     mask[list(on)] = True  # type: ignore[call-overload]
     return mask
 
 
-def _check_answers(chance: random.Random, held: runs.Runs, holders: dict[int, frozenset[int]], positions: int) -> None:
+def _check_answers(
+    chance: random.Random, held: intervals.Runs, holders: dict[int, frozenset[int]], positions: int
+) -> None:
     at = chance.randrange(positions)
     assert set(np.flatnonzero(held.at(at)).tolist()) == {each for each, on in holders.items() if at in on}
     some = _some(chance, positions)

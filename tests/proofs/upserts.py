@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from unittest import mock
 
-from core.spark import session
+from core.spark.session import session
 from tests.engines import paimon_java
-from tests.interop.keyed_writes import sequence
+from tests.support.interop.keyed_writes import sequence
 
 CLAIM = (
     "Primary-key tables that we and Java Paimon 2.0 write, compact and change in turns have the rows of a twin that it "

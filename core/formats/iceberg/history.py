@@ -15,16 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
-from core.formats.avro import JOINT, NOTHING
-from core.formats.iceberg.heads import reference
-from core.formats.iceberg.manifest import ADDED, CONTENTS, DATA, DELETED, ENTRY, LIST, Manifests
+from core.formats.avro.decode import JOINT, NOTHING
+from core.formats.iceberg.file_paths import Place
+from core.formats.iceberg.manifests import ADDED, CONTENTS, DATA, DELETED, ENTRY, LIST, Manifests
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.places import Place
-from core.formats.loaded import Loaded, expand
-from core.history import History
-from core.model import Heads, Holder, HolderKind, ObjectKind, Problem
-from core.runs import Ints, Runs, empty, from_pairs, maximal, union
-from core.told import clause, told
+from core.formats.iceberg.references import reference
+from core.messages import clause, told
+from core.model.history import History
+from core.model.intervals import Ints, Runs, empty, from_pairs, maximal, union
+from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
+from core.storage.decoded_files import Loaded, expand
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
 _STATUS = ("existing", "added", "deleted")

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import Corrupt, Unsupported
-from core.formats.iceberg import packed
-from core.limits import TABLE_METADATA
-from core.model import MAIN, Field, Ref, Schema
-from core.store import Store
-from core.told import told
+from core.formats.iceberg import metadata_json
+from core.messages import told
+from core.model.references import MAIN, Field, Ref, Schema
+from core.storage.size_limits import TABLE_METADATA
+from core.storage.store import Store
 
 NEWEST = 3
 ABSOLUTE = re.compile("[A-Za-z][A-Za-z0-9+.-]*:/|/")
@@ -65,7 +65,7 @@ class Metadata:
 
 def parse(content: bytes, path: str) -> Metadata:
     """A metadata.json, gzipped or not. `Corrupt` or `Unsupported` naming `path` and the field."""
-    return _Parser(packed.document(packed.unpacked(content, path), path), path).metadata()
+    return _Parser(metadata_json.document(metadata_json.unpacked(content, path), path), path).metadata()
 
 
 def read(store: Store, name: str, path: str | None = None) -> Metadata:

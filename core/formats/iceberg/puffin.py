@@ -12,8 +12,8 @@ import zlib
 
 from core.errors import Corrupt
 from core.formats import roaring
-from core.runs import Ints
-from core.told import told
+from core.messages import told
+from core.model.intervals import Ints
 
 MAGIC = b"\xd1\xd3\x39\x64"
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from core import decimals
 from core.errors import Corrupt, Unsupported
-from core.told import told
+from core.messages import told
 
 _SPARK = {
     "boolean": "boolean",

@@ -15,7 +15,7 @@ from typing import Any
 from core import decimals
 from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.paimon.types import Source, Type, parse, text
-from core.told import told
+from core.messages import told
 
 EMPTY = bytes(12)  # the row without fields: partition of an unpartitioned table, keys of an append table
 

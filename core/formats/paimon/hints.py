@@ -8,8 +8,8 @@ from itertools import islice, pairwise
 
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
-from core.model import Problem
-from core.told import told
+from core.messages import told
+from core.model.references import Problem
 
 NUMBER = re.compile(r"-?\d{1,19}")
 AT_ENDS, MOST_ASKED = 2, 16  # files that no listing shows: each asks the store once more, at every look

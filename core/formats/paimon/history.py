@@ -16,17 +16,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
-from core.formats.loaded import Loaded, expand
 from core.formats.paimon import layout
-from core.formats.paimon.axis import axis
-from core.formats.paimon.files import Identities, identities, unreadable_partitions
-from core.formats.paimon.manifest import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, Manifests
-from core.formats.paimon.named import Names, named, unreadable
-from core.history import History
-from core.model import Heads, Holder, HolderKind, ObjectKind, Problem
-from core.runs import Ints, Runs, empty, from_pairs, maximal, subtract, union
-from core.store import Store
-from core.told import clause, told
+from core.formats.paimon.file_paths import Identities, identities, unreadable_partitions
+from core.formats.paimon.holder_axis import axis
+from core.formats.paimon.manifests import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, Manifests
+from core.formats.paimon.metadata_files import Names, named, unreadable
+from core.messages import clause, told
+from core.model.history import History
+from core.model.intervals import Ints, Runs, empty, from_pairs, maximal, subtract, union
+from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
+from core.storage.decoded_files import Loaded, expand
+from core.storage.store import Store
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from core.errors import Corrupt
-from core.model import MAIN
+from core.model.references import MAIN
 from core.urls import climbs
 
 SNAPSHOT, CHANGELOG, TAG, SCHEMA, CONSUMER = "snapshot", "changelog", "tag", "schema", "consumer"

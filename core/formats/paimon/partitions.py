@@ -19,7 +19,7 @@ from core.formats.paimon import binary_row
 from core.formats.paimon.binary_row import Single
 from core.formats.paimon.layout import escape, unescape
 from core.formats.paimon.types import Source, Type, parse, text
-from core.model import Schema
+from core.model.references import Schema
 
 UNNAMED = "__DEFAULT_PARTITION__"
 

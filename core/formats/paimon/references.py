@@ -1,326 +1,374 @@
-"""The small JSON files that name everything else: reads the newest, publishes new schemas, tags and branches.
+"""Reads every reference of a Paimon table: snapshots, tags, changelogs, consumers, schemas, of every branch.
 
-Laws: a reference is published whole, by exclusive create, and read back: it is ours or `Conflict` is raised. Whoever
-publishes a reference to existing files reads its source again afterwards; gone or changed, the new one is withdrawn.
-What is copied keeps its bytes.
+Law: names come from listing; a hint may add a snapshot that no listing tells of yet, and takes none away. A file that
+is there and cannot be understood is listed as unreadable, never left out. Bytes are kept as they are: fingerprints and
+copies are made from them.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import re
+import functools
+import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar
 
-from core.errors import Conflict, NotFound, SnapscopeError
-from core.formats import Unknown
-from core.formats.paimon import alter as alters
-from core.formats.paimon import documents, heads, layout
-from core.formats.paimon.alter import SchemaChange
-from core.formats.paimon.types import Source
-from core.model import MAIN, Schema, Snapshot
-from core.names import refuse_name
-from core.store import Store
-from core.told import told
+from core.errors import Corrupt
+from core.formats import bounded
+from core.formats.paimon import layout
+from core.formats.paimon.hints import NUMBER, gaps, left_out, number, problems
+from core.formats.paimon.lagging_reads import Patience
+from core.messages import clause, told
+from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
+from core.storage.size_limits import HINT
+from core.storage.store import LOCAL, Entry, Store
 
-ATTEMPTS = 10
-RIVAL_S = 10.0
-_NUMBER = re.compile(r"\d{1,19}")
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What the next commit of a branch is built on: its newest schema and its newest snapshot, if there is one."""
-
-    branch: str
-    schema: Schema
-    snapshot: Snapshot | None
-
-    @property
-    def types(self) -> dict[str, Source]:
-        return {column.name: column.type for column in self.schema.fields}
-
-    @property
-    def partition_types(self) -> list[Source]:
-        return [self.types[key] for key in self.schema.partition_keys]
+NO_WATERMARK = -(2**63)
+T = TypeVar("T")
 
 
-def read_head(store: Store, branch: str = MAIN) -> Head:
-    """The newest schema and snapshot of a branch, by listing. `NotFound` where there is no such table or branch."""
-    number = _latest(store, branch, layout.SCHEMA)
-    if number is None:
-        what = told("a table") if branch == MAIN else told("a branch '{branch}'", branch=branch)
-        raise NotFound("There is no schema file, so this is not {what}.", what=what, path=store.location)
-    schema = read_schema(store, number, branch)
-    for _ in range(ATTEMPTS):
-        newest = _latest(store, branch, layout.SNAPSHOT)
-        if newest is None:
-            return Head(branch, schema, None)
-        path = layout.reference(branch, layout.SNAPSHOT, newest)
-        try:
-            return Head(branch, schema, heads.snapshot_of(str(newest), store.read(path), path))
-        except NotFound:
-            continue  # rolled back since the listing
-    raise Conflict("The newest snapshot kept vanishing while it was read.", path=store.location, remedy="Try again.")
+def is_table(store: Store) -> bool:
+    """A directory is a table iff its schema directory holds any schema file."""
+    return any(_suffix(entry, layout.SCHEMA) is not None for entry in store.ls_if_there(layout.SCHEMA))
 
 
-def read_schema(store: Store, number: int, branch: str = MAIN) -> Schema:
-    """One schema of a branch."""
-    path = layout.reference(branch, layout.SCHEMA, number)
-    return heads.schema_of(str(number), store.read(path), path)
+def read(store: Store, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
+    """All references, freshly listed and read.
 
-
-def snapshot_ids(store: Store, branch: str = MAIN) -> list[int]:
-    """The ids of all retained snapshots of a branch, ascending."""
-    return _numbers(store, branch, layout.SNAPSHOT)
-
-
-def _latest(store: Store, branch: str, kind: str) -> int | None:
-    return max(_numbers(store, branch, kind), default=None)
-
-
-def _numbers(store: Store, branch: str, kind: str) -> list[int]:
-    names = (entry.name for entry in store.ls_if_there(f"{layout.branch_dir(branch)}{kind}") if not entry.is_dir)
-    suffixes = (name[len(kind) + 1 :] for name in names if name.startswith(f"{kind}-"))
-    return sorted(int(suffix) for suffix in suffixes if _NUMBER.fullmatch(suffix))
-
-
-# schemas --------------------------------------------------------------------------------------------------------
-
-
-def create_table(
-    store: Store,
-    columns: Sequence[tuple[str, Source]],
-    *,
-    time_ms: int,
-    partition_keys: Sequence[str] = (),
-    options: Mapping[str, str] | None = None,
-    comment: str | None = None,
-    primary_keys: Sequence[str] = (),
-) -> Schema:
-    """Create a table by its first schema. `Conflict` if there is one, `Unsupported` for what is not written."""
-    document = documents.first_schema(columns, partition_keys, options or {}, time_ms, comment, primary_keys)
-    content = documents.pretty(document)
-    path = layout.reference(MAIN, layout.SCHEMA, 0)
-    schema = heads.schema_of("0", content, path)
-    (documents.refuse_unwritable_keyed if primary_keys else documents.refuse_unwritable)(schema)
-    if heads.is_table(store):
-        raise Conflict("There is a table already.", path=store.location)
-    store.create(path, content)
-    return schema
-
-
-def add_column(store: Store, name: str, of: Source, *, time_ms: int, branch: str = MAIN) -> Schema:
-    """Publish the next schema with one more nullable column at its end."""
-    return alter(store, [alters.Add(name, of)], time_ms=time_ms, branch=branch)
-
-
-def alter(store: Store, changes: Sequence[SchemaChange], *, time_ms: int, branch: str = MAIN) -> Schema:
-    """Publish the next schema: all changes or none, on top of whatever schema is the newest then.
-
-    `Invalid` or `Unsupported`, by name, for what the engine would refuse or what is not written here.
+    A file that does not parse is read again for up to `patience_s` seconds: tags and hints are rewritten in place
+    by some writers, so a reader can see half of one. So is one that is listed and is not found: where it stays listed
+    it is unreadable, unless whoever asks has deleted it (`gone`).
     """
-    for _ in range(ATTEMPTS):
-        number = _latest(store, branch, layout.SCHEMA)
-        if number is None:
-            raise NotFound("There is no schema file, so this is not a table.", path=store.location)
-        path = layout.reference(branch, layout.SCHEMA, number)
-        previous = heads.document(store.read(path), path)
-        content = documents.pretty(alters.altered(previous, changes, time_ms))
-        path = layout.reference(branch, layout.SCHEMA, number + 1)
-        schema = heads.schema_of(str(number + 1), content, path)
-        if not schema.primary_keys:
-            documents.refuse_unwritable(schema)
-        if publish(store, path, content):
-            return schema
-    raise Conflict("Other schema changes kept coming first.", path=store.location, remedy="Try again.")
+    references: dict[str, bytes] = {}
+    patience = Patience(store, time.monotonic() + patience_s, gone)
+    branches, reader = _branches(patience), _Reader(references, patience)
+    lines = tuple(reader.line(branch) for branch in (MAIN, *branches))
+    return Heads(store.location, "paimon", lines, references)
 
 
-# tags and branches ------------------------------------------------------------------------------------------------
-
-
-def create_tag(
-    store: Store,
-    name: str,
-    *,
-    snapshot_id: int | None = None,
-    branch: str = MAIN,
-    created: dt.datetime | None = None,
-    retained_ms: int | None = None,
-) -> bytes:
-    """Keep a snapshot (the newest by default) under a name; the tag's content.
-
-    A snapshot that has expired is taken from another tag that holds it. The source is read again after publishing:
-    if it is gone or differs, the tag is withdrawn and `Conflict` raised.
-    """
-    refuse_name("tag", name)
-    source, snapshot = _tag_source(store, snapshot_id, branch)
-    content = documents.tag(documents.untagged(snapshot), created, retained_ms)
-    copy(store, source, snapshot, layout.reference(branch, layout.TAG, name), content)
-    return content
-
-
-def copy(store: Store, source: str, expected: bytes, path: str, content: bytes) -> None:
-    """Publish `content`, made of the reference `source`, under a new name; the source is as expected before and after.
-
-    `Conflict` otherwise: nothing is left of it then.
-    """
-    _recheck(store, source, expected, [])
-    store.create(path, content)
-    _recheck(store, source, expected, [path])
-
-
-def replace(store: Store, source: str, expected: bytes, path: str, before: bytes, content: bytes) -> None:
-    """As `copy`, over a reference that is `before`; it is `before` again where the source went meanwhile."""
-    _recheck(store, source, expected, [])
-    _recheck(store, path, before, [])
-    store.put(path, content)
-    try:
-        _recheck(store, source, expected, [])
-    except Conflict:
-        store.put(path, before)
-        raise
-
-
-def create_branch(store: Store, name: str, tag: str) -> None:
-    """Cut a branch from a tag of main: its schemas, its tag and its snapshot are copied, byte for byte.
-
-    No data is copied: the branch shares all files. `Conflict` if the name is taken or the tag changes meanwhile.
-    """
-    refuse_name("branch", name)
-    taken = {entry.name for entry in store.ls_if_there(layout.BRANCH)}
-    if f"{layout.BRANCH}-{name}" in taken:
-        raise Conflict("The branch '{name}' exists already.", name=name, path=store.location)
-    source = layout.reference(MAIN, layout.TAG, tag)
-    content = store.read(source)
-    cut = heads.tag_of(tag, content, source).snapshot
-    copies = {}
-    for number in range(cut.schema_id + 1):
-        path = layout.reference(MAIN, layout.SCHEMA, number)
-        copies[layout.reference(name, layout.SCHEMA, number)] = store.read(path)
-    copies[layout.reference(name, layout.TAG, tag)] = content
-    copies[layout.reference(name, layout.SNAPSHOT, cut.id)] = _branch_snapshot(store, cut, content)
-    written: list[str] = []
-    try:
-        for path, data in copies.items():
-            store.create(path, data)
-            written.append(path)
-    except BaseException as error:
-        _withdraw(store, written, error)
-        raise
-    _recheck(store, source, content, written)
-
-
-def _branch_snapshot(store: Store, cut: Snapshot, tag: bytes) -> bytes:
-    """The snapshot file itself if it is still the tagged one, else what the tag holds of it."""
-    untagged = documents.untagged(tag)
-    try:
-        content = store.read(layout.reference(MAIN, layout.SNAPSHOT, cut.id))
-    except NotFound:
-        return untagged
-    return content if heads.document(content, "") == heads.document(untagged, "") else untagged
-
-
-def _tag_source(store: Store, snapshot_id: int | None, branch: str) -> tuple[str, bytes]:
-    if snapshot_id is None:
-        head = read_head(store, branch).snapshot
-        if head is None:
-            raise NotFound("The table has no snapshot to tag.", path=store.location)
-        return layout.reference(branch, layout.SNAPSHOT, head.id), head.content
-    path = layout.reference(branch, layout.SNAPSHOT, snapshot_id)
-    try:
-        return path, store.read(path)
-    except NotFound:
-        line = heads.read(store).line(branch)
-        for tag in () if line is None else line.tags:
-            if tag.snapshot.id == snapshot_id:
-                return layout.reference(branch, layout.TAG, tag.name), tag.snapshot.content
-        raise
-
-
-def _recheck(store: Store, source: str, content: bytes, published: Sequence[str]) -> None:
-    try:
-        found: bytes | None = store.read(source)
-    except NotFound:
-        found = None
-    if found == content:
-        return
-    fate = told("is gone") if found is None else told("was replaced")
-    error = Conflict(
-        "{source} {fate} since it was read; no new reference was left.",
-        source=source,
-        fate=fate,
-        path=store.location,
-        remedy="Look at the table again.",
-    )
-    _withdraw(store, published, error)
-    raise error
-
-
-def _withdraw(store: Store, published: Sequence[str], error: BaseException) -> None:
-    for path in reversed(published):
-        try:
-            store.delete(path)
-        except SnapscopeError as left:
-            error.add_note(f"{path} was left behind: {left}")
-    if any(path.startswith(f"{layout.BRANCH}/") for path in published):  # an empty branch directory is a branch
-        parents = {"/".join(path.split("/")[:depth]) for path in published for depth in (1, 2, 3)}
-        for directory in sorted(parents, key=len, reverse=True):
-            store.remove_empty_dir(directory)
-
-
-# publishing -----------------------------------------------------------------------------------------------------
-
-
-def publish(store: Store, path: str, content: bytes) -> bool:
-    """Create a reference: True if it is there and ours, False if the name was another's.
-
-    `Conflict` where ours was replaced by another's, `Unknown` where the outcome is not known.
-    """
-    failed: BaseException | None = None
-    try:
-        store.create(path, content)
-    except (SnapscopeError, OSError) as error:
-        failed = error  # taken, perhaps by ourselves: a store may repeat a request; or not known
-    try:
-        if failed is None:
-            _outwait(store, path)
-        found = store.read(path)
-    except SnapscopeError as error:
-        raise Unknown(
-            told(
-                "It is not known whether {path} was published ({failed}); nothing was deleted.",
-                path=path,
-                failed=str(failed or error),
-            ),
-            path=store.location,
-            remedy=told("Look at the table again before repeating the change."),
-        ) from (failed or error)
-    if found == content:
-        return True
-    if failed is None:
-        raise Conflict(
-            told("Another writer replaced {path} right after it was published.", path=path), path=store.location
+def _branches(patience: Patience) -> list[str]:
+    """All branches but main. One whose name has a slash lies deeper; no engine lists it, and it can be read."""
+    waiting = [
+        entry.name[len("branch-") :]
+        for entry in patience.entries(layout.BRANCH) or ()
+        if entry.is_dir and entry.name.startswith("branch-")
+    ]
+    if odd := next((name for name in waiting if not layout.is_text(name)), None):
+        raise Corrupt(
+            "The branch directory {odd} has a name that is no UTF-8 text.",
+            odd=_shown(odd),
+            path=layout.BRANCH,
+            remedy="Rename the directory.",
         )
-    return False
+    if MAIN in waiting:
+        raise Corrupt(
+            "A branch is stored under the name main, which is the table itself, so what it keeps cannot be told.",
+            path=layout.BRANCH,
+            remedy="Rename its directory.",
+        )
+    own = {layout.SNAPSHOT, layout.CHANGELOG, layout.TAG, layout.SCHEMA, layout.CONSUMER}
+    found = []
+    while waiting:
+        branch = waiting.pop()
+        there = patience.entries(layout.branch_dir(branch).rstrip("/"))
+        inner = {entry.name for entry in there or () if entry.is_dir}
+        if there is None:
+            continue  # deleted since the listing
+        if inner & own or not (inner or "/" in branch):
+            found.append(branch)
+        waiting += [f"{branch}/{name}" for name in inner - own]
+    return sorted(found)
 
 
-def _outwait(store: Store, path: str) -> None:
-    """Wait for writers that may yet replace what was just published.
+class _Reader:
+    """One pass over a table's references; collects the bytes it saw."""
 
-    An engine on a local disk writes `.NAME.UUID.tmp`, looks whether NAME is free, and renames over it, whatever came in
-    between. Whoever looked before we came has such a file here until it is done; one left by a crash is waited for in
-    vain, once.
-    """
-    directory, _, name = path.rpartition("/")
+    def __init__(self, references: dict[str, bytes], patience: Patience) -> None:
+        self.store = patience.store
+        self.references = references
+        self.patience = patience
 
-    def rivals() -> set[str]:
-        names = {entry.name for entry in store.ls(directory)}
-        return {each for each in names if each.startswith(f".{name}.") and each.endswith(".tmp")}
+    def line(self, branch: str) -> Line:
+        unreadable: list[Unreadable] = []
+        warnings: list[Problem] = []
+        hints = self.store.read_many([layout.hint(branch, name) for name in (layout.EARLIEST, layout.LATEST)], HINT)
+        hinted = [int(text) for text in map(number, hints.values()) if text is not None]
+        snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings, hinted)
+        # Changelogs end where snapshots begin, and what names a schema says that there is one.
+        begin = min(snapshots, default=None)
+        changelogs = self._numbered(branch, layout.CHANGELOG, snapshot_of, unreadable, warnings, end=begin)
+        tags = self._named(branch, layout.TAG, tag_of, unreadable, warnings)
+        points = [*snapshots.values(), *changelogs.values(), *(tag.snapshot for tag in tags)]
+        of_points = {each.schema_id for each in points}
+        schemas = self._numbered(branch, layout.SCHEMA, schema_of, unreadable, warnings, of_points)
+        consumers = self._named(branch, layout.CONSUMER, consumer_of, unreadable, warnings)
+        ids = sorted({*snapshots, *(int(each.name) for each in unreadable if each.kind == layout.SNAPSHOT)})
+        warnings += problems(branch, ids, hints) + gaps(branch, ids)
+        return Line(
+            branch=branch,
+            snapshots=tuple(snapshots[number] for number in sorted(snapshots)),
+            tags=tuple(sorted(tags, key=lambda tag: (tag.snapshot.id, tag.name))),
+            changelogs=tuple(changelogs[number] for number in sorted(changelogs)),
+            consumers=tuple(sorted(consumers, key=lambda consumer: consumer.name)),
+            schemas=dict(sorted(schemas.items())),
+            unreadable=tuple(unreadable),
+            warnings=tuple(warnings),
+        )
 
-    deadline = time.monotonic() + RIVAL_S
-    left = rivals()
-    while left and time.monotonic() < deadline:
-        time.sleep(0.002)
-        left &= rivals()
+    def _numbered(
+        self,
+        branch: str,
+        kind: str,
+        parse: Callable[[str, bytes, str], T],
+        unreadable: list[Unreadable],
+        warnings: list[Problem],
+        hinted: Iterable[int] = (),
+        end: int | None = None,
+    ) -> dict[int, T]:
+        """All of a kind by number: what is listed, what is `hinted`, and what their numbers leave out, up to `end`:
+        a disk's listing leaves out nothing."""
+        directory = f"{layout.branch_dir(branch)}{kind}"
+        names = {str(each): f"{directory}/{kind}-{each}" for each in hinted}
+        for entry in self.patience.entries(directory) or ():
+            suffix = _suffix(entry, kind)
+            if suffix is not None and NUMBER.fullmatch(suffix):
+                names[suffix] = f"{directory}/{entry.name}"
+            elif not (kind in (layout.SNAPSHOT, layout.CHANGELOG) and entry.name in (layout.EARLIEST, layout.LATEST)):
+                warnings.append(_stray(directory, entry, told("files named {kind}-<number>", kind=kind)))
+        found, unread, asked = dict[int, T](), list[Unreadable](), set[str]()
+        is_sure = self.store.protocol in (*LOCAL, "memory")
+        while names:
+            found |= {int(name): value for name, value in self._parse(kind, names, parse, unread).items()}
+            asked |= names.keys()
+            known = [] if is_sure else sorted({*found, *(int(each.name) for each in unread)})
+            names = {str(each): f"{directory}/{kind}-{each}" for each in left_out(known, end) if str(each) not in asked}
+        unreadable += unread
+        return found
+
+    def _named(
+        self,
+        branch: str,
+        kind: str,
+        parse: Callable[[str, bytes, str], T],
+        unreadable: list[Unreadable],
+        warnings: list[Problem],
+    ) -> list[T]:
+        directory = f"{layout.branch_dir(branch)}{kind}"
+        names: dict[str, str] = {}
+        for entry in self.patience.entries(directory) or ():
+            if entry.is_dir and entry.name == layout.SUCCESS_FILES:
+                continue
+            if entry.is_dir and entry.name.startswith(f"{kind}-"):  # a name with a slash: no engine lists it
+                for path in self._below(f"{directory}/{entry.name}"):
+                    names[path[len(directory) + len(kind) + 2 :]] = path
+            elif (suffix := _suffix(entry, kind)) is not None:
+                names[suffix] = f"{directory}/{entry.name}"
+            else:
+                warnings.append(_stray(directory, entry, told("files named {kind}-<name>", kind=kind)))
+        return list(self._parse(kind, names, parse, unreadable).values())
+
+    def _below(self, directory: str) -> Iterator[str]:
+        for entry in self.patience.entries(directory) or ():
+            path = f"{directory}/{entry.name}"
+            if entry.is_dir:
+                yield from self._below(path)
+            else:
+                yield path
+
+    def _parse(
+        self, kind: str, names: Mapping[str, str], parse: Callable[[str, bytes, str], T], unreadable: list[Unreadable]
+    ) -> dict[str, T]:
+        read = functools.partial(_parsed, parse, names)
+        parsed, contents, failed = self.patience.read(names, read)
+        self.references |= {_shown(path): content for path, content in contents.items()}
+        unreadable += [
+            Unreadable(
+                kind,
+                _shown(name),
+                Problem(
+                    _shown(names[name]),
+                    told("a readable {kind} file", kind=kind),
+                    clause(error.message),
+                    error.remedy
+                    or told(
+                        "Restore the file, or drop this point by name."
+                        if names[name] in contents
+                        else "Restore the file."
+                    ),
+                ),
+            )
+            for name, error in failed.items()
+        ]
+        return parsed
+
+
+def _parsed(parse: Callable[[str, bytes, str], T], names: Mapping[str, str], name: str, content: bytes) -> T:
+    return parse(_shown(name), content, _shown(names[name]))
+
+
+def _shown(name: str) -> str:
+    """A name as text. Bytes that are no UTF-8 stand escaped: such a file is read and kept, and cannot be named here."""
+    return name if layout.is_text(name) else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _suffix(entry: Entry, kind: str) -> str | None:
+    return entry.name[len(kind) + 1 :] if entry.name.startswith(f"{kind}-") and not entry.is_dir else None
+
+
+def _stray(directory: str, entry: Entry, expected: str) -> Problem:
+    found = told("a directory" if entry.is_dir else "another file")
+    return Problem(_shown(f"{directory}/{entry.name}"), expected, found, told("It is ignored and never deleted."))
+
+
+# JSON documents ---------------------------------------------------------------------------------------------
+
+
+def document(content: bytes, path: str) -> dict[str, Any]:
+    """A JSON object; `Corrupt` for anything else."""
+    try:
+        value = bounded.document(content)
+    except ValueError as error:
+        what = told("is empty") if not content else told("is no JSON ({error})", error=error)
+        raise Corrupt(
+            "A JSON document was expected; the file of {content} bytes {what}.",
+            content=len(content),
+            what=what,
+            path=path,
+        ) from error
+    if not isinstance(value, dict):
+        raise Corrupt("A JSON object was expected, found {name}.", name=type(value).__name__, path=path)
+    return value
+
+
+def _want(fields: Mapping[str, Any], name: str, kind: type | tuple[type, ...], path: str) -> Any:
+    value = fields.get(name)
+    if isinstance(value, bool) or not isinstance(value, kind):
+        wanted = kind.__name__ if isinstance(kind, type) else "/".join(each.__name__ for each in kind)
+        found: str = told("no such field") if name not in fields else f"{value!r:.60}"
+        raise Corrupt(
+            "Field {name!r} was expected to be {wanted}, found {found}.",
+            name=name,
+            wanted=wanted,
+            found=found,
+            path=path,
+        )
+    return value
+
+
+def _maybe(fields: Mapping[str, Any], name: str, kind: type | tuple[type, ...], path: str) -> Any:
+    return None if fields.get(name) is None else _want(fields, name, kind, path)
+
+
+@lru_cache(16_384)  # read at every question, and hardly ever different
+def snapshot_of(name: str | None, content: bytes, path: str) -> Snapshot:
+    """A snapshot, changelog or tag document; `name` is the id the file name promises, None for tags."""
+    fields = document(content, path)
+    snapshot_id = _want(fields, "id", int, path)
+    if name is not None and int(name) != snapshot_id:
+        raise Corrupt(
+            "The id {name} was expected from the file's name, the document says {snapshot_id}.",
+            name=name,
+            snapshot_id=snapshot_id,
+            path=path,
+        )
+    layout.plain_name(_want(fields, "deltaManifestList", str, path), path)
+    for each in ("baseManifestList", "changelogManifestList", "indexManifest", "statistics"):
+        if (value := _maybe(fields, each, str, path)) is not None:
+            layout.plain_name(value, path)
+    watermark = _maybe(fields, "watermark", int, path)
+    return Snapshot(
+        id=snapshot_id,
+        time_ms=_want(fields, "timeMillis", int, path),
+        kind=_want(fields, "commitKind", str, path),
+        schema_id=_want(fields, "schemaId", int, path),
+        commit_user=_want(fields, "commitUser", str, path),
+        commit_identifier=_want(fields, "commitIdentifier", int, path),
+        total_rows=_maybe(fields, "totalRecordCount", int, path),
+        delta_rows=_maybe(fields, "deltaRecordCount", int, path),
+        watermark=None if watermark == NO_WATERMARK else watermark,
+        fields=fields,
+        content=content,
+    )
+
+
+def tag_of(name: str, content: bytes, path: str) -> Tag:
+    """A tag document: a snapshot's, with an optional creation time and retention."""
+    snapshot = snapshot_of(None, content, path)
+    return Tag(
+        name,
+        snapshot,
+        _local_time(snapshot.fields.get("tagCreateTime"), path),
+        _seconds(snapshot.fields.get("tagTimeRetained"), path),
+    )
+
+
+def _local_time(value: Any, path: str) -> dt.datetime | None:
+    """`[year, month, day, hour, minute, second?, nano?]` or ISO text; a wall clock without a zone."""
+    try:
+        if value is None:
+            return None
+        if isinstance(value, str):
+            return dt.datetime.fromisoformat(value).replace(tzinfo=None)
+        if isinstance(value, list) and 5 <= len(value) <= 7 and all(type(part) is int for part in value):
+            second, nano = (*value[5:], 0, 0)[:2]
+            year, month, day, hour, minute = value[:5]
+            return dt.datetime(year, month, day, hour, minute, second, nano // 1000)  # noqa: DTZ001  # the format stores none
+    except (ValueError, OverflowError, TypeError) as error:
+        raise Corrupt("Field 'tagCreateTime' holds no time: {error}.", error=error, path=path) from error
+    raise Corrupt("Field 'tagCreateTime' was expected to be a time, found {value!r:.60}.", value=value, path=path)
+
+
+def _seconds(value: Any, path: str) -> dt.timedelta | None:
+    try:
+        if value is None:
+            return None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return dt.timedelta(seconds=value)
+    except (ValueError, OverflowError):
+        return dt.timedelta.max
+    raise Corrupt("Field 'tagTimeRetained' was expected to be seconds, found {value!r:.60}.", value=value, path=path)
+
+
+def consumer_of(name: str, content: bytes, path: str) -> Consumer:
+    return Consumer(name, _want(document(content, path), "nextSnapshot", int, path))
+
+
+def schema_of(name: str, content: bytes, path: str) -> Schema:
+    fields = document(content, path)
+    columns = []
+    for column in _want(fields, "fields", list, path):
+        if not isinstance(column, dict):
+            raise Corrupt("Each column was expected to be an object, found {column!r:.60}.", column=column, path=path)
+        columns.append(
+            Field(
+                _want(column, "id", int, path),
+                _want(column, "name", str, path),
+                _want(column, "type", (str, dict), path),
+                _maybe(column, "description", str, path),
+            )
+        )
+    options = {
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in (_maybe(fields, "options", dict, path) or {}).items()
+    }
+    version = _maybe(fields, "version", int, path) or 1
+    if version <= 1:
+        options.setdefault("bucket", "1")
+    if version <= 2:
+        options.setdefault("file.format", "orc")
+    keys = [_maybe(fields, each, list, path) or [] for each in ("partitionKeys", "primaryKeys")]
+    known = {column.name for column in columns}
+    for key in (*keys[0], *keys[1]):
+        if not isinstance(key, str) or key not in known:
+            raise Corrupt("The key {key!r:.60} is no column of the schema.", key=key, path=path)
+    return Schema(
+        id=_want(fields, "id", int, path),
+        fields=tuple(columns),
+        partition_keys=tuple(keys[0]),
+        primary_keys=tuple(keys[1]),
+        options=options,
+        time_ms=_maybe(fields, "timeMillis", int, path) or 0,
+        comment=_maybe(fields, "comment", str, path),
+    )

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from core.errors import Corrupt, Unsupported
-from core.limits import TYPE_DEPTH
+from core.storage.size_limits import TYPE_DEPTH
 
 MAX_LENGTH = 2147483647  # VARCHAR and VARBINARY of this length print as STRING and BYTES
 

@@ -1,0 +1,292 @@
+"""Diff: which files, columns and options differ between two points, and what of that is only compaction.
+
+Law: added = runs over b and not over a; removed = the reverse. Rows and bytes are exact sums over those files. A
+file is compaction's where a COMPACT commit of the branch brought it, or took it away while its rows live on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.formats.iceberg.retention import ancestors, members
+from core.messages import counted, told
+from core.model.history import History
+from core.model.intervals import Ints, Mask, Runs, maximal
+from core.model.references import Field, HolderKind, Schema, Snapshot
+from core.model.time_travel import AsOf
+
+COMPACTION = ("COMPACT", "replace")  # what Paimon and Iceberg call a commit that only rewrites
+NO_BUCKET = -(2**31)  # joins do not meet on null
+_GROUPED = ("files", "bytes", "rows")
+
+
+@dataclass(frozen=True)
+class Diff:
+    """From point `a` to point `b`.
+
+    added, removed: the columns of `History.files_at` and `change` ("data", "compaction" or "deletes": files that take
+                    rows of others away, written by no compaction, or anew for one data file)
+    partitions: partition, bucket, {added,removed}_{files,bytes,rows}; every sum exact
+    summary: the same sums over all, and of those the part that is compaction, and net_rows: rows are those of data
+             files; deletes_{added,removed}_files take an unknown number of them away
+    is_backwards: `b` is the older of the two
+    commits: the retained snapshots after the older point up to the newer one, on one branch
+    """
+
+    a: AsOf
+    b: AsOf
+    added: pa.Table = field(repr=False)
+    removed: pa.Table = field(repr=False)
+    partitions: pa.Table = field(repr=False)
+    summary: Mapping[str, int]
+    schema_changes: tuple[str, ...]
+    option_changes: tuple[str, ...]
+    commits: tuple[Snapshot, ...] = field(repr=False)
+    is_backwards: bool = False
+
+
+def diff(history: History, a: AsOf, b: AsOf) -> Diff:
+    """What changed on the way from `a` to `b`; both must be points of this history."""
+    positions = [history.require(point.point) for point in (a, b)]
+    at_a, at_b = (history.live.at(position) for position in positions)
+    # On one branch what the older point has was taken away since, what the newer has was brought. Backwards alike.
+    older = min(positions) if a.branch == b.branch else None
+    paths = maximal(history.live.of(history.files["object"].to_numpy(), history.held.owners))
+    if history.heads.pointer is not None and a.branch != b.branch:
+        only_a, only_b = _rewritten_since(history, a.snapshot, b.snapshot)
+        added = _files(history, at_b & ~at_a, lambda _: only_b[at_b & ~at_a])
+        removed = _files(history, at_a & ~at_b, lambda _: only_a[at_a & ~at_b])
+    else:
+        added, removed = (
+            _files(history, chosen, partial(_by_compaction, history, paths, position=at, born=at != older))
+            for chosen, at in ((at_b & ~at_a, positions[1]), (at_a & ~at_b, positions[0]))
+        )
+    # An upgrade moves a file to another level without touching it: same path on both sides, no change at all.
+    if "level" in history.files.column_names and history.files["level"].null_count == 0:
+        both = pc.is_in(added["path"], value_set=removed["path"]), pc.is_in(removed["path"], value_set=added["path"])
+        added, removed = added.filter(pc.invert(both[0])), removed.filter(pc.invert(both[1]))
+    else:  # a Puffin file of many deletion vectors is many files, and a file that was picked again is still itself
+        added, removed = _beyond(added, removed), _beyond(removed, added)
+        added, removed = _rewritten_deletes(added, removed), _rewritten_deletes(removed, added)
+    return Diff(
+        a=a,
+        b=b,
+        added=added,
+        removed=removed,
+        partitions=by_partition(added, removed),
+        summary=_summary(added, removed),
+        schema_changes=schema_changes(a.schema, b.schema),
+        option_changes=option_changes(a.schema, b.schema),
+        commits=_commits(history, a, b),
+        is_backwards=_age(history, b) < _age(history, a),
+    )
+
+
+def _files(history: History, chosen: Mask, by_compaction: Callable[[pa.Table], Mask]) -> pa.Table:
+    files = history.files.filter(pa.array(chosen))
+    change = pa.array(np.where(by_compaction(files), "compaction", "data").tolist(), pa.string())
+    return files.append_column("change", change).sort_by("path")
+
+
+def _rewritten_since(history: History, a: Snapshot, b: Snapshot) -> tuple[Mask, Mask]:
+    """Of all files: those that are at `a` and not at `b` because of a commit that only rewrites, and the reverse.
+
+    Lines of Iceberg meet in what both come from. From there a file was brought on the one way, or taken away on the
+    other.
+    """
+    snapshots = members(history.heads)
+    position = {int(holder.name): place for place, holder in enumerate(history.holders)}
+    ways = [list(ancestors(snapshots, each.id)) for each in (a, b)]
+    shared = {each.id for each in ways[0]} & {each.id for each in ways[1]}
+    found: list[Mask] = [np.zeros(len(history.files), dtype=np.bool_) for _ in ways]
+    for side, way in enumerate(ways):
+        for each in way:
+            if each.id in shared or each.kind not in COMPACTION or each.parent_id not in snapshots:
+                continue
+            before, after = (history.live.at(position[number]) for number in (each.parent_id, each.id))
+            found[side] |= after & ~before
+            found[1 - side] |= before & ~after
+    return found[0], found[1]
+
+
+def _by_compaction(history: History, paths: Runs, files: pa.Table, *, position: int, born: bool) -> Mask:
+    """Per file live at `position`: did a COMPACT commit bring it (`born`), or take it away?
+
+    A path's life on the branch tells, whatever levels it passed. Where that commit has expired, the file's own entry
+    (_FILE_SOURCE) tells of its birth, and nothing of its end: that counts as data.
+    """
+    here = (paths.first <= position) & (paths.last >= position)
+    line = [
+        number
+        for number, each in enumerate(history.holders)
+        if each.branch == history.holders[position].branch and each.kind is not HolderKind.CHANGELOG
+    ]
+    edge: Ints = np.zeros(paths.owners, dtype=np.int64)
+    edge[paths.owner[here]] = np.maximum(paths.first[here], line[0]) if born else np.minimum(paths.last[here], line[-1])
+    compacts = _compacts(history, line, born=born)[edge[files["object"].to_numpy()]]
+    by_entry = pc.fill_null(pc.equal(files["source"], "compact"), False).to_numpy() if born else False
+    return np.asarray(np.where(compacts < 0, by_entry, compacts > 0), dtype=np.bool_)
+
+
+def _compacts(history: History, line: Sequence[int], *, born: bool) -> Ints:
+    """Per position: is the commit that led there (`born`) or on from there a COMPACT one? 1, 0, or -1 for unknown."""
+    answer: Ints = np.full(len(history.holders), -1, dtype=np.int64)
+    for before, after in pairwise(line):
+        one, next_one = history.holders[before].snapshot, history.holders[after].snapshot
+        if one is None or next_one is None:
+            continue
+        if next_one.id == one.id:  # a tag beside its snapshot
+            if born:
+                answer[after] = answer[before]
+        elif next_one.parent_id == one.id or (next_one.parent_id is None and next_one.id == one.id + 1):
+            answer[after if born else before] = next_one.kind in COMPACTION
+    if not born:
+        for before, after in pairwise(reversed(line)):
+            one, next_one = history.holders[after].snapshot, history.holders[before].snapshot
+            if one is not None and next_one is not None and one.id == next_one.id:
+                answer[after] = answer[before]
+    first = history.holders[line[0]].snapshot
+    if born and first is not None and first.id == 1:
+        answer[line[0]] = first.kind in COMPACTION
+    return answer
+
+
+def _age(history: History, point: AsOf) -> int:
+    """What orders two points: ids where they rise with time."""
+    return point.snapshot.id if history.heads.pointer is None else point.snapshot.time_ms
+
+
+def _beyond(files: pa.Table, others: pa.Table) -> pa.Table:
+    """The files that are not on the other side under another sequence number."""
+    keys, own = (
+        pc.binary_join_element_wise(each["path"], pc.fill_null(each["offset"].cast(pa.string()), ""), "\0")
+        for each in (others, files)
+    )
+    return files.filter(pc.invert(pc.is_in(own, value_set=keys)))
+
+
+def _rewritten_deletes(files: pa.Table, others: pa.Table) -> pa.Table:
+    """Delete files change deletes; compaction's own do where the data file had another one on the other side."""
+    has_another = pc.is_in(files["referenced"], value_set=others["referenced"].drop_null())
+    is_new = pc.and_(pc.not_equal(files["content"], "data"), pc.equal(files["change"], "data"))
+    place = files.schema.get_field_index("change")
+    return files.set_column(place, "change", pc.if_else(pc.or_(has_another, is_new), "deletes", files["change"]))
+
+
+def by_partition(added: pa.Table, removed: pa.Table) -> pa.Table:
+    """Sums of both sides by partition and bucket, as of `Diff.partitions`."""
+    sides = []
+    for name, files in (("added", added), ("removed", removed)):
+        place = files.schema.get_field_index("bucket")
+        files = files.set_column(place, "bucket", pc.fill_null(files["bucket"], NO_BUCKET))
+        grouped = files.group_by(["partition", "bucket"]).aggregate(
+            [("path", "count"), ("bytes", "sum"), ("rows", "sum")]
+        )
+        sides.append(grouped.rename_columns(["partition", "bucket", *(f"{name}_{each}" for each in _GROUPED)]))
+    joined = sides[0].join(sides[1], ["partition", "bucket"], join_type="full outer")
+    for index, name in enumerate(joined.column_names):
+        if name.startswith(("added_", "removed_")):
+            joined = joined.set_column(index, name, pc.fill_null(joined[name], 0))
+    place = joined.schema.get_field_index("bucket")
+    told = pc.if_else(pc.equal(joined["bucket"], NO_BUCKET), None, joined["bucket"])  # Iceberg has none
+    return joined.set_column(place, "bucket", told).sort_by([("partition", "ascending"), ("bucket", "ascending")])
+
+
+def _summary(added: pa.Table, removed: pa.Table) -> dict[str, int]:
+    summary: dict[str, int] = {}
+    for name, files in (("added", added), ("removed", removed)):
+        compacted = files.filter(pc.equal(files["change"], "compaction"))
+        deletes = files.filter(pc.equal(files["change"], "deletes"))
+        summary[f"deletes_{name}_files"] = len(deletes)
+        for prefix, part in (("", files), ("compaction_", compacted)):
+            summary[f"{prefix}{name}_files"] = len(part)
+            for column in ("bytes", "rows"):
+                summary[f"{prefix}{name}_{column}"] = int(pc.sum(part[column]).as_py() or 0)
+    summary["net_files"] = summary["added_files"] - summary["removed_files"]
+    summary["net_bytes"] = summary["added_bytes"] - summary["removed_bytes"]
+    summary["net_rows"] = summary["added_rows"] - summary["removed_rows"]
+    return summary
+
+
+def deletes(found: Diff) -> str | None:
+    """What the sums leave out: rows that delete files take away. None where no such file came or went."""
+    sides = [found.summary.get(f"deletes_{side}_files", 0) for side in ("added", "removed")]
+    if not any(sides):
+        return None
+    came, went = (counted(count, "{count} delete file", "{count} delete files") for count in sides)
+    return told(
+        "{came} came, {went} went: what they take away is in none of these sums, which are of rows in data files. A "
+        "comparison of rows counts it.",
+        came=came,
+        went=went,
+    )
+
+
+def schema_changes(a: Schema, b: Schema) -> tuple[str, ...]:
+    """Columns by id: added, dropped, renamed, retyped, moved; one sentence each."""
+    old, new = ({column.id: column for column in schema.fields} for schema in (a, b))
+    added = (column for key, column in new.items() if key not in old)
+    dropped = (column for key, column in old.items() if key not in new)
+    changes = [told("added column {name} {type}", name=each.name, type=_type(each)) for each in added]
+    changes += [told("dropped column {name} {type}", name=each.name, type=_type(each)) for each in dropped]
+    for key in (key for key in old if key in new):
+        before, after = old[key], new[key]
+        if before.name != after.name:
+            changes.append(told("renamed column {name} to {new}", name=before.name, new=after.name))
+        if before.type != after.type:
+            types = {"before": _type(before), "after": _type(after)}
+            changes.append(told("changed type of {name} from {before} to {after}", name=after.name, **types))
+    shared = [key for key in old if key in new]
+    if shared != [key for key in new if key in old]:
+        changes.append(told("reordered columns"))
+    return tuple(changes)
+
+
+def _type(column: Field) -> str:
+    return spelled(column.type)
+
+
+def spelled(of: object) -> str:
+    """A type as people write it, whatever format's JSON it is in: `ROW<x INT, y ARRAY<STRING>>`."""
+    if not isinstance(of, Mapping):
+        return str(of)
+    root, null = str(of.get("type", "?")).partition(" ")[::2]
+    if "fields" in of:
+        inner = [f"{each.get('name')} {spelled(each.get('type'))}" for each in of["fields"]]
+    else:
+        inner = [spelled(of[name]) for name in ("element", "key", "value") if name in of]
+    return root + (f"<{', '.join(inner)}>" if inner else "") + (f" {null}" if null else "")
+
+
+def option_changes(a: Schema, b: Schema) -> tuple[str, ...]:
+    changes = []
+    for key in sorted(a.options.keys() | b.options.keys()):
+        before, after = a.options.get(key), b.options.get(key)
+        if before != after:
+            changes.append(
+                told("set {key} to {after}", key=key, after=after)
+                if before is None
+                else told("removed {key} (was {before})", key=key, before=before)
+                if after is None
+                else told("changed {key} from {before} to {after}", key=key, before=before, after=after)
+            )
+    return tuple(changes)
+
+
+def _commits(history: History, a: AsOf, b: AsOf) -> tuple[Snapshot, ...]:
+    line = history.heads.line(b.branch)
+    if line is None or a.branch != b.branch:
+        return ()
+    if history.heads.pointer is not None:
+        ids = [each.id for each in line.snapshots]
+        first, last = sorted(ids.index(each.snapshot.id) for each in (a, b))
+        return line.snapshots[first + 1 : last + 1]
+    low, high = sorted((a.snapshot.id, b.snapshot.id))
+    return tuple(each for each in line.snapshots if low < each.id <= high)

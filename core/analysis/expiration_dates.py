@@ -1,0 +1,198 @@
+"""When each point goes by itself: the table's own options and TTLs, judged as the next writers would.
+
+Law: a date is told only where it follows from what is there; where it hangs on commits yet to come or on a consumer,
+the words say so. Tags expire by the writer's wall clock, which has no zone in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow.compute as pc
+
+from core.errors import Invalid
+from core.formats.iceberg import retention as refs
+from core.formats.paimon import retention
+from core.formats.paimon.retention import UNBOUNDED
+from core.messages import told
+from core.model.history import History
+from core.model.references import Heads, Holder, HolderKind, Line, Tag
+from core.model.time_travel import in_words
+from core.units import epoch_ms, is_true
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """When a point goes by itself: not before `not_before_ms` (None = never, or not while the words hold)."""
+
+    point: str
+    not_before_ms: int | None
+    words: str
+
+
+def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
+    """Of every readable snapshot and tag of every branch, by point."""
+    if heads.pointer is not None:
+        return {point: Expiry(point, *told) for point, told in refs.ends(heads, now_ms).items()}
+    found: dict[str, Expiry] = {}
+    for line in heads.lines:
+        prefix = "" if line.branch == heads.main.branch else f"branch:{line.branch}/"
+        for expiry in (*_snapshots(line, now_ms, rules), *(_tag(tag) for tag in line.tags)):
+            found[prefix + expiry.point] = Expiry(prefix + expiry.point, expiry.not_before_ms, expiry.words)
+    return found
+
+
+def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
+    options, count = line.options, len(line.snapshots)
+    if is_true(options.get("write-only")):
+        never = told("never by a writer: the table is write-only")
+        return [Expiry(str(each.id), None, never) for each in line.snapshots]
+    try:
+        policy = retention.policy(options, now_ms, rules=rules)
+    except Invalid as error:  # options that contradict themselves hide nothing else
+        unknown = told("cannot be told: {why}", why=error.message.rstrip("."))
+        return [Expiry(str(each.id), None, unknown) for each in line.snapshots]
+    retained_ms = now_ms - policy.threshold_ms
+    holds = retention.heeds_consumers(options, rules)
+    found, not_before, seen = [], 0, first_seen(line)
+    for index, each in enumerate(line.snapshots):
+        # After so many more commits the count no longer keeps it; after so many it goes whatever its age.
+        more = index - count + policy.retain_min + 1
+        most = index - count + policy.retain_max + 1
+        judged_ms = each.time_ms
+        if rules == "newest":  # by the age of its successor, which the newest one does not have yet
+            judged_ms = line.snapshots[index + 1].time_ms if index + 1 < count else now_ms
+            more = max(more, min(2, most)) if index + 1 == count else more
+        if most > 1:
+            not_before = max(not_before, judged_ms + retained_ms)
+        blocking = next((other.name for other in line.consumers if holds and other.next_snapshot <= each.id), None)
+        limit = told(", or after {commits:,} more commit{s} whatever its age", commits=most, s=_s(most))
+        limit = limit if policy.retain_max < UNBOUNDED else told("")
+        is_old, when = not_before <= now_ms, None if more > 1 or blocking is not None else not_before
+        if each.id < seen:
+            unseen = "never by a writer: Paimon does not see it, because snapshot/EARLIEST names {id}"
+            when, words = None, told(unseen, id=seen)
+        elif blocking is not None:
+            words = told("never while consumer {name} stands before it", name=blocking)
+        elif more > 1:
+            is_counted = is_old or most <= more
+            age = "" if is_counted else told(", not before {at}{limit}", at=in_words(not_before), limit=limit)
+            words = told("after {commits:,} more commit{s}{age}", commits=more, s=_s(more), age=age)
+        elif is_old:
+            words = told("with the next commit of a writer")
+        else:
+            words = told("with the first commit after {at}{limit}", at=in_words(not_before), limit=limit)
+        found.append(Expiry(str(each.id), when, words))
+    return found
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def first_seen(line: Line) -> int:
+    """The id from which on Paimon sees snapshots: it believes an EARLIEST hint whose snapshot exists, and never looks
+    before it."""
+    hint = next((each.found for each in line.warnings if each.path.endswith("snapshot/EARLIEST")), None)
+    return next((each.id for each in line.snapshots if hint in (None, f"the id {each.id}")), -1)
+
+
+def _tag(tag: Tag) -> Expiry:
+    if tag.expires is None:
+        return Expiry(f"tag:{tag.name}", None, told("never by itself: it has no retention"))
+    moment = epoch_ms(tag.expires)
+    return Expiry(
+        f"tag:{tag.name}",
+        moment,
+        told("after {at} by the writers' wall clock (no zone)", at=f"{tag.expires:%Y-%m-%d %H:%M:%S}"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A date of the calendar: points that go not before it, files and bytes that are freed once these and all earlier
+    ones have gone, and not sooner."""
+
+    at_ms: int
+    points: tuple[str, ...]
+    files: int
+    bytes: int
+
+
+def calendar(history: History, told: Mapping[str, Expiry], now_ms: int) -> tuple[Due, ...]:
+    """What goes by itself and when (`told` by `expiries`), the soonest first; what is due already stands at `now_ms`.
+
+    Only what follows from dates: a point that waits for commits, for a consumer or for ever keeps its files.
+    """
+    never = np.iinfo(np.int64).max
+    ends = np.array([_ends(holder.point, told, now_ms, never) for holder in history.holders], dtype=np.int64)
+    ends[~history.existing] = -1  # what is not there holds nothing
+    dates: dict[int, list[str]] = {}
+    for expiry in told.values():
+        if expiry.not_before_ms is not None:
+            dates.setdefault(max(expiry.not_before_ms, now_ms), []).append(expiry.point)
+    # The last date among an object's holders is the date it is freed at.
+    alike = history.shapes
+    last = np.full(alike.runs.owners, -1, dtype=np.int64)
+    if len(alike.runs.owner):
+        bounds = np.stack((alike.runs.first, alike.runs.last + 1), axis=1).ravel()
+        longest = np.maximum.reduceat(np.append(ends, -1), bounds)[::2]
+        np.maximum.at(last, alike.runs.owner, longest)
+    found = []
+    for at_ms, points in sorted(dates.items()):
+        chosen = last == at_ms
+        found.append(Due(at_ms, tuple(points), int(alike.count[chosen].sum()), int(alike.weight[chosen].sum())))
+    return tuple(found)
+
+
+def _ends(point: str, told: Mapping[str, Expiry], now_ms: int, never: int) -> int:
+    expiry = told.get(point)
+    return never if expiry is None or expiry.not_before_ms is None else max(expiry.not_before_ms, now_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Why a file is kept and when it may go. `not_before_ms` None: nothing takes its last holder away by itself."""
+
+    path: str
+    kind: str
+    bytes: int | None
+    holders: tuple[str, ...]
+    last: str | None
+    not_before_ms: int | None
+    words: str
+
+
+def life(history: History, path: str, now_ms: int) -> Life | None:
+    """A path's holders and the one that lasts longest; None for a path the history does not know."""
+    row = pc.index(history.objects["path"], path).as_py()
+    if row < 0:
+        return None
+    kind, size = history.objects["kind"][row].as_py(), history.objects["bytes"][row].as_py()
+    dates = expiries(history.heads, now_ms)
+    holders = history.holders_of(path)
+    last, longest, ends = None, (-1, 0.0, 0), None
+    words = told("nothing holds it" if history.incomplete else "nothing holds it: it is an orphan")
+    for place, holder in enumerate(holders):
+        expiry = dates.get(holder.point)
+        if (lasts := lasting(holder, expiry, place)) > longest:
+            last, longest, ends = holder.point, lasts, expiry.not_before_ms if expiry else None
+            what = told("an unreadable point") if holder.snapshot is None else holder.point
+            tells = expiry.words if expiry else told("no rule takes it away by itself")
+            if holder.kind is HolderKind.CHANGELOG:
+                tells = told("with the expiry of its long-lived changelog")
+            words = told("kept longest by {what}: {tells}", what=what, tells=tells)
+    if history.incomplete:
+        words = told("{words} (as far as can be read: not every point can, and those may hold it, too)", words=words)
+    return Life(path, kind, size, tuple(holder.point for holder in holders), last, ends, words)
+
+
+def lasting(holder: Holder, expiry: Expiry | None, place: int) -> tuple[int, float, int]:
+    """What orders holders by how long they last: what never goes, then what hangs on commits yet to come (the newer the
+    longer), then dates."""
+    if expiry is not None and expiry.not_before_ms is not None:
+        return 0, float(expiry.not_before_ms), -place
+    hangs = holder.kind is HolderKind.CHANGELOG or (expiry is not None and expiry.words.startswith("after "))
+    return (1, 0.0, place) if hangs else (2, 0.0, -place)

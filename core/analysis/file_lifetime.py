@@ -1,0 +1,238 @@
+"""A file's life: which commit brought it, which took it from the newest state, and who holds it in between.
+
+Law: what is told follows from the runs alone. Birth and end are told by commits that are retained and read in full;
+where the commit before the first holder is not, the file is born at or before it, and that is said. Whether a file is
+live where nobody can read is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.analysis.expiration_dates import Expiry, Life, expiries, lasting, life
+from core.errors import NotFound
+from core.formats.iceberg.retention import ancestors, members
+from core.messages import told
+from core.model.history import History
+from core.model.intervals import Mask
+from core.model.references import MAIN, Holder, HolderKind, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Neighbouring holders of one kind and branch that all keep the file, oldest first."""
+
+    kind: HolderKind
+    branch: str
+    holders: tuple[Holder, ...]
+    ends: Expiry | None  # of the one that lasts longest, None where no rule speaks of it
+
+    @property
+    def first(self) -> Holder:
+        return self.holders[0]
+
+    @property
+    def last(self) -> Holder:
+        return self.holders[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """From birth to end on one branch.
+
+    born: the commit that brought it, or with `is_exact` False the oldest retained one that has it
+    removed: the commit that took it from the branch's newest state, None while it is live there; also None, with
+             `is_live` False, where that commit is not retained or cannot be read
+    is_live: None where the newest state cannot be read
+    """
+
+    life: Life
+    branch: str
+    born: Snapshot | None
+    is_exact: bool
+    removed: Snapshot | None
+    is_live: bool | None
+    stretches: tuple[Stretch, ...]
+
+
+def find(history: History, text: str, relative: Callable[[str], str] = str) -> str:
+    """The path that a pasted path, URL or bare name means. `NotFound` where there is none, or several;
+    `Invalid` for a path outside of the table.
+
+    `relative` makes a path of the table's store out of one that another program told. A path is never taken for one
+    elsewhere that ends alike.
+    """
+    text = text.strip()
+    paths = history.objects["path"]
+    for read in (str, relative):  # another program's spelling is asked for only where it is needed
+        known = read(text)
+        if pc.index(paths, known).as_py() >= 0:
+            return known
+    ending = paths.filter(pc.ends_with(paths, f"/{text}")) if text and "/" not in text else paths.slice(0, 0)
+    if len(ending) == 1:
+        return str(ending[0])
+    if len(ending):
+        raise NotFound(
+            "{ending:,} files of this table are called {text!r}.",
+            ending=len(ending),
+            text=text,
+            path=history.heads.location,
+            remedy=told("Name one by its path, such as {ending}.", ending=ending[0]),
+        )
+    raise NotFound(
+        "No point of this table that can be read names {text!r}.",
+        text=text,
+        path=history.heads.location,
+        remedy="Name a path as `snapscope files TABLE` does, or where it lies; `snapscope orphans TABLE` lists files "
+        "nothing names.",
+    )
+
+
+def course(history: History, path: str, now_ms: int) -> Course:
+    """The life of a file that the history knows; `NotFound` otherwise."""
+    found = life(history, path, now_ms)
+    if found is None:
+        raise NotFound(
+            told("No point of this table that can be read names {path!r}.", path=path), path=history.heads.location
+        )
+    row = pc.index(history.objects["path"], path).as_py()
+    held = history.held.positions_of(row) & history.existing
+    live = _live(history, row, held)
+    branch, line = _line(history, live)
+    on_line, snapshots = _views(history, live, line)
+    born, is_exact, removed = None, False, None
+    if any(on_line):
+        first, last = on_line.index(True), len(on_line) - 1 - on_line[::-1].index(True)
+        born, before = snapshots[first], snapshots[first - 1] if first and on_line[first - 1] is not None else None
+        is_exact = born is not None and _follows(history, before, born)
+        if last + 1 < len(on_line):
+            after, at = snapshots[last + 1], snapshots[last]
+            if on_line[last + 1] is not None and at is not None and after is not None:
+                removed = after if _follows(history, at, after) else None
+    dates = expiries(history.heads, now_ms)
+    return Course(
+        found, branch, born, is_exact, removed, on_line[-1] if on_line else False, _stretches(history, held, dates)
+    )
+
+
+def _live(history: History, row: int, held: Mask) -> Mask:
+    """Per position: is a file of this path live there? What is no data file is live where it is held."""
+    own = np.flatnonzero(history.files["object"].to_numpy() == row)
+    if not len(own):
+        return held
+    mine = np.isin(history.live.owner, own)
+    answer = np.zeros(len(history.holders), dtype=np.bool_)
+    for first, last in zip(history.live.first[mine], history.live.last[mine], strict=True):
+        answer[first : last + 1] = True
+    return answer & history.existing
+
+
+def _line(history: History, live: Mask) -> tuple[str, list[int]]:
+    """The branch whose commits tell of the file, and its positions in order: main where main has it, else the first
+    that has. In Iceberg the line of ancestors of main's head, or of the newest snapshot that has it."""
+    if history.heads.pointer is not None:
+        return _ancestry(history, live)
+    lines: dict[str, list[int]] = {}
+    for position, holder in enumerate(history.holders):
+        if holder.kind is not HolderKind.CHANGELOG:
+            lines.setdefault(holder.branch, []).append(position)
+    having = [branch for branch, positions in lines.items() if any(live[position] for position in positions)]
+    branch = MAIN if MAIN in having or not having else having[0]
+    return branch, _of_today(history, live, lines.get(branch, []))
+
+
+def _of_today(history: History, live: Mask, line: Sequence[int]) -> list[int]:
+    """A branch's positions without tags past its newest snapshot, which a rollback left behind; where these alone have
+    the file, they and the newest one."""
+    ids = [int(each.name) for each in map(history.holders.__getitem__, line) if each.kind is HolderKind.SNAPSHOT]
+    newest = max(ids, default=None)
+
+    def is_left_behind(position: int) -> bool:
+        snapshot = history.holders[position].snapshot
+        return newest is not None and snapshot is not None and snapshot.id > newest
+
+    own = [position for position in line if not is_left_behind(position)]
+    if any(live[own]) or not any(live[line]):
+        return own
+    return [*filter(is_left_behind, line), *own[-1:]]
+
+
+def _views(history: History, live: Mask, line: Sequence[int]) -> tuple[list[bool | None], list[Snapshot | None]]:
+    """Each commit of a line once, whether a snapshot or else a tag keeps it: is the file live there, None where that
+    cannot be read, and the commit."""
+    found: dict[int, tuple[bool | None, Snapshot | None]] = {}
+    for position in line:
+        snapshot = history.holders[position].snapshot
+        is_there = None if position in history.incomplete else bool(live[position])
+        found.setdefault(-position - 1 if snapshot is None else snapshot.id, (is_there, snapshot))
+    return [each[0] for each in found.values()], [each[1] for each in found.values()]
+
+
+def _ancestry(history: History, live: Mask) -> tuple[str, list[int]]:
+    known = members(history.heads)
+    at = {int(holder.name): position for position, holder in enumerate(history.holders)}
+    heads = [history.heads.main.latest, *(line.latest for line in history.heads.lines[1:])]
+    having = sorted(
+        (holder.snapshot for position, holder in enumerate(history.holders) if live[position] and holder.snapshot),
+        key=lambda each: each.time_ms,
+    )
+    for head in (*heads, *reversed(having)):
+        if head is not None:
+            way = [at[each.id] for each in ancestors(known, head.id) if each.id in at][::-1]
+            if any(live[each] for each in way):
+                return history.holders[way[-1]].branch, way
+    return MAIN, []
+
+
+def _follows(history: History, before: Snapshot | None, after: Snapshot) -> bool:
+    """Is the one the commit right before the other? The first commit of all follows none."""
+    if history.heads.pointer is not None:
+        return after.parent_id == (None if before is None else before.id)
+    return after.id == (1 if before is None else before.id + 1)
+
+
+def _stretches(history: History, held: Mask, dates: dict[str, Expiry]) -> tuple[Stretch, ...]:
+    """Holders of one kind and branch, cut where one between them does not hold the file."""
+    groups: dict[tuple[HolderKind, str], list[int]] = {}
+    for position, holder in enumerate(history.holders):
+        if holder.exists:
+            groups.setdefault((holder.kind, holder.branch), []).append(position)
+    found: list[Stretch] = []
+    for (kind, branch), positions in groups.items():
+        for holds, run in groupby(positions, key=lambda position: bool(held[position])):
+            if holds:
+                holders = tuple(history.holders[position] for position in run)
+                found.append(Stretch(kind, branch, holders, _longest(holders, dates)))
+    order = {kind: place for place, kind in enumerate((HolderKind.SNAPSHOT, HolderKind.TAG, HolderKind.CHANGELOG))}
+    return tuple(sorted(found, key=lambda each: (each.branch != MAIN, each.branch, order[each.kind])))
+
+
+def _longest(holders: Sequence[Holder], dates: dict[str, Expiry]) -> Expiry | None:
+    place = max(range(len(holders)), key=lambda each: lasting(holders[each], dates.get(holders[each].point), each))
+    return dates.get(holders[place].point)
+
+
+def table(found: Course) -> pa.Table:
+    """The stretches as rows: kind, branch, first, last, holders, since_ms, until_ms, ends (words), not_before_ms."""
+    times = [[each.snapshot.time_ms for each in one.holders if each.snapshot is not None] for one in found.stretches]
+    return pa.table(
+        {
+            "kind": pa.array([each.kind.value for each in found.stretches], pa.string()),
+            "branch": pa.array([each.branch for each in found.stretches], pa.string()),
+            "first": pa.array([each.first.point for each in found.stretches], pa.string()),
+            "last": pa.array([each.last.point for each in found.stretches], pa.string()),
+            "holders": pa.array([len(each.holders) for each in found.stretches], pa.int64()),
+            "since_ms": pa.array([min(some, default=None) for some in times], pa.int64()),
+            "until_ms": pa.array([max(some, default=None) for some in times], pa.int64()),
+            "ends": pa.array([each.ends.words if each.ends else None for each in found.stretches], pa.string()),
+            "not_before_ms": pa.array(
+                [each.ends.not_before_ms if each.ends else None for each in found.stretches], pa.int64()
+            ),
+        }
+    )

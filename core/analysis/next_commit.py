@@ -1,0 +1,181 @@
+"""What the next commit of a writer deletes by itself, from the table's own options: what it breaks, what prevents it.
+
+Law: told is the least that goes, for a commit yet to come may itself replace more; a tag that is said to prevent a
+break was tried on the engine's own steps first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.analysis.expiration_dates import first_seen
+from core.errors import NotFound, SnapscopeError
+from core.formats.paimon.retention import keeps_changelogs, policy
+from core.messages import both, told
+from core.model.actions import Expire
+from core.model.history import History
+from core.model.plan import Plan
+from core.model.references import MAIN, HolderKind, Line, Tag
+from core.planning import reclaim as planning
+from core.table import Table
+from core.units import is_true
+
+RUN_LIMIT = 50  # `snapshot.expire.limit` where nobody says otherwise
+_LOOKED_AT = 1_000  # lost files of a point that its tag is chosen by
+_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """`plans` are of the snapshots and tags, and of the long-lived changelogs where the writer expires those too; none
+    where it cannot be told, and `headline` says why. The rest are sentences."""
+
+    branch: str
+    plans: tuple[Plan, ...]
+    headline: str
+    breaks: tuple[str, ...] = ()
+    prevented_by: tuple[str, ...] = ()
+
+    @property
+    def goes(self) -> tuple[str, ...]:
+        """The points that go, in order."""
+        return tuple(verdict.point for plan in self.plans for verdict in plan.goes)
+
+
+def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) -> Forecast | None:
+    """What the next commit to a branch expires, judged as its writer would at `now_ms`, that commit counted.
+
+    None where writers expire nothing by themselves (`write-only`, Iceberg), or nothing was ever committed.
+    """
+    line = history.heads.line(branch)
+    if line is None:
+        raise NotFound("There is no branch {branch!r}.", branch=branch, path=table.location)
+    if is_true(line.options.get("write-only")) or not line.snapshots or history.heads.format != "paimon":
+        return None
+    try:
+        plans = tuple(planning.preview(history, asked, now_ms) for asked in _asked(line, now_ms))
+        besides = [table.beside_paimon(plan, history, history.heads) for plan in plans]
+    except SnapscopeError as error:
+        return Forecast(branch, (), told("This cannot be told: {why}", why=str(error)))
+    beside = dict.fromkeys(sentence for sentences, _ in besides for sentence in sentences)
+    breaks = tuple(each for each in beside if "itself would strand" not in each)
+    if why := _astray(line, beside):
+        return Forecast(branch, (), told("This cannot be told: {why}", why=why), breaks)
+    headline = plans[0].headline
+    for plan in plans[1:]:
+        headline = told("{first} Of its long-lived changelogs: {second}", first=headline, second=plan.headline)
+    found = Forecast(branch, plans, headline, breaks)
+    if not found.goes:
+        return found
+    broken = {point: lost for _, by_point in besides for point, lost in by_point.items()}
+    shown: str = ", ".join(found.goes[:_NAMED])
+    if found.goes[_NAMED:]:
+        shown = told("{points} and {more} more", points=shown, more=len(found.goes) - _NAMED)
+    return dataclasses.replace(
+        found,
+        headline=both(found.headline, told("At the least these go: {points}.", points=shown)),
+        prevented_by=(*_keeping(line, found.goes), *_mending(table, history, line, plans[0], broken)),
+    )
+
+
+def _astray(line: Line, beside: Iterable[str]) -> str | None:
+    """Why the engine will not take the points that the rules let go: it fails, or does not see them."""
+    if fails := next((each for each in beside if each.startswith("Paimon itself would fail")), None):
+        return fails
+    if line.snapshots and (seen := first_seen(line)) > line.snapshots[0].id:
+        unseen = "snapshot/EARLIEST names {id}, so Paimon does not see the snapshots before it and never expires them."
+        return told(unseen, id=seen)
+    return None
+
+
+def _asked(line: Line, now_ms: int) -> list[Expire]:
+    """The expiries of a writer: it counts its own new snapshot, and takes no more than its limit at a time."""
+    limit = line.options.get("snapshot.expire.limit", "")
+    most = int(limit) if limit.isdecimal() and int(limit) else RUN_LIMIT
+    own = policy(line.options, now_ms)
+    asked = Expire(
+        branch=line.branch,
+        retain_max=max(own.retain_max - 1, 1),
+        retain_min=max(own.retain_min - 1, 1),
+        max_deletes=most,
+        expired_tags=any(tag.expires is not None for tag in line.tags)
+        and is_true(line.options.get("tag.time-expire-enabled", "true")),
+    )
+    if not line.changelogs or not keeps_changelogs(line.options):
+        return [asked]
+    own = policy(line.options, now_ms, prefix="changelog")
+    least, greatest = max(own.retain_min - 1, 1), max(own.retain_max - 1, 1)
+    return [
+        asked,
+        Expire(
+            branch=line.branch,
+            changelogs_only=True,
+            changelog_retain_max=greatest,
+            changelog_retain_min=least,
+            max_deletes=most,
+        ),
+    ]
+
+
+def _keeping(line: Line, goes: Sequence[str]) -> list[str]:
+    """What keeps the points that go."""
+    found: list[str] = []
+    own = [point.rsplit("/", 1)[-1] for point in goes]
+    count = len(line.snapshots) + 1
+    if ids := [int(point) for point in own if point.isdecimal()]:
+        kept = {tag.snapshot.id for tag in line.tags if f"tag:{tag.name}" not in own}
+        if bare := [id for id in ids if id not in kept]:
+            found.append(told("Tag snapshot {id} to keep it.", id=max(bare)))
+        found.append(
+            told(
+                "The table option {option} keeps all of them for one more commit; write-only = true keeps writers from "
+                "expiring anything.",
+                option=_retaining(line, "snapshot", count),
+            )
+        )
+    if any(point.startswith("changelog:") for point in own):
+        option = _retaining(line, "changelog", count + len(line.changelogs))
+        found.append(told("The table option {option} keeps its changelogs for one more commit.", option=option))
+    if any(point.startswith("tag:") for point in own):
+        found.append(told("The table option tag.time-expire-enabled = false keeps tags whose time has passed."))
+    return found
+
+
+def _retaining(line: Line, prefix: str, count: int) -> str:
+    """The options that retain so many: the least, and the greatest where it is set below that."""
+    options = [f"{prefix}.num-retained.min = {count}"]
+    most = line.options.get(f"{prefix}.num-retained.max", line.options.get("snapshot.num-retained.max", ""))
+    if most.isdecimal() and int(most) < count:
+        options.append(f"{prefix}.num-retained.max = {count}")
+    return " with ".join(options)
+
+
+def _mending(table: Table, history: History, line: Line, plan: Plan, broken: Mapping[str, Sequence[str]]) -> list[str]:
+    """The tags that keep whole what would break, where tags can."""
+    chosen = {_holding(history, line, paths) for paths in broken.values()} - {None}
+    snapshots = [each for each in line.snapshots if each.id in chosen]
+    if not broken or not snapshots:
+        return []
+    tags = sorted([*line.tags, *(Tag("", each, None, None) for each in snapshots)], key=lambda tag: tag.snapshot.id)
+    tagged = dataclasses.replace(line, tags=tuple(tags))
+    lines = tuple(tagged if each is line else each for each in history.heads.lines)
+    if table.beside_paimon(plan, history, dataclasses.replace(history.heads, lines=lines))[1]:
+        return []
+    names = " and ".join(str(each.id) for each in snapshots)
+    which = told("a tag of snapshot {ids}" if len(snapshots) == 1 else "tags of snapshots {ids}", ids=names)
+    them = "it" if len(broken) == 1 else "them"
+    return [told("{points}: {tags} would keep {them} whole.", points=", ".join(broken), tags=which, them=them)]
+
+
+def _holding(history: History, line: Line, paths: Sequence[str]) -> int | None:
+    """The retained snapshot of the branch that holds most of these files, the newest of several."""
+    held = Counter(
+        int(holder.name)
+        for path in paths[:_LOOKED_AT]
+        for holder in history.holders_of(path)
+        if holder.kind is HolderKind.SNAPSHOT and holder.branch == line.branch and holder.exists
+    )
+    return max(held, key=lambda number: (held[number], number), default=None)

@@ -1,0 +1,118 @@
+"""Which snapshot a tag made from a time or a watermark names: the first at or after it. Pure.
+
+Law (Paimon's create_tag_from_timestamp and _from_watermark): making a tag rounds up where time travel rounds down. A
+tag whose snapshot has expired answers, too, where it lies nearer. The engine's own search is told beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.errors import Corrupt, Invalid, NotFound
+from core.messages import both, told
+from core.model.references import MAIN, Heads, Line, Snapshot
+from core.model.time_travel import AsOf, in_words, resolve
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """`snapshot` is what the tag names; `tag` is who keeps it where it has expired; `travel` what time travel answers,
+    None where it answers nothing. `engine` is the id the engine's own search finds."""
+
+    snapshot: Snapshot
+    tag: str | None
+    rule: str
+    travel: AsOf | None
+    engine: int | None
+
+    def sentences(self) -> list[str]:
+        """Both answers, before anything is tagged."""
+        here = self.travel
+        answer = told("nothing") if here is None else told("snapshot {id}", id=here.snapshot.id)
+        found: list[str] = [
+            told("The tag names snapshot {id}: {rule}", id=self.snapshot.id, rule=self.rule),
+            told("Time travel answers {answer} there.", answer=answer),
+        ]
+        if here is not None:
+            found[-1] = both(found[-1], here.rule)
+        if self.engine != self.snapshot.id:
+            own = told("finds nothing") if self.engine is None else told("finds {engine}", engine=self.engine)
+            found.append(told("Paimon's own search {own}: it stops at a tie or skew.", own=own))
+        return found
+
+
+def later(heads: Heads, *, time_ms: int | None = None, watermark: int | None = None, branch: str = MAIN) -> Later:
+    """What a tag made from a time, or from a watermark, names. `NotFound` where all is earlier."""
+    if (time_ms is None) == (watermark is None):
+        raise Invalid("A tag is made from a time or from a watermark.", remedy="Give one of them.")
+    if heads.pointer is not None:
+        raise Invalid("Iceberg makes no tag from a time.", remedy="Name a snapshot; `as-of` says which was there then.")
+    line = heads.line(branch)
+    if line is None:
+        raise NotFound("There is no branch {branch!r}.", branch=branch, path=heads.location)
+    for each in line.unreadable:
+        if each.kind in ("snapshot", "tag"):
+            raise Corrupt(
+                "What was there then is not known: {problem}", problem=each.problem.sentence(), path=each.problem.path
+            )
+    if watermark is not None:
+        return _of(
+            heads,
+            line,
+            lambda each: each.watermark,
+            watermark,
+            told("a watermark of {watermark}", watermark=watermark),
+            "watermark",
+        )
+    assert time_ms is not None
+    return _of(heads, line, lambda each: each.time_ms, time_ms, in_words(time_ms), "time")
+
+
+def _of(heads: Heads, line: Line, value: Callable[[Snapshot], int | None], wanted: int, words: str, kind: str) -> Later:
+    def fits(each: Snapshot) -> bool:
+        return (own := value(each)) is not None and own >= wanted
+
+    retained = next((each for each in line.snapshots if fits(each)), None)
+    found, tag = retained, None
+    first = next((each for each in line.tags if fits(each.snapshot)), None)  # the engine looks at the first alone
+    if first is not None and (retained is None or (value(first.snapshot) or 0) < (value(retained) or 0)):
+        found = first.snapshot
+        tag = None if any(each.id == found.id for each in line.snapshots) else first.name
+    if found is None:
+        last = max((own for each in line.snapshots if (own := value(each)) is not None), default=None)
+        newest = (
+            told("There is none.")
+            if last is None
+            else told("The newest is {value}.", value=in_words(last) if kind == "time" else last)
+        )
+        raise NotFound(
+            "No snapshot or tag is at or after {words}.",
+            words=words,
+            remedy=both(newest, told("Name a snapshot instead.")),
+        )
+    rule = told("the first at or after {words}.", words=words)
+    if tag:
+        rule = told("the first at or after {words}, which has expired and is kept by tag {tag}.", words=words, tag=tag)
+    try:
+        travel = resolve(heads, f"{kind}:{wanted}", line.branch)
+    except NotFound:
+        travel = None
+    return Later(found, tag, rule, travel, found.id if found is not retained else _searched(line, value, wanted))
+
+
+def _searched(line: Line, value: Callable[[Snapshot], int | None], wanted: int) -> int | None:
+    """The engine's bisection over ids, which answers at once where it meets an equal value."""
+    known = [each for each in line.snapshots if value(each) is not None]
+    low, high, best = 0, len(known) - 1, None
+    while low <= high:
+        middle = (low + high) // 2
+        own = value(known[middle])
+        assert own is not None
+        if own == wanted:
+            return known[middle].id
+        if own > wanted:
+            high, best = middle - 1, known[middle].id
+        else:
+            low = middle + 1
+    return best

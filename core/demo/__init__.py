@@ -1,0 +1,1 @@
+"""The demo warehouse: its data, its accidents and how it is built."""

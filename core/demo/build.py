@@ -1,0 +1,254 @@
+"""Builds the demo warehouse: three Paimon tables with months of history, made by Snapscope's own Spark pipeline, and
+one of them once more in Iceberg.
+
+Laws: the warehouse appears whole, with its marker, or not at all; nothing that exists is touched. What expired there
+was expired by a plan like any other.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from core.catalog import DEMO_MARKER
+from core.demo import data, iceberg_twin, stories
+from core.demo.data import Calendar, Load
+from core.errors import Conflict, Invalid, Unsupported
+from core.execution import apply as applying
+from core.execution.journal import Journal
+from core.formats.paimon import layout
+from core.formats.paimon.write import publish
+from core.formats.paimon.write.commit import Stamp
+from core.model.actions import Expire
+from core.model.references import Snapshot
+from core.spark.session import session
+from core.spark.write import append as write
+from core.storage.store import Store
+from core.table import open_table
+
+Tell = Callable[[str], None]
+_QUICK = "SNAPSCOPE_SPARK_FAST_START"
+
+
+def build(directory: str, progress: Tell | None = None, *, now_ms: int) -> None:
+    """Make the demo warehouse in `directory`, which must not exist or be empty. Takes less than a minute.
+
+    `now_ms` is when its story ends; `progress` is told each step in words.
+    """
+    target = Store(directory)
+    if not target.is_local:
+        raise Unsupported("The demo is written by Spark, which writes to the local disk only.", path=directory)
+    if target.ls_if_there(""):
+        raise Conflict(
+            "The directory is not empty, so no demo was made in it.",
+            path=target.root,
+            remedy="Name another directory, or remove this one first.",
+        )
+    tell = progress or (lambda _: None)
+    os.makedirs(os.path.dirname(target.root), exist_ok=True)
+    work = f"{target.root}.building-{uuid.uuid4().hex[:8]}"
+    try:
+        _build(Store(work), target.root, Calendar(now_ms), tell)
+        os.replace(work, target.root)
+    except OSError as error:
+        raise Invalid(f"The demo could not be put in place: {error}.", path=target.root) from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _build(root: Store, target: str, calendar: Calendar, tell: Tell) -> None:
+    """`target` is where the warehouse will be: Iceberg's metadata names its files by their whole paths."""
+    tell("Starting Spark.")
+    spark = _quick_spark()
+    told = [
+        _orders(spark, root.at("sales.db/orders"), calendar, tell),
+        _clicks(spark, root.at("events.db/clicks"), calendar, tell),
+        _customers(spark, root.at("crm.db/customers"), calendar, tell),
+    ]
+    tell("sales.orders_iceberg: the orders once more, with a roll-back, staged commits and row deletes.")
+    source, twin = open_table(root.at("sales.db/orders").location).history(), "sales.db/orders_iceberg"
+    told.append(iceberg_twin.build(source, root.at(twin), f"{target}/{twin}", calendar))
+    marker = {"created_ms": calendar.now_ms, "seed": data.SEED, "stories": told}
+    root.create(DEMO_MARKER, json.dumps(marker, indent=2).encode() + b"\n")
+    tell("Expiring old snapshots of sales.orders; tags keep what they name.")
+    _expire(root.at("sales.db/orders"), calendar)
+
+
+def _quick_spark() -> SparkSession:
+    """The process's session; if it starts here, with a JVM that compiles fast rather than well."""
+    if _QUICK in os.environ:
+        return session.get()
+    os.environ[_QUICK] = "1"
+    try:
+        return session.get()
+    finally:
+        del os.environ[_QUICK]
+
+
+# sales.orders -------------------------------------------------------------------------------------------------------
+
+
+def _orders(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -> dict[str, Any]:
+    loads = calendar.orders()
+    tell(f"sales.orders: {len(loads)} loads, compactions, a column added on the way.")
+    options = {"snapshot.time-retained": "45 d", "snapshot.num-retained.min": "10", "compaction.min.file-num": "3"}
+    comment = "Orders of the shop, one partition per day"
+    start = loads[0].time_ms - data.HOUR_MS
+    _create(store, data.ORDERS, ["dt"], options, start, comment)
+    column_at = calendar.at(calendar.day(40), 14.5)
+    early = [load for load in loads if load.time_ms < column_at]
+    late = [load for load in loads if load.time_ms >= column_at]
+
+    def compaction(time_ms: int, days: Sequence[dt.date]) -> Callable[[], Snapshot | None]:
+        partitions = [{"dt": str(day)} for day in days]
+        return lambda: write.compact(store, _at(time_ms, "compactor"), spark=spark, partitions=partitions)
+
+    others = {time_ms: compaction(time_ms, days) for time_ms, days in calendar.compactions()}
+    before = {time_ms: step for time_ms, step in others.items() if time_ms < column_at}
+    after = {time_ms: step for time_ms, step in others.items() if time_ms >= column_at}
+    made = _run(spark, store, early, data.orders_sql(early, with_channel=False), before)
+    name, of = data.CHANNEL
+    write.add_column(store, name, of, time_ms=column_at)
+    made |= _run(spark, store, late, data.orders_sql(late, with_channel=True), after)
+    _month_end_tags(store, calendar, loads[0].days[-1].day)
+    _branch(spark, store, calendar)
+    tuesday, bad, fix = calendar.bad_tuesday, made[_name(calendar, calendar.bad_tuesday)], made["fix"]
+    wednesday = tuesday + dt.timedelta(days=1)
+    return stories.kept("in cents", wednesday=str(wednesday), tuesday=str(tuesday), bad=bad.id, fix=fix.id)
+
+
+def _name(calendar: Calendar, day: dt.date) -> str:
+    return f"d{(calendar.last_day - day).days}"
+
+
+def _branch(spark: SparkSession, store: Store, calendar: Calendar) -> None:
+    """A branch cut from the newest month-end tag, with a price test of its own."""
+    tag = max(entry.name for entry in store.ls(layout.TAG) if entry.name.startswith("tag-month-"))
+    publish.create_branch(store, "price-test", tag.removeprefix("tag-"))
+    load = Load("test", calendar.at(calendar.day(3), 10.0), (data.Part(calendar.day(4)),))
+    rows = spark.sql(data.orders_sql([load], with_channel=True)).drop("batch", "part")
+    cheaper = rows.selectExpr("* except(amount)", "cast(amount * 0.9 as decimal(12, 2)) amount")
+    write.append(store, cheaper.coalesce(1), write.stamp(load.time_ms, branch="price-test", user="pricing"))
+
+
+def _month_end_tags(store: Store, calendar: Calendar, first: dt.date) -> None:
+    """A tag for each month end; the newest ones for half a year, the older ones for good."""
+    snapshots = {snapshot.time_ms: snapshot.id for snapshot in _snapshots(store)}
+    ends = list(calendar.month_ends(first))
+    for number, day in enumerate(ends):
+        at = calendar.at(day + dt.timedelta(days=1), 6.0)
+        known = [snapshots[time_ms] for time_ms in sorted(snapshots) if time_ms <= at]
+        if not known:
+            continue
+        created = dt.datetime.fromtimestamp(at / 1000, dt.UTC).astimezone().replace(tzinfo=None)
+        keeps = None if number % 2 == 0 else 180 * data.DAY_MS
+        publish.create_tag(store, f"month-{day:%Y-%m}", snapshot_id=known[-1], created=created, retained_ms=keeps)
+
+
+def _expire(store: Store, calendar: Calendar) -> None:
+    """Drop the snapshots older than 75 days, by a plan; the month-end tags keep theirs."""
+    table = open_table(store.location)
+    plan = table.preview(Expire(older_than_ms=calendar.now_ms - 75 * data.DAY_MS, retain_min=10), calendar.now_ms)
+    journal = Path(f"{store.root}.journal")
+    applying.apply(table, plan, settle_s=0, journal=Journal(journal))
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{journal}{suffix}").unlink(missing_ok=True)
+
+
+# events.clicks ------------------------------------------------------------------------------------------------------
+
+
+def _clicks(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -> dict[str, Any]:
+    loads = calendar.events()
+    tell(f"events.clicks: {len(loads)} loads with late events, one of them twice.")
+    options = {"snapshot.time-retained": "30 d"}
+    comment = "Clicks as they came in; late ones go to the day they happened"
+    _create(store, data.CLICKS, ["dt"], options, loads[0].time_ms - data.HOUR_MS, comment)
+    made = _run(spark, store, loads, data.clicks_sql(loads))
+    reader = made[f"d{data.EVENT_DAYS - 1}"].id
+    store.create("consumer/consumer-fraud-check", f'{{\n  "nextSnapshot" : {reader}\n}}'.encode())
+    day, first, again = calendar.doubled_day, made[_name(calendar, calendar.doubled_day)], made["retry"]
+    return stories.kept("twice", day=str(day), first=first.id, again=again.id)
+
+
+# crm.customers ------------------------------------------------------------------------------------------------------
+
+
+def _customers(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -> dict[str, Any]:
+    tell("crm.customers: monthly refreshes, new customers, a region dropped.")
+    start = calendar.at(calendar.day(118), 5.0)
+    comment = "Customers with the time each version was valid"
+    _create(store, data.CUSTOMERS, ["region"], {}, start - data.HOUR_MS, comment)
+    plan = [(118, 0, 900, True), (95, 900, 960, False), (84, 0, 1040, True), (66, 1040, 1100, False),
+            (53, 0, 1200, True), (37, 1200, 1290, False), (23, 0, 1400, True), (6, 1400, 1460, False),
+            (2, 1460, 1500, False)]  # fmt: skip
+    loads: list[Load] = []
+    sql: list[str] = []
+    for back, first, end, whole in plan:
+        day = calendar.day(back)
+        loads.append(Load(f"c{back}", calendar.at(day, 5.0), (data.Part(day),), "crm-sync", whole and bool(loads)))
+        sql.append(data.customers_sql(f"c{back}", first, end, day, whole=whole))
+    lost_at = calendar.at(calendar.day(9), 15.4)
+    gone = [{"region": data.LOST_REGION}]
+    others = {lost_at: lambda: write.overwrite(store, None, gone, _at(lost_at, "cleanup-job"))}
+    made = _run(spark, store, loads, " union all ".join(f"({each})" for each in sql), others, whole=True)
+    tag = f"refresh-{calendar.day(23):%Y-%m-%d}"
+    publish.create_tag(store, tag, snapshot_id=made["c23"].id)
+    lost = made[lost_at]
+    return stories.kept("dropped", region=data.LOST_REGION, lost=lost.id, before=lost.id - 1, tag=tag)
+
+
+# ----------------------------------------------------------------------------------------------------------------
+
+
+def _at(time_ms: int, user: str = "nightly-load") -> Stamp:
+    return write.stamp(time_ms, user=user)
+
+
+def _create(
+    store: Store, columns: Any, keys: Sequence[str], options: Mapping[str, str], time_ms: int, comment: str
+) -> None:
+    write.create_table(store, columns, partition_keys=keys, options=options, time_ms=time_ms, comment=comment)
+
+
+def _run(
+    spark: SparkSession,
+    store: Store,
+    loads: Sequence[Load],
+    sql: str,
+    others: Mapping[int, Callable[[], Snapshot | None]] | None = None,
+    *,
+    whole: bool = False,
+) -> dict[Any, Snapshot]:
+    """All files of these loads in one Spark job, then one commit per load, and other commits at their times between.
+
+    Answers the snapshots by the name of the load, or by the time of another commit. A load that replaces takes its
+    own days, or with `whole` the whole table.
+    """
+    rows = spark.sql(sql)
+    spread = rows.repartition(12, *(name for name in ("batch", "dt", "part") if name in rows.columns)).drop("part")
+    steps: dict[int, Any] = {load.time_ms: load for load in loads} | dict(others or {})
+    made: dict[Any, Snapshot] = {}
+    with write.stage(store, spread, _at(loads[0].time_ms), group="batch") as groups:
+        for time_ms, step in sorted(steps.items()):
+            if not isinstance(step, Load):
+                if (snapshot := step()) is not None:
+                    made[time_ms] = snapshot
+            elif step.replaces:
+                days = [{}] if whole else [{"dt": str(part.day)} for part in step.days]
+                made[step.name] = write.commit_overwrite(store, groups[step.name], days, _at(time_ms, step.user))
+            else:
+                made[step.name] = write.commit_append(store, groups[step.name], _at(time_ms, step.user))
+    return made
+
+
+def _snapshots(store: Store) -> Sequence[Snapshot]:
+    return open_table(store.location).heads().main.snapshots

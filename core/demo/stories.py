@@ -1,0 +1,150 @@
+"""What happened in the demo warehouse, as questions with the way to their answers.
+
+Law: the marker file names a story and its values alone; sentences stand here, so that nothing a file says is read as a
+template, and each can be told in another language.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.catalog import DEMO_MARKER, Warehouse
+from core.errors import Corrupt
+from core.messages import Told, told
+from core.storage.store import Store
+
+Json = dict[str, Any]
+_REMEDY = "Remove the demo warehouse and make it anew: snapscope demo DIRECTORY."
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A question about `table`, the clicks that lead to its answer, and the answer; `point` is where to look first."""
+
+    table: str
+    point: str
+    question: Told
+    clicks: tuple[Told, ...]
+    answer: Told
+
+
+def _in_cents(values: Mapping[str, str | int]) -> Story:
+    return Story(
+        "sales.orders",
+        str(values["bad"]),
+        told(
+            "The report of Wednesday {wednesday} showed a hundred times the revenue of Tuesday {tuesday}. What did the "
+            "table say then, and who changed it?",
+            **values,
+        ),
+        (
+            told("Timeline: click snapshot {bad}, the load of Wednesday morning.", **values),
+            told("Query at snapshot {bad}: `select sum(amount) from t where dt = '{tuesday}'`.", **values),
+            told("Timeline: click snapshot {fix}, the Overwrite by the user repair, two days later.", **values),
+            told("Diff with previous: all files of dt={tuesday} were replaced, nothing else.", **values),
+        ),
+        told("Snapshot {bad} loaded that day in cents; snapshot {fix} replaced it two days later.", **values),
+    )
+
+
+def _twice(values: Mapping[str, str | int]) -> Story:
+    return Story(
+        "events.clicks",
+        str(values["again"]),
+        told("Why does {day} have about twice the clicks of the days around it?", **values),
+        (
+            told("Timeline: two commits follow each other within two hours, {first} and {again}.", **values),
+            told("Diff {first} to {again}: the same number of rows again, into the same days.", **values),
+            told(
+                "Query at snapshot {first}: `select count(*), count(distinct event_id) from t where dt = '{day}'`.",
+                **values,
+            ),
+            told("Query at snapshot {again}: the count doubled, the distinct ids did not.", **values),
+        ),
+        told("Snapshot {again} is a retry of {first}, which had succeeded already.", **values),
+    )
+
+
+def _dropped(values: Mapping[str, str | int]) -> Story:
+    return Story(
+        "crm.customers",
+        str(values["lost"]),
+        told("Where did the customers of the region {region} go?", **values),
+        (
+            told("Timeline: the rows fall at snapshot {lost}; click it.", **values),
+            told("Diff with previous: every file of region={region} was removed, none was added.", **values),
+            told("As of: the point just before is {before}; the tag {tag} has them too.", **values),
+            told("Query at snapshot {before}: `select count(*) from t where region = '{region}'`.", **values),
+        ),
+        told(
+            "Snapshot {lost}, by cleanup-job, dropped the partition; later loads brought only new customers.", **values
+        ),
+    )
+
+
+def _rolled_back(values: Mapping[str, str | int]) -> Story:
+    return Story(
+        "sales.orders_iceberg",
+        f"time:{values['during']}T16:00:00Z",
+        told(
+            "On {during} from about 15:45 to 16:30 UTC reports missed most of the year. What did readers see, and "
+            "where are those rows now?",
+            **values,
+        ),
+        (
+            told(
+                "Timeline: main's way leads to a delete, and back within the hour; the delete is marked as rolled "
+                "back.",
+                **values,
+            ),
+            told("As of {during} 16:00 UTC: the snapshot of the delete, because main pointed there then.", **values),
+            told(
+                "Diff with previous: every file of the days before {old} went, none came; the snapshot after the "
+                "roll-back has them all.",
+                **values,
+            ),
+            told(
+                "Retention: the rolled-back snapshot goes {days} days after its commit, and frees only metadata.",
+                **values,
+            ),
+        ),
+        told("cleanup-job deleted the days before {old}; main was rolled back 50 minutes later.", **values),
+    )
+
+
+_TELLERS: Mapping[str, Callable[[Mapping[str, str | int]], Story]] = {
+    "in cents": _in_cents,
+    "twice": _twice,
+    "dropped": _dropped,
+    "rolled back": _rolled_back,
+}
+
+
+def kept(name: str, **values: str | int) -> Json:
+    """A story as the marker file keeps it; `KeyError` where there is no such story, or a value is missing."""
+    _TELLERS[name](values)
+    return {"name": name, "values": values}
+
+
+def read(marker: bytes, path: str) -> tuple[Story, ...]:
+    """The stories of a marker file; none of an empty or an older one. `Corrupt` where it is no such file."""
+    if not marker.strip():
+        return ()
+    try:
+        told = json.loads(marker).get("stories", ())  # older demos have none
+        return tuple(_TELLERS[each["name"]](each["values"]) for each in told)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise Corrupt(
+            "The demo's stories cannot be read: this is not what a demo is marked with.", path=path, remedy=_REMEDY
+        ) from error
+
+
+def what_happened(listing: Warehouse) -> tuple[Story, ...]:
+    """What happened in a demo warehouse, as questions; nothing of any other. `Corrupt` of another marker."""
+    if not listing.is_demo:
+        return ()
+    store = Store(listing.location)
+    return read(store.read(DEMO_MARKER), store.full(DEMO_MARKER)) if store.size(DEMO_MARKER) else ()

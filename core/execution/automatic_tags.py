@@ -1,0 +1,93 @@
+"""Tags by the table's own options: automatic creation and expiry, as plans like any other, one a tag that is made.
+
+Law: a run is its plans in order, each whole by itself: where a run stops, the next one makes what is left, and a run
+after a run makes nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.errors import NotFound, Unsupported
+from core.formats.paimon.plan import automatic_tags
+from core.formats.paimon.plan.automatic_tags import Coming, Rules
+from core.formats.paimon.retention import ended_tags
+from core.messages import told
+from core.model.actions import CreateTag, DeleteTags, ReplaceTag
+from core.model.history import History
+from core.model.plan import Plan
+from core.model.references import MAIN, Line
+from core.table import Table
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """What a run does. `rules` None: the table asks for no automatic tags. `why`: of each tag that goes."""
+
+    rules: Rules | None
+    plans: tuple[Plan, ...]
+    coming: tuple[Coming, ...]
+    why: Mapping[str, str]
+    notes: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        return hashlib.sha256("".join(plan.fingerprint for plan in self.plans).encode()).hexdigest()
+
+
+def automatic(table: Table, history: History, now_ms: int, branch: str = MAIN) -> Tagging:
+    """The automatic tags that are due, those that go for them, and those whose own time is over."""
+    line = _line(table, history, branch)
+    of = automatic_tags.rules(line.options)
+    due = automatic_tags.Due(()) if of is None else automatic_tags.due(of, line)
+    why = dict(due.drops)
+    if of is not None and of.is_expiring:
+        why = ended_tags(line, now_ms, None)[0] | why
+    kept_ms = None if of is None else of.retained_ms
+    plans = [
+        *(table.preview(CreateTag(name, id, kept_ms, branch), now_ms, history) for name, id in due.creates),
+        *(table.preview(ReplaceTag(name, id, kept_ms, branch), now_ms, history) for name, id in due.replaces),
+        *_deletions(table, history, why, now_ms, branch),
+    ]
+    notes = () if of is None else of.notes
+    if of is not None and branch != MAIN:
+        notes += (
+            told("Paimon up to 2.0 writes a branch's automatic tags among main's; here they are the branch's own."),
+        )
+    coming = () if of is None else automatic_tags.coming(of, due.after, line, now_ms)
+    return Tagging(of, tuple(plans), coming, why, notes)
+
+
+def ended(
+    table: Table, history: History, now_ms: int, branch: str = MAIN, older_than_ms: int | None = None
+) -> tuple[Plan | None, Mapping[str, str]]:
+    """The plan that deletes the tags whose time is over (see `ended_tags`), None where there is none; and why tags of
+    unknown age stay."""
+    goes, untold = ended_tags(_line(table, history, branch), now_ms, older_than_ms)
+    return next(iter(_deletions(table, history, goes, now_ms, branch)), None), untold
+
+
+def _deletions(table: Table, history: History, goes: Mapping[str, str], now_ms: int, branch: str) -> list[Plan]:
+    """One plan for all of them, with their own reasons."""
+    if not goes:
+        return []
+    plan = table.preview(DeleteTags(tuple(goes), branch), now_ms, history)
+    own = {f"tag:{name}" if branch == MAIN else f"branch:{branch}/tag:{name}": why for name, why in goes.items()}
+    points = [dataclasses.replace(each, reasons=(own.get(each.point, each.reasons[0]),)) for each in plan.points]
+    return [dataclasses.replace(plan, points=tuple(points))]
+
+
+def _line(table: Table, history: History, branch: str) -> Line:
+    if history.heads.format != "paimon":
+        raise Unsupported(
+            "Iceberg makes no tags by itself, and its refs end by the next expiry.",
+            path=table.location,
+            remedy="Make tags by create-tag from your scheduler; `expire` drops refs whose time is over.",
+        )
+    line = history.heads.line(branch)
+    if line is None:
+        raise NotFound("There is no branch {branch!r}.", branch=branch, path=table.location)
+    return line

@@ -1,0 +1,383 @@
+"""Carries out a change step by step, for a first run and a resumed one alike. The only code that deletes table files.
+
+Law: at every step the files that go are planned − held, where held is read again after every reference that goes has
+gone. Nothing is deleted while a remaining point cannot be read in full.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import threading
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from core import urls
+from core.errors import Conflict, Corrupt, SnapscopeError
+from core.execution import grace_period
+from core.execution import journal as journals
+from core.execution.journal import Journal
+from core.execution.stable_read import ATTEMPTS, agreed, read_if_there, read_or_none
+from core.formats.paimon import consistency, layout
+from core.formats.paimon.write import publish
+from core.messages import both, counted, told
+from core.model.actions import Expire, ReplaceTag
+from core.model.history import History
+from core.model.references import Heads, Line, Problem
+from core.planning import outside_roots, unknown_references
+from core.storage import presence
+from core.table import Progress, Table
+from core.units import is_true
+
+BATCH = 1000
+DELETERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a change did, in all its attempts together. `kept_back` were planned and are held again, gone already, or
+    refused by the store."""
+
+    run: str
+    table: str
+    plan_fingerprint: str
+    outcome: str  # "done", "cancelled" or "incomplete": the last two can be resumed
+    created: tuple[str, ...]
+    deleted: tuple[str, ...]
+    freed_bytes: int
+    planned_files: int
+    planned_bytes: int
+    kept_back: tuple[tuple[str, str], ...]  # (path, why)
+    problems: tuple[str, ...]
+    journal_head: str  # hash of the journal's newest entry: proves everything before it
+
+    @property
+    def is_exact(self) -> bool:
+        """Everything planned went, and nothing else could have."""
+        return self.outcome == "done" and len(self.deleted) == self.planned_files and not self.kept_back
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a run has to do, from a plan or from the journal."""
+
+    run: str
+    fingerprint: str
+    branch: str
+    kind: str  # the change's class name
+    removes: Sequence[tuple[str, bytes]]
+    leaves: Sequence[str]
+    frees: Sequence[tuple[str, str, int]]
+    repairs: str | None  # the directory whose EARLIEST hint follows: snapshot or changelog
+    is_first: bool
+    allowed: tuple[str, ...] = ()  # roots outside the table under which files may go
+    spares: frozenset[str] = frozenset()  # references that were to go and may no longer: made again since, or kept
+
+
+def carry_out(
+    table: Table,
+    work: Work,
+    journal: Journal,
+    settle_s: float,
+    progress: Progress | None,
+    waits: Callable[[float], None] | None,
+    cancelled: Callable[[], bool],
+    replace: Callable[[], list[str] | None] | None = None,
+) -> Receipt:
+    """From the journal's first entry to the receipt. `replace`: a replaced tag is published; what a commit created."""
+    earlier = [] if work.is_first else journal.deleted(work.run)
+    try:
+        created, removed = _leave_changelogs(table, work) if work.kind == Expire.__name__ else [], list[str]()
+        if replace is not None:
+            created = list(work.leaves) if (new := replace()) is None else new
+            went = {path for path, _ in work.removes if not table.own and read_or_none(table, path) is None}
+            removed = sorted(went.difference(earlier))
+        elif work.kind != ReplaceTag.__name__:
+            removed = _remove_references(table, work)
+        journal.add(work.run, journals.REMOVED, {"deleted": removed, "created": created})
+        if work.removes or work.kind == ReplaceTag.__name__:
+            grace_period.wait(settle_s, cancelled, waits)
+        return _sweep(table, work, journal, created, [*earlier, *removed], progress, cancelled)
+    except BaseException as error:
+        journal.failed(work.run, journals.FAILED, error)
+        raise
+
+
+def _leave_changelogs(table: Table, work: Work) -> list[str]:
+    """Before a snapshot goes, its document is kept as a long-lived changelog, where the plan says so."""
+    contents = dict(work.removes)
+    created = []
+    for path in work.leaves:
+        source = path.replace(f"{layout.CHANGELOG}/{layout.CHANGELOG}-", f"{layout.SNAPSHOT}/{layout.SNAPSHOT}-")
+        if source in work.spares:
+            continue
+        if publish.publish(table.store, path, contents[source]):
+            created.append(path)
+        elif read_if_there(table, path) != contents[source]:
+            raise Conflict(told("{path} exists with other content; nothing was deleted.", path=path), path=path)
+    if created:
+        newest = max(int(path.rsplit("-", 1)[-1]) for path in created)
+        table.store.put(layout.hint(work.branch, layout.LATEST, layout.CHANGELOG), str(newest).encode())
+    return created
+
+
+def _remove_references(table: Table, work: Work) -> list[str]:
+    """Delete each going reference if it still has the planned bytes; repair the hint behind them.
+
+    A first run stops at one that was rewritten. A resumed run leaves it: the name belongs to something new.
+    """
+    deleted: list[str] = []
+    for path, content in work.removes:
+        if path in work.spares:
+            continue
+        found = read_or_none(table, path)
+        if found is None:
+            continue  # another hand was faster; what it held, and whether it is gone, is judged again below
+        if found != content:
+            if not work.is_first:
+                continue
+            raise Conflict(
+                told(
+                    "{path} was rewritten while the plan was applied; {deleted} had gone, no file was deleted.",
+                    path=path,
+                    deleted=counted(len(deleted), "{count} reference", "{count} references"),
+                ),
+                path=path,
+                remedy=told(
+                    "Take it back with `snapscope undo {run}`, or go on with `snapscope resume {run}`.", run=work.run
+                ),
+            )
+        if table.store.delete(path):
+            deleted.append(path)
+        elif presence.stays(table.store, path, content):
+            raise Corrupt(
+                "The store says that this reference is not there, and still lets it be read; no file was deleted.",
+                path=path,
+                remedy=told("Check the store, then go on with `snapscope resume {run}`.", run=work.run),
+            )
+    if work.repairs and (deleted or not work.is_first):  # a run that was cut off may have removed the last of them
+        repair_hint(table, work.branch, work.repairs, deleted)
+    return deleted
+
+
+def repair_hint(table: Table, branch: str, kind: str, gone: Collection[str] = ()) -> None:
+    line = table.heads(patience_s=presence.PATIENCE_S, gone=gone).line(branch)
+    left = () if line is None else line.changelogs if kind == layout.CHANGELOG else line.snapshots
+    if left:
+        table.store.put(layout.hint(branch, layout.EARLIEST, kind), str(left[0].id).encode())
+
+
+def _sweep(
+    table: Table,
+    work: Work,
+    journal: Journal,
+    created: list[str],
+    deleted: list[str],
+    progress: Progress | None,
+    cancelled: Callable[[], bool],
+) -> Receipt:
+    sizes = {path: size for path, _, size in work.frees}
+    going = {path for path, _ in work.removes}
+    gone = going.union(deleted)
+    waiting = [path for path in sizes if path not in gone]
+    look = functools.partial(agreed, table, going.intersection(deleted))
+    sweep = _Swept(deleted=list(deleted))
+    seen: Heads | None = None
+    why_not: Callable[[str], str | None] = _outside
+    for begin in range(0, len(waiting), BATCH):
+        if begin == 0 and cancelled():
+            sweep.is_cancelled = True  # before any file went: it can still be undone
+            break
+        heads = look()
+        if seen is None or heads.references != seen.references:
+            why_not, seen = _reasons_to_stay(table, look, heads, waiting[begin:], work), heads
+        if begin == 0:
+            journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
+        else:
+            journal.check(work.run)  # what went before this batch must be known to whoever resumes
+        done = _Swept()
+        try:
+            _delete(table, waiting[begin : begin + BATCH], why_not, cancelled, done)
+        finally:
+            journal.add(work.run, journals.SWEPT, {"deleted": done.deleted, "kept_back": done.kept_back})
+        sweep.add(done)
+        if progress is not None:
+            progress(min(begin + BATCH, len(waiting)), len(waiting))
+        if done.is_cancelled:
+            break
+    left = _history(table, look, look())
+    sweep.problems += [told("After the sweep: {problem}", problem=problem) for problem in _broken(table, left, sizes)]
+    _clean_directories(table, sweep.deleted, left.heads.main)
+    # What is refused once may be granted to a resume. What is refused again is told, and left to be found as orphans:
+    # an open run would block the table for ever.
+    outcome = "cancelled" if sweep.is_cancelled else "incomplete" if sweep.problems and work.is_first else "done"
+    receipt = Receipt(
+        run=work.run,
+        table=table.location,
+        plan_fingerprint=work.fingerprint,
+        outcome=outcome,
+        created=tuple(created),
+        deleted=tuple(sweep.deleted),
+        freed_bytes=sum(sizes.get(path, 0) for path in sweep.deleted),
+        planned_files=len(sizes),
+        planned_bytes=sum(sizes.values()),
+        kept_back=tuple(sweep.kept_back),
+        problems=tuple(sweep.problems),
+        journal_head="",
+    )
+    what = {"done": journals.DONE, "cancelled": journals.CANCELLED}.get(outcome, journals.FAILED)
+    detail = {
+        **dataclasses.asdict(receipt),
+        "deleted": len(receipt.deleted),
+        "problem": next(iter(sweep.problems), None),
+    }
+    return dataclasses.replace(receipt, journal_head=journal.add(work.run, what, detail))
+
+
+@dataclass
+class _Swept:
+    deleted: list[str] = dataclasses.field(default_factory=list)
+    kept_back: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    problems: list[str] = dataclasses.field(default_factory=list)
+    is_cancelled: bool = False
+
+    def add(self, other: _Swept) -> None:
+        self.deleted += other.deleted
+        self.kept_back += other.kept_back
+        self.problems += other.problems
+        self.is_cancelled |= other.is_cancelled
+
+
+def _delete(
+    table: Table,
+    paths: Sequence[str],
+    why_not: Callable[[str], str | None],
+    cancelled: Callable[[], bool],
+    swept: _Swept,
+) -> None:
+    """Delete one batch, a few files side by side; every path is accounted for in `swept`, whatever stops it."""
+    stop = threading.Event()
+
+    def one(path: str) -> None:
+        if (reason := why_not(path)) is not None:
+            swept.kept_back.append((path, reason))
+        elif stop.is_set() or cancelled():
+            swept.is_cancelled = True
+        else:
+            try:
+                if table.store.delete(path):
+                    swept.deleted.append(path)
+                else:
+                    swept.kept_back.append((path, told("was gone already")))
+            except SnapscopeError as error:
+                swept.kept_back.append((path, told("not deleted: {error}", error=str(error))))
+                swept.problems.append(told("{path} was not deleted: {error}", path=path, error=str(error)))
+
+    with ThreadPoolExecutor(DELETERS) as pool:
+        try:
+            for _ in pool.map(one, paths):
+                pass
+        except BaseException:
+            stop.set()
+            raise
+    for sort in (swept.deleted, swept.kept_back, swept.problems):
+        sort.sort()
+    doubts = {why for _, why in swept.kept_back if why.startswith("kept, because")}
+    swept.problems += [told("Some files were {why}.", why=why) for why in sorted(doubts)]
+
+
+def _clean_directories(table: Table, deleted: Sequence[str], main: Line) -> None:
+    """Remove bucket and partition directories that became empty, where the table's option asks for it."""
+    options = main.options
+    key = "snapshot.clean-empty-directories"
+    if table.own or not is_true(options.get(key) or options.get("snapshot.expire.clean-empty-directories")):
+        return
+    for directory in sorted({path.rpartition("/")[0] for path in deleted if "/bucket-" in f"/{path}"}, reverse=True):
+        while directory and table.store.remove_empty_dir(directory):
+            directory = directory.rpartition("/")[0]
+
+
+def _broken(table: Table, history: History, planned: Collection[str]) -> list[str]:
+    """In sentences: each remaining point that cannot be read in full or lacks a file that was planned to go. A point
+    made while files went comes too late for some, and looks whole where its metadata came through."""
+    unread: dict[Problem, list[str]] = {}
+    for position, problems in history.incomplete.items():
+        unread.setdefault(problems[0], []).append(history.holders[position].point)
+    return [
+        *(
+            told("{points} cannot be read in full: {problem}", points=", ".join(points[:10]), problem=each.sentence())
+            for each, points in unread.items()
+        ),
+        *(
+            told(
+                "{point} lacks {files} that went, such as {first}.",
+                point=point,
+                files=counted(len(paths), "{count} file", "{count} files"),
+                first=paths[0],
+            )
+            for point, paths in table.lacking(history, planned).items()
+        ),
+    ]
+
+
+def _history(table: Table, look: Callable[[], Heads], heads: Heads) -> History:
+    """Who holds what by these references; by newer ones where what could not be read has gone: others expire, too."""
+    for _ in range(ATTEMPTS):
+        history = table.history(heads)
+        if table.newer(history) is None:
+            return history
+        heads = look()
+    raise Conflict("Others kept removing points while they were read.", remedy="Resume when it is calmer.")
+
+
+def _outside(path: str) -> str | None:
+    """Why a path is none of a table's files, None if it is."""
+    return None if layout.is_place(path) else told("it lies where no table keeps its files")
+
+
+def _reasons_to_stay(
+    table: Table, look: Callable[[], Heads], heads: Heads, waiting: Sequence[str], work: Work
+) -> Callable[[str], str | None]:
+    """Per path the reason why it stays after all: every remaining point was read in full and cross-examined."""
+    history = _history(table, look, heads)
+    unknown_references.refuse_unknown_schema(history)
+    if history.incomplete:
+        raise Corrupt(
+            "No further file was deleted. {broken}",
+            broken=functools.reduce(both, _broken(table, history, {path for path, _, _ in work.frees})[:10]),
+            path=history.problems[0].path,
+            remedy="Restore it, or remove what names it with the table's own engine; then resume this run.",
+        )
+    if table.own:
+        doubt = table.own.outside(history.heads, {path: kind for path, kind, _ in work.frees})
+    else:
+        findings = consistency.examine(table.store, history, table.manifests, waiting)
+        refuse_contradictions(history, findings, {holder.point for holder in history.holders if holder.exists})
+        doubt = findings.doubt
+    mask = history.held.over(history.existing)
+    held = frozenset(history.objects["path"].filter(pa.array(mask)).to_pylist())
+    fenced = outside_roots.fence(work.allowed)
+
+    def why_not(path: str) -> str | None:
+        if path in held:
+            return told("held by a reference made since")
+        return doubt(path) or (fenced(path) if urls.is_url(path) else None if table.own else _outside(path))
+
+    return why_not
+
+
+def refuse_contradictions(history: History, findings: consistency.Findings, stays: Collection[str]) -> None:
+    """`Corrupt` where something that stays says less, or other, than is written of it elsewhere."""
+    for position, problem in findings.problems.items():
+        point = history.holders[position].point
+        if point in stays:
+            raise Corrupt(
+                "{point} stays, and what is written of it contradicts itself, so nobody knows which files it "
+                "needs: {problem} No file was deleted.",
+                point=point,
+                problem=problem.sentence(),
+                path=problem.path,
+            )

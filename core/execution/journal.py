@@ -1,0 +1,396 @@
+"""The journal of changes: written and synced before the first effect, append-only, each entry chained to the last.
+
+One SQLite file (WAL, full sync) in the state directory keeps, for every change: who, when, the plan, the exact bytes of
+every reference that goes, what was planned to be freed, every path that went, the receipt. It is what resume and undo
+work from, and what an auditor reads. Law: nothing here is ever updated or deleted; triggers refuse it.
+"""
+
+from __future__ import annotations
+
+import csv
+import getpass
+import hashlib
+import io
+import json
+import socket
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.errors import Corrupt, NotFound, SnapscopeError
+from core.execution.journal_watch import Watch
+from core.messages import told
+from core.model.actions import KINDS, Change
+from core.paths import JOURNAL, private_file, state_dir
+from core.safe_text import harmless
+
+# What an event says; a run is open until one of ENDS.
+STARTED, REMOVED, SWEEPING, SWEPT, FAILED, CANCELLED, DONE, UNDONE = (
+    "started",
+    "references removed",
+    "sweep started",
+    "swept",
+    "failed",
+    "cancelled",
+    "done",
+    "undone",
+)
+ENDS = (DONE, UNDONE)
+
+_TABLES = """
+create table if not exists runs (
+  id text primary key, who text not null, table_location text not null, change_kind text not null,
+  plan text not null, fingerprint text not null, started_ms integer not null);
+create table if not exists removed (run text not null, number integer not null, path text not null,
+  content blob not null, primary key (run, number));
+create table if not exists frees (run text not null, path text not null, kind text not null, bytes integer not null,
+  primary key (run, path));
+create table if not exists events (number integer primary key, run text not null, at_ms integer not null,
+  what text not null, detail text not null, hash text not null);
+create index if not exists events_of_run on events (run, number);
+"""
+_EVENTS = "select number, run, at_ms, what, detail, hash from events"
+_GUARDS = "".join(
+    f"create trigger if not exists {table}_{verb} before {verb} on {table} "
+    "begin select raise(abort, 'the journal is append-only'); end;\n"
+    for table in ("runs", "removed", "frees", "events")
+    for verb in ("update", "delete")
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One change as the journal knows it. `frees` are (path, kind, bytes), `removed` (path, exact bytes)."""
+
+    id: str
+    who: str
+    table: str
+    change_kind: str
+    plan: Mapping[str, Any] = field(repr=False)
+    fingerprint: str
+    started_ms: int
+    state: str  # what its last event says; `SWEEPING` from the sweep's start to the run's end, unless it was cancelled
+    is_swept: bool  # files may be gone, in this attempt or an earlier one
+    ended_ms: int | None
+    receipt: Mapping[str, Any] | None = field(repr=False)
+    problem: str | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state not in ENDS
+
+    @property
+    def change(self) -> Change:
+        """The change as it was asked for."""
+        kept = {name: tuple(value) if isinstance(value, list) else value for name, value in self.plan["change"].items()}
+        return KINDS[self.change_kind](**kept)
+
+    @property
+    def can_undo(self) -> bool:
+        """Until the sweep starts, every reference can be written back."""
+        return self.is_open and not self.is_swept
+
+
+class Journal:
+    """The journal at one path. Each call opens its own connection, so threads and processes may share it.
+
+    Law: a run goes on only in the file it was written to, with all that was written there: see `check`.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or state_dir() / JOURNAL
+        self._watch = Watch(self.path)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(private_file(self.path), timeout=30, isolation_level=None)) as connection:
+                connection.execute("pragma journal_mode = wal")
+                connection.execute("pragma synchronous = full")
+                connection.executescript(_TABLES + _GUARDS)
+                yield connection
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise self._unusable(error) from error
+
+    @contextmanager
+    def _going_on(self, run: str) -> Iterator[sqlite3.Connection]:
+        """The journal of a run that was begun: it is not made anew, and is the same file before and after."""
+        try:
+            self._watch.refuse_another(run)
+            uri = f"{self.path.absolute().as_uri()}?mode=rw"
+            with closing(sqlite3.connect(uri, timeout=30, isolation_level=None, uri=True)) as connection:
+                connection.execute("pragma synchronous = full")
+                connection.execute("begin immediate")
+                self._watch.refuse_other_entries(connection, run)
+                yield connection
+                connection.execute("commit")
+                self._watch.refuse_another(run)
+                self._watch.see(connection, run)
+        except FileNotFoundError as error:
+            raise self._watch.lost(run, told("it is gone")) from error
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise self._watch.lost(run, str(error)) from error
+
+    def _is_there(self) -> bool:
+        """Whether anything was ever written: only a file that is not there says no."""
+        try:
+            self.path.stat()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._unusable(error) from error
+        return True
+
+    def _unusable(self, error: Exception) -> Corrupt:
+        return Corrupt(
+            "The journal could not be used: {error}. Without it nothing is changed.",
+            error=error,
+            path=str(self.path),
+            remedy="Make it readable, or name another state directory: SNAPSCOPE_STATE. Moved away, a new one is "
+            "started; resume and undo of its runs need the old one.",
+        )
+
+    # writing --------------------------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        table: str,
+        change_kind: str,
+        plan: Mapping[str, Any],
+        removes: Sequence[tuple[str, bytes]],
+        frees: Sequence[tuple[str, str, int]],
+    ) -> str:
+        """Open a run: all of it is on disk when this returns. Answers the run's id."""
+        run = uuid.uuid4().hex[:12]
+        who = f"{getpass.getuser()}@{socket.gethostname()}"
+        now = _now_ms()
+        with self._open() as connection:
+            connection.execute("begin immediate")
+            text = json.dumps(plan)
+            row = (run, who, table, change_kind, text, str(plan["fingerprint"]), now)
+            connection.execute("insert into runs values (?, ?, ?, ?, ?, ?, ?)", row)
+            connection.executemany(
+                "insert into removed values (?, ?, ?, ?)",
+                [(run, number, path, content) for number, (path, content) in enumerate(removes)],
+            )
+            connection.executemany("insert into frees values (?, ?, ?, ?)", [(run, *each) for each in frees])
+            detail = {"who": who, "table": table, "change": plan["change"], "fingerprint": plan["fingerprint"]}
+            _append(connection, run, now, STARTED, {**detail, **_digests(text, removes, frees)})
+            connection.execute("commit")
+            self._watch.see(connection, run)
+        return run
+
+    def add(self, run: str, what: str, detail: Mapping[str, Any]) -> str:
+        """Append an event; answers the chain's new head hash. `Corrupt` as by `check`."""
+        with self._going_on(run) as connection:
+            return _append(connection, run, _now_ms(), what, detail)
+
+    def failed(self, run: str, what: str, error: BaseException) -> None:
+        """Append that a run failed, or was taken back. Where even that fails, the error says so, too."""
+        said = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
+        try:
+            self.add(run, what, {"problem": said})
+        except SnapscopeError as lost:
+            if str(lost) != said:
+                error.add_note(str(lost))
+
+    def check(self, run: str) -> None:
+        """`Corrupt` where this is no longer the file that the run was written to, or lacks what was written."""
+        with self._going_on(run):
+            pass
+
+    # reading --------------------------------------------------------------------------------------------------------
+
+    def runs(self, table: str | None = None) -> list[Run]:
+        """All runs, newest first, of one table or of all."""
+        if not self._is_there():
+            return []
+        with self._open() as connection:
+            rows = connection.execute(
+                "select id, who, table_location, change_kind, plan, fingerprint, started_ms from runs "
+                "where ? is null or table_location = ? order by started_ms desc, rowid desc",
+                (table, table),
+            ).fetchall()
+            return [_run(connection, row) for row in rows]
+
+    def run(self, run_id: str) -> Run:
+        """One run by its id. `NotFound` otherwise. What goes on from here goes on in this very file."""
+        found = next((each for each in self.runs() if each.id == run_id), None)
+        if found is not None:
+            with self._open() as connection:
+                self._watch.see(connection, run_id)
+        if found is None:
+            raise NotFound(
+                "The journal has no run {run_id!r}.",
+                run_id=run_id,
+                path=str(self.path),
+                remedy="`snapscope audit` lists runs.",
+            )
+        return found
+
+    def open_run(self, table: str) -> Run | None:
+        """The unfinished run of a table, if there is one."""
+        return next((each for each in self.runs(table) if each.is_open), None)
+
+    def removed(self, run_id: str) -> list[tuple[str, bytes]]:
+        """The references of a run with their exact bytes, in the order they go."""
+        with self._open() as connection:
+            rows = connection.execute("select path, content from removed where run = ? order by number", (run_id,))
+            return [(path, bytes(content)) for path, content in rows]
+
+    def frees(self, run_id: str) -> list[tuple[str, str, int]]:
+        """What a run was planned to free: (path, kind, bytes)."""
+        with self._open() as connection:
+            rows = connection.execute("select path, kind, bytes from frees where run = ? order by rowid", (run_id,))
+            return [tuple(row) for row in rows]
+
+    def events(self, run_id: str | None = None) -> list[dict[str, Any]]:
+        """Events in order, of one run or of all: number, run, at_ms, what, detail, hash."""
+        if not self._is_there():
+            return []
+        with self._open() as connection:
+            rows = connection.execute(
+                f"{_EVENTS} where ? is null or run = ? order by number", (run_id, run_id)
+            ).fetchall()
+        names = ("number", "run", "at_ms", "what", "detail", "hash")
+        return [{**dict(zip(names, row, strict=True)), "detail": json.loads(row[4])} for row in rows]
+
+    def entries(self) -> int:
+        """How many events the journal holds."""
+        if not self._is_there():
+            return 0
+        with self._open() as connection:
+            return int(connection.execute("select count(*) from events").fetchone()[0])
+
+    def deleted(self, run_id: str) -> list[str]:
+        """Every path a run deleted, in order."""
+        return [
+            path
+            for event in self.events(run_id)
+            if event["what"] in (REMOVED, SWEPT)
+            for path in event["detail"].get("deleted", [])
+        ]
+
+    def verify(self) -> str:
+        """Walk the whole chain; answers its head hash, `Corrupt` at the first entry that does not follow, or whose run
+        or references are no longer those it was written with."""
+        if not self._is_there():
+            return ""
+        with self._open() as connection:
+            connection.execute("begin")  # one moment, whoever writes meanwhile
+            events = connection.execute(f"{_EVENTS} order by number").fetchall()
+            runs = connection.execute("select id, who, table_location, fingerprint, plan from runs").fetchall()
+            removed: dict[str, list[tuple[str, bytes]]] = {}
+            for run, path, content in connection.execute("select run, path, content from removed order by run, number"):
+                removed.setdefault(run, []).append((path, bytes(content)))
+            frees: dict[str, list[tuple[str, str, int]]] = {}
+            for run, *row in connection.execute("select run, path, kind, bytes from frees order by rowid"):
+                frees.setdefault(run, []).append((row[0], row[1], row[2]))
+        kept = {run: (who, table, fingerprint) for run, who, table, fingerprint, _ in runs}
+        plans = {run: plan for run, *_, plan in runs}
+        head, started = "", set[str]()
+        for number, run, at_ms, what, text, found in events:
+            if _hash(head, run, at_ms, what, text) != found:
+                raise Corrupt(
+                    "Journal entry {number} was altered: its hash does not follow.",
+                    number=number,
+                    path=str(self.path),
+                )
+            head = found
+            if what != STARTED and run not in started:
+                raise Corrupt(
+                    "Journal entry {number} is of run {run}, which no entry before it started.",
+                    number=number,
+                    run=run,
+                    path=str(self.path),
+                )
+            started.add(run)
+            if what == STARTED:
+                detail = json.loads(text)
+                written = (detail["who"], detail["table"], detail["fingerprint"])
+                now = _digests(plans.get(run, ""), removed.get(run, ()), frees.get(run, ()))
+                same = all(detail.get(each, digest) == digest for each, digest in now.items())  # older ones lack some
+                if kept.pop(run, None) != written or not same:
+                    raise Corrupt(
+                        "Run {run} was altered: the journal no longer keeps what it was started with.",
+                        run=run,
+                        path=str(self.path),
+                    )
+        for run in kept:
+            raise Corrupt("Run {run} was started by no entry of the journal.", run=run, path=str(self.path))
+        return head
+
+    def export(self, style: str) -> str:
+        """All events as JSON or as CSV with one line an event."""
+        events = self.events()
+        if style == "json":
+            return json.dumps(events, indent=1)
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")  # a carriage return would be escaped on its way to a terminal
+        writer.writerow(["number", "run", "at_ms", "what", "detail", "hash"])
+        for event in events:
+            writer.writerow(map(harmless, [*list(event.values())[:4], json.dumps(event["detail"]), event["hash"]]))
+        return out.getvalue()
+
+
+def _digests(plan: str, removes: Sequence[tuple[str, bytes]], frees: Sequence[tuple[str, str, int]]) -> dict[str, str]:
+    """What an entry of a run's start keeps of what stands in other tables."""
+    references = hashlib.sha256()
+    for path, content in removes:
+        references.update(path.encode() + b"\0" + content)
+    files = json.dumps([list(each) for each in frees])
+    return {
+        "references_sha256": references.hexdigest(),
+        "frees_sha256": _hashed(files),
+        "plan_sha256": _hashed(plan),
+    }
+
+
+def _hashed(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def _append(connection: sqlite3.Connection, run: str, at_ms: int, what: str, detail: Mapping[str, Any]) -> str:
+    row = connection.execute("select hash from events order by number desc limit 1").fetchone()
+    text = json.dumps(detail, sort_keys=True)
+    head = _hash(row[0] if row else "", run, at_ms, what, text)
+    connection.execute(
+        "insert into events (run, at_ms, what, detail, hash) values (?, ?, ?, ?, ?)", (run, at_ms, what, text, head)
+    )
+    return head
+
+
+def _hash(before: str, run: str, at_ms: int, what: str, detail: str) -> str:
+    return _hashed(before, run, str(at_ms), what, detail)
+
+
+def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Run:
+    events = connection.execute(
+        "select what, at_ms, detail from events where run = ? and what != ? order by number", (row[0], SWEPT)
+    ).fetchall()
+    what, at_ms, detail = events[-1]
+    last = json.loads(detail)
+    is_swept = any(event[0] == SWEEPING for event in events)
+    return Run(
+        id=row[0],
+        who=row[1],
+        table=row[2],
+        change_kind=row[3],
+        plan=json.loads(row[4]),
+        fingerprint=row[5],
+        started_ms=row[6],
+        state=SWEEPING if is_swept and what in (REMOVED, FAILED) else what,
+        is_swept=is_swept,
+        ended_ms=at_ms if what in ENDS else None,
+        receipt=last if what == DONE else None,
+        problem=last.get("problem"),
+    )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,61 @@
+"""References as two successive reads agree on, while others write."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from core.errors import Conflict
+from core.formats.paimon import layout
+from core.model.references import Heads
+from core.storage import presence
+from core.storage.size_limits import DOCUMENT, TABLE_METADATA
+from core.table import Table
+
+ATTEMPTS = 20
+
+
+def agreed(table: Table, gone: Collection[str] = ()) -> Heads:
+    """References as two successive reads agree on: a rename moves while one scans.
+
+    A table that is written to never stands still. New snapshots are no disagreement, and a snapshot that vanished is
+    none once its name was asked for: everything else that was seen must be seen again, byte for byte. What whoever
+    asks has deleted (`gone`) may still be listed.
+    """
+    before = table.heads(patience_s=presence.PATIENCE_S, gone=gone)
+    if table.own:
+        return before  # one document, read at once
+    for _ in range(ATTEMPTS):
+        after = table.heads(patience_s=presence.PATIENCE_S, gone=gone)
+        if _agree(table, before, after):
+            return after
+        before = after
+    raise Conflict("The table's references kept changing; no file was deleted.", remedy="Resume when it is calmer.")
+
+
+def _agree(table: Table, before: Heads, after: Heads) -> bool:
+    seen, now = before.references, after.references
+    changed = {path for path in seen.keys() | now.keys() if seen.get(path) != now.get(path)}
+    changed -= {path for path in changed if f"/{layout.CONSUMER}/" in f"/{path}"}  # readers' progress holds no file
+    snapshots = {
+        layout.reference(line.branch, layout.SNAPSHOT, each.id)
+        for heads in (before, after)
+        for line in heads.lines
+        for each in line.snapshots
+    }
+    is_new = changed - seen.keys()
+    is_gone = changed - now.keys()
+    return changed <= snapshots & (is_new | is_gone) and all(read_if_there(table, path) is None for path in is_gone)
+
+
+def read_if_there(table: Table, path: str) -> bytes | None:
+    """See `core.storage.presence`."""
+    return presence.read_if_there(table.store, path, _most_bytes(table))
+
+
+def read_or_none(table: Table, path: str) -> bytes | None:
+    """See `core.storage.presence`."""
+    return presence.read_or_none(table.store, path, _most_bytes(table))
+
+
+def _most_bytes(table: Table) -> int:
+    return TABLE_METADATA if table.own else DOCUMENT

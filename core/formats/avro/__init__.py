@@ -1,0 +1,1 @@
+"""Avro container files: taken apart, and decoded into Arrow columns."""

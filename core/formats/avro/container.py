@@ -1,0 +1,210 @@
+"""Avro container files taken apart: header, blocks, sync marker. Nothing is decoded here.
+
+Law: a file that is cut off or has a block that does not end where its header says is an error, never a shorter file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import Corrupt, Unsupported
+from core.formats import bounded
+from core.formats.avro import shapes
+from core.messages import told
+from core.storage import local_disk, size_limits, time_limits
+from core.storage.file_systems import TooLarge, too_large
+
+MAGIC = b"Obj\x01"
+_INNER = ("type", "fields", "items", "values")  # where a type holds types
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A container taken apart: its header and its blocks, each without the sync marker that ends it."""
+
+    schema: bytes
+    codec: bytes
+    header: bytes
+    sync: bytes
+    blocks: list[memoryview]
+    records: int
+    size: int  # bytes of the whole file
+    largest: int  # bytes of a record, unpacked: the mean of that block where it is largest
+
+
+def frame(path: str) -> Frame:
+    """Walk a container block by block without decoding it.
+
+    The decoder answers a cut-off file with the rows it could read; here a file must end with a whole block.
+    """
+    try:
+        is_avro = (
+            time_limits.calling(local_disk.read, path, len(MAGIC), 0) == MAGIC
+        )  # before more of anything else is read
+        data = time_limits.calling(local_disk.read, path, size_limits.MANIFEST) if is_avro else b""
+    except FileNotFoundError as error:
+        raise Corrupt(
+            "The file is named by the table's metadata but does not exist.",
+            path=path,
+            remedy="Whatever needs it can no longer be read in full.",
+        ) from error
+    except TooLarge as error:
+        raise too_large(error, size_limits.MANIFEST, path) from error
+    except OSError as error:
+        raise Corrupt(
+            "The file could not be read: {error}.", error=error, path=path, remedy="Check access to it."
+        ) from error
+    if not is_avro:
+        raise Unsupported(
+            "An Avro file was expected, found other content.",
+            path=path,
+            remedy="Manifests in ORC or Parquet (an option of old versions) and damaged files cannot be read.",
+        )
+    return taken_apart(data, path)
+
+
+def taken_apart(data: bytes, path: str) -> Frame:
+    """The container in these bytes. `Corrupt` where it is not whole, or would not stay within `size_limits`."""
+    try:
+        metadata, position = _metadata(data, len(MAGIC))
+        sync = data[position : position + 16]
+        position += 16
+        if position > len(data) or b"avro.schema" not in metadata:
+            raise ValueError(told("the header is cut off"))
+        codec = metadata.get(b"avro.codec", b"null")
+        shape = shapes.of(metadata[b"avro.schema"])
+        most, least = shapes.most_of_a_block(shape), max(shape.least, 1)
+        header, records, unpacked, largest, view = data[:position], 0, 0, 1, memoryview(data)
+        blocks: list[memoryview] = []
+        while position < len(data):
+            count, body = _long(data, position)
+            size, body = _long(data, body)
+            end = body + size
+            if count < 0 or size < 0 or data[end : end + 16] != sync:
+                raise ValueError(told("a block does not end where its header says"))
+            plain = bounded.unpacked(codec, view[body:end], most)
+            if count * least > plain:
+                raise ValueError(
+                    told("a block of {plain:,} bytes cannot hold {count:,} records", plain=plain, count=count)
+                )
+            if len(blocks) >= size_limits.AVRO_BLOCKS:
+                raise ValueError(told("it has more than {most:,} blocks", most=size_limits.AVRO_BLOCKS))
+            blocks.append(view[position:end])
+            records, unpacked, position = records + count, unpacked + plain, end + 16
+            largest = max(largest, plain // max(count, 1))
+        _refuse_bombs(len(data), records, unpacked)
+    except (ValueError, IndexError, KeyError) as error:
+        raise Corrupt(
+            "A whole Avro file was expected; this one of {data} bytes is cut off or damaged ({error}).",
+            data=len(data),
+            error=error,
+            path=path,
+            remedy="Restore the file or drop the points that need it.",
+        ) from error
+    return Frame(metadata[b"avro.schema"], codec, header, sync, blocks, records, len(data), largest)
+
+
+def _refuse_bombs(size: int, records: int, unpacked: int) -> None:
+    if records > (most := max(size_limits.RECORDS, size)):
+        raise ValueError(told("it claims {records:,} records, at most {most:,} fit", records=records, most=most))
+    if unpacked > (most := max(size_limits.UNPACKED, size_limits.EXPANSION * size)):
+        raise ValueError(told("it unpacks to more than {most:,} bytes", most=most))
+
+
+def packed(block: memoryview) -> memoryview:
+    """What a block of `Frame.blocks` holds, without the two numbers before it."""
+    _, position = _long(block, 0)
+    _, position = _long(block, position)
+    return block[position:]
+
+
+def _metadata(data: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
+    metadata: dict[bytes, bytes] = {}
+    entries = 0
+    while True:
+        count, position = _long(data, position)
+        if count == 0:
+            return metadata, position
+        entries += abs(count)
+        if entries > size_limits.AVRO_ENTRIES:
+            raise ValueError(told("the header has more than {most:,} entries", most=size_limits.AVRO_ENTRIES))
+        if count < 0:
+            _, position = _long(data, position)
+        for _ in range(abs(count)):
+            key, position = _bytes(data, position)
+            metadata[key], position = _bytes(data, position)
+            if position > size_limits.AVRO_HEADER:
+                raise ValueError(told("the header has more than {most:,} bytes", most=size_limits.AVRO_HEADER))
+
+
+def _bytes(data: bytes, position: int) -> tuple[bytes, int]:
+    size, position = _long(data, position)
+    if size < 0 or position + size > len(data):
+        raise ValueError(told("the header is cut off"))
+    return data[position : position + size], position + size
+
+
+def _long(data: bytes | memoryview, position: int) -> tuple[int, int]:
+    """An Avro long: zigzag, seven bits a byte."""
+    value = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), position
+        shift += 7
+        if shift > 63:
+            raise ValueError(told("a number is too long"))
+
+
+def readable(frame: Frame) -> bytes:
+    """The header, less what the decoder fails on: fields that are empty records, which take no bytes, and the word that
+    a fixed value is a UUID, which it takes for one in text."""
+    schema = _without_empty(_without_uuids(json.loads(frame.schema)))
+    if schema is None or json.loads(frame.schema) == schema:
+        return frame.header
+    metadata = {b"avro.schema": json.dumps(schema).encode(), b"avro.codec": frame.codec}
+    body = b"".join(_written(len(each)) + each for pair in metadata.items() for each in pair)
+    return MAGIC + _written(len(metadata)) + body + b"\0" + frame.sync
+
+
+def _without_empty(type_: Any) -> Any:
+    """The type without empty records in it; None if nothing is left of it."""
+    if isinstance(type_, dict) and type_.get("type") == "record":
+        inner = [(each, _without_empty(each.get("type"))) for each in fields_of(type_) or ()]
+        fields = [{**each, "type": kept} for each, kept in inner if kept is not None]
+        return {**type_, "fields": fields} if fields else None
+    return type_
+
+
+def _without_uuids(type_: Any) -> Any:
+    """The type with fixed values that are nothing more."""
+    if isinstance(type_, list):
+        return [_without_uuids(each) for each in type_]
+    if not isinstance(type_, dict):
+        return type_
+    if type_.get("type") == "fixed" and type_.get("logicalType") == "uuid":
+        return {key: value for key, value in type_.items() if key != "logicalType"}
+    return {key: _without_uuids(value) if key in _INNER else value for key, value in type_.items()}
+
+
+def fields_of(type_: Any) -> list[Mapping[str, Any]] | None:
+    """The fields of a record, or of a union of null and a record; None for any other type."""
+    if isinstance(type_, list):
+        type_ = next((branch for branch in type_ if branch != "null"), None)
+    fields = type_.get("fields") if isinstance(type_, dict) and type_.get("type") == "record" else None
+    return [each for each in fields if isinstance(each, dict)] if isinstance(fields, list) else None
+
+
+def _written(number: int) -> bytes:
+    """A count that is not negative, as an Avro long."""
+    value, out = number << 1, bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)

@@ -1,0 +1,350 @@
+"""Avro container files straight into Arrow columns, many files at once.
+
+Files of one writer's schema are stitched into one container in memory order, so that two thousand manifests cost one
+scan; the counts in their block headers tell which row came from which file. Law: a file that is not whole, or says
+something impossible, is answered by an error naming it, never by fewer rows.
+
+The decoder never ends where a block holds more bytes than its records take (one flipped bit is enough). So each scan
+has a time limit; past it, this process reads with the slow reader, which tells such a file from the good ones.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import datafusion
+import fastavro
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import Corrupt, SnapscopeError
+from core.formats import bounded
+from core.formats.avro import container
+from core.formats.avro.container import Frame, fields_of
+from core.messages import told
+from core.storage import size_limits
+
+JOINT, NOTHING = "\x1f", "\x1e"
+PATIENCE_S = 20.0  # and a second more for each megabyte
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORTH_A_SCAN = 1 << 20  # bytes
+_BATCH_RECORDS = 8192
+_SLOW_BLOCK = 8 << 20  # bytes of a block that the slow reader makes objects of
+_gave_up = False  # a scan that never ended still holds its thread
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One wanted column: its name, the path of field names or field ids in the record, and its Arrow type.
+
+    `spelled`: the path leads to a record, told as text: `id=value` of each of its fields, joined by `JOINT`; a null
+    value is `NOTHING`, binary is hexadecimal.
+    """
+
+    name: str
+    path: tuple[str | int, ...]
+    type: pa.DataType
+    required: bool = True
+    spelled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """All rows of all readable files: the wanted columns and `file`, the number of the file a row came from."""
+
+    rows: pa.Table
+    errors: Mapping[int, SnapscopeError]
+
+
+def read(paths: Sequence[str], columns: Sequence[Column]) -> Decoded:
+    """Decode local files. A file that cannot be read is in `errors` under its number and has no rows."""
+    errors: dict[int, SnapscopeError] = {}
+    groups: dict[tuple[bytes, bytes], list[tuple[int, Frame]]] = {}
+    for number, path in enumerate(paths):
+        try:
+            frame = container.frame(path)
+            groups.setdefault((frame.schema, frame.codec), []).append((number, frame))
+        except SnapscopeError as error:
+            errors[number] = error
+    parts: list[tuple[str, list[tuple[int, Frame]]]] = []
+    for (schema, _), members in groups.items():
+        try:
+            selection = _selection(schema, columns)
+        except SnapscopeError as error:
+            errors.update({number: error for number, _ in members})
+        else:
+            parts += [(selection, part) for part in _split(members)]
+    empty = _arrow_schema(columns).empty_table()
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        tables = pool.map(lambda part: _decode(paths, part[1], part[0], columns, errors), parts)
+        rows = pa.concat_tables([empty, *tables])
+    _refuse_nulls(rows, paths, columns, errors)
+    return Decoded(rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32())))), errors)
+
+
+def _refuse_nulls(
+    rows: pa.Table, paths: Sequence[str], columns: Sequence[Column], errors: dict[int, SnapscopeError]
+) -> None:
+    for column in columns:
+        if column.required and rows[column.name].null_count:
+            for number in rows.filter(pc.is_null(rows[column.name]))["file"].unique().to_pylist():
+                errors[number] = Corrupt(
+                    "The Avro field {column} was expected in every record, some have none.",
+                    column=_shown(column),
+                    path=paths[number],
+                    remedy="The file was not written by a known version of the table format.",
+                )
+
+
+def _split(members: list[tuple[int, Frame]]) -> Iterator[list[tuple[int, Frame]]]:
+    """Parts of about equal bytes, one for each core, none smaller than what a scan is worth."""
+    share = max(_WORTH_A_SCAN, sum(frame.size for _, frame in members) // (os.cpu_count() or 1) + 1)
+    part: list[tuple[int, Frame]] = []
+    filled = 0
+    for member in members:
+        part.append(member)
+        filled += member[1].size
+        if filled >= share:
+            yield part
+            part, filled = [], 0
+    if part:
+        yield part
+
+
+def _decode(
+    paths: Sequence[str],
+    members: list[tuple[int, Frame]],
+    selection: str,
+    columns: Sequence[Column],
+    errors: dict[int, SnapscopeError],
+) -> pa.Table:
+    """One scan over all members; if it fails or loses rows, each file by itself, to name the one at fault."""
+    try:
+        try:
+            return _scan(members, selection, columns)
+        except _Endless:
+            if len(members) > 1:
+                raise
+            return _read_slowly(*members[0], columns)
+    except BaseException as error:  # the decoder's panics are BaseExceptions
+        if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
+            raise
+        if len(members) > 1:
+            each = [_decode(paths, [member], selection, columns, errors) for member in members]
+            return pa.concat_tables(each)
+        errors[members[0][0]] = Corrupt(
+            "A whole Avro file was expected, decoding failed: {first_line}.",
+            first_line=_first_line(error),
+            path=paths[members[0][0]],
+            remedy="The file is damaged; restore it or drop the points that need it.",
+        )
+        return _arrow_schema(columns).empty_table()
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)[:200]
+
+
+class _Endless(Exception):
+    """The decoder did not come to an end in time."""
+
+
+def _scan(members: list[tuple[int, Frame]], selection: str, columns: Sequence[Column]) -> pa.Table:
+    if _gave_up:
+        raise _Endless
+    with tempfile.TemporaryDirectory(prefix="snapscope-avro-") as folder:
+        head = members[0][1]
+        with open(f"{folder}/a.avro", "wb") as file:
+            file.write(container.readable(head))
+            for _, frame in members:
+                for block in frame.blocks:
+                    file.write(block)
+                    file.write(head.sync)
+        size = sum(frame.size for _, frame in members)
+        batch = max(1, min(_BATCH_RECORDS, size_limits.BATCH // max(frame.largest for _, frame in members)))
+        rows = _in_time(folder, f"select {selection} from t", PATIENCE_S + size / 1e6, batch, size)
+    numbers = np.repeat([number for number, _ in members], [frame.records for _, frame in members])
+    if len(rows) != len(numbers):
+        raise ValueError(
+            told("{numbers} records were expected, {rows} could be decoded", numbers=len(numbers), rows=len(rows))
+        )
+    return rows.add_column(0, "file", pa.array(numbers, pa.int32())).cast(_arrow_schema(columns))
+
+
+def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> pa.Table:
+    """Run the query in a thread that can be left behind, so many records at a time."""
+    answers: list[pa.Table] = []
+    failures: list[BaseException] = []
+    most = max(size_limits.DECODED, size_limits.EXPANSION * size)
+
+    def run() -> None:
+        try:
+            # One partition reads one file from its start to its end: rows keep their order.
+            settings = datafusion.SessionConfig({"datafusion.optimizer.repartition_file_scans": "false"})
+            context = datafusion.SessionContext(settings.with_target_partitions(1).with_batch_size(batch))
+            context.register_avro("t", folder, file_extension=".avro")
+            frame = context.sql(query)
+            parts, taken = [], 0
+            for part in frame.execute_stream():
+                parts.append(part.to_pyarrow())
+                taken += parts[-1].nbytes
+                if taken > most:
+                    raise ValueError(told("its rows take more than {most:,} bytes of memory", most=most))
+            answers.append(pa.Table.from_batches(parts, parts[0].schema if parts else frame.schema()))
+        except BaseException as error:  # noqa: BLE001  # told to whoever waits
+            failures.append(error)
+
+    thread = threading.Thread(target=run, name="avro", daemon=True)
+    thread.start()
+    thread.join(limit_s)
+    if thread.is_alive():
+        global _gave_up
+        _gave_up = True
+        raise _Endless
+    if failures:
+        raise failures[0]
+    return answers[0]
+
+
+def _read_slowly(number: int, frame: Frame, columns: Sequence[Column]) -> pa.Table:
+    for block in frame.blocks:
+        bounded.unpacked(frame.codec, container.packed(block), _SLOW_BLOCK)
+    schema = json.loads(frame.schema)
+    ways = [_resolve(schema, column.path) for column in columns]
+    found: list[list[Any]] = [[] for _ in columns]
+    count = 0
+    for record in _records(frame):
+        count += 1
+        for column, fields, values in zip(columns, ways, found, strict=True):
+            value = _value(record, [str(each["name"]) for each in fields]) if fields else None
+            values.append(_spelled(value, fields[-1].get("type")) if column.spelled and fields else value)
+    return pa.table([[number] * count, *found], schema=_arrow_schema(columns))
+
+
+def _records(frame: Frame) -> Iterator[Any]:
+    """The records of one block after another, so that one block's objects are there at a time."""
+    for packed in frame.blocks:
+        for block in fastavro.block_reader(io.BytesIO(frame.header + packed + frame.sync)):
+            yield from block
+            if block.bytes_.read(1):  # type: ignore[attr-defined]
+                raise ValueError(told("a block holds more than its records"))
+
+
+def _value(record: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        record = record.get(name) if isinstance(record, dict) else None
+    return record
+
+
+def _arrow_schema(columns: Sequence[Column]) -> pa.Schema:
+    return pa.schema([("file", pa.int32()), *((column.name, column.type) for column in columns)])
+
+
+def _selection(schema: bytes, columns: Sequence[Column]) -> str:
+    try:
+        record = json.loads(schema)
+    except (ValueError, RecursionError) as error:
+        raise Corrupt(
+            "The Avro header's schema is no JSON: {error}.", error=error, remedy="The file is damaged."
+        ) from error
+    parts = []
+    for column in columns:
+        fields = _resolve(record, column.path)
+        if fields is not None:
+            chosen = _chosen([str(each["name"]) for each in fields])
+            text = _spelling(chosen, fields[-1].get("type")) if column.spelled else chosen
+            parts.append(f'{text} as "{column.name}"')
+        elif column.required:
+            raise Corrupt(
+                "The Avro record was expected to have a field {column}, it has none.",
+                column=_shown(column),
+                remedy="The file was not written by a known version of the table format.",
+            )
+        else:
+            parts.append(f'null as "{column.name}"')
+    return ", ".join(parts)
+
+
+def _shown(column: Column) -> str:
+    return ".".join(str(each) for each in column.path)
+
+
+def _resolve(record: Any, path: Sequence[str | int]) -> list[Mapping[str, Any]] | None:
+    """The fields a path of names or field ids leads through; None where the record has no such field."""
+    found = []
+    for step in path:
+        key = "name" if isinstance(step, str) else "field-id"
+        field = next((each for each in fields_of(record) or () if each.get(key) == step), None)
+        if field is None:
+            return None
+        if not isinstance(field.get("name"), str) or not _NAME.fullmatch(field["name"]):
+            raise Corrupt(
+                "{name!r:.60} is no name of an Avro field.", name=field.get("name"), remedy="The file is damaged."
+            )
+        found.append(field)
+        record = field.get("type")
+    return found
+
+
+def _chosen(names: Sequence[str]) -> str:
+    head, *rest = names
+    return f'"{head}"' + "".join(f"['{name}']" for name in rest)
+
+
+def _spelling(record: str, type_: Any) -> str:
+    """SQL for the text of a record's fields, by their ids."""
+    parts = []
+    for each in fields_of(type_) or ():
+        is_named = isinstance(each.get("name"), str) and _NAME.fullmatch(each["name"])
+        if not is_named or type(each.get("field-id")) is not int:
+            raise Corrupt(
+                "{name!r:.60} is no Avro field with an id.", name=each.get("name"), remedy="The file is damaged."
+            )
+        value = f"{record}['{each['name']}']"
+        text = f"encode({value}, 'hex')" if _is_binary(each.get("type")) else f"cast({value} as varchar)"
+        if _is_local(each.get("type")):
+            text = f"rtrim({text}, 'Z')"
+        parts.append(f"concat('{each['field-id']}=', coalesce({text}, chr({ord(NOTHING)})))")
+    return f"concat_ws(chr({ord(JOINT)}), {', '.join(parts)})" if parts else "''"
+
+
+def _is_binary(type_: Any) -> bool:
+    type_ = _not_null(type_)
+    if isinstance(type_, dict):
+        return type_.get("type") in ("bytes", "fixed") and type_.get("logicalType") != "decimal"
+    return bool(type_ == "bytes")
+
+
+def _is_local(type_: Any) -> bool:
+    """A time without a zone, as Iceberg tells it beside Avro's own type."""
+    type_ = _not_null(type_)
+    return isinstance(type_, dict) and type_.get("adjust-to-utc") is False
+
+
+def _not_null(type_: Any) -> Any:
+    return next((branch for branch in type_ if branch != "null"), None) if isinstance(type_, list) else type_
+
+
+def _spelled(value: Any, type_: Any) -> str:
+    def text(each: Any) -> str:
+        if each is None:
+            return NOTHING
+        if isinstance(each, bool):
+            return str(each).lower()
+        if isinstance(each, uuid.UUID):
+            each = each.bytes
+        return each.hex() if isinstance(each, bytes) else str(each)
+
+    fields = fields_of(type_) or ()
+    return JOINT.join(f"{each['field-id']}={text(_value(value, [each['name']]))}" for each in fields)

@@ -1,0 +1,1 @@
+"""Catalogs that say which metadata of an Iceberg table is current, and take its commits."""

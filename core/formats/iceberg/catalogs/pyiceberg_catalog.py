@@ -1,0 +1,380 @@
+"""Catalogs as pyiceberg is configured to reach them: which tables there are, which metadata of each is current, and a
+new one put in its place by the catalog's own commit.
+
+A table is written `iceberg://CATALOG/NAMESPACE/TABLE`; levels of a namespace are joined by dots, and what would be
+mistaken in a name is escaped as in any URL. Law: pyiceberg is the client and no more. Metadata is read and written
+here, and nothing that a table's metadata says is imported: neither `py-io-impl` nor a location provider.
+Source: pyiceberg 0.12, `Catalog.commit_table` and what it calls.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.formats.iceberg import metadata as documents
+from core.formats.iceberg import metadata_json as packed
+from core.formats.iceberg.catalogs import rest
+from core.formats.iceberg.file_paths import Place, normal
+from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.write import commit, edits
+from core.formats.table_format import Edit, Unknown
+from core.messages import told
+from core.storage import time_limits
+from core.storage.size_limits import TABLE_METADATA
+from core.storage.store import Store
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+
+SCHEME = "iceberg://"
+WRITES = ("SqlCatalog", "HiveCatalog", "RestCatalog")
+_SECRET = re.compile("token|credential|secret|password|key", re.IGNORECASE)
+
+Identifier = tuple[str, ...]
+
+
+def is_name(location: str) -> bool:
+    """Is this the name of a catalog, of a namespace in it, or of a table?"""
+    return location.startswith(SCHEME)
+
+
+def names() -> list[str]:
+    """The catalogs that pyiceberg's configuration names."""
+    with _asked("pyiceberg's configuration", {}):
+        from pyiceberg.utils.config import Config
+
+        return sorted(Config().get_known_catalogs())
+
+
+def url(catalog: str, *levels: str) -> str:
+    """The name of a catalog, of a namespace, or (its name last) of a table."""
+    parts = [catalog, *([".".join(_escaped(each) for each in levels[:-1]), _escaped(levels[-1])] if levels else [])]
+    return SCHEME + "/".join(parts)
+
+
+def _escaped(level: str) -> str:
+    return quote(level, safe="").replace(".", "%2E")
+
+
+def parts(location: str) -> tuple[str, Identifier, str]:
+    """Catalog, namespace and table of a name; "" and () where it names none. `Invalid` for what is no such name."""
+    words = location.removeprefix(SCHEME).rstrip("/").split("/")
+    if len(words) > 3 or not all(words[1:]):
+        raise Invalid(
+            "{location!r} names no table of a catalog.",
+            location=location,
+            remedy=told("Write {scheme}CATALOG/NAMESPACE/TABLE.", scheme=SCHEME),
+        )
+    catalog, namespace, name = (*words, "", "")[:3]
+    return catalog, tuple(unquote(each) for each in namespace.split(".")) if namespace else (), unquote(name)
+
+
+def tables(catalog: str, below: Identifier = ()) -> Iterator[Identifier | SnapscopeError]:
+    """Every table of a catalog, or of one namespace and those in it, by identifier; errors of namespaces in between."""
+    with _opened(catalog) as (client, conf):
+        waiting = [below]
+        while waiting:
+            namespace = waiting.pop(0)
+            try:
+                with _asked(catalog, conf):
+                    inner = sorted(client.list_namespaces(namespace))
+                    own = sorted(client.list_tables(namespace)) if namespace else []
+            except SnapscopeError as error:
+                if namespace == below:
+                    raise
+                yield error
+                continue
+            waiting += [each for each in inner if len(each) > len(namespace)]
+            yield from own
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogTable:
+    """One table of a catalog."""
+
+    catalog: str
+    identifier: Identifier
+
+    @classmethod
+    def of(cls, location: str) -> CatalogTable:
+        catalog, namespace, name = parts(location)
+        if not name:
+            raise Invalid(
+                "{location} is a catalog or a namespace, not a table.",
+                location=location,
+                remedy=told(
+                    "Name a table: {scheme}{catalog}/NAMESPACE/TABLE.", scheme=SCHEME, catalog=catalog or "CATALOG"
+                ),
+            )
+        return cls(catalog, (*namespace, name))
+
+    @property
+    def location(self) -> str:
+        return url(self.catalog, *self.identifier)
+
+    def current(self) -> str:
+        """Where the catalog says the current metadata is."""
+        with _opened(self.catalog) as (client, conf), _asked(self.location, conf):
+            return self._current(client)
+
+    def _current(self, client: Catalog) -> str:
+        for name, raw in _RAW.items():  # before it is parsed by anybody else
+            if hasattr(client, name):
+                setattr(client, name, raw)
+        found: Any = client.load_table(self.identifier)
+        location = found if isinstance(found, str) else found.metadata_location
+        if not location:
+            raise Unsupported("The catalog tells no metadata file of this table.", path=self.location)
+        return str(location)
+
+    def refuse_commit(self) -> None:
+        """`Unsupported` where this kind of catalog cannot be committed to from here."""
+        with _opened(self.catalog) as (client, _):
+            kind = type(client).__name__
+        if kind not in WRITES:
+            raise Unsupported(
+                "Tables of a {kind} are read only here; nothing was changed.",
+                kind=kind,
+                path=self.location,
+                remedy="Carry the change out with the table's own engine.",
+            )
+
+    def commit(self, store: Store, place: Place, found: Metadata, edit: Edit) -> str | None:
+        """Let the catalog name a new metadata file in the place of exactly `found`; where it is, None where another
+        commit came first. `Unknown` where what became of it is not known."""
+        with _opened(self.catalog) as (client, conf):
+            if type(client).__name__ == "RestCatalog":
+                return self._by_server(client, conf, place, found, edit)
+            return self._by_file(client, conf, store, place, found, edit)
+
+    # the catalog keeps a pointer: we write the file ---------------------------------------------------------------
+
+    def _by_file(
+        self, client: Catalog, conf: Mapping[str, str], store: Store, place: Place, found: Metadata, edit: Edit
+    ) -> str | None:
+        from pyiceberg.exceptions import CommitFailedException
+        from pyiceberg.table.metadata import TableMetadataUtil
+
+        path, content = _next(found, edit)
+        target = path if documents.ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
+        try:
+            staged = TableMetadataUtil.parse_raw(packed.unpacked(content, path).decode())
+        except Exception as error:
+            raise Unsupported(
+                "pyiceberg, through which this catalog is committed to, cannot read this metadata: {error}.",
+                error=error,
+                path=found.path,
+                remedy="Carry the change out with the table's own engine.",
+            ) from error
+        commit.write_new(store, path, content)
+        try:
+            if self._swap(client, place, found, target, staged) == target:
+                return path
+            failed: Exception | str = "it kept another"
+        except CommitFailedException:
+            commit.withdraw(store, path)
+            return None
+        except Exception as error:
+            failed = error
+        try:
+            now = place.path(self.current())
+            log = documents.parse(commit.read_at(store, now), now).metadata_log
+            if path in (now, *(place.path(file) for _, file in log)):
+                return path
+        except SnapscopeError as unread:
+            failed = f"{failed}; nor could the table be read: {unread}"
+        raise self._unknown(conf, path, failed)
+
+    def _swap(self, client: Catalog, place: Place, found: Metadata, target: str, metadata: Any) -> str:
+        """The catalog's own commit, with its lock or compare-and-swap, around a file that is there already; the file
+        that it names then."""
+        from pyiceberg.exceptions import CommitFailedException
+        from pyiceberg.table import StagedTable
+
+        def stage(current: Any, identifier: Any, *_: object) -> StagedTable:
+            if current is None or place.path(current.metadata_location) != found.path:
+                raise CommitFailedException("the table is no longer what the change was made on")
+            return StagedTable(identifier, metadata, target, _no_io(), client)
+
+        _keep_out(client)
+        client._update_and_stage_table = stage  # type: ignore[attr-defined]
+        client._write_metadata = lambda **_: None  # type: ignore[attr-defined]
+        return client.commit_table(_Named(self.identifier), (), ()).metadata_location  # type: ignore[arg-type]
+
+    # the catalog writes the file ------------------------------------------------------------------------------------
+
+    def _by_server(
+        self, client: Catalog, conf: Mapping[str, str], place: Place, found: Metadata, edit: Edit
+    ) -> str | None:
+        from pyiceberg.exceptions import CommitFailedException
+
+        requirements, updates = rest.asking(found, edit, self.location)
+        _keep_out(client)
+        with _asked(self.location, conf):
+            table = client.load_table(self.identifier)
+        if place.path(str(table.metadata_location)) != found.path:
+            return None
+        try:
+            return place.path(client.commit_table(table, requirements, updates).metadata_location)
+        except CommitFailedException:
+            return None
+        except Exception as error:
+            failed: Exception | str = error
+        try:
+            now = place.path(self.current())
+            if now != found.path and edits.has(documents.parse(commit.read_at(place.store, now), now), edit):
+                return now
+        except SnapscopeError as unread:
+            failed = f"{failed}; nor could the table be read: {unread}"
+        raise self._unknown(conf, "the change", failed)
+
+    def _unknown(self, conf: Mapping[str, str], what: str, error: object) -> Unknown:
+        return Unknown(
+            "It is not known whether the catalog took {what} ({masked}); no file was deleted.",
+            what=what,
+            masked=_masked(str(error), conf),
+            path=self.location,
+            remedy=told("Look at the table again; then resume or undo this run."),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """All that a commit by file asks of a table."""
+
+    identifier: Identifier
+
+    def name(self) -> Identifier:
+        return self.identifier
+
+
+def _next(found: Metadata, edit: Edit) -> tuple[str, bytes]:
+    """The next metadata file beside the current one: its path and bytes."""
+    content = edits.written(edits.edited(found, edit, time.time_ns() // 1_000_000), found.path)
+    directory, _, name = found.path.rpartition("/")
+    number = re.match(r"(\d{1,9})-", name)
+    packed = commit.is_packed(found)
+    new = f"{int(number[1]) + 1 if number else 0:05d}-{uuid.uuid4()}{'.gz' if packed else ''}.metadata.json"
+    return f"{directory}/{new}", gzip.compress(content, mtime=0) if packed else content
+
+
+# pyiceberg -----------------------------------------------------------------------------------------------------------
+
+_RAW: Mapping[str, Any] = {
+    "_convert_orm_to_iceberg": lambda row: row.metadata_location,
+    "_convert_hive_into_iceberg": lambda table: _of_hive(table.parameters),
+    "_response_to_table": lambda _, response: response.metadata_location,
+}
+"""Per kind of catalog what turns its answer into a table: here the location alone, so that no metadata is parsed."""
+
+
+def _of_hive(parameters: Mapping[str, str]) -> str | None:
+    if parameters.get("table_type", "").lower() != "iceberg":
+        raise Invalid(
+            "This is no Iceberg table but {table_type!r}.", table_type=parameters.get("table_type", "one of Hive")
+        )
+    return parameters.get("metadata_location")
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
+    """A catalog's client and its configuration, read now."""
+    conf: dict[str, str] = {}
+    with _asked(name, conf):
+        from pyiceberg.catalog import load_catalog
+        from pyiceberg.utils.config import Config
+
+        known = Config()
+        found = known.get_catalog_config(name)
+        if found is None:
+            listed = ", ".join(known.get_known_catalogs()) or "none"
+            raise NotFound(
+                "pyiceberg's configuration names no catalog {name!r}.",
+                name=name,
+                remedy=told(
+                    "Catalogs: {listed}. They are configured in .pyiceberg.yaml or PYICEBERG_CATALOG__NAME__URI.",
+                    listed=listed,
+                ),
+            )
+        conf |= {key: str(value) for key, value in found.items()}
+        client = load_catalog(name, **{"init_catalog_tables": "false", **conf})
+        client._load_file_io = _no_io  # type: ignore[method-assign]
+    try:
+        yield client, conf
+    finally:
+        client.close()
+
+
+def _keep_out(client: Catalog) -> None:
+    """Whatever a table's own properties ask to be imported is not: no file is read or written through them."""
+    client._load_file_io = _store_io  # type: ignore[method-assign]
+
+
+def _no_io(*_: object, **__: object) -> Any:
+    return None
+
+
+def _store_io(*_: object, **__: object) -> Any:
+    """A FileIO that reads through the store and writes nothing."""
+    import io
+
+    class Input:
+        def __init__(self, location: str) -> None:
+            self.location = location
+
+        def open(self, seekable: bool = True) -> io.BytesIO:
+            directory, _, name = normal(self.location).rpartition("/")
+            content = Store.named(directory).read(name, TABLE_METADATA)
+            packed.unpacked(content, self.location)  # which the client would do without an end
+            return io.BytesIO(content)
+
+    class Files:
+        properties: Mapping[str, str] = {}
+
+        def new_input(self, location: str) -> Input:
+            return Input(location)
+
+    return Files()
+
+
+@contextmanager
+def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
+    """Whatever a client raises becomes one of our errors, without the secrets of its configuration."""
+    try:
+        with time_limits.asking():
+            yield
+    except SnapscopeError:
+        raise
+    except ImportError as error:
+        raise Unsupported(
+            "Catalogs are reached through pyiceberg, and it lacks something: {error}.",
+            error=error,
+            path=what,
+            remedy="Install it: pip install 'snapscope[iceberg]' (with pyiceberg's extra of that kind of catalog).",
+        ) from error
+    except Exception as error:
+        said = _masked(f"{type(error).__name__}: {error}", conf)
+        if type(error).__name__ in ("NoSuchTableError", "NoSuchNamespaceError", "NoSuchIcebergTableError"):
+            raise NotFound("The catalog knows no {what} ({said}).", what=what, said=said, path=what) from error
+        raise Corrupt(
+            "The catalog could not answer: {said}.",
+            said=said,
+            path=what,
+            remedy="Check its configuration (.pyiceberg.yaml, PYICEBERG_*) and the connection; nothing was changed.",
+        ) from error
+
+
+def _masked(text: str, conf: Mapping[str, str]) -> str:
+    for key, value in conf.items():
+        if _SECRET.search(key) and value:
+            text = text.replace(value, "…")
+    return re.sub(r"://[^/@\s]+@", "://…@", text)

@@ -1,0 +1,63 @@
+"""What a REST catalog is asked for: an edit in the words of the protocol. Source: pyiceberg 0.12."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from core.errors import Invalid, Unsupported
+from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.write import edits
+from core.formats.table_format import Edit
+
+_KNOWN_OF_REF = {"snapshot-id", "type", "min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms"}
+_STATISTICS = {"statistics": "RemoveStatisticsUpdate", "partition-statistics": "RemovePartitionStatisticsUpdate"}
+
+
+def asking(found: Metadata, edit: Edit, where: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """An edit as requirements and updates of a server that writes metadata itself."""
+    from pyiceberg.table import update as u
+
+    removed, sets = dict(edit.removes), {edits.part(path): json.loads(content) for path, content in edit.sets}
+    edits.edited(found, edit, found.updated_ms)  # refuses what may not be
+    if unsaid := [name or field for field, name in sets if field != "refs"]:
+        raise Invalid(
+            "It cannot be taken back: a REST catalog takes no removed snapshot back ({unsaid}).",
+            unsaid=unsaid[0],
+            path=where,
+            remedy="Resume the run instead.",
+        )
+    for (_, name), value in sets.items():
+        if lost := sorted(value.keys() - _KNOWN_OF_REF):
+            raise Unsupported(
+                "A REST catalog would lose what else is written of {name}: {lost}.",
+                name=name,
+                lost=", ".join(lost),
+                path=where,
+            )
+    refs = {name: ref.snapshot_id for name, ref in found.refs.items()} | {
+        name: None for _, name in sets if name not in found.refs
+    }
+    requirements: list[Any] = [u.AssertTableUUID(uuid=found.document["table-uuid"])]
+    requirements += [
+        _made(u.AssertRefSnapshotId, {"ref": name, "snapshot-id": number}) for name, number in refs.items()
+    ]
+    gone = sorted(edits.removed_snapshots(edit))
+    updates: list[Any] = [
+        _made(u.RemoveSnapshotRefUpdate, {"ref-name": name})
+        for field, name in map(edits.part, removed)
+        if field == "refs" and (field, name) not in sets
+    ]
+    for name, kind in _STATISTICS.items():
+        listed = {each["snapshot-id"] for each in found.document.get(name) or ()}
+        updates += [_made(getattr(u, kind), {"snapshot-id": number}) for number in gone if number in listed]
+    updates += [_made(u.SetSnapshotRefUpdate, {"ref-name": name, **value}) for (_, name), value in sets.items()]
+    if gone:
+        updates.append(_made(u.RemoveSnapshotsUpdate, {"snapshot-ids": gone}))
+    return tuple(requirements), tuple(updates)
+
+
+def _made(kind: Any, said: Mapping[str, Any]) -> Any:
+    """A requirement or an update as the protocol writes it."""
+    return kind.model_validate(said)

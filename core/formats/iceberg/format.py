@@ -1,0 +1,289 @@
+"""One Iceberg table as it was opened: a directory, or exactly one metadata.json."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core import urls
+from core.errors import Unsupported
+from core.formats.iceberg import history as histories
+from core.formats.iceberg import metadata as documents
+from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
+from core.formats.iceberg.file_paths import Place, normal, same
+from core.formats.iceberg.manifests import DELETED, ENTRY, Manifests
+from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.references import find, heads, read, reference, version_of
+from core.formats.iceberg.retention import cleans_incrementally
+from core.formats.iceberg.write import commit, edits
+from core.formats.table_format import Edit, Progress
+from core.messages import counted, told
+from core.model.actions import NAMING, Expire
+from core.model.history import History
+from core.model.intervals import Mask
+from core.model.plan import FREES, Plan, ordered
+from core.model.references import Heads, ObjectKind
+from core.storage.store import Store
+from core.units import several, size
+
+
+@dataclass(frozen=True)
+class IcebergTable:
+    """A `Format`. `pinned`: the path in `store` of the one metadata file that was named; `catalog`: the table as its
+    catalog knows it."""
+
+    store: Store
+    pinned: str | None = None
+    catalog: CatalogTable | None = None
+    manifests: Manifests = field(default_factory=Manifests, repr=False)
+
+    @property
+    def location(self) -> str:
+        if self.catalog:
+            return self.catalog.location
+        return f"{self.store.location}/{self.pinned}" if self.pinned else self.store.location
+
+    def heads(self) -> Heads:
+        if self.catalog is None:
+            return read(self.store, self.pinned)[0]
+        place, current = Place.of(self.store, self.store.location, {}), self.catalog.current
+        content, path = commit.read_current(
+            lambda: place.path(current()), lambda path: commit.read_at(self.store, path)
+        )
+        return heads(documents.parse(content, path), self.location, (), self.store)
+
+    def history(self, heads: Heads, progress: Progress | None) -> History:
+        found = _metadata(heads)
+        return histories.build(self.place(found), heads, found, self.manifests, progress)
+
+    def finished(self, plan: Plan, history: History) -> Plan:
+        """The plan with the old metadata that goes, and with what plain Java would free only later.
+
+        What deletes no data asks nobody which roots are the table's alone: metadata outside stays then.
+        """
+        plan = self._later(plan, history)
+        if plan.removes == () == plan.leaves or (isinstance(plan.change, NAMING) and history.incomplete):
+            return plan  # no commit; or one after which nobody could say what remains
+        place, held = self.place(_metadata(history.heads)), set(history.objects["path"].to_pylist())
+        old = commit.old_metadata(place, history.heads, held)
+        if not isinstance(plan.change, Expire) and (outer := [path for path in old if urls.is_url(path)]):
+            note = told(
+                "{files} outside the table's directory stay, which the table's own rule would delete with this "
+                "commit: {named}.",
+                files=counted(len(outer), "{count} old metadata file", "{count} old metadata files"),
+                named=", ".join(outer[:5]) + (" …" if len(outer) > 5 else ""),
+            )
+            plan = dataclasses.replace(plan, notes=(*plan.notes, note))
+            old = {path: size for path, size in old.items() if path not in outer}
+        if not old:
+            return plan
+        kinds = [ObjectKind.METADATA.value] * len(old)
+        rows = pa.table([list(old), kinds, list(old.values())], schema=FREES)
+        return dataclasses.replace(plan, frees=ordered(pa.concat_tables([plan.frees, rows])))
+
+    def _later(self, plan: Plan, history: History) -> Plan:
+        if not len(plan.frees) or not self._is_incremental(plan, history):
+            return plan
+        later, never = self.freed_later(plan, history)
+        warnings = list(plan.warnings)
+        if len(later):
+            warnings.append(
+                told(
+                    "Of these, plain Java (expireSnapshots().commit()) frees {files} only later: on an unbroken line "
+                    "it deletes a data file when the snapshot that removed it expires, and that one stays.",
+                    files=_so_many(later),
+                )
+            )
+        if len(never):
+            warnings.append(
+                told(
+                    "Of these, plain Java (expireSnapshots().commit()) never frees {files}: on an unbroken line it "
+                    "passes over snapshots that were cherry-picked or picked from, and forgets them.",
+                    files=_so_many(never),
+                )
+            )
+        return dataclasses.replace(plan, warnings=tuple(warnings))
+
+    def freed_later(self, plan: Plan, history: History) -> tuple[pa.Table, pa.Table]:
+        """Freed files that plain Java leaves: those that only a snapshot which stays has removed, which it takes when
+        that one goes; and what it passes over with the snapshots that hold or removed it, which it never takes."""
+        by_stays, by_gone = self._removed(plan, history)
+        paths, kinds = plan.frees["path"], plan.frees["kind"]
+        is_left = pc.invert(pc.is_in(paths, value_set=by_gone))
+        is_later = pc.and_(is_left, pc.is_in(paths, value_set=by_stays))
+        seen = history.objects["path"].filter(pa.array(history.held.over(self._judged(plan, history))))
+        is_content = pc.is_in(kinds, value_set=pa.array([ObjectKind.DATA.value, ObjectKind.DELETES.value]))
+        is_own = pc.is_in(kinds, value_set=pa.array([ObjectKind.MANIFEST.value, ObjectKind.MANIFEST_LIST.value]))
+        is_skipped = pc.or_(
+            pc.and_(pc.and_(is_content, is_left), pc.invert(is_later)),
+            pc.and_(is_own, pc.invert(pc.is_in(paths, value_set=seen))),
+        )
+        return plan.frees.filter(is_later), plan.frees.filter(is_skipped)
+
+    def native(self, plan: Plan, history: History) -> tuple[str, ...]:
+        """In sentences: what plain Java's own expiry of these snapshots would delete although points still need it."""
+        if not self._is_incremental(plan, history):
+            return ()
+        after = _after(plan, history)
+        held = history.objects["path"].filter(pa.array(history.held.over(after)))
+        broken = held.filter(pc.is_in(held, value_set=self._removed(plan, history)[1])).to_pylist()
+        if not broken:
+            return ()
+        points = {holder.point for path in broken for holder in history.holders_of(path)}
+        points -= {verdict.point for verdict in plan.goes}
+        return (
+            told(
+                "Plain Java (expireSnapshots().commit(), Iceberg 1.11) would delete {files} that {points}, such as "
+                "{first}: it takes a whole Puffin file with the first of its vectors that was removed.",
+                files=counted(len(broken), "{count} file", "{count} files"),
+                points=counted(
+                    len(points), "{count} remaining point still needs", "{count} remaining points still need"
+                ),
+                first=broken[0],
+            ),
+        )
+
+    def _is_incremental(self, plan: Plan, history: History) -> bool:
+        """Would plain Java clean up after this plan without asking what is still reached?"""
+        if not isinstance(plan.change, Expire):
+            return False
+        goes = frozenset(int(history.holders[position].name) for position in _going(plan, history))
+        return bool(goes) and cleans_incrementally(history.heads, goes, frozenset(plan.change.snapshots))
+
+    def _removed(self, plan: Plan, history: History) -> tuple[pa.Array, pa.Array]:
+        """Paths of DELETED entries that plain Java sees: of snapshots that stay, as far as these name them; of
+        snapshots that do not."""
+        after = _after(plan, history)
+        stays = pa.array([int(history.holders[position].name) for position in np.flatnonzero(after)], pa.int64())
+        place = self.place(_metadata(history.heads))
+        is_manifest = pc.equal(history.objects["kind"], ObjectKind.MANIFEST.value).to_numpy()
+
+        def removed(by: Mask) -> pa.Table:
+            chosen = history.objects.filter(pa.array(history.held.over(by) & is_manifest))
+            there = chosen.filter(pc.is_valid(chosen["bytes"]))
+            sizes = dict(zip(there["path"].to_pylist(), there["bytes"].to_pylist(), strict=True))
+            rows = self.manifests.load(place, list(sizes), ENTRY, sizes).rows
+            return rows.filter(pc.equal(rows["status"], DELETED))
+
+        kept, every = removed(after), removed(self._judged(plan, history))
+        by_stays = kept.filter(pc.is_in(kept["snapshot_id"], value_set=stays))
+        by_gone = every.filter(pc.invert(pc.is_in(every["snapshot_id"], value_set=stays)))
+        first, second = (place.paths(rows["path"].combine_chunks()) for rows in (by_stays, by_gone))
+        return first, second
+
+    def _judged(self, plan: Plan, history: History) -> Mask:
+        """Positions whose files plain Java looks at on an unbroken line: all but going snapshots that were picked by
+        one of main's ancestors, or are themselves picks (`IncrementalFileCleanup`, 1.11)."""
+        known = _metadata(history.heads).snapshots.values()
+        sources = {each.id: each.summary.get("source-snapshot-id") for each in known}
+        picked = {int(source) for source in sources.values() if source is not None}
+        after = _after(plan, history)
+        own = [int(holder.name) for holder in history.holders]
+        return after | np.array([sources[each] is None and each not in picked for each in own], dtype=np.bool_)
+
+    def refuse_apply(self) -> None:
+        why = None
+        if self.catalog:
+            self.catalog.refuse_commit()
+        elif self.pinned:
+            why = told(
+                "One metadata file was named, and only the table's directory or its catalog says which is current"
+            )
+        elif not self.store.is_local:
+            why = told(
+                "A table without a catalog is safely changed on a local disk only, not on {protocol!r}",
+                protocol=self.store.protocol,
+            )
+        elif version_of(find(self.store)[0]) is None:
+            why = told(
+                "A catalog owns this table (its metadata is named by uuid), and only through it can it be changed"
+            )
+        if why:
+            raise Unsupported(
+                "{why}; nothing was changed.",
+                why=why,
+                path=self.location,
+                remedy="Carry the change out with the table's own engine, such as CALL system.expire_snapshots in "
+                "Spark.",
+            )
+
+    # changes --------------------------------------------------------------------------------------------------------
+
+    def edit(self, plan: Plan, heads: Heads) -> Edit:
+        return edits.edit_of(plan, heads)
+
+    def commit(self, heads: Heads, edit: Edit) -> str | None:
+        edits.check(heads, edit)
+        found = _metadata(heads)
+        if self.catalog:
+            return self.catalog.commit(self.store, self.place(found), found, edit)
+        return commit.publish(self.store, found, edit)
+
+    def was_made(self, edit: Edit, heads: Heads) -> bool:
+        found = _metadata(heads)
+        base = dict(edit.beside)[reference("file")].decode()
+        return commit.was_made(self.store, self.place(found), found, edit, base)
+
+    def repair(self) -> None:
+        if not self.catalog:
+            commit.repair_hint(self.store)
+
+    def taken_back(self, heads: Heads, edit: Edit) -> Edit:
+        return edits.taken_back(_metadata(heads), heads.references, edit)
+
+    def check_replaced(self, edit: Edit) -> None:
+        found = _metadata(self.heads())
+        commit.check_replaced(self.store, self.place(found), found, edit)
+
+    def roots(self, heads: Heads) -> tuple[str, ...]:
+        return self.place(_metadata(heads)).written
+
+    def outside(self, heads: Heads, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
+        found = _metadata(heads)
+        return commit.outside(self.place(found), found, kinds)
+
+    # ----------------------------------------------------------------------------------------------------------------
+
+    def place(self, found: Metadata) -> Place:
+        """Where this table's files are: where its metadata says, and nowhere else."""
+        if same(self.store, found.location):
+            return Place.of(self.store, found.location, found.properties)
+        if self.pinned:
+            return Place.of(Store.named(normal(found.location)), found.location, found.properties)
+        raise Unsupported(
+            "The table was moved or copied: its metadata says it is at {location}, and it was opened at "
+            "{opened}, so its files cannot be told apart from those of the other place.",
+            location=found.location,
+            opened=self.store.location,
+            path=found.path,
+            remedy=told(
+                "Open {location}, or {path} itself to read the files where it says they are; a copy needs "
+                "its metadata rewritten.",
+                location=found.location,
+                path=found.path,
+            ),
+        )
+
+
+def _metadata(heads: Heads) -> Metadata:
+    return documents.of(heads.document, heads.references[reference("file")].decode())
+
+
+def _so_many(files: pa.Table) -> str:
+    return f"{several(len(files), 'file')} ({size(pc.sum(files['bytes']).as_py() or 0)})"
+
+
+def _going(plan: Plan, history: History) -> list[int]:
+    gone = {verdict.point for verdict in plan.goes}
+    return [position for position, holder in enumerate(history.holders) if holder.point in gone]
+
+
+def _after(plan: Plan, history: History) -> Mask:
+    after = np.ones(len(history.holders), dtype=np.bool_)
+    after[_going(plan, history)] = False
+    return after

@@ -1,0 +1,168 @@
+"""Manifest lists and manifests as Arrow columns, read by field id, each decoded once.
+
+Law: these files never change, so what was decoded is kept by path and size; whether they exist is asked each time.
+What an entry inherits from its manifest's row in the list is filled in by whoever has the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import Corrupt, SnapscopeError, Unsupported
+from core.formats.avro import decode as avro
+from core.formats.avro.decode import Column
+from core.formats.iceberg.file_paths import Place
+from core.formats.iceberg.metadata import ABSOLUTE
+from core.storage.decoded_files import Loaded, add_unlisted, by_size, local_copies
+
+EXISTING, ADDED, DELETED = 0, 1, 2
+DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
+CONTENTS = ("data", "position-deletes", "equality-deletes")
+
+LIST = (
+    Column("path", (500,), pa.string()),
+    Column("bytes", (501,), pa.int64()),
+    Column("spec_id", (502,), pa.int32()),
+    Column("content", (517,), pa.int32(), required=False),
+    Column("sequence", (515,), pa.int64(), required=False),
+    Column("snapshot_id", (503,), pa.int64(), required=False),
+    Column("added", (504,), pa.int64(), required=False),
+    Column("existing", (505,), pa.int64(), required=False),
+    Column("deleted", (506,), pa.int64(), required=False),
+    Column("key", (519,), pa.binary(), required=False),
+)
+ENTRY = (
+    Column("status", (0,), pa.int32()),
+    Column("snapshot_id", (1,), pa.int64(), required=False),
+    Column("sequence", (3,), pa.int64(), required=False),
+    Column("content", (2, 134), pa.int32(), required=False),
+    Column("path", (2, 100), pa.string()),
+    Column("format", (2, 101), pa.string()),
+    Column("partition", (2, 102), pa.string(), spelled=True),
+    Column("rows", (2, 103), pa.int64()),
+    Column("bytes", (2, 104), pa.int64()),
+    Column("key", (2, 131), pa.binary(), required=False),
+    Column("referenced", (2, 143), pa.string(), required=False),
+    Column("offset", (2, 144), pa.int64(), required=False),
+    Column("size", (2, 145), pa.int64(), required=False),
+)
+
+
+@dataclass(slots=True)
+class Manifests:
+    """Decodes a table's immutable metadata files and keeps what it decoded, by path and size."""
+
+    _decoded: dict[tuple[Column, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
+
+    def load(
+        self,
+        place: Place,
+        paths: Sequence[str],
+        columns: tuple[Column, ...],
+        sizes: dict[str, int],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Loaded:
+        """Decode files by the paths `place` tells; a path missing in `sizes` is asked for by itself, and added.
+
+        Files that cannot be read have no rows and an error.
+        """
+        kept = self._decoded.setdefault(columns, {})
+        errors: dict[str, SnapscopeError] = {}
+        wanted = []
+        add_unlisted(place.size, paths, sizes, errors)
+        for path in dict.fromkeys(paths):
+            if path in errors:
+                continue
+            if path not in sizes:
+                errors[path] = Corrupt(
+                    "The file is named by the table's metadata but does not exist.",
+                    path=path,
+                    remedy="Whatever needs it can no longer be read in full.",
+                )
+            elif (path, sizes[path]) not in kept:
+                wanted.append(path)
+        done = 0
+        for some in by_size(wanted, sizes):
+            self._decode(place, some, columns, sizes, errors)
+            done += len(some)
+            if progress is not None:
+                progress(done, len(wanted))
+        empty = pa.schema([(column.name, column.type) for column in columns]).empty_table()
+        parts = [empty if path in errors else kept[(path, sizes[path])] for path in paths]
+        start = np.concatenate(([0], np.cumsum([len(part) for part in parts], dtype=np.int64))).astype(np.int64)
+        return Loaded(pa.concat_tables([empty, *parts]).combine_chunks(), start, errors)
+
+    def _decode(
+        self,
+        place: Place,
+        paths: Sequence[str],
+        columns: tuple[Column, ...],
+        sizes: Mapping[str, int],
+        errors: dict[str, SnapscopeError],
+    ) -> None:
+        files, found = _local(place, paths, sizes, errors)
+        decoded = avro.read(files, columns)
+        for number, error in decoded.errors.items():
+            errors[found[number]] = error
+        rows = decoded.rows.sort_by("file")
+        bounds = np.searchsorted(rows["file"].to_numpy(), np.arange(len(found) + 1))
+        rows = rows.drop_columns(["file"])
+        is_known = _misunderstood(rows) is None
+        for number, path in enumerate(found):
+            if number in decoded.errors:
+                continue
+            part = rows.slice(bounds[number], bounds[number + 1] - bounds[number])
+            if problem := None if is_known else _misunderstood(part):
+                errors[path] = problem
+            else:
+                self._decoded[columns][(path, sizes[path])] = part
+
+
+def _local(
+    place: Place, paths: Sequence[str], sizes: Mapping[str, int], errors: dict[str, SnapscopeError]
+) -> tuple[list[str], list[str]]:
+    """Local files to decode from, and the paths they stand for; each directory by the store it is on."""
+    files: list[str] = []
+    found: list[str] = []
+    directories: dict[str, list[str]] = {}
+    for path in paths:
+        directories.setdefault(path.rpartition("/")[0], []).append(path.rpartition("/")[2])
+    for directory, names in directories.items():
+        joint = f"{directory}/" if directory else ""
+        store, below = place.opened(directory)
+        own_errors: dict[str, SnapscopeError] = {}
+        some, got = local_copies(store, below, names, {name: sizes[joint + name] for name in names}, own_errors)
+        errors.update({joint + name: error for name, error in own_errors.items()})
+        files += some
+        found += [joint + name for name in got]
+    return files, found
+
+
+def _misunderstood(rows: pa.Table) -> SnapscopeError | None:
+    """What a decoded file says that cannot be or that is not known; None if all is understood."""
+    known = {"content": (0, 1, 2), "status": (0, 1, 2)}
+    for name, values in known.items():
+        if name in rows.column_names and (odd := set(rows[name].unique().to_pylist()) - {*values, None}):
+            return Unsupported(
+                "{name} 0, 1 or 2 was expected, found {odd}.",
+                name=name.capitalize(),
+                odd=sorted(odd),
+                remedy="The file was written by a newer version of the table format than is known here.",
+            )
+    if pc.count(rows["key"], mode="only_valid").as_py():
+        return Unsupported(
+            "The file says that what it lists is encrypted (key_metadata); encrypted files cannot be read here.",
+            remedy="Read the table with an engine that holds the keys.",
+        )
+    odd_paths = rows["path"].filter(pc.invert(pc.match_substring_regex(rows["path"], f"^(?:{ABSOLUTE.pattern})")))
+    if len(odd_paths):
+        return Corrupt("It names {odd_paths!r:.60}, which is no absolute location.", odd_paths=odd_paths[0].as_py())
+    for name in ("bytes", "rows", "offset", "size"):
+        if name in rows.column_names and pc.any(pc.less(rows[name], 0)).as_py():
+            return Corrupt("It tells a negative number of {name}.", name=name, remedy="Restore the file.")
+    return None

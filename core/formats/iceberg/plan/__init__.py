@@ -1,0 +1,1 @@
+"""Plans of changes of an Iceberg table's refs and snapshots."""

@@ -1,0 +1,300 @@
+"""Iceberg's refs moved by hand: which refs there are after a change of tags or branches, and what that leaves behind.
+
+Law: main is never made, deleted or renamed, and goes back only to an ancestor unless asked; a ref is made of the one it
+replaces. Moving or removing a ref frees nothing: it changes what the next expiry takes. Pure.
+Source: `UpdateSnapshotReferencesOperation` and `SetSnapshotOperation` of Iceberg 1.11.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from core.errors import Invalid
+from core.formats.iceberg.retention import ancestors, members
+from core.messages import told
+from core.model.actions import (
+    CreateBranch,
+    CreateTag,
+    DeleteBranches,
+    DeleteTags,
+    FastForward,
+    OfBranches,
+    RenameBranch,
+    RenameTag,
+    ReplaceBranch,
+    ReplaceTag,
+    Rollback,
+)
+from core.model.ref_names import KINDS, refuse_name
+from core.model.references import MAIN, Heads, Ref, Snapshot
+from core.model.time_travel import parse_time_ms, resolve
+from core.units import duration
+
+OfRefs = CreateTag | DeleteTags | RenameTag | ReplaceTag | OfBranches
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a change comes to. `after`: all refs then. `told`: per ref of now whether it stays, and why, where that is
+    news. `writes`: the ref that is written, made of `replaces` where there is one; `source`: what it names."""
+
+    after: tuple[Ref, ...]
+    told: Mapping[str, tuple[bool, str]] = field(default_factory=dict)
+    writes: str | None = None
+    replaces: str | None = None
+    source: Snapshot | None = None
+    notes: tuple[str, ...] = ()
+
+
+def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
+    """`Invalid` for what a ref may not be or do, `NotFound` for a point that is not there."""
+    match change:
+        case CreateTag():
+            source = _source(heads, change.snapshot_id, change.branch)
+            refuse_short("tag", source, change.retained_ms, now_ms)
+            return _new(heads, Ref(change.name, False, source.id, max_ref_age_ms=change.retained_ms), source)
+        case CreateBranch():
+            source = resolve(heads, change.point or "latest", change.branch).snapshot
+            made = _kept(Ref(change.name, True, source.id), change, source, now_ms)
+            return _new(heads, made, source)
+        case ReplaceTag():
+            old = find(heads, change.name, is_branch=False)
+            source = _source(heads, change.snapshot_id, change.branch)
+            refuse_short("tag", source, change.retained_ms, now_ms)
+            kept_ms = old.max_ref_age_ms if change.retained_ms is None else change.retained_ms
+            new = dataclasses.replace(old, snapshot_id=source.id, max_ref_age_ms=kept_ms)
+            return _moved(heads, old, new, source, told("it will name snapshot {id}", id=source.id))
+        case ReplaceBranch():
+            return _replaced(heads, change, now_ms)
+        case RenameTag() | RenameBranch():
+            old = find(heads, change.name, is_branch=isinstance(change, RenameBranch))
+            _refuse_main(old.name, told("renamed"))
+            _refuse_name(heads, "branch" if old.is_branch else "tag", change.to)
+            rest = tuple(ref for ref in heads.refs if ref != old)
+            after = (*rest, dataclasses.replace(old, name=change.to))
+            return Move(after, {}, change.to, old.name, members(heads).get(old.snapshot_id))
+        case DeleteTags() | DeleteBranches():
+            is_branch = isinstance(change, DeleteBranches)
+            if not change.names:
+                kind = KINDS["branch" if is_branch else "tag"]
+                raise Invalid(
+                    "No {kind} was named.", kind=kind, remedy=told("Name at least one {kind} to delete.", kind=kind)
+                )
+            why = told("named to be deleted")
+            gone = {find(heads, name, is_branch=is_branch).name: why for name in change.names}
+            for name in gone:
+                _refuse_main(name, told("deleted"))
+            after = tuple(ref for ref in heads.refs if ref.name not in gone)
+            return Move(after, {name: (False, why) for name, why in gone.items()})
+        case FastForward():
+            old, to = find(heads, change.branch, is_branch=True), find(heads, change.name, is_branch=True)
+            source = resolve(heads, f"branch:{to.name}").snapshot
+            _refuse_there(old, source)
+            if old.snapshot_id not in _line(heads, source.id):
+                raise Invalid(
+                    "{name} cannot be forwarded to {to}: its head {head} is no ancestor of {id}, so "
+                    "what it holds would be lost.",
+                    name=old.name,
+                    to=to.name,
+                    head=old.snapshot_id,
+                    id=source.id,
+                    remedy=told(
+                        "Roll it back to where {name} left it first, or let it point there by rollback --set (main) "
+                        "or replace-branch.",
+                        name=to.name,
+                    ),
+                )
+            new = dataclasses.replace(old, snapshot_id=source.id)
+            why = told("it will point to snapshot {id}, the head of {name}", id=source.id, name=to.name)
+            return _moved(heads, old, new, source, why)
+        case Rollback():
+            return _rolled_back(heads, change)
+        case _:
+            assert_never(change)
+
+
+def _source(heads: Heads, snapshot_id: int | None, branch: str) -> Snapshot:
+    return resolve(heads, "latest" if snapshot_id is None else str(snapshot_id), branch).snapshot
+
+
+def _new(heads: Heads, ref: Ref, source: Snapshot) -> Move:
+    _refuse_name(heads, "branch" if ref.is_branch else "tag", ref.name)
+    return Move((*heads.refs, ref), {}, ref.name, None, source)
+
+
+def _moved(heads: Heads, old: Ref, new: Ref, source: Snapshot, why: str) -> Move:
+    after = tuple(new if ref == old else ref for ref in heads.refs)
+    return Move(after, {old.name: (True, why)}, old.name, old.name, source)
+
+
+def _replaced(heads: Heads, change: ReplaceBranch, now_ms: int) -> Move:
+    old = find(heads, change.name, is_branch=True)
+    if old.name == MAIN and (change.point is not None or change.max_ref_age_ms is not None):
+        what = told("rollback sets main back") if change.point is not None else told("main never ends")
+        raise Invalid(
+            "Branch main is not replaced: {what}.", what=what, remedy="Use rollback TABLE POINT, or leave it out."
+        )
+    source = resolve(heads, change.point or f"branch:{old.name}", change.branch).snapshot
+    new = _kept(dataclasses.replace(old, snapshot_id=source.id), change, source, now_ms)
+    if new == old:
+        raise Invalid("Branch {name} is at snapshot {id} and keeps just so already.", name=old.name, id=source.id)
+    why = told("it will point to snapshot {id}", id=source.id)
+    why = told("it will keep otherwise") if source.id == old.snapshot_id else why
+    return _moved(heads, old, new, source, why)
+
+
+def _kept(ref: Ref, change: CreateBranch | ReplaceBranch, source: Snapshot, now_ms: int) -> Ref:
+    """The branch with what it shall keep."""
+    asked = (change.min_snapshots, change.max_snapshot_age_ms, change.max_ref_age_ms)
+    if any(value is not None and value <= 0 for value in asked):
+        raise Invalid("What a branch keeps must be more than nothing.")
+    refuse_short("branch", source, change.max_ref_age_ms, now_ms)
+    given = zip(("min_snapshots", "max_snapshot_age_ms", "max_ref_age_ms"), asked, strict=True)
+    return dataclasses.replace(ref, **{name: value for name, value in given if value is not None})  # type: ignore[arg-type]
+
+
+def _rolled_back(heads: Heads, change: Rollback) -> Move:
+    if change.branch != MAIN:
+        raise Invalid("Only main is rolled back.", remedy="Let another branch point elsewhere by replace-branch.")
+    if change.destructive:
+        raise Invalid(
+            "An Iceberg rollback destroys nothing: what it leaves behind lives until an expiry takes it.",
+            remedy="Leave --destructive out.",
+        )
+    old, found = find(heads, MAIN, is_branch=True), resolve(heads, change.point)
+    source = found.snapshot
+    _refuse_there(old, source)
+    line = _line(heads, old.snapshot_id)
+    if source.id not in line and not change.any_line:
+        raise Invalid(
+            "Snapshot {id} is no ancestor of {snapshot_id}, where main is: that would be no way back.",
+            id=source.id,
+            snapshot_id=old.snapshot_id,
+            remedy="Pass --set to let main point there all the same.",
+        )
+    notes = []
+    if change.point.strip().startswith("time:"):
+        time_ms = parse_time_ms(change.point.strip().removeprefix("time:"))
+        theirs = max(
+            (each for each in line.values() if each.time_ms < time_ms), key=lambda each: each.time_ms, default=None
+        )
+        if theirs is None or theirs.id != source.id:
+            whither = told("fails") if theirs is None else told("goes to {id}", id=theirs.id)
+            notes.append(
+                told(
+                    "Main pointed to {id} then; Iceberg's own rollback_to_timestamp {whither}: it takes the newest "
+                    "ancestor committed before the time.",
+                    id=source.id,
+                    whither=whither,
+                )
+            )
+    now = heads.main.current_schema
+    if source.schema_id != now:
+        stays = "The table's schema stays {now}; the snapshot was written with schema {then}."
+        notes.append(told(stays, now=now, then=source.schema_id))
+    moved = _moved(
+        heads,
+        old,
+        dataclasses.replace(old, snapshot_id=source.id),
+        source,
+        told("it will point to snapshot {id}", id=source.id),
+    )
+    return dataclasses.replace(moved, notes=tuple(notes))
+
+
+# what may be ---------------------------------------------------------------------------------------------------------
+
+
+def find(heads: Heads, name: str, *, is_branch: bool | None = None) -> Ref:
+    """A ref by its name; `Invalid` where there is none, or one of the other kind."""
+    kinds = {None: told("ref"), False: KINDS["tag"], True: KINDS["branch"]}
+    for ref in heads.refs:
+        if ref.name == name:
+            if is_branch is not None and ref.is_branch != is_branch:
+                there, wanted = kinds[ref.is_branch], kinds[is_branch]
+                raise Invalid(
+                    "{name!r} is a {there}, not a {wanted}, so nothing was changed.",
+                    name=name,
+                    there=there,
+                    wanted=wanted,
+                )
+            return ref
+    known = ", ".join(ref.name for ref in heads.refs if is_branch in (None, ref.is_branch)) or "none"
+    plural = {None: told("Refs"), False: told("Tags"), True: told("Branches")}[is_branch]
+    raise Invalid(
+        "There is no {kinds} {name!r}, so nothing was changed.",
+        kinds=kinds[is_branch],
+        name=name,
+        remedy=told("{plural}: {known}.", plural=plural, known=known),
+    )
+
+
+def refuse_short(kind: str, source: Snapshot, kept_ms: int | None, now_ms: int) -> None:
+    """`Invalid` for a retention that is over when it begins: it is counted from the snapshot."""
+    if kept_ms is None:
+        return
+    if kept_ms <= 0:
+        raise Invalid("A {kind}'s retention must be longer than nothing.", kind=KINDS[kind])
+    age_ms = now_ms - source.time_ms
+    if age_ms >= kept_ms:
+        raise Invalid(
+            "Iceberg counts a {kind}'s time from its snapshot, which is {age_ms} old: with {kept_ms} the "
+            "very next expiry would drop it.",
+            kind=KINDS[kind],
+            age_ms=duration(age_ms),
+            kept_ms=duration(kept_ms),
+            remedy="Give a retention longer than that, or none.",
+        )
+
+
+def _refuse_name(heads: Heads, kind: str, name: str) -> None:
+    refuse_name(kind, name)
+    if any(ref.name == name for ref in heads.refs):
+        raise Invalid("Ref {name!r} exists already.", name=name, remedy="Delete it first, or choose another name.")
+
+
+def _refuse_main(name: str, done: str) -> None:
+    if name == MAIN:
+        raise Invalid(
+            "Branch main is never {done}: without it the table reads as empty.", done=done, remedy="Leave it out."
+        )
+
+
+def _refuse_there(ref: Ref, source: Snapshot) -> None:
+    if ref.snapshot_id == source.id:
+        raise Invalid(
+            "Branch {name} is at snapshot {id} already, so there is nothing to do.", name=ref.name, id=source.id
+        )
+
+
+# what is left behind -------------------------------------------------------------------------------------------------
+
+
+def left_behind(heads: Heads, after: Sequence[Ref]) -> frozenset[int]:
+    """Snapshots that some ref reaches now and none does afterwards."""
+    return frozenset(_reached(heads, heads.refs) - _reached(heads, after))
+
+
+def told_of(left: Set[int]) -> str:
+    ids = sorted(left)
+    listed = ", ".join(map(str, ids[:3])) + (" …" if len(ids) > 3 else "")
+    why = (
+        "{count} snapshot ({ids}) is then on no ref"
+        if len(ids) == 1
+        else "{count} snapshots ({ids}) are then on no ref"
+    )
+    return told(why, count=f"{len(ids):,}", ids=listed)
+
+
+def _reached(heads: Heads, refs: Sequence[Ref]) -> set[int]:
+    found: set[int] = set()
+    for ref in refs:
+        found |= _line(heads, ref.snapshot_id).keys() if ref.is_branch else {ref.snapshot_id}
+    return found & members(heads).keys()
+
+
+def _line(heads: Heads, head: int) -> dict[int, Snapshot]:
+    return {each.id: each for each in ancestors(members(heads), head)}

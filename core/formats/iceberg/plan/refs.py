@@ -1,0 +1,391 @@
+"""Plans of an Iceberg table: snapshots hold files, refs decide which snapshots stay.
+
+Law: freed = what some going snapshot reaches and no remaining one does. Removing a ref frees nothing by itself; what
+it costs is told under the table's own policy. A plan is the same value as for any other format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+import numpy as np
+import pyarrow.compute as pc
+
+from core.errors import Corrupt, Invalid, Unsupported
+from core.formats.iceberg import retention
+from core.formats.iceberg.plan import ref_changes
+from core.formats.iceberg.plan.ref_changes import Move, find, told_of
+from core.formats.iceberg.retention import Asked, Verdicts
+from core.messages import counted, listed, told
+from core.model.actions import (
+    NAMING,
+    Analyze,
+    Change,
+    CleanOrphans,
+    ClearConsumers,
+    Compact,
+    CreateBranch,
+    CreateTag,
+    DeleteBranches,
+    DeleteTags,
+    DropPartitions,
+    Expire,
+    OfBranches,
+    RenameBranch,
+    RenameTag,
+    ResetConsumer,
+    Truncate,
+)
+from core.model.history import History
+from core.model.intervals import Mask, freed
+from core.model.plan import FREES, Plan, Verdict, fingerprint, ordered, unreadable
+from core.model.references import MAIN, Heads, Ref, Snapshot
+from core.model.time_travel import in_words
+from core.units import size
+
+RULES = told("Apache Iceberg 1.11: each ref's own retention, files by reachability")
+
+
+def preview(history: History, change: Change, now_ms: int) -> Plan:
+    """The plan of `change` at `now_ms`; errors as of `core.planning.reclaim.preview`."""
+    heads = history.heads
+    judged, move = _unchanged(heads), Move(heads.refs)
+    warnings: list[str] = []
+    match change:
+        case Expire():
+            _refuse_unheeded(change)
+            judged = _expire(heads, change, now_ms)
+            warnings += _expiry_notes(heads, change, judged, now_ms)
+            warnings += unreadable(_tagged(heads, judged.goes))
+        case CleanOrphans():
+            raise Unsupported(
+                "Orphaned files of Iceberg tables are not looked for yet.",
+                path=heads.location,
+                remedy="Use the engine's own remove_orphan_files.",
+            )
+        case DropPartitions() | Truncate() | Compact() | Analyze():
+            raise Unsupported(
+                "Nothing is written to Iceberg tables but references and expiries.",
+                path=heads.location,
+                remedy="Use the table's own engine.",
+            )
+        case ResetConsumer() | ClearConsumers():
+            raise Unsupported("Iceberg keeps no streaming readers' places.", path=heads.location)
+        case _:
+            move = ref_changes.of(heads, change, now_ms)
+            left = ref_changes.left_behind(heads, move.after)
+            judged = _moved(judged, move, left)
+            warnings += [*move.notes, *_cost(history, change, move, left, now_ms)]
+            warnings += unreadable(_tagged(heads, left), later=True)
+            if move.source is not None and not isinstance(change, CreateTag | RenameTag | RenameBranch):
+                _refuse_unread(history, move.source)
+    return _plan(history, change, now_ms, judged, move, warnings)
+
+
+def _tagged(heads: Heads, ids: Set[int]) -> list[Snapshot]:
+    """Those of these snapshots that a tag names now."""
+    there = retention.members(heads)
+    named = {ref.snapshot_id for ref in heads.refs if not ref.is_branch} & there.keys() & ids
+    return [there[id] for id in named]
+
+
+def going(history: History, now_ms: int) -> Mask:
+    """Positions that the table's own policy would expire at `now_ms`; nothing where expiry is switched off."""
+    try:
+        _refuse_off(history.heads)
+    except Unsupported:
+        return np.zeros(len(history.holders), dtype=np.bool_)
+    return ~_left(history, _judge(history.heads, Asked(now_ms)))
+
+
+def marginal(history: History, after: Sequence[Ref], now_ms: int) -> tuple[int, int]:
+    """(files, bytes) that an expiry by the table's own rules frees only if these are the refs."""
+    kept, without = (_left(history, _judge(history.heads, Asked(now_ms), refs)) for refs in (None, after))
+    return _measured(history, kept, without)
+
+
+def _measured(history: History, before: Mask, after: Mask) -> tuple[int, int]:
+    chosen = freed(history.held, before, after) & history.objects["ours"].to_numpy()
+    return int(chosen.sum()), history.bytes_of(chosen)
+
+
+def tag_costs(history: History, now_ms: int) -> dict[str, int]:
+    """Per tag the bytes that an expiry by the table's own rules frees only without it; 0 where expiry is off."""
+    names = [ref.name for ref in history.heads.refs if not ref.is_branch]
+    try:
+        _refuse_off(history.heads)
+    except Unsupported:
+        return dict.fromkeys(names, 0)
+    rest = {name: [ref for ref in history.heads.refs if ref.name != name] for name in names}
+    return {name: marginal(history, refs, now_ms)[1] for name, refs in rest.items()}
+
+
+def _plan(
+    history: History,
+    change: Change,
+    now_ms: int,
+    judged: Verdicts,
+    move: Move,
+    warnings: list[str],
+) -> Plan:
+    heads, after = history.heads, _left(history, judged)
+    leaves = () if move.writes is None else (_path(move.writes),)
+    if not isinstance(change, NAMING):
+        _refuse_unknown(history, after)
+    chosen = freed(history.held, history.existing, after)
+    ours = history.objects["ours"].to_numpy()
+    if foreign := int((chosen & ~ours).sum()):
+        warnings.append(
+            told(
+                "{files} outside the table and its configured paths would be freed too; they are not ours to delete, "
+                "stay, and are not counted.",
+                files=counted(foreign, "{count} file", "{count} files"),
+            )
+        )
+    warnings += [
+        told(
+            "Lower bound: {point} goes but could not be read in full, so some of its files stay behind as orphans "
+            "({problem})",
+            point=history.holders[position].point,
+            problem=problem.sentence(),
+        )
+        for position in np.flatnonzero(~after)
+        for problem in history.incomplete.get(int(position), ())
+    ]
+    removes = [(_path(name), heads.references[_path(name)]) for name in sorted(judged.gone_refs)]
+    if move.replaces is not None:
+        removes.append((_path(move.replaces), heads.references[_path(move.replaces)]))
+    removes += [
+        (holder.path, heads.references[holder.path])
+        for position, holder in enumerate(history.holders)
+        if not after[position]
+    ]
+    if chosen.any():
+        warnings += _fewer_than_said(history, after)
+    if (removes or leaves) and (old := retention.old_metadata(heads)):
+        warnings.append(
+            told(
+                "This commit deletes {files} by the table's own rule ({rule}): {named}.",
+                files=counted(len(old), "{count} old metadata file", "{count} old metadata files"),
+                rule=retention.DELETE_OLD,
+                named=", ".join(old[:5]) + (" …" if len(old) > 5 else ""),
+            )
+        )
+    return Plan(
+        table=heads.location,
+        change=change,
+        rules=RULES,
+        now_ms=now_ms,
+        fingerprint=fingerprint(heads, change, RULES, now_ms),
+        points=(*_snapshot_verdicts(history, judged), *_ref_verdicts(heads, judged)),
+        frees=ordered(history.objects.filter(chosen & ours).select(FREES.names).cast(FREES)),
+        kept_bytes=history.bytes_of(history.held.over(after)),
+        tags_keep_bytes=0,
+        removes=tuple(removes),
+        leaves=leaves,
+        warnings=tuple(dict.fromkeys(warnings)),
+        source=move.source,
+    )
+
+
+def _fewer_than_said(history: History, after: Mask) -> list[str]:
+    """Remaining snapshots whose manifests name fewer data files than their summary counts.
+
+    A list that lost whole blocks reads well, and what it named would be freed; a summary may be stale, so it is told.
+    """
+    is_data = np.array(pc.equal(history.files["content"], "data").to_pylist(), dtype=np.int64)
+    counts = history.live.sums(is_data)
+    found = []
+    for position, holder in enumerate(history.holders):
+        summary = holder.snapshot.fields.get("summary") if holder.snapshot else None
+        said = str((summary or {}).get("total-data-files", ""))
+        if after[position] and said.isdecimal() and counts[position] < int(said):
+            found.append(
+                told("{point} ({said} said, {found} found)", point=holder.point, said=said, found=counts[position])
+            )
+    if not found:
+        return []
+    what = listed(found[:5] + (["…"] if len(found) > 5 else []))
+    fewer = "Manifests name fewer data files than the snapshot's own summary counts (total-data-files): {what}."
+    return [told(fewer, what=what)]
+
+
+def _snapshot_verdicts(history: History, judged: Verdicts) -> list[Verdict]:
+    return [Verdict(holder.point, *judged.snapshots[int(holder.name)]) for holder in history.holders]
+
+
+def _ref_verdicts(heads: Heads, judged: Verdicts) -> list[Verdict]:
+    kind = {ref.name: "branch" if ref.is_branch else "tag" for ref in heads.refs}
+    return [Verdict(f"{kind[name]}:{name}", keep, (why,)) for name, (keep, why) in judged.refs.items()]
+
+
+def _left(history: History, judged: Verdicts) -> Mask:
+    goes = judged.goes
+    return np.array([int(holder.name) not in goes for holder in history.holders], dtype=np.bool_)
+
+
+def _unchanged(heads: Heads) -> Verdicts:
+    why = told("nothing here asks for it to go")
+    return Verdicts(
+        {ref.name: (True, why) for ref in heads.refs}, dict.fromkeys(retention.members(heads), (True, (why,)))
+    )
+
+
+def _moved(judged: Verdicts, move: Move, left: Set[int]) -> Verdicts:
+    why = told("on no ref then: until an expiry finds it too old")
+    return Verdicts({**judged.refs, **move.told}, {**judged.snapshots, **dict.fromkeys(left, (True, (why,)))})
+
+
+def _judge(heads: Heads, asked: Asked, refs: Sequence[Ref] | None = None) -> Verdicts:
+    given = heads.refs if refs is None else refs
+    return retention.judge(retention.members(heads), given, heads.main.options, asked)
+
+
+def _refuse_unread(history: History, source: Snapshot) -> None:
+    """`Corrupt` where a ref would point to what nobody can read in full."""
+    for position, problems in history.incomplete.items():
+        if history.holders[position].name == str(source.id):
+            raise Corrupt(
+                "Snapshot {id} cannot be read in full, so no ref was let name it: {problem}",
+                id=source.id,
+                problem=problems[0].sentence(),
+                path=problems[0].path,
+                remedy="Restore the file, or name another point.",
+            )
+
+
+def _refuse_unknown(history: History, after: Mask) -> None:
+    for position, problems in history.incomplete.items():
+        if after[position]:
+            holder = history.holders[position]
+            raise Corrupt(
+                "{point} stays, but it cannot be read in full, so nobody knows which files it still needs: {problem}",
+                point=holder.point,
+                problem=problems[0].sentence(),
+                path=problems[0].path,
+                remedy=told(
+                    "Restore the file, or let this snapshot go in the same plan (--snapshot {name}).", name=holder.name
+                ),
+            )
+
+
+# what is asked -------------------------------------------------------------------------------------------------------
+
+
+def _refuse_unheeded(change: Expire) -> None:
+    """`Invalid` where part of a request has no meaning in Iceberg."""
+    given = {
+        "retain-max": change.retain_max,
+        "max-deletes": change.max_deletes,
+        "changelog": change.changelogs_only or None,
+        "changelog-retain-max": change.changelog_retain_max,
+        "changelog-retain-min": change.changelog_retain_min,
+        "changelog-time-retained": change.changelog_time_retained_ms,
+        "tags-older-than": change.tags_older_than_ms,
+        "branch": None if change.branch == MAIN else change.branch,
+    }
+    if unheeded := [name for name, value in given.items() if value is not None]:
+        raise Invalid(
+            "{unheeded}: Iceberg's expiry knows no such thing.",
+            unheeded=", ".join(unheeded),
+            remedy="Give older-than, retain-min, snapshots or refs to drop; each branch keeps by its own rule.",
+        )
+    if change.older_than_ms is not None and change.time_retained_ms is not None:
+        raise Invalid("older-than and time-retained both say from when on snapshots stay.", remedy="Give one of them.")
+
+
+def _expire(heads: Heads, change: Expire, now_ms: int) -> Verdicts:
+    _refuse_off(heads)
+    for name in change.drop_tags:
+        find(heads, name)
+        if name == MAIN:
+            raise Invalid("Branch main cannot be dropped.", remedy="Leave it out.")
+    older_than_ms = change.older_than_ms
+    if change.time_retained_ms is not None:
+        older_than_ms = now_ms - change.time_retained_ms
+    dropped = dict.fromkeys(change.drop_tags, told("named to be dropped"))
+    return _judge(heads, Asked(now_ms, older_than_ms, change.retain_min, frozenset(change.snapshots), dropped))
+
+
+def _refuse_off(heads: Heads) -> None:
+    if heads.main.options.get("gc.enabled", "true").lower() != "true":
+        raise Unsupported(
+            "The table says gc.enabled = false: its files may belong to another table too, so nothing may expire.",
+            path=heads.location,
+            remedy="Set gc.enabled = true only if no other table names these files.",
+        )
+
+
+def _path(name: str) -> str:
+    return f"metadata.json#refs/{name}"
+
+
+# what else there is to know ------------------------------------------------------------------------------------------
+
+
+def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: int) -> list[str]:
+    """What a change of refs, which frees nothing, leaves to be freed."""
+    if isinstance(change, CreateTag | CreateBranch | RenameTag | RenameBranch):
+        return []
+    few = len(change.names) == 1 if isinstance(change, DeleteTags | DeleteBranches) else True
+    found = []
+    if left:
+        mask = np.array([int(holder.name) not in left for holder in history.holders], dtype=np.bool_)
+        files, total = _measured(history, history.existing, mask)
+        own = counted(files, "{count} file", "{count} files")
+        own = told("at least {files}", files=own) if history.incomplete else own
+        lost = "{left}: nothing else holds {files} ({size}) of theirs."
+        found.append(told(lost, left=told_of(left), files=own, size=size(total)))
+    is_removal = isinstance(change, DeleteTags | DeleteBranches)
+    of_branch = isinstance(change, OfBranches)
+    if not is_removal:
+        what = told("Moving the branch" if of_branch else "Moving the tag")
+    elif few:
+        what = told("Removing the branch" if of_branch else "Removing the tag")
+    else:
+        what = told("Removing these branches" if of_branch else "Removing these tags")
+    try:
+        _refuse_off(history.heads)
+    except Unsupported:
+        off = "{what} frees nothing now, nor later: gc.enabled = false switches expiry off."
+        return [*found, told(off, what=what)]
+    files, total = marginal(history, move.after, now_ms)
+    more = told("more without it" if few else "more without them") if is_removal else told("more than it would now")
+    return [
+        *found,
+        told(
+            "{what} frees 0 files now; the next expiry by the table's own rules frees {files} ({size}) {more}.",
+            what=what,
+            files=counted(files, "{count} file", "{count} files"),
+            size=size(total),
+            more=more,
+        ),
+    ]
+
+
+def _expiry_notes(heads: Heads, change: Expire, judged: Verdicts, now_ms: int) -> list[str]:
+    notes = []
+    if change.snapshots:
+        policy = "Iceberg expires by the policy beside the snapshots that were named; both are in this plan."
+        notes.append(told(policy))
+    log = heads.pointer or ()
+    if judged.goes:
+        left = retention.members(heads).keys() - judged.goes
+        after = retention.trimmed(log, left)
+        if not log:
+            notes.append(told("The snapshot-log is empty: Java's own expiry of this table fails."))
+        elif len(after) < len(log):
+            reach = told("answers no time any more")
+            if after:
+                reach = told("reaches back to {at}", at=in_words(after[0][0]))
+            notes.append(
+                told(
+                    "{entries} of {all} leave the snapshot-log: time travel then {reach}; older snapshots that stay "
+                    "are reached by id and tag only.",
+                    entries=counted(len(log) - len(after), "{count} entry", "{count} entries"),
+                    all=f"{len(log):,}",
+                    reach=reach,
+                )
+            )
+    owned: Sequence[str] = [each.remedy for each in heads.main.warnings if each.remedy.startswith("A catalog owns")]
+    return [*notes, *owned]

@@ -1,0 +1,358 @@
+"""Finds a table's metadata.json and reads every reference out of it.
+
+Law: a bare directory is read by the rule of Java's `HadoopTableOperations`: the hint's first line, or the listing
+where there is none, then on to the next version as long as it exists. Metadata named by uuid belongs to a catalog,
+which alone knows the current one: the newest is read, and said to be perhaps not current.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.errors import Corrupt, NotFound, Unsupported
+from core.formats.iceberg import metadata as documents
+from core.formats.iceberg import reference_warnings
+from core.formats.iceberg.file_paths import same
+from core.formats.iceberg.metadata import Member, Metadata
+from core.formats.iceberg.retention import ancestors, max_ref_age_ms
+from core.messages import joined, told
+from core.model.references import MAIN, Heads, Line, Problem, Ref, Snapshot, Tag
+from core.storage import presence, size_limits
+from core.storage.store import Store
+
+DIRECTORY = "metadata"
+HINT = "version-hint.text"
+NO_BRANCH = "(no branch)"
+LAG_S = 0.2  # how long what was seen may be behind the time at the least
+_ANY = re.compile(r".*\.metadata\.json(\.gz)?")
+_HADOOP = re.compile(r"v(\d{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
+_CATALOG = re.compile(r"(\d{1,18})-[^/]*?(?:\.gz)?\.metadata\.json(?:\.gz)?")
+TEMPORARY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.gz)?\.metadata\.json")
+"""What Java's Hadoop tables write before they rename it to a version; a crash leaves it behind."""
+CATALOG_OWNED = told(
+    "A catalog owns this table and alone knows its current metadata; this is the newest file there is."
+)
+
+
+def is_metadata(name: str) -> bool:
+    """Is this the name of a metadata file?"""
+    return _ANY.fullmatch(name) is not None
+
+
+def version_of(path: str) -> int | None:
+    """N of `vN.metadata.json`; None for any other file."""
+    match = _HADOOP.fullmatch(path.rpartition("/")[2])
+    return int(match[1]) if match else None
+
+
+def is_table(store: Store) -> bool:
+    """A directory is an Iceberg table iff its metadata directory holds any metadata file."""
+    return any(is_metadata(entry.name) and not entry.is_dir for entry in store.ls_if_there(DIRECTORY))
+
+
+def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
+    """The path of the current metadata file of a bare directory, and what there is to say of the choice."""
+    ends = time.monotonic() + LAG_S
+    while True:
+        hint = _hint(store)  # before the listing: whatever it names is there then
+        try:
+            return _found(store, hint)
+        except (Corrupt, NotFound):
+            # Replaced and deleted between two looks (write.metadata.delete-after-commit.enabled) or truly wrong.
+            if time.monotonic() > ends and _hint(store) == hint:
+                raise
+        time.sleep(presence.PAUSE_S)
+
+
+def _found(store: Store, hint: bytes | None) -> tuple[str, tuple[Problem, ...]]:
+    names = {entry.name for entry in store.ls_if_there(DIRECTORY) if not entry.is_dir}
+    hadoop: dict[int, str] = {}
+    for name in sorted(names, reverse=True):  # a plain file before its packed twin, as Java looks
+        if match := _HADOOP.fullmatch(name):
+            hadoop[int(match[1])] = name
+    own = (name for name in names if not TEMPORARY.fullmatch(name))
+    catalog = [(int(match[1]), name) for name in own if (match := _CATALOG.fullmatch(name))]
+    if catalog:
+        return _newest(store, [*catalog, *hadoop.items()])
+    if not hadoop:
+        raise Unsupported(
+            "The metadata directory holds no metadata file named by version (v<N>.metadata.json) or by a catalog.",
+            path=f"{DIRECTORY}/",
+            remedy="Open one metadata.json by its own path.",
+        )
+    version, problems = _hinted(hint, hadoop)
+    if version not in hadoop:
+        hadoop |= _unlisted(store, version)
+    if version not in hadoop:
+        raise Corrupt(
+            "The hint says version {version}, and there is no v{version}.metadata.json.",
+            version=version,
+            path=f"{DIRECTORY}/{HINT}",
+            remedy=told(
+                "Restore the file, or open {directory}/{hadoop} by its own path.",
+                directory=DIRECTORY,
+                hadoop=hadoop[max(hadoop)],
+            ),
+        )
+    while version + 1 in hadoop:
+        version += 1
+    return f"{DIRECTORY}/{hadoop[version]}", problems
+
+
+def _unlisted(store: Store, version: int) -> dict[int, str]:
+    """This version and those that follow, as far as there are any, though no listing tells of them."""
+    found: dict[int, str] = {}
+    while name := next((name for name in _spelled(version) if store.size(f"{DIRECTORY}/{name}") is not None), None):
+        found[version] = name
+        version += 1
+    return found
+
+
+def _spelled(version: int) -> tuple[str, ...]:
+    return f"v{version}.metadata.json", f"v{version}.gz.metadata.json", f"v{version}.metadata.json.gz"
+
+
+def _hint(store: Store) -> bytes | None:
+    try:
+        return store.read(f"{DIRECTORY}/{HINT}", size_limits.HINT)
+    except NotFound:
+        return None
+
+
+def _hinted(hint: bytes | None, hadoop: Mapping[int, str]) -> tuple[int, tuple[Problem, ...]]:
+    listed = max(hadoop)
+    found: str = told("no file")
+    if hint is not None:
+        first = hint.decode("utf-8", "replace").split("\n")[0].rstrip("\r")
+        if re.fullmatch(r"[+-]?\d{1,9}", first):
+            return int(first), ()
+        found = f"{first[:40]!r}"
+    odd = Problem(
+        f"{DIRECTORY}/{HINT}",
+        told("the version {listed}", listed=listed),
+        found,
+        told("Harmless: the directory was listed instead."),
+    )
+    return listed, (odd,)
+
+
+def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tuple[Problem, ...]]:
+    newest = max(number for number, _ in numbered)
+    tied = sorted(name for number, name in numbered if number == newest)
+    chosen = tied[0]
+    if len(tied) > 1:  # a lost compare-and-swap leaves one nobody names
+        updated = {name: documents.read(store, f"{DIRECTORY}/{name}").updated_ms for name in tied}
+        chosen = max(tied, key=lambda name: (updated[name], name))
+    problems = [
+        Problem(f"{DIRECTORY}/{chosen}", told("the catalog's current metadata"), told("the newest file"), CATALOG_OWNED)
+    ]
+    problems += [
+        Problem(
+            f"{DIRECTORY}/{name}",
+            told("one metadata of version {newest}", newest=newest),
+            told("another"),
+            told("The later written was read."),
+        )
+        for name in tied
+        if name != chosen
+    ]
+    return f"{DIRECTORY}/{chosen}", tuple(problems)
+
+
+def read(store: Store, pinned: str | None = None) -> tuple[Heads, Metadata]:
+    """All references of the table in `store`, or of exactly the metadata file `pinned` (a path in `store`)."""
+    path, problems = (pinned, ()) if pinned else find(store)
+    ends = time.monotonic() + LAG_S
+    while (content := presence.read_or_none(store, path, size_limits.TABLE_METADATA)) is None:
+        is_late = time.monotonic() > ends
+        if path in presence.listed(store, [path]):
+            if is_late:
+                raise presence.unread(path)
+        elif pinned:
+            raise NotFound("There is no file {relative}.", relative=path, path=store.full(path))
+        time.sleep(presence.PAUSE_S)
+        before, (path, problems) = path, (pinned, ()) if pinned else find(store)
+        ends = ends if path == before else time.monotonic() + LAG_S  # written over between listing and reading
+    found = documents.parse(content, path)
+    return heads(found, f"{store.location}/{pinned}" if pinned else store.location, problems, store), found
+
+
+def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), store: Store | None = None) -> Heads:
+    """The references that a metadata document tells."""
+    warnings = [*problems, *reference_warnings.told_of(found)]
+    if store is not None and not same(store, found.location):
+        warnings.append(
+            Problem(
+                found.path,
+                told("the table at {location}", location=store.location),
+                told("a location of {location}", location=found.location),
+                told(
+                    "The table was moved or copied: its metadata names files at the other place, and no engine "
+                    "looks for them here."
+                ),
+            )
+        )
+    snapshots = _snapshots(found)
+    lines = _lines(found, snapshots, tuple(warnings))
+    refs = tuple(found.refs.values())
+    return Heads(location, "iceberg", lines, references(found), refs, found.log, found.document)
+
+
+def references(found: Metadata) -> dict[str, bytes]:
+    """Each part of the document under a name of its own, as canonical JSON; and the name of the file."""
+    parts: dict[str, bytes] = {reference("file"): found.path.encode()}
+    for key, value in found.document.items():
+        if key == "snapshots":
+            parts |= {reference(f"snapshots/{each.id}"): canonical(each.fields) for each in found.snapshots.values()}
+        elif key == "refs" and isinstance(value, Mapping):
+            parts |= {reference(f"refs/{name}"): canonical(ref) for name, ref in value.items()}
+        else:
+            parts[reference(key)] = canonical(value)
+    for ref in found.refs.values():  # main, where only current-snapshot-id tells it
+        parts.setdefault(reference(f"refs/{ref.name}"), canonical({"snapshot-id": ref.snapshot_id, "type": "branch"}))
+    return parts
+
+
+def reference(part: str) -> str:
+    """The name of a part: the file itself is another one after each commit, what it says mostly is not."""
+    return f"metadata.json#{part}"
+
+
+def canonical(value: Any) -> bytes:
+    """One spelling of a part of the document."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+# lines ---------------------------------------------------------------------------------------------------------------
+
+
+def _lines(found: Metadata, snapshots: Mapping[int, Snapshot], warnings: tuple[Problem, ...]) -> tuple[Line, ...]:
+    placed: set[int] = set()
+    members: dict[str, list[Snapshot]] = {MAIN: []}
+    branches = [ref for ref in found.refs.values() if ref.is_branch]
+    for ref in branches:
+        chain = [] if ref.snapshot_id not in snapshots else list(ancestors(snapshots, ref.snapshot_id))
+        own = [each for each in reversed(chain) if each.id not in placed]
+        members[ref.name] = own
+        placed |= {each.id for each in own}
+    rest = sorted((each for each in snapshots.values() if each.id not in placed), key=lambda each: each.time_ms)
+    if rest:
+        nowhere = NO_BRANCH
+        while nowhere in members:
+            nowhere = f"({nowhere})"
+        members[nowhere] = rest
+    tags = [
+        _tag(found, ref, snapshots[ref.snapshot_id])
+        for ref in found.refs.values()
+        if not ref.is_branch and ref.snapshot_id in snapshots
+    ]
+    heads_of = {ref.name: snapshots.get(ref.snapshot_id) for ref in branches}
+    return tuple(
+        Line(
+            branch=branch,
+            snapshots=tuple(own),
+            tags=tuple(sorted(tags, key=lambda tag: (tag.snapshot.time_ms, tag.name))) if branch == MAIN else (),
+            changelogs=(),
+            consumers=(),
+            schemas=found.schemas,
+            warnings=warnings if branch == MAIN else (),
+            head=heads_of.get(branch),
+            current_schema=found.current_schema,
+        )
+        for branch, own in members.items()
+    )
+
+
+def _tag(found: Metadata, ref: Ref, snapshot: Snapshot) -> Tag:
+    age_ms = max_ref_age_ms(ref, found.properties)
+    try:
+        retained = None if age_ms is None else dt.timedelta(milliseconds=age_ms)
+    except OverflowError:
+        retained, age_ms = None, None
+    return Tag(ref.name, snapshot, None, retained, None if age_ms is None else snapshot.time_ms + age_ms)
+
+
+def _snapshots(found: Metadata) -> dict[int, Snapshot]:
+    """All members by id, each with what there is to say of it."""
+    plain = {each.id: _snapshot(found, each) for each in found.snapshots.values()}
+    on_refs = {
+        each.id
+        for ref in found.refs.values()
+        if ref.snapshot_id in plain
+        for each in (ancestors(plain, ref.snapshot_id) if ref.is_branch else [plain[ref.snapshot_id]])
+    }
+    on_main = set() if found.current is None else {each.id for each in ancestors(plain, found.current)}
+    left: set[int] = set()  # what main's log names or what led there, and main has no more
+    for _, number in reversed(found.log):
+        for each in ancestors(plain, number):
+            if each.id in on_main or each.id in left:
+                break
+            left.add(each.id)
+    published = _published(found)
+    return {
+        each.id: _snapshot(found, each, *_note(each, left, on_refs, published.get(each.id)))
+        for each in found.snapshots.values()
+    }
+
+
+def _published(found: Metadata) -> dict[int, int]:
+    """Per staged snapshot the one that published it: by cherry-picking it, or under its wap.id."""
+    staged = {each.summary["wap.id"]: each.id for each in found.snapshots.values() if "wap.id" in each.summary}
+    published = {}
+    for each in found.snapshots.values():
+        source = _number(each.summary.get("source-snapshot-id")) or staged.get(each.summary.get("published-wap-id", ""))
+        if source is not None and source != each.id:
+            published[source] = each.id
+    return published
+
+
+def _note(member: Member, left: set[int], on_refs: set[int], published: int | None) -> tuple[str, str]:
+    """What there is to say of a snapshot, and its state in a word."""
+    notes, state = [], ""
+    if (source := member.summary.get("source-snapshot-id")) is not None:
+        state = "picked"
+        notes.append(told("cherry-picked from {id}", id=source))
+    if member.id in left:
+        state = "rolled-back"
+        notes.append(told("rolled back: main stood there and was set to another line"))
+    elif member.id not in on_refs:
+        wap = member.summary.get("wap.id")
+        own = told("on no ref") if wap is None else told("staged as {wap} (wap.id)", wap=wap)
+        state = "orphaned" if wap is None else "staged"
+        if published is not None:
+            state = "published"
+            notes.append(told("{own}, published as {id}", own=own, id=published))
+        elif wap is not None:
+            notes.append(told("{own}, not published", own=own))
+        else:
+            notes.append(told("orphaned or staged: on no ref, and main's log does not name it"))
+    return joined(notes), state
+
+
+def _snapshot(found: Metadata, member: Member, note: str = "", state: str = "") -> Snapshot:
+    added, deleted = (_number(member.summary.get(key)) for key in ("added-records", "deleted-records"))
+    return Snapshot(
+        id=member.id,
+        time_ms=member.time_ms,
+        kind=member.summary.get("operation", "unknown"),
+        schema_id=found.current_schema if member.schema_id is None else member.schema_id,
+        commit_user=member.summary.get("engine-name", ""),
+        commit_identifier=member.sequence,
+        total_rows=_number(member.summary.get("total-records")),
+        delta_rows=None if added is None and deleted is None else (added or 0) - (deleted or 0),
+        watermark=None,
+        fields=member.fields,
+        content=canonical(member.fields),
+        parent_id=member.parent_id,
+        note=note,
+        state=state,
+    )
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and re.fullmatch(r"-?\d{1,18}", text) else None

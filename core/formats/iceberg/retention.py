@@ -1,0 +1,276 @@
+"""Iceberg's retention: which refs and snapshots an expiry takes, by each ref's own rule. Pure.
+
+Law (Iceberg 1.11, `RemoveSnapshots`): a ref lives by the age of its snapshot; the head of a live ref stays whatever is
+asked; down a branch snapshots stay while they are young or few, and none after the first that is neither; a snapshot
+on no branch lives by the cut-off alone. At the cut-off still stays. Ids that were named go, if no live ref's head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from core.errors import Corrupt, Invalid
+from core.messages import told
+from core.model.references import MAIN, Heads, Ref, Snapshot
+from core.model.time_travel import in_words
+from core.units import duration
+
+MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, MAX_REF_AGE = (
+    f"history.expire.{name}" for name in ("max-snapshot-age-ms", "min-snapshots-to-keep", "max-ref-age-ms")
+)
+FIVE_DAYS_MS = 432_000_000
+FOREVER_MS = 2**63 - 1
+PREVIOUS_MAX, DELETE_OLD = "write.metadata.previous-versions-max", "write.metadata.delete-after-commit.enabled"
+
+
+class Child(Protocol):
+    @property
+    def parent_id(self) -> int | None: ...
+
+
+C = TypeVar("C", bound=Child)
+
+
+def ancestors(snapshots: Mapping[int, C], head: int | None) -> Iterator[C]:
+    """The snapshot `head` and its ancestors as far as they are there."""
+    seen: set[int] = set()
+    while head is not None and head in snapshots and head not in seen:  # a circle is no history
+        seen.add(head)
+        yield snapshots[head]
+        head = snapshots[head].parent_id
+
+
+def max_ref_age_ms(ref: Ref, properties: Mapping[str, str]) -> int | None:
+    """How old the snapshot of a ref may get before the ref goes; None = as old as it likes."""
+    if ref.name == MAIN:
+        return None
+    age_ms = number(properties, MAX_REF_AGE, FOREVER_MS) if ref.max_ref_age_ms is None else ref.max_ref_age_ms
+    return None if age_ms >= FOREVER_MS else age_ms
+
+
+def number(properties: Mapping[str, str], key: str, default: int) -> int:
+    """A table property that is a whole number; `Corrupt` where it holds something else."""
+    text = properties.get(key)
+    try:
+        return default if text is None else int(text)
+    except ValueError:
+        raise Corrupt(
+            "The table property {key} was expected to be a whole number, found {text!r:.60}.",
+            key=key,
+            text=text,
+            remedy="Set the property right.",
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an expiry call gives. None = the table's own. `dropped`: refs that go first, each with the reason."""
+
+    now_ms: int
+    older_than_ms: int | None = None
+    retain_last: int | None = None
+    ids: frozenset[int] = frozenset()
+    dropped: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """Per ref and per snapshot whether it stays, and why."""
+
+    refs: Mapping[str, tuple[bool, str]]
+    snapshots: Mapping[int, tuple[bool, tuple[str, ...]]]
+
+    @property
+    def goes(self) -> frozenset[int]:
+        return frozenset(number for number, (keep, _) in self.snapshots.items() if not keep)
+
+    @property
+    def gone_refs(self) -> frozenset[str]:
+        return frozenset(name for name, (keep, _) in self.refs.items() if not keep)
+
+
+def members(heads: Heads) -> dict[int, Snapshot]:
+    """All snapshots of a table by id, in the order of its lines."""
+    return {each.id: each for line in heads.lines for each in line.snapshots}
+
+
+def judge(
+    snapshots: Mapping[int, Snapshot], refs: Sequence[Ref], properties: Mapping[str, str], asked: Asked
+) -> Verdicts:
+    """What an expiry takes. `Invalid` for an id that a live ref names, or that is not there."""
+    if asked.retain_last is not None and asked.retain_last < 1:
+        raise Invalid(
+            "At least one snapshot stays, and {retain_last} were to be retained.", retain_last=asked.retain_last
+        )
+    if missing := sorted(asked.ids - snapshots.keys()):
+        raise Invalid("There is no snapshot {missing}, so nothing was changed.", missing=missing[0])
+    age_ms = number(properties, MAX_SNAPSHOT_AGE, FIVE_DAYS_MS)
+    cutoff = asked.now_ms - age_ms if asked.older_than_ms is None else asked.older_than_ms
+    least = number(properties, MIN_SNAPSHOTS, 1) if asked.retain_last is None else asked.retain_last
+    told_refs = {ref.name: _ref(ref, snapshots, properties, asked) for ref in refs}
+    live = [ref for ref in refs if told_refs[ref.name][0]]
+    reasons: dict[int, list[str]] = {number: [] for number in snapshots}
+    for ref in live:
+        if ref.snapshot_id in asked.ids:
+            named = ", ".join(each.name for each in live if each.snapshot_id == ref.snapshot_id)
+            raise Invalid(
+                "Snapshot {snapshot_id} cannot expire: it is still referenced by {named}.",
+                snapshot_id=ref.snapshot_id,
+                named=named,
+                remedy="Drop the ref in the same plan, or leave the snapshot out.",
+            )
+        reasons[ref.snapshot_id].append(
+            told("branch {name} points to it" if ref.is_branch else "tag {name} names it", name=ref.name)
+        )
+    on_branch: dict[int, list[str]] = {}
+    tagged = {ref.snapshot_id for ref in live if not ref.is_branch}
+    for ref in live:
+        if ref.is_branch:
+            _walk(ref, snapshots, cutoff, least, asked.now_ms, reasons, on_branch)
+    found: dict[int, tuple[bool, tuple[str, ...]]] = {}
+    for each in snapshots.values():
+        if each.id not in on_branch and each.id not in tagged and each.time_ms >= cutoff:
+            reasons[each.id].append(told("on no ref, and not older than {at}", at=in_words(cutoff)))
+        if each.id in asked.ids:
+            found[each.id] = (False, (told("named to expire"),))
+        elif reasons[each.id]:
+            found[each.id] = (True, tuple(reasons[each.id]))
+        else:
+            gone = on_branch.get(each.id) or [told("on no ref, and older than {at}", at=in_words(cutoff))]
+            found[each.id] = (False, tuple(gone))
+    return Verdicts(told_refs, found)
+
+
+def _ref(ref: Ref, snapshots: Mapping[int, Snapshot], properties: Mapping[str, str], asked: Asked) -> tuple[bool, str]:
+    if ref.name in (asked.dropped or {}):
+        return False, (asked.dropped or {})[ref.name]
+    if ref.name == MAIN:
+        return True, told("main always stays")
+    if ref.snapshot_id not in snapshots:
+        return False, told("its snapshot {id} is not there", id=ref.snapshot_id)
+    age_ms, own_ms = max_ref_age_ms(ref, properties), asked.now_ms - snapshots[ref.snapshot_id].time_ms
+    if age_ms is None:
+        return True, told("it has no end")
+    if own_ms > age_ms:
+        why = "its snapshot is {own} old, past the ref's {age}"
+        return False, told(why, own=duration(own_ms), age=duration(age_ms))
+    return True, told("its snapshot is not yet older than the ref's {age}", age=duration(age_ms))
+
+
+def _walk(
+    ref: Ref,
+    snapshots: Mapping[int, Snapshot],
+    cutoff: int,
+    least: int,
+    now_ms: int,
+    reasons: dict[int, list[str]],
+    on_branch: dict[int, list[str]],
+) -> None:
+    """Down one branch: what it keeps, and why the rest goes."""
+    least = least if ref.min_snapshots is None else ref.min_snapshots
+    cutoff = cutoff if ref.max_snapshot_age_ms is None else now_ms - ref.max_snapshot_age_ms
+    kept, keeping = 0, True
+    for each in ancestors(snapshots, ref.snapshot_id):
+        gone = on_branch.setdefault(each.id, [])
+        few, young = kept < least, each.time_ms >= cutoff
+        keeping = keeping and (few or young)
+        if not keeping:
+            behind = told("behind a snapshot of branch {name} that goes", name=ref.name)
+            why = "older than {at}, not among the newest {least} of branch {name}"
+            aged = told(why, at=in_words(cutoff), least=least, name=ref.name)
+            gone.append(behind if young else aged)
+            continue
+        kept += 1
+        if young:
+            reasons[each.id].append(told("not older than {at} (branch {name})", at=in_words(cutoff), name=ref.name))
+        elif each.id != ref.snapshot_id:
+            reasons[each.id].append(told("among the newest {least} of branch {name}", least=least, name=ref.name))
+
+
+def trimmed(log: Sequence[tuple[int, int]], left: Set[int]) -> tuple[tuple[int, int], ...]:
+    """The snapshot-log after an expiry: an entry whose snapshot is gone takes everything before it along."""
+    kept: list[tuple[int, int]] = []
+    for entry in log:
+        if entry[1] in left:
+            kept.append(entry)
+        else:
+            kept.clear()
+    return tuple(kept)
+
+
+def cleans_incrementally(heads: Heads, goes: frozenset[int], ids: frozenset[int]) -> bool:
+    """Would the plain Java API delete by its incremental method? It does on an unbroken line of main's ancestors."""
+    before = members(heads)
+    main = next((ref.snapshot_id for ref in heads.refs if ref.name == MAIN), None)
+    line = {each.id for each in ancestors(before, main)}
+    after = {number: each for number, each in before.items() if number not in goes}
+    return not ids and goes <= line and {each.id for each in ancestors(after, main)} == after.keys()
+
+
+def old_metadata(heads: Heads) -> tuple[str, ...]:
+    """Metadata files that any next commit deletes: those that fall out of the metadata-log, where that is asked for."""
+    properties = heads.main.options
+    if properties.get(DELETE_OLD, "false").lower() != "true":
+        return ()
+    listed = [str(each["metadata-file"]) for each in heads.document.get("metadata-log") or ()]
+    most = max(1, number(properties, PREVIOUS_MAX, 100))
+    return tuple(listed[: max(0, len(listed) + 1 - most)])
+
+
+# when each goes ------------------------------------------------------------------------------------------------------
+
+
+def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str]]:
+    """By point and by `tag:NAME`: not before when an expiry by the table's own rules takes it, and in words."""
+    properties, snapshots = heads.main.options, members(heads)
+    age_ms, least = number(properties, MAX_SNAPSHOT_AGE, FIVE_DAYS_MS), number(properties, MIN_SNAPSHOTS, 1)
+    found: dict[str, tuple[int | None, str]] = {}
+    heads_of: dict[int, list[str]] = {}
+    ahead: dict[int, tuple[int, str]] = {}  # per snapshot: commits it still takes, and on which branch
+    held: dict[int, list[tuple[int, int]]] = {}  # per snapshot on branches: how long each keeps it, and is there
+    for ref in heads.refs:
+        if ref.snapshot_id not in snapshots:
+            continue
+        heads_of.setdefault(ref.snapshot_id, []).append(ref.name)
+        if not ref.is_branch:
+            continue
+        own = least if ref.min_snapshots is None else ref.min_snapshots
+        own_ms = age_ms if ref.max_snapshot_age_ms is None else ref.max_snapshot_age_ms
+        ref_age_ms, oldest_ms = max_ref_age_ms(ref, properties), FOREVER_MS  # none stays behind one that went
+        gone_ms = FOREVER_MS if ref_age_ms is None else snapshots[ref.snapshot_id].time_ms + ref_age_ms
+        for place, each in enumerate(ancestors(snapshots, ref.snapshot_id)):
+            if own - place > ahead.get(each.id, (0, ""))[0]:
+                ahead[each.id] = own - place, ref.name
+            elif place >= own:
+                oldest_ms = min(oldest_ms, each.time_ms + own_ms)
+                held.setdefault(each.id, []).append((min(oldest_ms, gone_ms), gone_ms))
+    for line in heads.lines:
+        prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
+        for each in line.snapshots:
+            kept = held.get(each.id, [])
+            until_ms = max((kept_ms for kept_ms, _ in kept), default=0)
+            if all(gone_ms <= until_ms for _, gone_ms in kept):  # on no ref then
+                until_ms = max(until_ms, each.time_ms + age_ms)
+            found[f"{prefix}{each.id}"] = _end(heads_of.get(each.id), ahead.get(each.id), until_ms, now_ms)
+    for tag in heads.main.tags:
+        words = told("never by itself: it has no end")
+        if tag.ends_ms is not None:
+            words = told("with the first expiry after {at}, by the age of its snapshot", at=in_words(tag.ends_ms))
+        found[f"tag:{tag.name}"] = tag.ends_ms, words
+    return found
+
+
+def _end(
+    named: Sequence[str] | None, ahead: tuple[int, str] | None, until_ms: int, now_ms: int
+) -> tuple[int | None, str]:
+    if named:
+        return None, told("never while {names} name{s} it", names=", ".join(named), s="s" if len(named) == 1 else "")
+    if ahead:
+        why = "after {commits:,} more commit{s} on {branch}, not before {at}, and only if an expiry is run"
+        commits, s = ahead[0], "" if ahead[0] == 1 else "s"
+        return None, told(why, commits=commits, s=s, branch=ahead[1], at=in_words(until_ms))
+    after = "with the first expiry after {at}"
+    due = told("with the next expiry") if until_ms < now_ms else told(after, at=in_words(until_ms))
+    return until_ms, told("{due}; Iceberg's writers expire nothing by themselves", due=due)

@@ -1,0 +1,257 @@
+"""As of, in Iceberg: ids and refs are table-wide, and a time asks what main pointed to. Pure.
+
+Law: a time names the entry of the snapshot-log with the greatest time at or before it, the last listed on a tie;
+never the snapshots' own times, and never the oldest where nothing fits. No point and branches read with the table's
+current schema, ids, tags and times with the snapshot's. Java's own answer (up to 1.11: the last listed entry that
+fits) is told beside it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.errors import Corrupt, Invalid, NotFound
+from core.formats.iceberg.retention import ancestors, members
+from core.messages import Told, both, told
+from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
+from core.model.time_travel import AsOf, in_words, parse_time_ms
+
+GRAMMAR = told(
+    "A point is a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, "
+    "time:ISO-TIME-WITH-ZONE or time:EPOCH-MILLISECONDS, latest, earliest or latest~N."
+)
+
+
+def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
+    """What `point` names; errors as of `core.model.time_travel.resolve`."""
+    text, is_named = point.strip(), False
+    if text.startswith("branch:"):
+        branch, text = _split(heads, text[len("branch:") :])
+        is_named = text == "latest"
+    line = heads.line(branch)
+    if line is None:
+        _refuse_broken(heads, branch, True)
+        known = ", ".join(each.branch for each in heads.lines)
+        raise NotFound(
+            "There is no branch {branch!r}.",
+            branch=branch,
+            path=heads.location,
+            remedy=told("Branches: {known}.", known=known),
+        )
+    kind, _, value = text.partition(":")
+    if re.fullmatch(r"\d{1,19}", text):
+        return _by_id(heads, int(text))
+    if kind == "tag" and value:
+        return _by_tag(heads, value)
+    if kind == "time" and value:
+        if branch != MAIN:
+            raise Invalid(
+                "A time names what main pointed to, so it cannot be asked of {branch!r}.",
+                branch=branch,
+                remedy="Name the branch, an id, or a time without a branch.",
+            )
+        return _by_time(heads, parse_time_ms(value))
+    if text == "latest" or re.fullmatch(r"latest~\d{1,9}", text):
+        return _from_latest(heads, line, int(text.partition("~")[2] or 0), is_named)
+    if text == "earliest":
+        chain = _chain(heads, line)
+        return _answer(
+            heads, chain[-1], told("The earliest of {chain} ancestors of {head}.", chain=len(chain), head=_head(line))
+        )
+    if kind == "watermark":
+        raise Invalid("Iceberg snapshots have no watermark.", remedy=GRAMMAR)
+    raise Invalid("{point!r} is no point.", point=point, remedy=GRAMMAR)
+
+
+def _split(heads: Heads, text: str) -> tuple[str, str]:
+    """A branch's name, which may hold slashes, and the point on it."""
+    fitting = [line.branch for line in heads.lines if text == line.branch or text.startswith(f"{line.branch}/")]
+    branch = max(fitting, key=len, default=text)
+    return branch, text[len(branch) + 1 :] or "latest"
+
+
+def _by_id(heads: Heads, wanted: int) -> AsOf:
+    found = members(heads).get(wanted)
+    if found is not None:
+        rule = told("Snapshot {id} was named by its id.", id=wanted)
+        return _answer(heads, found, both(rule, told("It is {note}.", note=found.note)) if found.note else rule)
+    logged = any(number == wanted for _, number in heads.pointer or ())
+    gone = told("it has expired: main pointed to it once" if logged else "the table's metadata does not name it")
+    why = told("There is no snapshot {id}: {why}.", id=wanted, why=gone)
+    raise NotFound(why, path=heads.location, remedy=told("Name another snapshot."))
+
+
+def _by_tag(heads: Heads, name: str) -> AsOf:
+    for line in heads.lines:
+        for tag in line.tags:
+            if tag.name == name:
+                rule = told("Tag {name} names snapshot {id}.", name=name, id=tag.snapshot.id)
+                return _answer(heads, tag.snapshot, rule)
+    _refuse_broken(heads, name, False)
+    known = ", ".join([tag.name for line in heads.lines for tag in line.tags][:20]) or "none"
+    why = told("There is no tag {name!r}.", name=name)
+    raise NotFound(why, path=heads.location, remedy=told("Tags: {names}.", names=known))
+
+
+def _refuse_broken(heads: Heads, name: str, is_branch: bool) -> None:
+    for ref in heads.refs:
+        if ref.name == name and ref.is_branch == is_branch and ref.snapshot_id not in members(heads):
+            raise _lost(heads, ref)
+
+
+def _lost(heads: Heads, ref: Ref) -> Corrupt:
+    return Corrupt(
+        "Ref {name} names snapshot {snapshot_id}, which is not among the table's snapshots.",
+        name=ref.name,
+        snapshot_id=ref.snapshot_id,
+        path=heads.location,
+        remedy="Name another point; the next expiry drops the ref.",
+    )
+
+
+def _by_time(heads: Heads, time_ms: int) -> AsOf:
+    log = heads.pointer or ()
+    if not log:
+        raise NotFound(
+            "The table's snapshot-log is empty, so nothing tells what main pointed to at any time.",
+            path=heads.location,
+            remedy=told("Name a snapshot by its id, or a tag."),
+        )
+    snapshots = members(heads)
+    fitting = [place for place, (entry_ms, _) in enumerate(log) if entry_ms <= time_ms]
+    if not fitting:
+        first_ms, first = min(log)
+        raise NotFound(
+            "The snapshot-log says nothing of {at}: it begins at {first}.",
+            at=in_words(time_ms),
+            first=in_words(first_ms),
+            path=heads.location,
+            remedy=told(
+                "The first entry names snapshot {id}; older ones that stay are reached by id or tag only.", id=first
+            ),
+        )
+    engine = log[fitting[-1]][1]
+    at = max(fitting, key=lambda place: (log[place][0], place))
+    entry_ms, wanted = log[at]
+    rule = told(
+        "Main pointed to {id} from {since} on (snapshot-log, entry {entry} of {entries}).",
+        id=wanted,
+        since=in_words(entry_ms),
+        entry=at + 1,
+        entries=len(log),
+    )
+    if sum(each_ms == entry_ms for each_ms, _ in log) > 1:
+        rule = both(rule, told("Several entries share that time; the last listed counts, for it lasted."))
+    if any(each_ms > time_ms for each_ms, _ in log[:at]) or any(
+        log[place][0] > log[place + 1][0] for place in range(len(log) - 1)
+    ):
+        rule = both(rule, told("The log is not in order of time (clocks differed)."))
+    if wanted not in snapshots:
+        raise NotFound(
+            "At {at} main pointed to snapshot {id}, which has expired.",
+            at=in_words(time_ms),
+            id=wanted,
+            path=heads.location,
+            remedy=told("Engines fail here, or answer with an older state; name a snapshot by its id, or a tag."),
+        )
+    found = snapshots[wanted]
+    if found.time_ms != entry_ms:
+        late = "The snapshot itself is of {at}: main was set to it later."
+        rule = both(rule, told(late, at=in_words(found.time_ms)))
+    note = None
+    if engine != wanted:
+        note = told("Java up to 1.11 answers {id}: it takes the last listed entry that fits.", id=engine)
+    elif (first := next(number for each_ms, number in log if each_ms == entry_ms)) != wanted:
+        note = told("Java after 1.11 answers {id}: of entries that share a time it takes the first.", id=first)
+    before = [snapshots[number] for _, number in log[:at] if number in snapshots]
+    after = [snapshots[number] for _, number in log[at + 1 :] if number in snapshots]
+    return _answer(
+        heads,
+        found,
+        rule,
+        gap_ms=time_ms - entry_ms,
+        neighbours=(before[-1] if before else None, after[0] if after else None),
+        engine=engine,
+        note=note,
+    )
+
+
+def _from_latest(heads: Heads, line: Line, back: int, is_named: bool) -> AsOf:
+    chain = _chain(heads, line)
+    if back >= len(chain):
+        raise NotFound(
+            "latest~{back} goes back further than the {count} snapshots of {branch} that are there.",
+            back=back,
+            count=len(chain),
+            branch=_head(line),
+            path=heads.location,
+            remedy=told("The earliest is snapshot {id} (latest~{back}).", id=chain[-1].id, back=len(chain) - 1),
+        )
+    if back:
+        ancestor = "{back} ancestors before {id}, the head of {branch}."
+        rule = told(ancestor, back=back, id=chain[0].id, branch=_head(line))
+        return _answer(heads, chain[back], rule)
+    rule = told("The head of {branch}, read with the table's current schema.", branch=_head(line))
+    return _answer(heads, chain[0], rule, schema=line.schema if is_named or line.branch == MAIN else None)
+
+
+def _head(line: Line) -> Told:
+    return told("the main branch") if line.branch == MAIN else told("branch {name}", name=line.branch)
+
+
+def _chain(heads: Heads, line: Line) -> list[Snapshot]:
+    """A line from its head back; what is on no branch stands in the order of time."""
+    if line.head is not None:
+        return list(ancestors(members(heads), line.head.id))
+    ref = next((ref for ref in heads.refs if ref.is_branch and ref.name == line.branch), None)
+    if ref is not None:
+        raise _lost(heads, ref)
+    if not line.snapshots:
+        raise NotFound(
+            "The table has no current snapshot.", path=heads.location, remedy="Nothing was committed to main yet."
+        )
+    return list(reversed(line.snapshots))
+
+
+def _answer(
+    heads: Heads,
+    found: Snapshot,
+    rule: str,
+    *,
+    gap_ms: int | None = None,
+    neighbours: tuple[Snapshot | None, Snapshot | None] | None = None,
+    engine: int | None = None,
+    note: str | None = None,
+    schema: Schema | None = None,
+) -> AsOf:
+    line = next(line for line in heads.lines if found in line.snapshots)
+    before, after = neighbours or (  # what it was made from, wherever that stands, and what was made from it here
+        None if found.parent_id is None else members(heads).get(found.parent_id),
+        next((each for each in line.snapshots if each.parent_id == found.id), None),
+    )
+    return AsOf(
+        point=str(found.id) if line.branch == MAIN else f"branch:{line.branch}/{found.id}",
+        branch=line.branch,
+        snapshot=found,
+        rule=rule,
+        before=before,
+        after=after,
+        gap_ms=gap_ms,
+        engine=found.id if engine is None else engine,
+        engine_note=note,
+        schema=schema or _schema(heads, line, found),
+    )
+
+
+def _schema(heads: Heads, line: Line, snapshot: Snapshot) -> Schema:
+    try:
+        return line.schemas[snapshot.schema_id]
+    except KeyError:
+        raise Corrupt(
+            "Snapshot {id} was written with schema {schema_id}, which the metadata names no more (it was "
+            "cleaned away).",
+            id=snapshot.id,
+            schema_id=snapshot.schema_id,
+            path=heads.location,
+            remedy="Read it by an older metadata.json, which still has the schema.",
+        ) from None

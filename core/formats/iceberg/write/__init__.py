@@ -1,0 +1,1 @@
+"""What an Iceberg commit writes: metadata documents, manifests."""

@@ -1,0 +1,235 @@
+"""What a commit changes of a metadata document, and what undoes it. Pure.
+
+Law: whatever the edit does not name stays as it is, unknown fields included. What a removed snapshot leaves behind
+(statistics, its part of the snapshot-log) goes with it; no ref that stays may name it.
+Source: `TableMetadata` of Iceberg 1.11.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from core.errors import Conflict, Invalid, Unsupported
+from core.formats.iceberg import metadata as documents
+from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.references import canonical, reference, references
+from core.formats.iceberg.retention import PREVIOUS_MAX, number, trimmed
+from core.formats.table_format import Edit
+from core.messages import told
+from core.model.actions import Change, CreateBranch, CreateTag, ReplaceBranch, ReplaceTag
+from core.model.plan import Plan
+from core.model.references import MAIN, Heads
+
+STATISTICS = ("statistics", "partition-statistics")
+_PARTS = ("snapshot-log", *STATISTICS)
+AGAIN = told("Plan again.")
+
+
+def edit_of(plan: Plan, heads: Heads) -> Edit:
+    """What carries a plan out. A ref that is replaced or renamed keeps what else is written of it."""
+    sets: list[tuple[str, bytes]] = []
+    if plan.leaves:
+        new = {"type": "tag" if isinstance(plan.change, CreateTag) else "branch"}
+        own: dict[str, Any] = json.loads(plan.removes[0][1]) if plan.removes else new
+        own |= {} if plan.source is None else {"snapshot-id": plan.source.id}
+        sets = [(path, canonical(own | _retention(plan.change))) for path in plan.leaves]
+    edit = Edit(plan.removes, tuple(sets))
+    names = ("file", *(_PARTS if removed_snapshots(edit) else ()))
+    parts = ((reference(name), heads.references.get(reference(name))) for name in names)
+    return dataclasses.replace(edit, beside=tuple((path, content) for path, content in parts if content is not None))
+
+
+def _retention(change: Change) -> dict[str, int]:
+    """What is asked to be kept of a ref, as metadata writes it."""
+    match change:
+        case CreateTag() | ReplaceTag():
+            given = {"max-ref-age-ms": change.retained_ms}
+        case CreateBranch() | ReplaceBranch():
+            given = {
+                "min-snapshots-to-keep": change.min_snapshots,
+                "max-snapshot-age-ms": change.max_snapshot_age_ms,
+                "max-ref-age-ms": change.max_ref_age_ms,
+            }
+        case _:
+            given = {}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def check(heads: Heads, edit: Edit) -> None:
+    """`Conflict` where a reference is not as the edit expects it."""
+    for path, content in edit.removes:
+        if heads.references.get(path) != content:
+            raise Conflict(
+                told("{path} is gone or was rewritten since; nothing was changed.", path=path), path=path, remedy=AGAIN
+            )
+    for path in dict(edit.sets).keys() - dict(edit.removes).keys():
+        if path in heads.references and part(path)[0] not in _PARTS:
+            raise Conflict(
+                told("{path} was made by another hand since; nothing was changed.", path=path), path=path, remedy=AGAIN
+            )
+
+
+def part(path: str) -> tuple[str, str]:
+    """What a reference is a part of: ("snapshots", its id), ("refs", its name), or (its field, "")."""
+    field, _, name = path.removeprefix(reference("")).partition("/")
+    return field, name
+
+
+def removed_snapshots(edit: Edit) -> frozenset[int]:
+    """Ids of the snapshots that an edit takes away."""
+    return frozenset(int(name) for field, name in map(part, dict(edit.removes)) if field == "snapshots")
+
+
+def edited(found: Metadata, edit: Edit, now_ms: int) -> dict[str, Any]:
+    """The document with the edit, as the next version. `Conflict` where a ref that stays names a snapshot that goes."""
+    document = dict(found.document)
+    sets = {part(path): json.loads(content) for path, content in edit.sets}
+    gone = removed_snapshots(edit) - {int(name) for field, name in sets if field == "snapshots"}
+    refs = _refs(found, edit, sets)
+    named = {name: ref["snapshot-id"] for name, ref in refs.items() if ref["snapshot-id"] in gone}
+    if named or found.current in gone:
+        name = min(named, default=MAIN)
+        raise Conflict(
+            "{name} names snapshot {named}, which was to go; nothing was changed.",
+            name=name,
+            named=named.get(name, found.current),
+            path=found.path,
+            remedy=AGAIN,
+        )
+    there = (found.snapshots.keys() | {int(name) for field, name in sets if field == "snapshots"}) - gone
+    for (field, name), value in sets.items():
+        if field == "refs" and value["snapshot-id"] not in there:
+            raise Conflict(
+                "The snapshot {snapshot_id} of {name} is gone since; nothing was changed.",
+                snapshot_id=value["snapshot-id"],
+                name=name,
+            )
+    main = sets.get(("refs", MAIN))
+    if "refs" in document or set(refs) - {MAIN} or main is not None:
+        document["refs"] = refs
+    back = [value for (field, _), value in sets.items() if field == "snapshots"]
+    if gone or back:
+        left = [each for each in document["snapshots"] if each["snapshot-id"] not in gone]
+        document["snapshots"] = _in_order(left, back)
+    if gone:
+        log = trimmed(found.log, found.snapshots.keys() - gone)
+        document["snapshot-log"] = list(document.get("snapshot-log") or ())[len(found.log) - len(log) :]
+        for name in STATISTICS:
+            if document.get(name):
+                document[name] = [each for each in document[name] if each["snapshot-id"] not in gone]
+    document |= {field: value for (field, _), value in sets.items() if field in _PARTS}
+    document["metadata-log"] = metadata_log(found)
+    document["last-updated-ms"] = max(now_ms, found.updated_ms)
+    if main is not None:  # Java logs whatever is set of main, were it its retention alone
+        document["current-snapshot-id"] = main["snapshot-id"]
+        entry = {"timestamp-ms": document["last-updated-ms"], "snapshot-id": main["snapshot-id"]}
+        document["snapshot-log"] = [*(document.get("snapshot-log") or ()), entry]
+    return document
+
+
+def metadata_log(found: Metadata) -> list[Mapping[str, Any]]:
+    """The metadata-log of the next version: as long as the table allows, the replaced file last."""
+    most = max(1, number(found.properties, PREVIOUS_MAX, 100))
+    before = list(found.document.get("metadata-log") or ())
+    kept = before[max(0, len(before) + 1 - most) :]
+    file = found.path if documents.ABSOLUTE.match(found.path) else f"{found.location.rstrip('/')}/{found.path}"
+    return [*kept, {"timestamp-ms": found.updated_ms, "metadata-file": file}]
+
+
+def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: Edit) -> Edit:
+    """The edit that brings back exactly what `edit` changed. `Invalid` where that cannot be exact any more."""
+    before, after = dict(edit.removes), dict(edit.sets)
+    sets: list[tuple[str, bytes]] = []
+    removes: list[tuple[str, bytes]] = []
+    for path in dict.fromkeys((*before, *after)):
+        now = heads.get(path)
+        if now == before.get(path):
+            continue
+        if now != after.get(path):
+            raise Invalid(
+                told("It cannot be taken back exactly: {path} is another's by now. Nothing was changed.", path=path),
+                path=found.path,
+                remedy="Resume the run instead.",
+            )
+        if now is not None:
+            removes.append((path, now))
+        if path in before:
+            sets.append((path, before[path]))
+    restored = {int(name) for field, name in (part(path) for path, _ in sets) if field == "snapshots"}
+    if restored:
+        sets += _beside(found, dict(edit.beside), restored)
+    return Edit(tuple(removes), tuple(sets))
+
+
+def _beside(found: Metadata, beside: Mapping[str, bytes], restored: set[int]) -> list[tuple[str, bytes]]:
+    """The log and the statistics as they were, with what came since."""
+    sets = []
+    for name in _PARTS:
+        if reference(name) not in beside:
+            continue
+        then = json.loads(beside[reference(name)]) or []
+        now = list(found.document.get(name) or ())
+        if name in STATISTICS:
+            whole = [*(each for each in then if each["snapshot-id"] in restored and each not in now), *now]
+        else:
+            old = [(each["timestamp-ms"], each["snapshot-id"]) for each in then]
+            kept = len(trimmed(old, set(found.snapshots)))
+            if now[:kept] != then[len(then) - kept :]:
+                raise Invalid(
+                    "It cannot be taken back exactly: the snapshot-log was changed by another hand since. "
+                    "Nothing was changed.",
+                    path=found.path,
+                    remedy="Resume the run instead.",
+                )
+            entries = [(each["timestamp-ms"], each["snapshot-id"]) for each in (*then, *now[kept:])]
+            left = len(trimmed(entries, found.snapshots.keys() | restored))  # others may have expired some since
+            whole = [*then, *now[kept:]][len(entries) - left :]
+        sets.append((reference(name), json.dumps(whole).encode()))
+    return sets
+
+
+def _refs(found: Metadata, edit: Edit, sets: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
+    refs = dict(found.document.get("refs") or {})
+    if MAIN not in refs and found.current is not None:  # metadata of before there were refs
+        refs = {MAIN: {"snapshot-id": found.current, "type": "branch"}, **refs}
+    for field, name in map(part, dict(edit.removes)):
+        if field == "refs":
+            del refs[name]
+    return refs | {name: value for (field, name), value in sets.items() if field == "refs"}
+
+
+def _in_order(left: Sequence[Any], back: Iterable[Any]) -> list[Any]:
+    """Snapshots with others put back where they were: by sequence number, then by time."""
+
+    def place(each: Mapping[str, Any]) -> tuple[int, int]:
+        return each.get("sequence-number") or 0, each["timestamp-ms"]
+
+    whole = list(left)
+    for each in sorted(back, key=place):
+        at = next((index for index, other in enumerate(whole) if place(other) > place(each)), len(whole))
+        whole.insert(at, each)
+    return whole
+
+
+def written(document: Mapping[str, Any], path: str) -> bytes:
+    """The bytes of a document, read again as a reader will. `Unsupported` for what JSON cannot say."""
+    try:
+        content = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError as error:
+        raise Unsupported(
+            "The metadata holds what JSON cannot say ({error}), so it is not written anew.",
+            error=error,
+            path=path,
+            remedy="Make this change with the table's own engine.",
+        ) from error
+    documents.parse(content, path)
+    return content
+
+
+def has(found: Metadata, edit: Edit) -> bool:
+    """Is everything gone that an edit removes, and everything there that it sets?"""
+    refs, removes = references(found), dict(edit.removes).keys() - dict(edit.sets).keys()
+    return all(refs.get(path) == content for path, content in edit.sets) and not removes & refs.keys()

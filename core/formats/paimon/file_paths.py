@@ -1,0 +1,203 @@
+"""Identities and paths of the files that manifest entries name.
+
+Law: a file entry's identity is (partition bytes, bucket, level, name, extra files in order, embedded index bytes,
+external path); its object is the physical path. Two identities may share one path (an upgrade changes the level).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core import urls
+from core.errors import SnapscopeError
+from core.formats.paimon import layout
+from core.formats.paimon.partitions import directory
+from core.model.intervals import Ints, Mask
+from core.model.references import Heads, Schema
+from core.units import is_true
+
+
+@dataclass(frozen=True)
+class Identities:
+    """`identity[i]` is the number of entry i's identity; `files` has one row per identity.
+
+    files: path, bytes, rows, partition (directory text), partition_bytes, bucket, level, schema_id, source, format
+    extra_owner/extra_path: one row per extra file, with the identity it belongs to
+    """
+
+    identity: Ints
+    count: int
+    files: pa.Table
+    extra_owner: Ints
+    extra_path: pa.Array
+    heads: Heads
+
+    def changelog_paths(self) -> pa.Array:
+        """Per identity the real file of a changelog entry."""
+        paths, buckets = self.files["path"].to_pylist(), self.files["bucket"].to_pylist()
+        return pa.array(
+            [changelog_path(path, bucket) for path, bucket in zip(paths, buckets, strict=True)], pa.string()
+        )
+
+    def ours(self, paths: pa.Array) -> pa.Array:
+        """Per path: may it be the table's own? Inside the table, or under a root the table's options configure."""
+        inside = pc.invert(pc.match_substring_regex(paths, urls.ELSEWHERE))
+        if pc.all(inside).as_py() is not False:
+            return inside
+        roots = external_roots(self.heads)
+        directories = pc.replace_substring_regex(paths, "/[^/]*$", "/").dictionary_encode()
+        under = [
+            urls.is_url(each) and any(urls.is_below(f"{each}x", root) for root in roots)
+            for each in directories.dictionary.to_pylist()
+        ]
+        return pc.or_(inside, pa.array(under, pa.bool_()).take(directories.indices))
+
+
+def external_roots(heads: Heads) -> tuple[str, ...]:
+    """Where the options of any schema of any branch let files lie outside the table."""
+    return tuple(
+        dict.fromkeys(
+            root.strip()
+            for line in heads.lines
+            for schema in line.schemas.values()
+            for option in ("data-file.external-paths", "global-index.external-path")
+            for root in schema.options.get(option, "").split(",")
+            if urls.is_url(root.strip())
+        )
+    )
+
+
+def changelog_path(path: str, bucket: int) -> str:
+    """The real file of a changelog entry: a compacted changelog is a window into a file of another bucket."""
+    directory, _, name = path.rpartition("/")
+    if not name.startswith("compacted-changelog-"):
+        return path
+    real, own = layout.physical_changelog(name, bucket)
+    return "/".join(part for part in (directory.rpartition("/")[0], layout.bucket_dir(own), real) if part)
+
+
+def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Identities:
+    """Number the identities of manifest entries (or, with `index_files`, of index manifest entries)."""
+    schema = heads.main.schema
+    partition = rows["partition"].combine_chunks().dictionary_encode()
+    external = rows["external_path"]
+    codes: list[Ints] = [
+        _codes(partition),
+        rows["bucket"].to_numpy().astype(np.int64),
+        _codes(_encode(rows["name"])),
+        _codes(_encode(external)),
+    ]
+    if not index_files:
+        codes += [
+            rows["level"].to_numpy().astype(np.int64),
+            _codes(_encode(pc.binary_join(rows["extra_files"], "\0"))),
+            _codes(_encode(rows["embedded_index"])),
+        ]
+    first, identity = _group(codes, len(rows))
+    own = rows.take(pa.array(first))
+    in_index = index_files and (schema is None or not is_true(schema.options.get("index-file-in-data-file-dir")))
+    directories = [""] * len(partition.dictionary) if in_index else _directories(partition.dictionary, schema)
+    of = _codes(partition)[first]
+    bucket = own["bucket"].to_numpy()
+    prefix = _prefix(schema)
+    places, place = np.unique(of * np.int64(2**33) + (bucket + np.int64(2**31)), return_inverse=True)
+    texts = [
+        "/".join(part for part in (prefix, directories[key >> 33], layout.bucket_dir(int(bucket[at]))) if part)
+        for key, at in zip(places, _first_of(place, len(places)), strict=True)
+    ]
+    if in_index:
+        texts = [layout.INDEX] * len(texts)
+    directory = pa.array(texts, pa.string()).take(pa.array(place))
+    path = pc.coalesce(own["external_path"].combine_chunks(), _join(directory, own["name"].combine_chunks()))
+    columns = {"path": path, "bytes": own["bytes"]}
+    extra_owner: Ints = np.zeros(0, dtype=np.int64)
+    extra_path = pa.array([], pa.string())
+    if not index_files:
+        columns |= {
+            "rows": own["rows"],
+            "partition": pa.array(directories, pa.string()).take(pa.array(of)),
+            "partition_bytes": own["partition"],
+            "bucket": own["bucket"],
+            "level": own["level"],
+            "schema_id": own["schema_id"],
+            "source": pa.array(["append", "compact"]).take(own["source"].combine_chunks()),
+            "format": _formats(own["name"].combine_chunks()),
+        }
+        extra_owner, extra_path = _extras(own["extra_files"].combine_chunks(), path)
+    return Identities(identity, len(first), pa.table(columns), extra_owner, extra_path, heads)
+
+
+def unreadable_partitions(rows: pa.Table, heads: Heads) -> tuple[Mask, SnapscopeError]:
+    """Which rows have a partition that cannot be read by the table's keys, and what is wrong with one of them."""
+    schema = heads.main.schema
+    distinct = rows["partition"].unique()
+    errors: dict[int, SnapscopeError] = {}
+    for number in range(len(distinct)):
+        try:
+            _directories(distinct.slice(number, 1), schema)
+        except SnapscopeError as error:
+            errors[number] = error
+    bad = pc.is_in(rows["partition"], distinct.take(pa.array(list(errors), pa.int64())))
+    return bad.to_numpy(), next(iter(errors.values()))
+
+
+def _encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    return column.combine_chunks().dictionary_encode()
+
+
+def _codes(column: pa.DictionaryArray) -> Ints:
+    """Dictionary numbers, null as -1."""
+    codes: Ints = pc.fill_null(column.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return codes
+
+
+def _group(codes: list[Ints], rows: int) -> tuple[Ints, Ints]:
+    """Distinct combinations: (row of the first of each, number of each row's combination)."""
+    key = np.zeros(rows, dtype=np.int64)
+    for code in codes:
+        low = int(code.min(initial=0))
+        span = int(code.max(initial=0)) - low + 1
+        if span > 1:
+            _, key = np.unique(key, return_inverse=True)
+            key = key.astype(np.int64) * span + (code - low)
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return first.astype(np.int64), number.astype(np.int64)
+
+
+def _first_of(group: Ints, groups: int) -> Ints:
+    first = np.zeros(groups, dtype=np.int64)
+    first[group[::-1]] = np.arange(len(group) - 1, -1, -1, dtype=np.int64)
+    return first
+
+
+def _directories(partitions: pa.Array, schema: Schema | None) -> list[str]:
+    """The partition directory of each distinct partition, by the keys and types of the schema."""
+    distinct = partitions.to_pylist()
+    return [""] * len(distinct) if schema is None else [directory(schema, value) for value in distinct]
+
+
+def _prefix(schema: Schema | None) -> str:
+    return (schema.options.get("data-file.path-directory", "") if schema else "").strip("/")
+
+
+def _join(directory: pa.Array, name: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise(directory, name, "/")
+
+
+def _formats(names: pa.Array) -> pa.Array:
+    encoded = pc.replace_substring_regex(names, r"^[^.]*", "").dictionary_encode()  # what follows the uuid repeats
+    texts = pa.array([layout.file_format(f"x{suffix}") for suffix in encoded.dictionary.to_pylist()], pa.string())
+    return texts.take(encoded.indices)
+
+
+def _extras(extra: pa.ListArray, path: pa.Array) -> tuple[Ints, pa.Array]:
+    owner = pc.list_parent_indices(extra).to_numpy(zero_copy_only=False).astype(np.int64)
+    names = pc.list_flatten(extra)
+    if not len(owner):
+        return owner, pa.array([], pa.string())
+    parent = pc.replace_substring_regex(path.take(pa.array(owner)), r"/[^/]*$", "")
+    return owner, _join(parent, names)

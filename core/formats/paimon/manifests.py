@@ -1,0 +1,192 @@
+"""Manifest lists, manifests and index manifests as Arrow columns, each decoded once.
+
+Law: these files are named by uuid and never change, so what was decoded may be kept; whether a file still exists and
+has its size is asked of the store each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import Corrupt, SnapscopeError, Unsupported
+from core.formats.avro import decode as avro
+from core.formats.avro.decode import Column
+from core.formats.paimon import layout
+from core.storage.decoded_files import Loaded, add_unlisted, by_size, local_copies
+from core.storage.store import Store
+
+ADD, DELETE = 0, 1
+SOURCE_APPEND, SOURCE_COMPACT = 0, 1
+
+LIST = (
+    Column("version", ("_VERSION",), pa.int32()),
+    Column("name", ("_FILE_NAME",), pa.string()),
+    Column("bytes", ("_FILE_SIZE",), pa.int64()),
+    Column("added", ("_NUM_ADDED_FILES",), pa.int64()),
+    Column("deleted", ("_NUM_DELETED_FILES",), pa.int64()),
+)
+ENTRY = (
+    Column("version", ("_VERSION",), pa.int32()),
+    Column("kind", ("_KIND",), pa.int32()),
+    Column("partition", ("_PARTITION",), pa.binary()),
+    Column("bucket", ("_BUCKET",), pa.int32()),
+    Column("name", ("_FILE", "_FILE_NAME"), pa.string()),
+    Column("bytes", ("_FILE", "_FILE_SIZE"), pa.int64()),
+    Column("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
+    Column("schema_id", ("_FILE", "_SCHEMA_ID"), pa.int64()),
+    Column("level", ("_FILE", "_LEVEL"), pa.int32()),
+    Column("extra_files", ("_FILE", "_EXTRA_FILES"), pa.list_(pa.string())),
+    Column("embedded_index", ("_FILE", "_EMBEDDED_FILE_INDEX"), pa.binary(), required=False),
+    Column("source", ("_FILE", "_FILE_SOURCE"), pa.int32(), required=False),
+    Column("external_path", ("_FILE", "_EXTERNAL_PATH"), pa.string(), required=False),
+)
+INDEX = (
+    Column("version", ("_VERSION",), pa.int32()),
+    Column("kind", ("_KIND",), pa.int32()),
+    Column("partition", ("_PARTITION",), pa.binary()),
+    Column("bucket", ("_BUCKET",), pa.int32()),
+    Column("type", ("_INDEX_TYPE",), pa.string()),
+    Column("name", ("_FILE_NAME",), pa.string()),
+    Column("bytes", ("_FILE_SIZE",), pa.int64()),
+    Column("external_path", ("_EXTERNAL_PATH",), pa.string(), required=False),
+)
+# Read on demand: what only somebody who looks at single files asks.
+DETAIL = (
+    *ENTRY,
+    Column("min_sequence", ("_FILE", "_MIN_SEQUENCE_NUMBER"), pa.int64(), required=False),
+    Column("max_sequence", ("_FILE", "_MAX_SEQUENCE_NUMBER"), pa.int64(), required=False),
+    Column("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
+)
+# Read on demand, for the files of one point: what only a reader of rows asks.
+KEYED = (
+    Column("version", ("_VERSION",), pa.int32()),
+    Column("partition", ("_PARTITION",), pa.binary()),
+    Column("bucket", ("_BUCKET",), pa.int32()),
+    Column("name", ("_FILE", "_FILE_NAME"), pa.string()),
+    Column("min_key", ("_FILE", "_MIN_KEY"), pa.binary()),
+    Column("max_key", ("_FILE", "_MAX_KEY"), pa.binary()),
+    Column("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
+)
+# What manifests say of the values in files. Large, so it is never kept.
+STATS = (
+    *KEYED[:-1],
+    Column("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
+    Column("schema_id", ("_FILE", "_SCHEMA_ID"), pa.int64()),
+    Column("total_buckets", ("_TOTAL_BUCKETS",), pa.int32()),
+    Column("low", ("_FILE", "_VALUE_STATS", "_MIN_VALUES"), pa.binary(), required=False),
+    Column("high", ("_FILE", "_VALUE_STATS", "_MAX_VALUES"), pa.binary(), required=False),
+    Column("nulls", ("_FILE", "_VALUE_STATS", "_NULL_COUNTS"), pa.list_(pa.int64()), required=False),
+    Column("columns", ("_FILE", "_VALUE_STATS_COLS"), pa.list_(pa.string()), required=False),
+    Column("written", ("_FILE", "_WRITE_COLS"), pa.list_(pa.string()), required=False),
+    Column("key_low", ("_FILE", "_KEY_STATS", "_MIN_VALUES"), pa.binary(), required=False),
+    Column("key_high", ("_FILE", "_KEY_STATS", "_MAX_VALUES"), pa.binary(), required=False),
+)
+_RANGES = pa.list_(
+    pa.struct([("f0", pa.string()), ("f1", pa.int32()), ("f2", pa.int32()), ("_CARDINALITY", pa.int64())])
+)
+VECTORS = (*INDEX, Column("ranges", ("_DELETIONS_VECTORS_RANGES",), _RANGES, required=False))
+LISTED = (*LIST, Column("schema_id", ("_SCHEMA_ID",), pa.int64()))
+_VERSIONS: Mapping[tuple[Column, ...], int] = {
+    LIST: 2, LISTED: 2, ENTRY: 2, DETAIL: 2, KEYED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Manifests:
+    """Decodes a table's immutable metadata files and keeps what it decoded, by name and size."""
+
+    store: Store
+    _decoded: dict[tuple[Column, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
+
+    def load(
+        self,
+        names: Sequence[str],
+        columns: tuple[Column, ...],
+        sizes: dict[str, int],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Loaded:
+        """Decode the named files of `manifest/`; `sizes` is that directory's listing, in bytes.
+
+        A name missing there is asked for by itself, and added. Files that cannot be read have no rows and an error.
+        """
+        kept = self._decoded.setdefault(columns, {})
+        errors: dict[str, SnapscopeError] = {}
+        add_unlisted(self.size, names, sizes, errors)
+        wanted = []
+        for name in dict.fromkeys(names):
+            if name in errors:
+                continue
+            if name not in sizes:
+                errors[name] = Corrupt(
+                    "The file is named by the table's metadata but does not exist.",
+                    path=f"{layout.MANIFEST}/{name}",
+                    remedy="Whatever needs it can no longer be read in full; drop those points by name.",
+                )
+            elif (name, sizes[name]) not in kept:
+                wanted.append(name)
+        done = 0
+        for some in by_size(wanted, sizes):
+            self._decode(some, columns, sizes, errors)
+            done += len(some)
+            if progress is not None:
+                progress(done, len(wanted))
+        empty = pa.schema([(column.name, column.type) for column in columns]).empty_table()
+        parts = [empty if name in errors else kept[(name, sizes[name])] for name in names]
+        start = np.concatenate(([0], np.cumsum([len(part) for part in parts], dtype=np.int64))).astype(np.int64)
+        return Loaded(pa.concat_tables([empty, *parts]).combine_chunks(), start, errors)
+
+    def size(self, name: str) -> int | None:
+        """Bytes of one file of `manifest/`, None where it is not there."""
+        return self.store.size(f"{layout.MANIFEST}/{name}")
+
+    def _decode(
+        self,
+        names: Sequence[str],
+        columns: tuple[Column, ...],
+        sizes: Mapping[str, int],
+        errors: dict[str, SnapscopeError],
+    ) -> None:
+        paths, found = local_copies(self.store, layout.MANIFEST, names, sizes, errors)
+        decoded = avro.read(paths, columns)
+        for number, error in decoded.errors.items():
+            errors[found[number]] = error
+        rows = decoded.rows.sort_by("file")
+        is_known = _misunderstood(rows, columns) is None
+        bounds = np.searchsorted(rows["file"].to_numpy(), np.arange(len(found) + 1))
+        rows = rows.drop_columns(["file"])
+        for number, name in enumerate(found):
+            if number in decoded.errors:
+                continue
+            part = rows.slice(bounds[number], bounds[number + 1] - bounds[number])
+            if problem := None if is_known else _misunderstood(part, columns):
+                errors[name] = problem
+            else:
+                self._decoded[columns][(name, sizes[name])] = part
+
+
+def _misunderstood(rows: pa.Table, columns: tuple[Column, ...]) -> SnapscopeError | None:
+    """What a decoded file says that this version does not know; None if all is understood."""
+    versions = set(rows["version"].unique().to_pylist()) - {_VERSIONS[columns]}
+    if versions:
+        return Unsupported(
+            "Format version {version} was expected, found {found}.",
+            version=_VERSIONS[columns],
+            found=sorted(versions),
+            remedy="The file was written by a newer Paimon than this version of Snapscope knows.",
+        )
+    if "kind" in rows.column_names and (kinds := set(rows["kind"].unique().to_pylist()) - {ADD, DELETE}):
+        return Unsupported("Entry kinds 0 and 1 were expected, found {kinds}.", kinds=sorted(kinds))
+    extra = [pc.list_flatten(rows["extra_files"])] if "extra_files" in rows.column_names else []
+    for names in (rows["name"], *extra):
+        if len(bad := names.filter(pc.match_substring_regex(names, layout.NO_FILE_NAME))):
+            return Corrupt(
+                "It names {bad!r}, which is no file name.",
+                bad=bad[0].as_py(),
+                remedy="The file was not written by Paimon; nothing was read or deleted through it.",
+            )
+    return None

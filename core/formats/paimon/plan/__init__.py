@@ -1,0 +1,1 @@
+"""Plans of changes that only Paimon tables have: branches, rollbacks, consumers, commits."""

@@ -1,0 +1,387 @@
+"""Automatic tags: which are due by a table's `tag.*` options, what they are called, and when the next ones come. Pure.
+
+Law (Paimon 2.0, the code a commit runs): the tag of a period is cut from the first snapshot at or after the period's
+end + delay; where there is no automatic tag yet, the first snapshot gets one at once. Which tags were made
+automatically only their names tell. Times are wall clocks of the option's zone, without a zone, as the names are.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import zoneinfo
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from core.errors import Corrupt, Invalid, Unsupported
+from core.messages import told
+from core.model.actions import CreateTag, RenameTag
+from core.model.references import Line, Snapshot
+from core.units import duration, is_true, parse_duration_ms, wall_clock
+
+MODE = "tag.automatic-creation"
+CREATE_TIME, CREATE_INTERVAL = "tag.create-time", "tag.create-interval"  # the first proposal's; no engine reads them
+DAY_MS, HOUR_MS = 86_400_000, 3_600_000
+_PERIODS_MS = {"daily": DAY_MS, "hourly": HOUR_MS, "two-hours": 2 * HOUR_MS}
+_FORMATTERS = ("with_dashes", "without_dashes", "without_dashes_and_spaces")
+_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
+_PERIOD = ("tag.creation-period", "tag.creation-period-duration", "tag.period-formatter")
+_UNHONOURED = {  # option -> values under which it asks for nothing
+    "tag.callbacks": ("",),
+    "tag.create-success-file": ("false",),
+    "metastore.tag-to-partition": ("",),
+    "metadata.iceberg.storage": ("disabled", ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """When tags are made, how they are called, how many stay. `zone` None: this machine's."""
+
+    mode: str  # process-time, watermark or batch
+    period_ms: int
+    shape: str  # of a name: y-M-d, yMd, y-M-d H, yMd H, yMdH, yMdHm
+    delay_ms: int
+    zone: dt.tzinfo | None
+    retained_max: int | None
+    retained_ms: int | None
+    is_completing: bool  # periods without a commit get their tag from the next ones
+    batch_name: str | None
+    is_expiring: bool  # tags whose own time is over go, too
+    notes: tuple[str, ...] = ()
+
+    @property
+    def period(self) -> dt.timedelta:
+        return dt.timedelta(milliseconds=self.period_ms)
+
+    @property
+    def delay(self) -> dt.timedelta:
+        return dt.timedelta(milliseconds=self.delay_ms)
+
+    def local(self, time_ms: int) -> dt.datetime:
+        """A moment on the wall clock tags are named by."""
+        if self.zone is None:
+            return wall_clock(time_ms)
+        try:
+            return dt.datetime.fromtimestamp(time_ms / 1000, self.zone).replace(tzinfo=None)
+        except (ValueError, OverflowError, OSError) as error:
+            raise Invalid("{time_ms} ms since 1970 is no calendar time.", time_ms=time_ms) from error
+
+    def moment_ms(self, local: dt.datetime) -> int:
+        """The first moment at which the wall clock is there, or past it where summer time skips it."""
+        both = (local.replace(tzinfo=self.zone, fold=fold) for fold in (0, 1))  # skipped: the second is the earlier
+        first, second = (round(each.timestamp() * 1000) for each in both)
+        return first if first <= second else bisect_left(range(first), local, lo=second, key=self.local)
+
+    def time_of(self, snapshot: Snapshot) -> dt.datetime | None:
+        """The time a snapshot is judged by; None where it has none."""
+        time_ms = snapshot.watermark if self.mode == "watermark" else snapshot.time_ms
+        return None if time_ms is None else self.local(time_ms)
+
+    def ended_before(self, time: dt.datetime) -> dt.datetime:
+        """The beginning of the last period that is over at `time`; periods count from 1970."""
+        epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # wall clocks have no zone
+        passed_ms = (time - epoch) // dt.timedelta(milliseconds=1)
+        whole = abs(passed_ms) // self.period_ms * (1 if passed_ms >= 0 else -1)
+        return epoch + (whole - 1) * self.period
+
+    def name(self, time: dt.datetime) -> str:
+        parts = {"y": f"{time.year:04}", "M": f"{time:%m}", "d": f"{time:%d}", "H": f"{time:%H}", "m": f"{time:%M}"}
+        return "".join(parts.get(letter, letter) for letter in self.shape)
+
+    def read(self, name: str) -> dt.datetime | None:
+        """The period a tag's name tells; None for a name that is not an automatic one. A day's name ends at a space."""
+        text = name if "H" in self.shape else name.split(" ", maxsplit=1)[0]
+        digits = {"y": r"\d{4}"} | dict.fromkeys("MdHm", r"\d\d")
+        if not re.fullmatch("".join(digits.get(letter, letter) for letter in self.shape), text, re.ASCII):
+            return None
+        codes = {letter: f"%{letter}" for letter in "dH"} | {"y": "%Y", "M": "%m", "m": "%M"}
+        try:
+            return dt.datetime.strptime(text, "".join(codes.get(letter, letter) for letter in self.shape))  # noqa: DTZ007
+        except ValueError:  # the 31st of June
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What a run makes and lets go. `after`: the period whose tag was made last, plus one; None where there is none."""
+
+    creates: tuple[tuple[str, int], ...]  # name and snapshot id, in the order they are made
+    replaces: tuple[tuple[str, int], ...] = ()
+    drops: Mapping[str, str] = field(default_factory=dict)  # name and why
+    after: dt.datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """The next automatic tag: `due_ms` is when its commit may come, by process time or by watermark."""
+
+    name: str
+    due_ms: int
+    is_due: bool  # already: the next commit makes it
+
+
+def rules(options: Mapping[str, str]) -> Rules | None:
+    """The rules a table's options give; None where they ask for no automatic tags."""
+    mode = options.get(MODE, "none").lower()
+    own, notes = options, []
+    if mode == "none" and (CREATE_TIME in options or CREATE_INTERVAL in options):
+        today = of_proposal(options)
+        own, mode = {**options, **today}, "process-time"
+        said = ", ".join(f"{key} = {value}" for key, value in today.items())
+        notes.append(
+            told(
+                "{create_time} and {create_interval} never came: no engine heeds them. Today's options: {said}.",
+                create_time=CREATE_TIME,
+                create_interval=CREATE_INTERVAL,
+                said=said,
+            )
+        )
+    if mode == "none":
+        return None
+    if mode not in ("process-time", "watermark", "batch"):
+        raise Invalid(
+            "The table option {option} was expected to be process-time, watermark, batch or none, found {mode!r}.",
+            option=MODE,
+            mode=mode,
+        )
+    for key, nothing in _UNHONOURED.items():
+        if options.get(key, nothing[0]).lower() not in nothing:
+            raise Unsupported(
+                "The table option {key} = {options} asks for more than a tag, which is not done here.",
+                key=key,
+                options=options[key],
+                remedy="Let the table's own engine make its tags.",
+            )
+    if "snapshot.watermark-idle-timeout" in options:
+        notes.append(
+            told("snapshot.watermark-idle-timeout: no empty snapshot is committed here to move the watermark on.")
+        )
+    period_ms, shape = _period(own)
+    delay_ms = _duration(own, "tag.creation-delay") or 0
+    if delay_ms >= period_ms:
+        raise Invalid(
+            "tag.creation-delay ({delay_ms}) must be shorter than the period ({period_ms}).",
+            delay_ms=duration(delay_ms),
+            period_ms=duration(period_ms),
+        )
+    most = own.get("tag.num-retained-max")
+    if most is not None and not (most.strip().isdecimal() and int(most) > 0):
+        raise Invalid(
+            "tag.num-retained-max was expected to be at least 1, found {most!r}: no tag would stay.", most=most
+        )
+    is_watermark = mode == "watermark"
+    zone_key = f"sink.{'watermark' if is_watermark else 'process'}-time-zone"
+    return Rules(
+        mode=mode,
+        period_ms=period_ms,
+        shape=shape,
+        delay_ms=delay_ms,
+        zone=_zone(own.get(zone_key, "UTC" if is_watermark else ""), zone_key),
+        retained_max=None if most is None else int(most),
+        retained_ms=_duration(own, "tag.default-time-retained"),
+        is_completing=is_true(own.get("tag.automatic-completion")),
+        batch_name=own.get("tag.batch.customized-name"),
+        is_expiring=own.get("tag.time-expire-enabled", "true").lower() == "true",
+        notes=tuple(notes),
+    )
+
+
+def of_proposal(options: Mapping[str, str]) -> dict[str, str]:
+    """Today's options for the first proposal's: `tag.create-time` (hh:mm) and `tag.create-interval` (whole days)."""
+    at = options.get(CREATE_TIME, "00:00")
+    match = re.fullmatch(r"(\d{1,2}):(\d{2})", at.strip(), re.ASCII)
+    if match is None or int(match[1]) > 23 or int(match[2]) > 59:
+        raise Invalid("{create_time} was expected as hh:mm, found {at!r}.", create_time=CREATE_TIME, at=at)
+    interval_ms = _duration(options, CREATE_INTERVAL)
+    days, rest = (1, 0) if interval_ms is None else divmod(interval_ms, DAY_MS)
+    if rest or not days:
+        raise Invalid(
+            "{create_interval} was expected to be whole days, found {options!r}.",
+            create_interval=CREATE_INTERVAL,
+            options=options[CREATE_INTERVAL],
+        )
+    today = {MODE: "process-time"}
+    today |= {"tag.creation-period": "daily"} if days == 1 else {"tag.creation-period-duration": f"{days} d"}
+    minutes = int(match[1]) * 60 + int(match[2])
+    return today | ({"tag.creation-delay": f"{minutes} min"} if minutes else {})
+
+
+def due(of: Rules, line: Line) -> Due:
+    """What is to be made and let go now. `Corrupt` where a snapshot or tag that may have a say cannot be read."""
+    for each in line.unreadable:
+        if each.kind in ("snapshot", "tag"):
+            raise Corrupt(
+                "Which tags are due is not known: {problem}", problem=each.problem.sentence(), path=each.problem.path
+            )
+    return _batch(of, line) if of.mode == "batch" else _periodic(of, line)
+
+
+def coming(of: Rules, after: dt.datetime | None, line: Line, now_ms: int, count: int = 10) -> tuple[Coming, ...]:
+    """The next automatic tags, if commits come in time. By watermarks, `now` is the newest one."""
+    if of.mode == "watermark":
+        known = [each.watermark for each in line.snapshots if each.watermark is not None]
+        if not known:
+            return ()
+        now_ms = max(known)
+    if of.mode == "batch":
+        return ()
+    now, found = of.local(now_ms), list[Coming]()
+    for _ in range(count):
+        opens = now if after is None else after + of.period + of.delay
+        is_due = opens <= now
+        this = after if after is not None and of.is_completing else of.ended_before(max(opens, now))
+        found.append(Coming(of.name(this), now_ms if is_due else of.moment_ms(opens), is_due))
+        after = this + of.period
+    return tuple(found)
+
+
+def refuse_second(line: Line, change: CreateTag | RenameTag, snapshot: Snapshot) -> None:
+    """`Invalid` for a name that reads as a second automatic tag of one snapshot: the engine refuses to make it, and its
+    own runs where it is there."""
+    own = {key: line.options[key] for key in (MODE, *_PERIOD) if key in line.options}
+    of = rules(own)
+    if of is None or of.mode == "batch":
+        return
+    name, old = (change.name, "") if isinstance(change, CreateTag) else (change.to, change.name)
+    beside = [tag.name for tag in line.tags if tag.snapshot.id == snapshot.id and tag.name != old]
+    twins = [each for each in beside if of.read(each) is not None]
+    if of.read(name) is not None and twins:
+        _refuse_twins([*twins, name])
+
+
+def unheeded(options: Mapping[str, str]) -> tuple[str, ...]:
+    """In sentences: what the engine does beside a tag, and nothing here."""
+    return tuple(
+        told(
+            "The table option {key} = {options} makes the engine do more than a tag; that is not done here.",
+            key=key,
+            options=options[key],
+        )
+        for key, nothing in _UNHONOURED.items()
+        if options.get(key, nothing[0]).lower() not in nothing
+    )
+
+
+def _periodic(of: Rules, line: Line) -> Due:
+    names, own = {tag.name for tag in line.tags}, dict[int, list[str]]()  # own: automatic tags by snapshot
+    found = [(time, tag.snapshot.id) for tag in line.tags if (time := of.read(tag.name)) is not None]
+    for tag in line.tags:
+        if of.read(tag.name) is not None:
+            own.setdefault(tag.snapshot.id, []).append(tag.name)
+    last, newest = max(found, default=(None, None))  # by the names' times, wherever their snapshots are
+    after = None if last is None else last + of.period
+    made, drops = dict[str, int](), dict[str, str]()
+    for snapshot in line.snapshots:
+        time = of.time_of(snapshot)
+        is_early = after is not None and time is not None and time - of.delay < after + of.period
+        if time is None or is_early or (newest is not None and snapshot.id <= newest):
+            continue
+        this = after if after is not None and of.is_completing else of.ended_before(time)
+        if (name := of.name(this)) not in names:
+            names.add(name)
+            own.setdefault(snapshot.id, []).append(name)
+            _refuse_twins(own[snapshot.id])
+            made[name] = snapshot.id
+        after = this + of.period
+        while of.retained_max is not None and len(own) > of.retained_max:
+            oldest = min(own)
+            _refuse_twins(own[oldest])
+            [gone] = own.pop(oldest)
+            names.discard(gone)
+            if made.pop(gone, None) is None:
+                drops[gone] = told(
+                    "not among the newest {retained_max} automatic tags (tag.num-retained-max)",
+                    retained_max=of.retained_max,
+                )
+    return Due(tuple(made.items()), drops=drops, after=after)
+
+
+def _refuse_twins(names: list[str]) -> None:
+    if len(names) > 1:
+        raise Invalid(
+            "One snapshot would have more than one automatic tag ({names}), which the engine refuses, too.",
+            names=", ".join(names),
+            remedy="Delete or rename all but one of them.",
+        )
+
+
+def _batch(of: Rules, line: Line) -> Due:
+    """After a batch write: one tag a day, or of one name, on the newest snapshot. Here every tag counts, by hand or
+    not, and the oldest go first."""
+    latest = line.latest
+    if latest is None:
+        return Due(())
+    name = of.batch_name or f"batch-write-{of.local(latest.time_ms):%Y-%m-%d}"
+    there = {tag.name: tag.snapshot for tag in line.tags}
+    old = there.get(name)
+    is_new = old is None
+    is_other = old is not None and (old.id, old.time_ms) != (latest.id, latest.time_ms)
+    beside = sorted(
+        (tag for tag in line.tags if tag.name != name),
+        key=lambda tag: (tag.snapshot.id, tag.created is not None, tag.created, tag.name),
+    )
+    surplus = 0 if of.retained_max is None else max(len(beside) + 1 - of.retained_max, 0)
+    why = told(
+        "not among the newest {retained_max} tags, which batch mode counts all (tag.num-retained-max)",
+        retained_max=of.retained_max,
+    )
+    return Due(
+        ((name, latest.id),) if is_new else (),
+        ((name, latest.id),) if is_other else (),
+        {tag.name: why for tag in beside[:surplus]},
+    )
+
+
+def _period(options: Mapping[str, str]) -> tuple[int, str]:
+    """Milliseconds of a period and the shape of its names."""
+    if (own := _duration(options, "tag.creation-period-duration")) is not None:
+        if own <= 0:
+            raise Invalid("tag.creation-period-duration must be longer than nothing.")
+        return own, "yMdHm"
+    period = options.get("tag.creation-period", "daily").lower()
+    formatter = options.get("tag.period-formatter", _FORMATTERS[0]).lower()
+    if period not in _PERIODS_MS or formatter not in _FORMATTERS:
+        key, found, known = (
+            ("tag.period-formatter", formatter, _FORMATTERS)
+            if period in _PERIODS_MS
+            else ("tag.creation-period", period, tuple(_PERIODS_MS))
+        )
+        raise Invalid(
+            "The table option {key} was expected to be one of {known}, found {found!r}.",
+            key=key,
+            known=", ".join(known),
+            found=found,
+        )
+    day = "y-M-d" if formatter == _FORMATTERS[0] or period == "two-hours" else "yMd"
+    if period == "daily":
+        return _PERIODS_MS[period], day
+    return _PERIODS_MS[period], f"{day}H" if day == "yMd" and formatter == _FORMATTERS[2] else f"{day} H"
+
+
+def _duration(options: Mapping[str, str], key: str) -> int | None:
+    try:
+        return None if key not in options else parse_duration_ms(options[key])
+    except Invalid as error:
+        raise Invalid(
+            told("The table option {key} cannot be read: {message}", key=key, message=error.message),
+            remedy=error.remedy,
+        ) from None
+
+
+def _zone(name: str, key: str) -> dt.tzinfo | None:
+    if not name:
+        return None
+    if name in ("Z", "UTC", "GMT", "UT"):
+        return dt.UTC
+    if match := _OFFSET.fullmatch(name):
+        minutes = int(match[2]) * 60 + int(match[3] or 0)
+        if minutes <= 18 * 60:
+            return dt.timezone(dt.timedelta(minutes=minutes if match[1] == "+" else -minutes))
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        raise Invalid(
+            "The table option {key} names no time zone that is known here: {name!r}.", key=key, name=name
+        ) from None

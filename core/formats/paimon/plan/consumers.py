@@ -1,0 +1,72 @@
+"""Consumers: where streaming readers go on, set elsewhere or forgotten. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from core.errors import Invalid
+from core.formats.paimon import layout
+from core.formats.paimon.plan.drafts import Draft
+from core.formats.paimon.write import documents
+from core.messages import told
+from core.model.actions import ClearConsumers, ResetConsumer
+from core.model.ref_names import refuse_name
+from core.model.references import Heads, Line
+from core.planning.unknown_references import untold
+
+
+def reset(heads: Heads, line: Line, change: ResetConsumer, draft: Draft) -> None:
+    path = layout.reference(line.branch, layout.CONSUMER, change.name)
+    _refuse_unread(heads, line, {change.name})
+    if change.next_snapshot is None:
+        if path not in heads.references:
+            raise Invalid(
+                "There is no consumer {name!r}.", name=change.name, remedy=told("Consumers: {line}.", line=_named(line))
+            )
+        draft.removes(path, told("named to be deleted"))
+        return
+    if path not in heads.references:
+        refuse_name("consumer", change.name)
+    if all(each.id != change.next_snapshot for each in line.snapshots):
+        raise Invalid(
+            "Snapshot {next_snapshot} is not retained, so nobody can begin to read there.",
+            next_snapshot=change.next_snapshot,
+            remedy="Name a retained snapshot.",
+        )
+    draft.sets(path, documents.pretty({"nextSnapshot": change.next_snapshot}))
+
+
+def clear(heads: Heads, line: Line, change: ClearConsumers, draft: Draft) -> None:
+    """By the names' whole texts, as the engine matches them."""
+    try:
+        including, excluding = (
+            None if text is None else re.compile(text) for text in (change.including, change.excluding)
+        )
+    except re.error as error:
+        raise Invalid(
+            "{including!r} is no pattern: {error}.", including=change.including or change.excluding, error=error
+        ) from error
+    names = [each.name for each in line.consumers] + [each.name for each in line.unreadable if each.kind == "consumer"]
+    meant = [name for name in sorted(names) if including is None or including.fullmatch(name)]
+    meant = [name for name in meant if not (excluding is not None and excluding.fullmatch(name))]
+    _refuse_unread(heads, line, meant)
+    for name in meant:
+        path = layout.reference(line.branch, layout.CONSUMER, name)
+        draft.removes(path, told("its name is among those to be cleared"))
+    if not draft.order:
+        raise Invalid(
+            "No consumer has such a name, so there is nothing to do.",
+            remedy=told("Consumers: {line}.", line=_named(line)),
+        )
+
+
+def _refuse_unread(heads: Heads, line: Line, names: Collection[str]) -> None:
+    """`Corrupt` where one of these is listed, and nobody could read what it is to be replaced for."""
+    for each in line.unreadable:
+        if each.kind == layout.CONSUMER and each.name in names and each.problem.path not in heads.references:
+            raise untold(each.problem)
+
+
+def _named(line: Line) -> str:
+    return ", ".join(each.name for each in line.consumers[:20]) or "none"

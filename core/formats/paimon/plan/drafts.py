@@ -1,0 +1,34 @@
+"""A change of references while it is drawn up: what will be written, what goes, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from core.model.references import Snapshot
+
+
+@dataclass(slots=True)
+class Draft:
+    """`after`: all references then; `order`: which change in which order. `hints`: (place in that order, path, text).
+    `why`: by path, of those that go. `clears`: directories of which nothing is left."""
+
+    after: dict[str, bytes]
+    order: list[str] = field(default_factory=list)
+    why: dict[str, str] = field(default_factory=dict)
+    hints: list[tuple[int, str, bytes | None]] = field(default_factory=list)
+    guards: list[str] = field(default_factory=list)
+    clears: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+    source: Snapshot | None = None
+
+    def sets(self, path: str, content: bytes) -> None:
+        self.after[path] = content
+        self.order.append(path)
+
+    def removes(self, path: str, why: str) -> None:
+        if self.after.pop(path, None) is not None:
+            self.order.append(path)
+            self.why[path] = why
+
+    def hint(self, path: str, number: int | None) -> None:
+        self.hints.append((len(self.order), path, None if number is None else str(number).encode()))

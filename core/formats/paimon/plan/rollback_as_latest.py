@@ -1,0 +1,87 @@
+"""The plan of a rollback as latest: nothing goes; the next snapshot has the content of an old one, kept by a tag. Pure.
+
+Source: spec 9.2, Paimon 2.0.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pyarrow.compute as pc
+
+from core.errors import Invalid
+from core.formats.paimon import layout
+from core.formats.paimon.plan import automatic_tags
+from core.formats.paimon.write import documents
+from core.messages import counted, told
+from core.model.actions import Rollback
+from core.model.history import History
+from core.model.plan import Plan
+from core.model.references import MAIN, Line
+from core.model.time_travel import AsOf, resolve
+from core.planning import reclaim as planning
+
+RULES = told("Apache Paimon 2.0: rollback as latest, a new snapshot with an old one's content")
+
+
+def preview(history: History, change: Rollback, now_ms: int) -> Plan:
+    """The plan of `change`. `Invalid` for what is no way back, `Corrupt` where either end cannot be read in full."""
+    heads = history.heads
+    found, line = resolve(heads, change.point, change.branch), heads.line(change.branch)
+    latest = None if line is None else line.latest
+    target = found.snapshot
+    if line is None or latest is None or change.any_line or found.branch != line.branch:
+        raise Invalid("A Paimon branch is rolled back to a point of its own only.", remedy="Name one of its points.")
+    if latest.id == target.id and latest.content == documents.untagged(target.content):
+        raise Invalid("Snapshot {id} is the newest already, so there is nothing to do.", id=target.id)
+    prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
+    positions = history.require(f"{prefix}{latest.id}"), history.require(found.point)
+    now, then = (history.files_at(position)["path"] for position in positions)
+    goes, comes = (pc.sum(pc.invert(pc.is_in(a, value_set=b))).as_py() or 0 for a, b in ((now, then), (then, now)))
+    _, is_tag, name = found.point.rpartition("tag:")
+    source = layout.reference(line.branch, layout.TAG if is_tag else layout.SNAPSHOT, name if is_tag else target.id)
+    lasting = {each.name for each in line.tags if each.retained is None}
+    is_kept = (
+        is_tag and name in lasting and line.options.get(automatic_tags.MODE, "none").lower() == "none"
+    )  # no tag ends
+    kept = name if is_kept else f"rollback-to-as-latest-{target.id}-{now_ms}"
+    new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
+    warnings: list[str] = [
+        told(
+            "Snapshot {id} will have the content of {point}: {goes} not in it, {comes}. Every snapshot stays.",
+            id=latest.id + 1,
+            point=found.point,
+            goes=counted(goes, "{count} data file of now is", "{count} data files of now are"),
+            comes=counted(comes, "{count} file of then is", "{count} files of then are"),
+        ),
+        told(
+            "Tag {name} keeps those files. Paimon's own expiry and tag deletion know of one life of a file only: while "
+            "that tag is there they take none of them.",
+            name=kept,
+        ),
+    ]
+    warnings += elsewhere(line, change.point, found)
+    leaves = [new] if is_kept else [layout.reference(line.branch, layout.TAG, kept), new]
+    plan = planning.drafted(history, change, RULES, now_ms, history.existing.copy(), {}, leaves, warnings)
+    newest = layout.reference(line.branch, layout.SNAPSHOT, latest.id)
+    guards = tuple((path, heads.references[path]) for path in (source, newest))
+    return dataclasses.replace(plan, guards=guards, source=target)
+
+
+def elsewhere(line: Line, point: str, found: AsOf) -> list[str]:
+    """Where the engine's own rollback to this time or watermark would lead, if elsewhere."""
+    notes = [] if found.engine_note is None else [found.engine_note]
+    kind, _, value = point.strip().partition(":")
+    if kind == "watermark":
+        fitting = [each.id for each in line.snapshots if each.watermark is not None and each.watermark <= int(value)]
+        theirs = told("goes to {id}", id=max(fitting)) if fitting else told("finds none")
+        if max(fitting, default=None) != found.snapshot.id:
+            notes.append(
+                told(
+                    "The first snapshot at or past that watermark is {id}; Paimon's own rollback_to_watermark "
+                    "{theirs}: it takes the last one at or before it.",
+                    id=found.snapshot.id,
+                    theirs=theirs,
+                )
+            )
+    return notes

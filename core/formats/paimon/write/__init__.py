@@ -1,0 +1,1 @@
+"""What a Paimon commit writes: documents, manifests, snapshots."""

@@ -1,0 +1,395 @@
+"""Commits to a table: one change on top of the newest snapshot, published as the next id or not at all.
+
+Laws: a snapshot is published after everything it names. A lost race is repeated on top of the winner, and the change
+is judged anew there. What is known not to be published is taken away again, data files included; where the outcome is
+not known nothing is deleted. A change with a number of its own (`Stamp.identifier`) lands once, however often it is
+tried. Source: commit protocol, spec 6.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.errors import Conflict, Invalid, NotFound, SnapscopeError, Unsupported
+from core.formats.paimon import binary_row, layout, references, schema_evolution
+from core.formats.paimon.write import commit_base, documents, manifest_encoding, manifest_merging
+from core.formats.paimon.write.manifest_encoding import NewFile, Record
+from core.formats.paimon.write.publish import Head, publish, read_head, read_schema
+from core.formats.table_format import Unknown
+from core.messages import told
+from core.model.references import MAIN, Schema, Snapshot
+from core.storage.store import Store
+from core.units import number, parse_duration_ms
+
+_log = logging.getLogger(__name__)
+live_entries, matcher = commit_base.live_entries, commit_base.matcher
+Choose = Callable[[Head, list[Record]], list[Record]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Who commits when, and where new names come from (`new_uuid` answers a different text each time).
+
+    `identifier` numbers the commits of one user; those of batches all have the same and are never taken for repeated.
+    """
+
+    time_ms: int
+    new_uuid: Callable[[], str]
+    user: str = documents.WRITER
+    identifier: int = documents.BATCH
+    branch: str = MAIN
+    watermark: int | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one commit does, and how its snapshot is called.
+
+    `choose` answers which of the live files it ends; it is asked again after every lost race, and raises `Conflict`
+    where the change is no longer right. `refuse` raises for tables that must not be written so. `restores`: the table
+    becomes what it was at this snapshot, files, schema, index files and statistics alike.
+    """
+
+    kind: str
+    operation: str | None = None
+    files: Sequence[NewFile] = ()
+    choose: Choose | None = None
+    statistics: bytes | None = None  # the content of a new statistics file
+    refuse: Callable[[Schema], None] = documents.refuse_unwritable
+    restores: Snapshot | None = None
+
+
+def landed(store: Store, kind: str, stamp: Stamp, *, after: int = 0) -> Snapshot | None:
+    """This user's newest commit of this kind, if its number is this one's or a later one's: then this one is done.
+
+    Only ids beyond `after` are looked at. Batches have no number of their own, and are never done.
+    """
+    if stamp.identifier == documents.BATCH:
+        return None
+    found = commit_base.last_of(store, stamp.branch, stamp.user, kind, after=after)
+    return found if found is not None and found.commit_identifier >= stamp.identifier else None
+
+
+# commits --------------------------------------------------------------------------------------------------------
+
+
+def append(store: Store, files: Sequence[NewFile], stamp: Stamp) -> Snapshot:
+    """Add files. Appends never conflict: a lost race is repeated on top of the winner."""
+    return run(store, Change("APPEND", "WRITE", files), stamp)
+
+
+def overwrite(
+    store: Store,
+    files: Sequence[NewFile],
+    partitions: Sequence[Mapping[str, Any]],
+    stamp: Stamp,
+    *,
+    operation: str = "OVERWRITE",
+    refuse: Callable[[Schema], None] = documents.refuse_unwritable,
+) -> Snapshot:
+    """Replace all files of the named partitions by `files`; without files the partitions are dropped.
+
+    Each of `partitions` gives values for some or all partition keys; `{}` means the whole table. Files that others
+    add to them meanwhile are replaced, too. `Invalid` where a new file lies outside of them.
+    """
+    if not partitions:
+        raise Invalid("No partition was named to overwrite.", remedy="Name one; an empty mapping is the whole table.")
+
+    def choose(head: Head, live: list[Record]) -> list[Record]:
+        matches = matcher(head, partitions)
+        if any(not matches(file.partition) for file in files):
+            raise Invalid("A row lies outside of the partitions that were named to be overwritten.")
+        return [entry for entry in live if matches(entry["_PARTITION"])]
+
+    return run(store, Change("OVERWRITE", operation, files, choose, refuse=refuse), stamp)
+
+
+def overwrite_touched(store: Store, files: Sequence[NewFile], stamp: Stamp) -> Snapshot | None:
+    """Replace all files of the partitions that `files` lie in (a dynamic overwrite); None where there are no files.
+
+    A table without partition keys is replaced whole, by nothing where there are no files, as the engine does it.
+    """
+    if not files and read_head(store, stamp.branch).schema.partition_keys:
+        return None
+    touched = {file.partition for file in files} or {binary_row.EMPTY}
+    choose: Choose = lambda _, live: [entry for entry in live if entry["_PARTITION"] in touched]  # noqa: E731
+    return run(store, Change("OVERWRITE", "OVERWRITE", files, choose), stamp)
+
+
+def compact(store: Store, gone: Sequence[Record], files: Sequence[NewFile], stamp: Stamp) -> Snapshot:
+    """Replace files by others that hold the same rows. `Conflict` if one of them is no longer live."""
+    return run(store, Change("COMPACT", None, files, exactly(store, gone)), stamp)
+
+
+def exactly(store: Store, gone: Sequence[Record]) -> Choose:
+    """Chooses these live files; `Conflict` if one of them was ended meanwhile."""
+    wanted = {manifest_encoding.identity(entry): entry["_FILE"]["_FILE_NAME"] for entry in gone}
+
+    def choose(_: Head, live: list[Record]) -> list[Record]:
+        found = [entry for entry in live if manifest_encoding.identity(entry) in wanted]
+        if len(found) != len(wanted):
+            missing = set(wanted.values()) - {entry["_FILE"]["_FILE_NAME"] for entry in found}
+            raise Conflict(
+                "{missing} is no longer live; another commit replaced it.", missing=min(missing), path=store.location
+            )
+        return found
+
+    return choose
+
+
+def run(store: Store, change: Change, stamp: Stamp) -> Snapshot:
+    """Commit a change on top of the newest snapshot, as often as it takes until it is the next one.
+
+    Answers the earlier commit, and leaves nothing of this one, where a change of this user with this number or a later
+    one has landed before. `Conflict` where others kept coming first, or an outcome is not known (then nothing is
+    deleted, and the same change with the same number may be tried again).
+    """
+    draft = _Draft(store, change, stamp)
+    try:
+        for head in _turns(store, stamp.branch):
+            if (done := draft.landed(head)) is not None:
+                return done
+            path, content = draft.write(head)
+            draft.is_open = False
+            try:
+                is_ours = publish(store, path, content)
+            except Unknown as error:
+                draft.unsure[path], draft.written, draft.is_sure = (content, error), [], False
+                continue
+            if is_ours:
+                _hint(store, head, stamp.branch)
+                return references.snapshot_of(path.rsplit("-", 1)[-1], content, path)
+            draft.is_open = draft.is_sure
+            draft.withdraw()
+        if draft.unsure:
+            raise next(iter(draft.unsure.values()))[1]
+        raise Conflict("Other commits kept coming first.", path=store.location, remedy="Try again.")
+    except BaseException as error:
+        if draft.is_open:
+            draft.abandon(error)
+        raise
+
+
+def _turns(store: Store, branch: str) -> Iterator[Head]:
+    """The newest state for each try, after a random wait that grows: else the same writers meet again and again."""
+    head = read_head(store, branch)
+    options = head.schema.options
+    tries = number(options, "commit.max-retries", 10) + 1
+    least, most = (
+        parse_duration_ms(options.get(f"commit.{which}-retry-wait", usual)) / 1000
+        for which, usual in (("min", "10 ms"), ("max", "10 s"))
+    )
+    timeout = options.get("commit.timeout")
+    until = time.monotonic() + (parse_duration_ms(timeout) / 1000 if timeout else float("inf"))
+    yield head
+    for turn in range(1, tries):
+        if time.monotonic() > until:
+            return
+        time.sleep(random.uniform(0.0, min(most, least * 2**turn)))
+        yield read_head(store, branch)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The files of a commit that is not published yet. `is_open`: it is known that nothing of it is published.
+
+    `is_sure`: of no try it was not known. `unsure`: snapshots that may yet appear, by path, with what was said then.
+    """
+
+    store: Store
+    change: Change
+    stamp: Stamp
+    written: list[str] = field(default_factory=list)
+    is_open: bool = True
+    is_sure: bool = True
+    unsure: dict[str, tuple[bytes, Unknown]] = field(default_factory=dict)
+    seen: int = 0
+    schemas: dict[int, Schema] = field(default_factory=dict)
+
+    def landed(self, head: Head) -> Snapshot | None:
+        """This change as it was committed before: by a try whose outcome was not known, or by an earlier run."""
+        number_now = 0 if head.snapshot is None else head.snapshot.id
+        for path, (content, unknown) in list(self.unsure.items()):
+            known = int(path.rsplit("-", 1)[-1])
+            try:
+                found = self.store.read(path) if known <= number_now else None
+            except NotFound:
+                raise unknown from None  # published or not, it has expired
+            if found == content:
+                return references.snapshot_of(str(known), content, path)
+            if found is not None:
+                del self.unsure[path]  # the name is another's, so ours cannot come any more
+        done = landed(self.store, self.change.kind, self.stamp, after=self.seen)
+        self.seen = number_now
+        if done is not None and self.is_sure and done.commit_identifier == self.stamp.identifier:
+            there = [*commit_base.delta_entries(self.store, done), *commit_base.live_entries(self.store, head.snapshot)]
+            named = {entry["_FILE"]["_FILE_NAME"] for entry in there}
+            for file in self.change.files:
+                if file.is_new and file.name not in named:
+                    self.store.delete(file.path)
+        return done
+
+    def write(self, head: Head) -> tuple[str, bytes]:
+        """Write manifests and lists on top of `head`; the snapshot's path and content, not yet there."""
+        change, previous = self.change, head.snapshot
+        change.refuse(head.schema)
+        commit_base.refuse_unlocked(self.store, head)
+        live = commit_base.live_entries(self.store, previous) if change.choose is not None else []
+        gone = change.choose(head, live) if change.choose is not None else []
+        added = [self._added(file, head) for file in change.files]
+        target = change.restores
+        if target is not None:
+            gone, added = commit_base.difference(self.store, live, target)
+        elif gone and previous is not None:
+            commit_base.refuse_indexed(self.store, previous)
+        changes = [*map(manifest_encoding.deleted, gone), *added]
+        names = _Names(self.stamp.new_uuid())
+        by = manifest_merging.rules(head.schema.options)
+        read: manifest_merging.Read = lambda listed: commit_base.read_listed(self.store, listed)  # noqa: E731
+        base: list[Record] = []
+        # what comes back may have an old DELETE in the manifests of before: they are written anew, as what is live
+        pieces: Sequence[manifest_merging.Piece] = [live] * bool(live)
+        if target is None:
+            pieces = manifest_merging.merged(commit_base.base(self.store, previous), read, head.partition_types, by)
+        for piece in pieces:
+            base += self._manifests(piece, head, names, by.target) if isinstance(piece, list) else [piece]
+        delta = self._manifests(changes, head, names, by.target) if changes else []
+        base_list = self._file(names.list(), lambda name: manifest_encoding.manifest_list(name, base))
+        delta_list = self._file(names.list(), lambda name: manifest_encoding.manifest_list(name, delta))
+        statistics = self._statistics(head, names)
+        rows = commit_base.rows(added) - commit_base.rows(gone)
+        fields: Mapping[str, Any] = {} if previous is None else previous.fields
+        told = fields if target is None else target.fields
+        watermarks = [each for each in (self.stamp.watermark, told.get("watermark")) if each is not None]
+        document = {
+            "version": documents.VERSION,
+            "uuid": self.stamp.new_uuid(),
+            "id": 1 if previous is None else previous.id + 1,
+            "schemaId": head.schema.id if target is None else target.schema_id,
+            "baseManifestList": base_list[0],
+            "baseManifestListSize": base_list[1],
+            "deltaManifestList": delta_list[0],
+            "deltaManifestListSize": delta_list[1],
+            "indexManifest": told.get("indexManifest"),
+            "commitUser": self.stamp.user,
+            "writerVersion": documents.WRITER,
+            "commitIdentifier": self.stamp.identifier,
+            "commitKind": change.kind,
+            "timeMillis": self.stamp.time_ms,
+            "totalRecordCount": commit_base.total_rows(self.store, previous) + rows,
+            "deltaRecordCount": rows,
+            "watermark": max(watermarks, default=None),
+            "statistics": statistics if target is None else target.fields.get("statistics"),
+            "properties": dict(self.stamp.properties) or (None if target is None else target.fields.get("properties")),
+            "nextRowId": max(fields.get("nextRowId") or 0, told.get("nextRowId") or 0),
+            "operation": change.operation,
+        }
+        path = layout.reference(head.branch, layout.SNAPSHOT, document["id"])
+        return path, documents.pretty({name: value for name, value in document.items() if value is not None})
+
+    def _added(self, file: NewFile, head: Head) -> Record:
+        if file.schema_id not in self.schemas:
+            self.schemas[file.schema_id] = read_schema(self.store, file.schema_id, self.stamp.branch)
+        schema = self.schemas[file.schema_id]
+        try:
+            if schema.id != head.schema.id:
+                schema_evolution.origins(schema, head.schema)
+        except Unsupported as error:
+            raise Conflict(
+                told(
+                    "The schema changed since the rows were written, and they do not fit any more: {message}",
+                    message=error.message,
+                ),
+                path=self.store.location,
+                remedy="Write the rows again.",
+            ) from error
+        return manifest_encoding.added(file, [column.type for column in schema.fields])
+
+    def _statistics(self, head: Head, names: _Names) -> str | None:
+        """The statistics file: a new one, or that of the snapshot before while it speaks of today's schema."""
+        if (content := self.change.statistics) is not None:
+            return self._file(f"stat-{names.uuid}-0", lambda _: content, layout.STATISTICS)[0]
+        name = None if head.snapshot is None else head.snapshot.fields.get("statistics")
+        if name is None:
+            return None
+        path = f"{layout.STATISTICS}/{layout.plain_name(name, layout.STATISTICS)}"
+        return name if references.document(self.store.read(path), path).get("schemaId") == head.schema.id else None
+
+    def _manifests(self, records: Sequence[Record], head: Head, names: _Names, target: int) -> list[Record]:
+        """These entries in as many manifests as the target size asks for."""
+        parts = -(-len(manifest_encoding.manifest("", records)) // target) if len(records) > 1000 else 1
+        step = -(-len(records) // parts)
+        listed = []
+        for first in range(0, len(records), step):
+            part = records[first : first + step]
+            name, size = self._file(names.manifest(), functools.partial(manifest_encoding.manifest, entries=part))
+            listed.append(manifest_encoding.listed(name, size, part, head.schema.id, head.partition_types))
+        return listed
+
+    def _file(self, name: str, content: Callable[[str], bytes], kind: str = layout.MANIFEST) -> tuple[str, int]:
+        data = content(name)
+        path = f"{kind}/{name}"
+        self.store.create(path, data)
+        self.written.append(path)
+        return name, len(data)
+
+    def withdraw(self) -> None:
+        """Take the metadata of this attempt away."""
+        while self.written:
+            self.store.delete(self.written.pop())
+
+    def abandon(self, error: BaseException) -> None:
+        """Take everything away that nobody can refer to; what cannot be deleted is told with the error."""
+        files = [] if self._may_have_landed() else [file.path for file in self.change.files if file.is_new]
+        for path in (*self.written, *files):
+            try:
+                self.store.delete(path)
+            except SnapscopeError as left:
+                error.add_note(f"{path} was left behind: {left}")
+
+    def _may_have_landed(self) -> bool:
+        """Whether an earlier run of this change, with the same number and files, may be published, or come yet."""
+        if self.stamp.identifier == documents.BATCH:
+            return False
+        try:
+            if not self.store.is_local or landed(self.store, self.change.kind, self.stamp) is not None:
+                return True
+            live = commit_base.live_entries(self.store, read_head(self.store, self.stamp.branch).snapshot)
+            names = {entry["_FILE"]["_FILE_NAME"] for entry in live}  # its snapshot may have expired
+            return any(file.name in names for file in self.change.files)
+        except (SnapscopeError, OSError):
+            return True
+
+
+class _Names:
+    """Names of one attempt's metadata files: one uuid, counted."""
+
+    def __init__(self, uuid: str) -> None:
+        self.uuid = uuid
+        self.manifests = self.lists = -1
+
+    def manifest(self) -> str:
+        self.manifests += 1
+        return f"manifest-{self.uuid}-{self.manifests}"
+
+    def list(self) -> str:
+        self.lists += 1
+        return f"manifest-list-{self.uuid}-{self.lists}"
+
+
+def _hint(store: Store, head: Head, branch: str) -> None:
+    """Hints follow the commit and are never trusted: without them engines find the commit by listing."""
+    number = 1 if head.snapshot is None else head.snapshot.id + 1
+    try:
+        store.put(layout.hint(branch, layout.LATEST), str(number).encode())
+        if head.snapshot is None:
+            store.put(layout.hint(branch, layout.EARLIEST), str(number).encode())
+    except (SnapscopeError, OSError) as error:
+        _log.warning("Snapshot %s is committed; its hints could not be written: %s", number, error)

@@ -1,0 +1,158 @@
+"""What a commit is built on: the files of the newest snapshot, and who committed before. Reads only.
+
+Law: what was expired since a listing is passed over where it no longer matters, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from core.errors import Invalid, NotFound, SnapscopeError, Unsupported
+from core.formats.paimon import binary_row, layout, references
+from core.formats.paimon.write import documents, manifest_encoding
+from core.formats.paimon.write.manifest_encoding import Record
+from core.formats.paimon.write.publish import Head, snapshot_ids
+from core.messages import told
+from core.model.references import Snapshot
+from core.storage.size_limits import MANIFEST
+from core.storage.store import Store
+
+
+def live_entries(store: Store, snapshot: Snapshot | None) -> list[Record]:
+    """The ADD entries of all files live at a snapshot, with every field."""
+    return [] if snapshot is None else manifest_encoding.live(read_listed(store, base(store, snapshot)))
+
+
+def delta_entries(store: Store, snapshot: Snapshot) -> list[Record]:
+    """What one commit changed: its ADD and DELETE entries, with every field."""
+    return read_listed(store, _listed(store, snapshot, "delta"))
+
+
+def difference(store: Store, live: list[Record], target: Snapshot) -> tuple[list[Record], list[Record]]:
+    """The live files that another snapshot does not have, and those of it that are not live."""
+    wanted = {manifest_encoding.identity(entry): entry for entry in live_entries(store, target)}
+    there = {manifest_encoding.identity(entry) for entry in live}
+    gone = [entry for entry in live if manifest_encoding.identity(entry) not in wanted]
+    return gone, [entry for key, entry in wanted.items() if key not in there]
+
+
+def last_of(store: Store, branch: str, user: str, kind: str, *, after: int = 0) -> Snapshot | None:
+    """The newest retained commit of a user and kind beyond the id `after`."""
+    for number in reversed(snapshot_ids(store, branch)):
+        if number <= after:
+            break
+        path = layout.reference(branch, layout.SNAPSHOT, number)
+        try:
+            found = references.snapshot_of(str(number), store.read(path), path)
+        except NotFound:
+            break  # expired since the listing, and all before it
+        if (found.commit_user, found.kind) == (user, kind):
+            return found
+    return None
+
+
+def base(store: Store, snapshot: Snapshot | None) -> list[Record]:
+    """What the next commit's base list names: base and delta of this one, in this order."""
+    return [] if snapshot is None else [*_listed(store, snapshot, "base"), *_listed(store, snapshot, "delta")]
+
+
+def _listed(store: Store, snapshot: Snapshot, which: str) -> list[Record]:
+    name = snapshot.fields.get(f"{which}ManifestList")
+    if name is None:
+        return []
+    path = f"{layout.MANIFEST}/{name}"
+    return manifest_encoding.read_list(store.read(path, MANIFEST), path)
+
+
+def read_listed(store: Store, listed: Iterable[Record]) -> list[Record]:
+    """The entries of these manifests, one after the other."""
+    found: list[Record] = []
+    for each in listed:
+        path = f"{layout.MANIFEST}/{layout.plain_name(each['_FILE_NAME'], layout.MANIFEST)}"
+        found += manifest_encoding.read_manifest(store.read(path, MANIFEST), path)
+    return found
+
+
+def matcher(head: Head, partitions: Sequence[Mapping[str, Any]]) -> Callable[[bytes], bool]:
+    """Whether a stored partition is one of those named; `Invalid` for a key that is none."""
+    keys = head.schema.partition_keys
+    for wanted in partitions:
+        if unknown := [key for key in wanted if key not in keys]:
+            raise Invalid(
+                "'{unknown}' is no partition key of this table; its keys are {keys}.",
+                unknown=unknown[0],
+                keys=", ".join(keys) or told("none"),
+            )
+    types = head.partition_types
+    # values are compared as stored, so that 0.0 and -0.0, or null and "", stay different
+    stored = [{key: binary_row.encode((value,), (head.types[key],)) for key, value in p.items()} for p in partitions]
+
+    def matches(partition: bytes) -> bool:
+        values = dict(zip(keys, binary_row.decode(partition, types), strict=True))
+        return any(
+            all(binary_row.encode((values[key],), (head.types[key],)) == value for key, value in wanted.items())
+            for wanted in stored
+        )
+
+    return matches
+
+
+def rows(records: Iterable[Record]) -> int:
+    return sum(record["_FILE"]["_ROW_COUNT"] for record in records)
+
+
+def total_rows(store: Store, previous: Snapshot | None) -> int:
+    """Rows of all live files."""
+    if previous is None:
+        return 0
+    if previous.total_rows is not None:
+        return previous.total_rows
+    return rows(live_entries(store, previous))  # Paimon 0.3 and before
+
+
+def refuse_indexed(store: Store, previous: Snapshot) -> None:
+    """`Unsupported` where files must not be ended without a look at what speaks of them."""
+    if previous.fields.get("indexManifest"):
+        raise Unsupported(
+            "The table has index files that may speak of the files to be replaced.",
+            path=store.location,
+            remedy="Make this change with the table's own engine.",
+        )
+
+
+def refuse_unlocked(store: Store, head: Head) -> None:
+    """`Unsupported` by `unlocked`."""
+    if has_own_creates(store):
+        return
+    paths = [layout.reference(head.branch, layout.SNAPSHOT, n) for n in snapshot_ids(store, head.branch)]
+    snapshots = []
+    for path, content in store.read_many(paths).items():
+        if isinstance(content, NotFound):
+            continue  # expired since the listing
+        if isinstance(content, SnapscopeError):
+            raise content
+        snapshots.append(references.snapshot_of(None, content, path))
+    if error := unlocked(store, head.branch, snapshots):
+        raise error
+
+
+def has_own_creates(store: Store) -> bool:
+    """Whether every engine's writers create snapshots exclusively there."""
+    return store.is_local or store.protocol == "memory"
+
+
+def unlocked(store: Store, branch: str, snapshots: Iterable[Snapshot]) -> Unsupported | None:
+    """The error where another engine's writers have been at work on an object store: they look whether an id is free
+    and then write it, under their catalog's lock, which is not known here; either could replace the other's."""
+    for found in () if has_own_creates(store) else snapshots:
+        if (writer := found.fields.get("writerVersion")) != documents.WRITER:
+            return Unsupported(
+                "Snapshot {id} was committed by another engine ({writer}), whose writers take turns by their "
+                "catalog's lock on an object store; that lock is not known here.",
+                id=found.id,
+                writer=writer or found.commit_user,
+                path=layout.reference(branch, layout.SNAPSHOT, found.id),
+                remedy="Write to this table with its own engine.",
+            )
+    return None

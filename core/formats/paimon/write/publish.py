@@ -1,0 +1,327 @@
+"""The small JSON files that name everything else: reads the newest, publishes new schemas, tags and branches.
+
+Laws: a reference is published whole, by exclusive create, and read back: it is ours or `Conflict` is raised. Whoever
+publishes a reference to existing files reads its source again afterwards; gone or changed, the new one is withdrawn.
+What is copied keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.errors import Conflict, NotFound, SnapscopeError
+from core.formats.paimon import layout, references
+from core.formats.paimon.types import Source
+from core.formats.paimon.write import alter as alters
+from core.formats.paimon.write import documents
+from core.formats.paimon.write.alter import SchemaChange
+from core.formats.table_format import Unknown
+from core.messages import told
+from core.model.ref_names import refuse_name
+from core.model.references import MAIN, Schema, Snapshot
+from core.storage.store import Store
+
+ATTEMPTS = 10
+RIVAL_S = 10.0
+_NUMBER = re.compile(r"\d{1,19}")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the next commit of a branch is built on: its newest schema and its newest snapshot, if there is one."""
+
+    branch: str
+    schema: Schema
+    snapshot: Snapshot | None
+
+    @property
+    def types(self) -> dict[str, Source]:
+        return {column.name: column.type for column in self.schema.fields}
+
+    @property
+    def partition_types(self) -> list[Source]:
+        return [self.types[key] for key in self.schema.partition_keys]
+
+
+def read_head(store: Store, branch: str = MAIN) -> Head:
+    """The newest schema and snapshot of a branch, by listing. `NotFound` where there is no such table or branch."""
+    number = _latest(store, branch, layout.SCHEMA)
+    if number is None:
+        what = told("a table") if branch == MAIN else told("a branch '{branch}'", branch=branch)
+        raise NotFound("There is no schema file, so this is not {what}.", what=what, path=store.location)
+    schema = read_schema(store, number, branch)
+    for _ in range(ATTEMPTS):
+        newest = _latest(store, branch, layout.SNAPSHOT)
+        if newest is None:
+            return Head(branch, schema, None)
+        path = layout.reference(branch, layout.SNAPSHOT, newest)
+        try:
+            return Head(branch, schema, references.snapshot_of(str(newest), store.read(path), path))
+        except NotFound:
+            continue  # rolled back since the listing
+    raise Conflict("The newest snapshot kept vanishing while it was read.", path=store.location, remedy="Try again.")
+
+
+def read_schema(store: Store, number: int, branch: str = MAIN) -> Schema:
+    """One schema of a branch."""
+    path = layout.reference(branch, layout.SCHEMA, number)
+    return references.schema_of(str(number), store.read(path), path)
+
+
+def snapshot_ids(store: Store, branch: str = MAIN) -> list[int]:
+    """The ids of all retained snapshots of a branch, ascending."""
+    return _numbers(store, branch, layout.SNAPSHOT)
+
+
+def _latest(store: Store, branch: str, kind: str) -> int | None:
+    return max(_numbers(store, branch, kind), default=None)
+
+
+def _numbers(store: Store, branch: str, kind: str) -> list[int]:
+    names = (entry.name for entry in store.ls_if_there(f"{layout.branch_dir(branch)}{kind}") if not entry.is_dir)
+    suffixes = (name[len(kind) + 1 :] for name in names if name.startswith(f"{kind}-"))
+    return sorted(int(suffix) for suffix in suffixes if _NUMBER.fullmatch(suffix))
+
+
+# schemas --------------------------------------------------------------------------------------------------------
+
+
+def create_table(
+    store: Store,
+    columns: Sequence[tuple[str, Source]],
+    *,
+    time_ms: int,
+    partition_keys: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
+    comment: str | None = None,
+    primary_keys: Sequence[str] = (),
+) -> Schema:
+    """Create a table by its first schema. `Conflict` if there is one, `Unsupported` for what is not written."""
+    document = documents.first_schema(columns, partition_keys, options or {}, time_ms, comment, primary_keys)
+    content = documents.pretty(document)
+    path = layout.reference(MAIN, layout.SCHEMA, 0)
+    schema = references.schema_of("0", content, path)
+    (documents.refuse_unwritable_keyed if primary_keys else documents.refuse_unwritable)(schema)
+    if references.is_table(store):
+        raise Conflict("There is a table already.", path=store.location)
+    store.create(path, content)
+    return schema
+
+
+def add_column(store: Store, name: str, of: Source, *, time_ms: int, branch: str = MAIN) -> Schema:
+    """Publish the next schema with one more nullable column at its end."""
+    return alter(store, [alters.Add(name, of)], time_ms=time_ms, branch=branch)
+
+
+def alter(store: Store, changes: Sequence[SchemaChange], *, time_ms: int, branch: str = MAIN) -> Schema:
+    """Publish the next schema: all changes or none, on top of whatever schema is the newest then.
+
+    `Invalid` or `Unsupported`, by name, for what the engine would refuse or what is not written here.
+    """
+    for _ in range(ATTEMPTS):
+        number = _latest(store, branch, layout.SCHEMA)
+        if number is None:
+            raise NotFound("There is no schema file, so this is not a table.", path=store.location)
+        path = layout.reference(branch, layout.SCHEMA, number)
+        previous = references.document(store.read(path), path)
+        content = documents.pretty(alters.altered(previous, changes, time_ms))
+        path = layout.reference(branch, layout.SCHEMA, number + 1)
+        schema = references.schema_of(str(number + 1), content, path)
+        if not schema.primary_keys:
+            documents.refuse_unwritable(schema)
+        if publish(store, path, content):
+            return schema
+    raise Conflict("Other schema changes kept coming first.", path=store.location, remedy="Try again.")
+
+
+# tags and branches ------------------------------------------------------------------------------------------------
+
+
+def create_tag(
+    store: Store,
+    name: str,
+    *,
+    snapshot_id: int | None = None,
+    branch: str = MAIN,
+    created: dt.datetime | None = None,
+    retained_ms: int | None = None,
+) -> bytes:
+    """Keep a snapshot (the newest by default) under a name; the tag's content.
+
+    A snapshot that has expired is taken from another tag that holds it. The source is read again after publishing:
+    if it is gone or differs, the tag is withdrawn and `Conflict` raised.
+    """
+    refuse_name("tag", name)
+    source, snapshot = _tag_source(store, snapshot_id, branch)
+    content = documents.tag(documents.untagged(snapshot), created, retained_ms)
+    copy(store, source, snapshot, layout.reference(branch, layout.TAG, name), content)
+    return content
+
+
+def copy(store: Store, source: str, expected: bytes, path: str, content: bytes) -> None:
+    """Publish `content`, made of the reference `source`, under a new name; the source is as expected before and after.
+
+    `Conflict` otherwise: nothing is left of it then.
+    """
+    _recheck(store, source, expected, [])
+    store.create(path, content)
+    _recheck(store, source, expected, [path])
+
+
+def replace(store: Store, source: str, expected: bytes, path: str, before: bytes, content: bytes) -> None:
+    """As `copy`, over a reference that is `before`; it is `before` again where the source went meanwhile."""
+    _recheck(store, source, expected, [])
+    _recheck(store, path, before, [])
+    store.put(path, content)
+    try:
+        _recheck(store, source, expected, [])
+    except Conflict:
+        store.put(path, before)
+        raise
+
+
+def create_branch(store: Store, name: str, tag: str) -> None:
+    """Cut a branch from a tag of main: its schemas, its tag and its snapshot are copied, byte for byte.
+
+    No data is copied: the branch shares all files. `Conflict` if the name is taken or the tag changes meanwhile.
+    """
+    refuse_name("branch", name)
+    taken = {entry.name for entry in store.ls_if_there(layout.BRANCH)}
+    if f"{layout.BRANCH}-{name}" in taken:
+        raise Conflict("The branch '{name}' exists already.", name=name, path=store.location)
+    source = layout.reference(MAIN, layout.TAG, tag)
+    content = store.read(source)
+    cut = references.tag_of(tag, content, source).snapshot
+    copies = {}
+    for number in range(cut.schema_id + 1):
+        path = layout.reference(MAIN, layout.SCHEMA, number)
+        copies[layout.reference(name, layout.SCHEMA, number)] = store.read(path)
+    copies[layout.reference(name, layout.TAG, tag)] = content
+    copies[layout.reference(name, layout.SNAPSHOT, cut.id)] = _branch_snapshot(store, cut, content)
+    written: list[str] = []
+    try:
+        for path, data in copies.items():
+            store.create(path, data)
+            written.append(path)
+    except BaseException as error:
+        _withdraw(store, written, error)
+        raise
+    _recheck(store, source, content, written)
+
+
+def _branch_snapshot(store: Store, cut: Snapshot, tag: bytes) -> bytes:
+    """The snapshot file itself if it is still the tagged one, else what the tag holds of it."""
+    untagged = documents.untagged(tag)
+    try:
+        content = store.read(layout.reference(MAIN, layout.SNAPSHOT, cut.id))
+    except NotFound:
+        return untagged
+    return content if references.document(content, "") == references.document(untagged, "") else untagged
+
+
+def _tag_source(store: Store, snapshot_id: int | None, branch: str) -> tuple[str, bytes]:
+    if snapshot_id is None:
+        head = read_head(store, branch).snapshot
+        if head is None:
+            raise NotFound("The table has no snapshot to tag.", path=store.location)
+        return layout.reference(branch, layout.SNAPSHOT, head.id), head.content
+    path = layout.reference(branch, layout.SNAPSHOT, snapshot_id)
+    try:
+        return path, store.read(path)
+    except NotFound:
+        line = references.read(store).line(branch)
+        for tag in () if line is None else line.tags:
+            if tag.snapshot.id == snapshot_id:
+                return layout.reference(branch, layout.TAG, tag.name), tag.snapshot.content
+        raise
+
+
+def _recheck(store: Store, source: str, content: bytes, published: Sequence[str]) -> None:
+    try:
+        found: bytes | None = store.read(source)
+    except NotFound:
+        found = None
+    if found == content:
+        return
+    fate = told("is gone") if found is None else told("was replaced")
+    error = Conflict(
+        "{source} {fate} since it was read; no new reference was left.",
+        source=source,
+        fate=fate,
+        path=store.location,
+        remedy="Look at the table again.",
+    )
+    _withdraw(store, published, error)
+    raise error
+
+
+def _withdraw(store: Store, published: Sequence[str], error: BaseException) -> None:
+    for path in reversed(published):
+        try:
+            store.delete(path)
+        except SnapscopeError as left:
+            error.add_note(f"{path} was left behind: {left}")
+    if any(path.startswith(f"{layout.BRANCH}/") for path in published):  # an empty branch directory is a branch
+        parents = {"/".join(path.split("/")[:depth]) for path in published for depth in (1, 2, 3)}
+        for directory in sorted(parents, key=len, reverse=True):
+            store.remove_empty_dir(directory)
+
+
+# publishing -----------------------------------------------------------------------------------------------------
+
+
+def publish(store: Store, path: str, content: bytes) -> bool:
+    """Create a reference: True if it is there and ours, False if the name was another's.
+
+    `Conflict` where ours was replaced by another's, `Unknown` where the outcome is not known.
+    """
+    failed: BaseException | None = None
+    try:
+        store.create(path, content)
+    except (SnapscopeError, OSError) as error:
+        failed = error  # taken, perhaps by ourselves: a store may repeat a request; or not known
+    try:
+        if failed is None:
+            _outwait(store, path)
+        found = store.read(path)
+    except SnapscopeError as error:
+        raise Unknown(
+            told(
+                "It is not known whether {path} was published ({failed}); nothing was deleted.",
+                path=path,
+                failed=str(failed or error),
+            ),
+            path=store.location,
+            remedy=told("Look at the table again before repeating the change."),
+        ) from (failed or error)
+    if found == content:
+        return True
+    if failed is None:
+        raise Conflict(
+            told("Another writer replaced {path} right after it was published.", path=path), path=store.location
+        )
+    return False
+
+
+def _outwait(store: Store, path: str) -> None:
+    """Wait for writers that may yet replace what was just published.
+
+    An engine on a local disk writes `.NAME.UUID.tmp`, looks whether NAME is free, and renames over it, whatever came in
+    between. Whoever looked before we came has such a file here until it is done; one left by a crash is waited for in
+    vain, once.
+    """
+    directory, _, name = path.rpartition("/")
+
+    def rivals() -> set[str]:
+        names = {entry.name for entry in store.ls(directory)}
+        return {each for each in names if each.startswith(f".{name}.") and each.endswith(".tmp")}
+
+    deadline = time.monotonic() + RIVAL_S
+    left = rivals()
+    while left and time.monotonic() < deadline:
+        time.sleep(0.002)
+        left &= rivals()

@@ -1,0 +1,285 @@
+"""A plan as a value: what a change would free, why every point stays or goes. Frozen, printable, comparable. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.messages import Told, both, counted, listed, told
+from core.model.actions import (
+    Analyze,
+    Change,
+    CleanOrphans,
+    ClearConsumers,
+    Compact,
+    CreateBranch,
+    CreateTag,
+    DeleteBranches,
+    DropPartitions,
+    FastForward,
+    RenameBranch,
+    RenameTag,
+    ReplaceBranch,
+    ReplaceTag,
+    ResetConsumer,
+    Rollback,
+    Truncate,
+)
+from core.model.references import Heads, ObjectKind, Snapshot
+from core.model.time_travel import in_words
+from core.units import duration, size
+
+LEAVING = pa.schema([("path", pa.string()), ("partition", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
+FREES = pa.schema([("path", pa.string()), ("kind", pa.string()), ("bytes", pa.int64())])
+NAMED = 4  # points that go, by name, in a sentence
+_KIND_ORDER = {kind.value: number for number, kind in enumerate(ObjectKind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A point, whether it stays, and why."""
+
+    point: str
+    keep: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What a plan deletes under one root that lies outside the table's own directory."""
+
+    root: str
+    files: int
+    bytes: int
+
+    @property
+    def words(self) -> Told:
+        files = counted(self.files, "{count} file", "{count} files")
+        return told("{files} ({size}) under {root}", files=files, size=size(self.bytes), root=self.root)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A reference file from these bytes to those; None = not there. A hint is set whatever it said before."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    is_hint: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a change would do to one table. `frees`: path, kind, bytes (null = not yet asked of the store).
+
+    `removes` are the references that go with their exact bytes, in the order they go; `leaves` are the reference files
+    the change creates. Where references are rewritten, `steps` are all of it in order; what they are copied from
+    (`guards`) is as it was before and after; of the directories `clears` nothing is left. `orphans` is what nothing
+    holds then, and what such a change leaves. A commit ends live files (`leaving`), which stay where they are. What of
+    `frees` lies outside the table's directory is counted by root in `outside`: each root is allowed by its name.
+    """
+
+    table: str
+    change: Change
+    rules: str
+    now_ms: int
+    fingerprint: str
+    points: tuple[Verdict, ...] = field(repr=False)
+    frees: pa.Table = field(repr=False)
+    kept_bytes: int  # of everything some point still holds afterwards
+    tags_keep_bytes: int  # held by going points and kept only by tags
+    removes: tuple[tuple[str, bytes], ...] = field(repr=False)
+    leaves: tuple[str, ...]
+    warnings: tuple[str, ...]
+    source: Snapshot | None = field(default=None, repr=False)  # the document a tag is made of, as it was shown
+    source_tag: str | None = None  # whose copy of it, where the snapshot itself has expired
+
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    guards: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
+    clears: tuple[str, ...] = ()
+    orphans: pa.Table = field(default_factory=FREES.empty_table, repr=False)
+    leaving: pa.Table = field(default_factory=LEAVING.empty_table, repr=False)  # live files that a commit ends
+    notes: tuple[str, ...] = ()
+    outside: tuple[Outside, ...] = ()
+
+    @property
+    def freed_bytes(self) -> int:
+        """Bytes of everything freed, as far as sizes are known."""
+        return int(pc.sum(self.frees["bytes"]).as_py() or 0)
+
+    @property
+    def goes(self) -> tuple[Verdict, ...]:
+        return tuple(verdict for verdict in self.points if not verdict.keep)
+
+    @property
+    def headline(self) -> str:
+        """The plan in one sentence; in another, what it deletes outside the table's directory."""
+        if not self.outside:
+            return self._headline
+        roots = listed([each.words for each in self.outside])
+        return both(self._headline, told("Outside the table's directory it deletes {roots}.", roots=roots))
+
+    @property
+    def _headline(self) -> str:
+        files = counted(len(self.frees), "{count} file", "{count} files")
+        freed = told("{size} in {files}", size=size(self.freed_bytes), files=files)
+        if moved := self._moved:
+            is_freeing = isinstance(self.change, ReplaceTag) and len(self.frees)
+            return told("{moved}; frees {freed}.", moved=moved, freed=freed) if is_freeing else self._beside(moved)
+        if isinstance(self.change, CleanOrphans):
+            orphans = counted(len(self.frees), "{count} orphaned file", "{count} orphaned files")
+            return told("Frees {size} in {files}.", size=size(self.freed_bytes), files=orphans)
+        if isinstance(self.change, Compact):
+            return told("Nothing is worth compacting.")
+        if not self.goes:
+            return told("Nothing goes, so nothing is freed.")
+        sentence = told("Frees {freed}; {goes}.", freed=freed, goes=self._named)
+        if not self.tags_keep_bytes:
+            return sentence
+        kept = told("Tags keep a further {size} of what they held.", size=size(self.tags_keep_bytes))
+        return both(sentence, kept)
+
+    @property
+    def _going(self) -> Told:
+        return counted(len(self.goes), "{count} point goes", "{count} points go")
+
+    @property
+    def _named(self) -> Told:
+        """How many points go, and which: tags, which somebody named, before all others."""
+        points = sorted((verdict.point for verdict in self.goes), key=lambda point: not is_tag(point))
+        shown: str = ", ".join(points[:NAMED])
+        if points[NAMED:]:
+            shown = told("{points} and {more} more", points=shown, more=len(points) - NAMED)
+        return told("{goes}: {points}", goes=self._going, points=shown)
+
+    def _beside(self, moved: Told) -> Told:
+        """What goes, and what nothing holds then, beside a change that frees nothing by itself."""
+        if not self.goes or isinstance(self.change, ReplaceTag):
+            return told("{moved}; frees nothing.", moved=moved)
+        if not len(self.orphans):
+            return told("{moved}; {goes}; frees nothing.", moved=moved, goes=self._going)
+        return told(
+            "{moved}; {goes} with {files} ({size}) that nothing else holds; frees nothing.",
+            moved=moved,
+            goes=self._going,
+            files=counted(len(self.orphans), "{count} file", "{count} files"),
+            size=size(int(pc.sum(self.orphans["bytes"]).as_py() or 0)),
+        )
+
+    @property
+    def _moved(self) -> Told | None:
+        """What a change says that frees nothing but lets names point elsewhere; None for any other."""
+        change = self.change
+        to = told("no snapshot") if self.source is None else told("snapshot {id}", id=self.source.id)
+        match change:
+            case CreateTag():
+                return _kept(told("Creates tag {name} at {to}", name=change.name, to=to), change.retained_ms)
+            case ReplaceTag():
+                return _kept(told("Replaces tag {name} by {to}", name=change.name, to=to), change.retained_ms)
+            case RenameTag():
+                return told("Renames tag {name} to {to}", name=change.name, to=change.to)
+            case CreateBranch() if self.source:
+                return told("Creates branch {name} at {to}", name=change.name, to=to)
+            case CreateBranch():
+                return told("Creates branch {name} without any snapshot", name=change.name)
+            case ReplaceBranch():
+                return told("Lets branch {name} point to {to}", name=change.name, to=to)
+            case DeleteBranches() if not self.goes:
+                return told("Deletes branch {names}", names=", ".join(change.names))
+            case RenameBranch():
+                return told("Renames branch {name} to {to}", name=change.name, to=change.to)
+            case FastForward():
+                name, branch = change.name, change.branch
+                return told("Forwards {branch} to {to}, the head of {name}", branch=branch, to=to, name=name)
+            case Rollback():
+                return told("Sets {branch} back to {to}", branch=change.branch, to=to)
+            case ResetConsumer() if change.next_snapshot is None:
+                return told("Forgets consumer {name}", name=change.name)
+            case ResetConsumer():
+                return told("Sets consumer {name} to {id}", name=change.name, id=change.next_snapshot)
+            case ClearConsumers():
+                return counted(len(self.removes), "Forgets {count} consumer", "Forgets {count} consumers")
+            case DropPartitions() | Truncate():
+                rows = f"{pc.sum(self.leaving['rows']).as_py() or 0:,}"
+                taken = "Takes {rows} rows in {ended} out of {branch} by a commit"
+                return told(taken, rows=rows, ended=self._ended, branch=change.branch)
+            case Compact() if len(self.leaving):
+                return told("Rewrites {ended} of {branch} by a commit", ended=self._ended, branch=change.branch)
+            case Analyze():
+                return told("Counts the rows of {branch} and commits the statistics", branch=change.branch)
+            case _:
+                return None
+
+    @property
+    def _ended(self) -> Told:
+        files = counted(len(self.leaving), "{count} file", "{count} files")
+        return told("{files} ({size})", files=files, size=size(pc.sum(self.leaving["bytes"]).as_py() or 0))
+
+    def by_kind(self) -> tuple[tuple[str, int, int], ...]:
+        """(kind, files, bytes) of what is freed, in the kinds' own order."""
+        grouped = self.frees.group_by("kind").aggregate([("path", "count"), ("bytes", "sum")]).to_pylist()
+        rows = [(row["kind"], row["path_count"], row["bytes_sum"] or 0) for row in grouped]
+        return tuple(sorted(rows, key=lambda row: _KIND_ORDER[row[0]]))
+
+    def without_size(self) -> list[str]:
+        """Paths whose size no metadata tells (extra files)."""
+        found: list[str] = self.frees["path"].filter(pc.is_null(self.frees["bytes"])).to_pylist()
+        return found
+
+    def with_sizes(self, sizes: Mapping[str, int | None]) -> Plan:
+        """The same plan with sizes asked of the store; what is not there is not freed."""
+        paths = self.frees["path"].to_pylist()
+        known = self.frees["bytes"].to_pylist()
+        filled = [sizes.get(path) if size is None else size for path, size in zip(paths, known, strict=True)]
+        frees = self.frees.set_column(2, FREES.field(2), pa.array(filled, pa.int64()))
+        return dataclasses.replace(self, frees=frees.filter(pc.is_valid(frees["bytes"])))
+
+
+def unreadable(lost: Iterable[Snapshot], *, later: bool = False) -> list[str]:
+    """Warnings of the snapshots that a going tag was the last to keep; `later`: they go with the next expiry."""
+    one = "Nothing else keeps snapshot {id} (committed {at}): afterwards it cannot be read again."
+    if later:
+        one = "Nothing else keeps snapshot {id} (committed {at}): once an expiry has taken it, it cannot be read again."
+    by_id = {each.id: each for each in lost}
+    shown: list[str] = [told(one, id=id, at=in_words(by_id[id].time_ms)) for id in sorted(by_id)[:NAMED]]
+    if more := len(by_id) - len(shown):
+        shown.append(counted(more, "So it is with {count} more snapshot.", "So it is with {count} more snapshots."))
+    return shown
+
+
+def is_tag(point: str) -> bool:
+    """Whether a point's text names a tag, of whatever branch."""
+    return "tag:" in point
+
+
+def _kept(named: Told, kept_ms: int | None) -> Told:
+    return named if kept_ms is None else told("{named} for {kept}", named=named, kept=duration(kept_ms))
+
+
+def ordered(table: pa.Table) -> pa.Table:
+    """Freed files by kind, then path."""
+    order = pc.index_in(table["kind"], value_set=pa.array(list(_KIND_ORDER), pa.string()))
+    return (
+        table.append_column("order", order)
+        .sort_by([("order", "ascending"), ("path", "ascending")])
+        .drop_columns("order")
+    )
+
+
+def fingerprint(heads: Heads, change: Change, rules: str, now_ms: int) -> str:
+    """SHA-256 over the content of every reference, the change, the rule set and `now`."""
+    digest = hashlib.sha256()
+    for path, content in sorted(heads.references.items()):
+        digest.update(f"{path}\0{len(content)}\0".encode())
+        digest.update(content)
+    request = {"change": type(change).__name__, **dataclasses.asdict(change), "rules": rules, "now_ms": now_ms}
+    if not request.get("also", True):
+        del request["also"]  # as before there was such a thing
+    digest.update(json.dumps(request, sort_keys=True).encode())
+    return digest.hexdigest()

@@ -1,0 +1,261 @@
+"""Values that every part of Snapscope speaks in. Frozen, without I/O, the same for every table format.
+
+Times are epoch milliseconds (UTC) and end in `_ms`; sizes are bytes and end in `_bytes` or are named `bytes`.
+Ids are Python integers here and text wherever a browser reads them (they exceed 2**53).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from core.messages import CLAUSE, Told, both, told
+
+MAIN = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in the table that could not be read or is not as it should be.
+
+    `path` is relative to the table. `expected`/`found` are phrases, `remedy` is a sentence.
+    """
+
+    path: str
+    expected: str
+    found: str
+    remedy: str = ""
+
+    def sentence(self) -> str:
+        """The problem in words, fit for a page or a terminal."""
+        parts = {"path": self.path, "expected": self.expected, "found": self.found}
+        if isinstance(self.found, Told) and self.found.template == CLAUSE:  # it says by itself what was found
+            said = told("{path}: expected {expected}. {found}.", **parts)
+        else:
+            said = told("{path}: expected {expected}, found {found}.", **parts)
+        return both(said, self.remedy) if self.remedy else said
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One commit as its JSON file tells it. `fields` keeps the whole document, unknown fields included."""
+
+    id: int
+    time_ms: int
+    kind: str  # APPEND, COMPACT, OVERWRITE, ANALYZE
+    schema_id: int
+    commit_user: str
+    commit_identifier: int
+    total_rows: int | None  # rows in live files, before any merge
+    delta_rows: int | None  # rows in files added minus rows in files removed by this commit
+    watermark: int | None  # None also where the file says Long.MIN_VALUE
+    fields: Mapping[str, Any] = field(repr=False, hash=False, compare=False)
+    content: bytes = field(repr=False)  # the exact bytes of the file; in Iceberg of its part of the metadata
+    parent_id: int | None = None  # only where the format tells it (Iceberg)
+    note: str = ""  # what a reader should know of it: staged, rolled back, cherry-picked …
+    state: str = ""  # that in one word (Iceberg): rolled-back, published, staged, orphaned, picked
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A name that keeps a snapshot's view. Times are the writer's wall clock, without a zone (Paimon stores none)."""
+
+    name: str
+    snapshot: Snapshot
+    created: dt.datetime | None
+    retained: dt.timedelta | None
+    ends_ms: int | None = None  # in Iceberg: when the next expiry drops it, by the age of its snapshot
+
+    @property
+    def expires(self) -> dt.datetime | None:
+        """When the engine deletes the tag; None = never by itself. Wall clock of the writer's zone; Iceberg: UTC."""
+        if self.ends_ms is not None:
+            try:
+                return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=self.ends_ms)  # noqa: DTZ001  # as the other
+            except OverflowError:
+                return None
+        if self.created is None or self.retained is None:
+            return None
+        try:
+            return self.created + self.retained
+        except OverflowError:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A branch or tag of an Iceberg table, with its own retention. It keeps no file: it changes verdicts."""
+
+    name: str
+    is_branch: bool
+    snapshot_id: int  # may be missing among the snapshots
+    min_snapshots: int | None = None
+    max_snapshot_age_ms: int | None = None
+    max_ref_age_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A streaming reader's progress: `next_snapshot` and all later snapshots must stay."""
+
+    name: str
+    next_snapshot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column. `type` is the format's own type: a text such as `BIGINT NOT NULL`, or a mapping for nested types."""
+
+    id: int
+    name: str
+    type: str | Mapping[str, Any]
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One version of the table's columns and options."""
+
+    id: int
+    fields: tuple[Field, ...]
+    partition_keys: tuple[str, ...]
+    primary_keys: tuple[str, ...]
+    options: Mapping[str, str]
+    time_ms: int
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A snapshot, tag, changelog, consumer or schema file that is there but could not be understood."""
+
+    kind: str  # snapshot, tag, changelog, consumer, schema
+    name: str
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One branch: everything its own directories name. Tuples are ascending by id, tags by (snapshot id, name).
+
+    Iceberg: the snapshots from the oldest ancestor to the head that stand on no earlier line, in that order. Its tags
+    are the table's: main has them all, whatever line their snapshots stand on.
+    """
+
+    branch: str
+    snapshots: tuple[Snapshot, ...]
+    tags: tuple[Tag, ...]
+    changelogs: tuple[Snapshot, ...]  # long-lived changelogs: expired snapshots whose changelog is kept
+    consumers: tuple[Consumer, ...]
+    schemas: Mapping[int, Schema] = field(repr=False)
+    unreadable: tuple[Unreadable, ...] = ()
+    warnings: tuple[Problem, ...] = ()  # health: hints, gaps, stray files; never a reason to refuse by itself
+    head: Snapshot | None = None  # of an Iceberg branch, on whatever line it stands
+    current_schema: int | None = None  # where the format names it (Iceberg)
+
+    @property
+    def latest(self) -> Snapshot | None:
+        return self.head or (self.snapshots[-1] if self.snapshots else None)
+
+    @property
+    def earliest(self) -> Snapshot | None:
+        return self.snapshots[0] if self.snapshots else None
+
+    @property
+    def schema(self) -> Schema | None:
+        """The newest schema of this branch; its options are the table's options."""
+        if self.current_schema is not None:
+            return self.schemas[self.current_schema]
+        return self.schemas[max(self.schemas)] if self.schemas else None
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return self.schema.options if self.schema else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """All references of one table, read without opening a manifest. Cheap, never cached across reads.
+
+    `references` maps each reference file's path (relative to the table) to its exact bytes: what a plan's
+    fingerprint is made from. An Iceberg table has one such file: each of its parts is told as `metadata.json#PART`.
+    """
+
+    location: str  # as the user named it, without a trailing slash
+    format: str  # "paimon", "iceberg"
+    lines: tuple[Line, ...]  # main first, then the other branches by name; in Iceberg what is on no branch is last
+    references: Mapping[str, bytes] = field(repr=False)
+    refs: tuple[Ref, ...] = ()  # Iceberg: main first, then by name
+    pointer: tuple[tuple[int, int], ...] | None = None  # Iceberg: what main pointed to, (time in ms, id), as listed
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False, compare=False)  # Iceberg's
+
+    @property
+    def name(self) -> str:
+        return self.location.rstrip("/").rsplit("/", 1)[-1]
+
+    @property
+    def main(self) -> Line:
+        return self.lines[0]
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """Names of the branches beside main. A line of snapshots that are on no branch is none."""
+        if self.pointer is None:
+            return tuple(line.branch for line in self.lines[1:])
+        return tuple(ref.name for ref in self.refs if ref.is_branch and ref.name != MAIN)
+
+    def line(self, branch: str) -> Line | None:
+        return next((line for line in self.lines if line.branch == branch), None)
+
+    def retained(self, line: Line) -> frozenset[int]:
+        """Ids of the snapshots that are there for the tags of a line; in Iceberg a tag is the table's."""
+        lines = (line,) if self.pointer is None else self.lines
+        return frozenset(snapshot.id for each in lines for snapshot in each.snapshots)
+
+
+class HolderKind(StrEnum):
+    """What sort of name keeps a view."""
+
+    SNAPSHOT = "snapshot"
+    CHANGELOG = "changelog"
+    TAG = "tag"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A name that keeps objects: one position on the axis that runs are counted on.
+
+    A holder that does not `exist` yet stands for the long-lived changelog an expiry would leave behind.
+    """
+
+    kind: HolderKind
+    branch: str
+    name: str  # the snapshot id or tag name, as text
+    snapshot: Snapshot | None  # None where the file could not be read
+    path: str  # of its own JSON, relative to the table
+    exists: bool = True
+
+    @property
+    def point(self) -> str:
+        """How a user writes this point: `12`, `tag:v1`, `changelog:3`, `branch:dev/12`, `branch:dev/tag:v1`."""
+        own = self.name if self.kind is HolderKind.SNAPSHOT else f"{self.kind}:{self.name}"
+        return own if self.branch == MAIN else f"branch:{self.branch}/{own}"
+
+
+class ObjectKind(StrEnum):
+    """What a physical file is; the order is the order of every printed list."""
+
+    DATA = "data"
+    DELETES = "deletes"  # Iceberg: position and equality deletes, Puffin files of deletion vectors
+    CHANGELOG = "changelog"
+    INDEX = "index"
+    STATISTICS = "statistics"
+    MANIFEST = "manifest"
+    MANIFEST_LIST = "manifest-list"
+    SNAPSHOT = "snapshot"
+    TAG = "tag"
+    CHANGELOG_JSON = "changelog-json"
+    METADATA = "metadata"  # Iceberg: an old metadata.json

@@ -1,0 +1,277 @@
+"""Files outside a table's own directory, by the root that its options or properties name for them.
+
+Law: what lies elsewhere may be another's, and metadata does not tell: a copied Paimon table names the very files of the
+table it was copied from. So nothing is deleted there but under roots that somebody names for this very plan; and never
+under the root of a file system or bucket, nor under one that the table or another table lies in, or that lies in one.
+
+Each directory that a file lies in, up to the root, is looked into: what lies in a table's directory stays. The root as
+a whole is refused where a table is found in it, `DEPTH` levels below it (`database.db/table`) in at most `LISTED`
+directories, partitions and buckets left out, or in a directory above it that may be listed. The first is what keeps
+other tables' files; the second ends early, and says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Collection, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core import urls
+from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
+from core.messages import told
+from core.model.plan import NAMED, Outside, Plan
+from core.storage.store import Store
+
+DEPTH = 2
+LISTED = 64
+_URL = r"^[A-Za-z][A-Za-z0-9+.-]*:/"
+_METADATA = ("schema", "metadata")  # where Paimon and Iceberg keep what makes a directory a table
+
+
+def judged(plan: Plan, roots: Collection[str], store: Store) -> Plan:
+    """The plan without the files under roots where nothing may be deleted, the others counted by root."""
+    paths = plan.frees["path"].combine_chunks()
+    is_outside = pc.match_substring_regex(paths, _URL)
+    if not pc.any(is_outside).as_py():
+        return plan
+    directories = pc.replace_substring_regex(paths, "/[^/]*$", "/").dictionary_encode()
+    by_length = sorted(dict.fromkeys(map(urls.spelled, roots)), key=len, reverse=True)  # the innermost root is meant
+    of = [
+        next((root for root in by_length if urls.is_url(each) and urls.is_below(f"{each}x", root)), None)
+        for each in directories.dictionary.to_pylist()
+    ]
+    root_of = pa.array(of, pa.string()).take(directories.indices)
+    found: list[Outside] = []
+    warnings: list[str] = []
+    stays = np.zeros(len(paths), dtype=np.bool_)
+
+    def those(which: pa.Array) -> Outside:
+        return Outside(root, pc.sum(which).as_py() or 0, pc.sum(plan.frees["bytes"].filter(which)).as_py() or 0)
+
+    def keep(which: pa.Array, why: str) -> None:
+        nonlocal stays
+        stays |= which.to_numpy(zero_copy_only=False)
+        warnings.append(told("{files} stay and are not counted: {why}.", files=those(which).words, why=why))
+
+    for root in sorted(each for each in dict.fromkeys(of) if each is not None):
+        own = pc.fill_null(pc.equal(root_of, root), False)
+        try:
+            why, notes = _judged(root, store)
+        except Unsupported as error:  # shown all the same; carrying it out is refused
+            warnings.append(_unseen(root, error))
+            found.append(those(own))
+            continue
+        warnings += notes
+        if why is not None:
+            keep(own, why)
+            continue
+        theirs = owners(root)
+        reasons = [
+            theirs(each) if above == root else None
+            for each, above in zip(directories.dictionary.to_pylist(), of, strict=True)
+        ]
+        if any(reasons):
+            reason_of = pa.array(reasons, pa.string()).take(directories.indices)
+            for why in dict.fromkeys(each for each in reasons if each is not None):
+                keep(pc.fill_null(pc.equal(reason_of, why), False), why)
+            own = pc.and_(own, pc.is_null(reason_of))
+        if pc.any(own).as_py():
+            found.append(those(own))
+    stays |= pc.and_(is_outside, pc.is_null(root_of)).to_numpy(zero_copy_only=False)
+    frees = plan.frees.filter(pa.array(~stays))
+    return dataclasses.replace(
+        plan, frees=frees, outside=tuple(found), warnings=tuple(dict.fromkeys((*plan.warnings, *warnings)))
+    )
+
+
+def refuse(plan: Plan, named: Collection[str], store: Store) -> None:
+    """Raise where the plan deletes under a root outside the table that nobody has named, or that is not its alone."""
+    refuse_unnamed(plan, named)
+    if not plan.outside:
+        return
+    paths = plan.frees["path"].combine_chunks()
+    paths = paths.filter(pc.match_substring_regex(paths, _URL))
+    directories = pc.unique(pc.replace_substring_regex(paths, "/[^/]*$", "/")).to_pylist()
+    for each in plan.outside:
+        why = refused(each.root, store)
+        if why is None:
+            theirs, below = owners(each.root), (name for name in directories if urls.is_below(f"{name}x", each.root))
+            why = next((reason for name in below if (reason := theirs(name)) is not None), None)
+        if why is not None:
+            raise Conflict(
+                "Nothing may be deleted under {root}, because {why}; nothing was changed.",
+                root=each.root,
+                why=why,
+                path=each.root,
+                remedy="Plan again.",
+            )
+
+
+def refuse_unnamed(plan: Plan, named: Collection[str]) -> None:
+    """`Invalid` where the plan deletes under a root outside the table that nobody has named."""
+    allowed = {urls.spelled(each) for each in named}
+    for each in plan.outside:
+        if each.root not in allowed:
+            raise Invalid(
+                "This plan deletes {files}, outside the table's directory, and nobody has said that these are this "
+                "table's alone; nothing was changed.",
+                files=each.words,
+                path=each.root,
+                remedy=told(
+                    "Where no other table, nor a copy of this one, needs them: --outside {root}", root=each.root
+                ),
+            )
+
+
+def fence(allowed: Collection[str]) -> Callable[[str], str | None]:
+    """Why a file outside the table may not be deleted: it lies under no root that was named, or a link leads out."""
+    known: dict[str, str | None] = {}
+    theirs: dict[str, Callable[[str], str | None]] = {}
+
+    def of(directory: str) -> str | None:
+        root = next((each for each in allowed if urls.is_below(f"{directory}/x", each)), None)
+        if root is None:
+            return told("it lies outside the table, under no root that was named")
+        if urls.local_path(directory) is not None:
+            place, above = Store.named(directory).root, Store.named(root).root
+            if not f"{place}/".startswith(f"{above}/"):
+                return told("a symbolic link leads out of {root}, under which it lies", root=root)
+        if root not in theirs:
+            theirs[root] = owners(root)
+        return theirs[root](directory)
+
+    def why_not(path: str) -> str | None:
+        if not urls.is_url(path):
+            return None
+        directory = path.rpartition("/")[0]
+        if directory not in known:
+            known[directory] = of(directory)
+        return known[directory]
+
+    return why_not
+
+
+def owners(root: str) -> Callable[[str], str | None]:
+    """Why files of a directory below a root stay: one from theirs up to the root is a table's, or nobody can tell. Each
+    directory is looked into once."""
+    root = urls.spelled(root)
+    there, known = Store.named(root), dict[str, str | None]()
+
+    def look(inner: str) -> str | None:
+        try:
+            is_table = _is_table(there, inner)
+        except SnapscopeError as error:
+            return told("nobody could look whether they lie in another table: {error}", error=str(error))
+        name = f"{root}/{inner}".rstrip("/")
+        return told("they lie in another table, {name}", name=name) if is_table else None
+
+    def why_not(directory: str) -> str | None:
+        inner = urls.spelled(directory).removeprefix(root).strip("/")
+        places = [inner]
+        if there.is_local:  # by a link it may be in another's all the same
+            real = os.path.realpath(f"{there.root}/{inner}")
+            places += [real[len(there.root) :].strip("/")] if f"{real}/".startswith(f"{there.root}/") else []
+        for place in dict.fromkeys(places):
+            steps = place.split("/") if place else []
+            for length in range(len(steps), -1, -1):
+                each = "/".join(steps[:length])
+                if each not in known:
+                    known[each] = look(each)
+                if (why := known[each]) is not None:
+                    return why
+        return None
+
+    return why_not
+
+
+def refused(root: str, store: Store) -> str | None:
+    """Why nothing is ever deleted under a root of the table in `store`, None where it may be, once it is named."""
+    return _judged(root, store)[0]
+
+
+def _judged(root: str, store: Store) -> tuple[str | None, list[str]]:
+    """The same, and what a plan says of a root where it may be."""
+    there = Store.named(root)
+    if there.root.strip("/") == "":
+        return told("it is the root of a file system"), []
+    if not there.is_local and "/" not in root.partition("://")[2].strip("/"):
+        return told("it is a whole bucket"), []
+    if there.protocol == store.protocol:
+        if f"{store.root}/".startswith(f"{there.root}/"):
+            return told("the table itself lies in it"), []
+        if f"{there.root}/".startswith(f"{store.root}/"):
+            return told("it lies in the table, whose files have other names there"), []
+    inner, notes = _search(root, there)
+    if inner is not None:
+        return told("another table lies in it, {name}", name=f"{root}/{inner}".rstrip("/")), []
+    if (outer := next(_above(root, there), None)) is not None:
+        return told("it lies in another table, {name}", name=outer), []
+    if there.is_local and os.path.ismount(there.root):
+        notes.append(told("{root} is a whole file system: all that it holds lies under this root.", root=root))
+    return None, notes
+
+
+def _search(root: str, store: Store) -> tuple[str | None, list[str]]:
+    """A table's directory in or below a root, None where none was found; and where nobody could look."""
+    level, listed, is_all = [""], 0, True
+    unseen: list[str] = []
+    for depth in range(DEPTH + 1):
+        below: list[str] = []
+        for directory in level:
+            if (listed := listed + 1) > LISTED:
+                is_all = False
+                break
+            joint = f"{directory}/" if directory else ""
+            try:
+                names = [entry.name for entry in store.ls_if_there(directory) if entry.is_dir]
+                if any(_holds(store, f"{joint}{each}", each) for each in _METADATA if each in names):
+                    return directory, []
+            except SnapscopeError as error:  # such as `lost+found`; files that lie there are judged by themselves
+                unseen.append(_unseen(f"{root}/{directory}".rstrip("/"), error))
+                continue
+            below += [f"{joint}{each}" for each in names if "=" not in each and not each.startswith("bucket-")]
+        level = below if depth < DEPTH and is_all else []
+    notes = unseen[:NAMED]
+    if not is_all or unseen[NAMED:]:
+        notes.append(told("Not all of {root} was searched for other tables.", root=root))
+    return None, notes
+
+
+def _unseen(place: str, error: SnapscopeError) -> str:
+    return told("Nobody could look whether other tables lie under {root}: {error}", root=place, error=str(error))
+
+
+def _above(root: str, there: Store) -> Iterator[str]:
+    """Directories above a root that are tables, as far as they may be listed."""
+    top = "file:///" if there.is_local else "/".join(root.split("/", 3)[:3])
+    inside = (there.root if there.is_local else root[len(top) :]).strip("/").split("/")
+    store = Store("/") if there.is_local else Store.named(top)
+    for length in range(len(inside) - 1, 0, -1):
+        directory = "/".join(inside[:length])
+        try:
+            is_table = _is_table(store, directory)
+        except Corrupt:  # a store may let its keys see less than that
+            continue
+        if is_table:
+            yield f"{top.rstrip('/')}/{directory}" if not there.is_local else f"/{directory}"
+
+
+def _is_table(store: Store, directory: str) -> bool:
+    """Is a directory a table's?"""
+    kinds: Collection[str] = _METADATA
+    if not store.is_local:  # there it is dearer to look for what is absent than to list what there is
+        kinds = {entry.name for entry in store.ls_if_there(directory) if entry.is_dir}.intersection(kinds)
+    joint = f"{directory}/" if directory else ""
+    return any(_holds(store, f"{joint}{each}", each) for each in kinds)
+
+
+def _holds(store: Store, directory: str, kind: str) -> bool:
+    """Does a `schema` or `metadata` directory make the one above it a table?"""
+    names = [entry.name for entry in store.ls_if_there(directory)]
+    if kind == "schema":
+        return any(each.startswith("schema-") for each in names)
+    return any(".metadata.json" in each or each == "version-hint.text" for each in names)

@@ -1,0 +1,1 @@
+"""The engines' procedures (CALL): parsed, planned as actions, and printed."""

@@ -1,0 +1,219 @@
+"""`CALL sys.NAME(…)`: read by a SQL parser, matched against the table of procedures. Pure.
+
+Law: a CALL is one statement with constants as arguments, by position or by name; what would have no say is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from core.errors import Invalid, Unsupported
+from core.messages import told
+from core.model.references import MAIN
+from core.procedures.arguments import Procedure, Request
+from core.procedures.registry import ICEBERG, PAIMON, TABLES
+from core.storage.size_limits import STATEMENT
+
+MISSING: Mapping[tuple[str, str], str] = {
+    (PAIMON, "compact_database"): told("tables are compacted one by one; call compact on each."),
+    (PAIMON, "drop_partition"): told(
+        "Paimon 2.0 has no such procedure; `snapscope drop-partition` takes partitions out."
+    ),
+    (PAIMON, "compact_manifest"): told("manifests are merged by commits alone; run it in the table's own engine."),
+    (PAIMON, "merge_branch"): told("no commit here gives one file two owners; run it in the table's own engine."),
+    (PAIMON, "expire_partitions"): told("partitions are not expired here; run it in the table's own engine."),
+    (PAIMON, "purge_files"): told("it drops every tag, branch and file at once; delete them by plans of their own."),
+    (PAIMON, "repair_earliest_snapshot"): told(
+        "hints are never trusted here, and repaired by expiries; run it in the table's own engine."
+    ),
+    (PAIMON, "remove_unexisting_files"): told(
+        "nothing here commits that a file is lost; run it in the table's own engine."
+    ),
+    (PAIMON, "remove_unexisting_manifests"): told(
+        "nothing here commits that a manifest is lost; run it in the table's own engine."
+    ),
+    (ICEBERG, "rollback_to_timestamp"): told(
+        "it goes by the ancestors' times; roll back to the snapshot that as-of names."
+    ),
+    (ICEBERG, "cherrypick_snapshot"): told("no commit here replays another; run it in the table's own engine."),
+    (ICEBERG, "remove_orphan_files"): told(
+        "orphans of Iceberg tables are not looked for; run it in the table's own engine."
+    ),
+    (ICEBERG, "rewrite_data_files"): told(
+        "nothing here rewrites data of Iceberg tables; run it in the table's own engine."
+    ),
+    (ICEBERG, "rewrite_manifests"): told("nothing here rewrites manifests; run it in the table's own engine."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A CALL as it was written: the procedure, its namespace, arguments in order and by name."""
+
+    namespace: str
+    name: str
+    positional: tuple[Any, ...] = ()
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a CALL asks for, and of which table, as it names it."""
+
+    table: str
+    request: Request
+    is_dry: bool = False  # nothing is to be changed
+
+
+@functools.cache
+def _dialect() -> Any:
+    """Spark's SQL, with a doubled quote in a text as one: Spark since 4.0 and Flink mean it so."""
+    from sqlglot.dialects.spark import Spark
+
+    class Calls(Spark):
+        class Tokenizer(Spark.Tokenizer):
+            STRING_ESCAPES: ClassVar = ["\\", "'"]
+
+    return Calls
+
+
+def is_call(sql: str) -> bool:
+    """Is this statement a CALL? False for what is no SQL at all: whoever runs it says so."""
+    from sqlglot import tokenize
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tokens = tokenize(sql, read=_dialect())
+    except SqlglotError:
+        return False
+    return bool(tokens) and tokens[0].text.upper() == "CALL"
+
+
+def parse(sql: str) -> Call:
+    """A single CALL with constants as arguments. `Invalid` for anything else."""
+    from sqlglot import exp, parse_one, tokenize
+    from sqlglot.errors import SqlglotError
+
+    if len(sql) > STATEMENT:
+        raise Invalid(
+            "A statement has at most {most:,} characters, this one {found:,}.", most=STATEMENT, found=len(sql)
+        )
+    try:
+        tokens = [each for each in tokenize(sql, read=_dialect()) if each.text != ";"]
+        if len(tokens) != 2 or tokens[0].text.upper() != "CALL":
+            raise Invalid("One CALL was expected.", remedy="Write CALL sys.create_tag(table => 'db.t', tag => 'v1').")
+        found: Any = parse_one(tokens[1].text, read=_dialect())
+    except RecursionError:
+        raise Invalid("The CALL is nested too deeply.", remedy="Its arguments are constants.") from None
+    except SqlglotError as error:
+        said = str(error).splitlines()[0]
+        raise Invalid(
+            "The CALL cannot be read: {said}", said=said, remedy="Write CALL sys.NAME(name => value, …)."
+        ) from None
+    function = found.expression if isinstance(found, exp.Dot) else None
+    if not isinstance(function, exp.Anonymous):
+        raise Invalid("The CALL names no procedure.", remedy="Write CALL sys.NAME(…), or system.NAME(…) for Iceberg.")
+    positional, named = [], dict[str, Any]()
+    for each in function.expressions:
+        if isinstance(each, exp.Kwarg):
+            if each.name in named:
+                raise Invalid("The argument {name} is given twice.", name=each.name)
+            named[each.name] = _constant(each.expression)
+        elif named:
+            raise Invalid("An argument without a name follows one with a name.", remedy="Name them all.")
+        else:
+            positional.append(_constant(each))
+    namespace = found.this.name if isinstance(found.this, exp.Identifier) else found.this.expression.name
+    return Call(namespace.lower(), function.name.lower(), tuple(positional), named)
+
+
+def _constant(value: Any) -> Any:
+    from sqlglot import exp
+
+    match value:
+        case exp.Literal():
+            return value.name if value.is_string else int(value.name) if value.name.isdecimal() else value.name
+        case exp.Neg() if isinstance(value.this, exp.Literal) and value.this.name.isdecimal():
+            return -int(value.this.name)
+        case exp.Boolean():
+            return bool(value.this)
+        case exp.Null():
+            return None
+        case exp.Cast() if isinstance(value.this, exp.Literal):
+            return value.this.name
+        case exp.Array():
+            return tuple(_constant(each) for each in value.expressions)
+        case _:
+            raise Invalid(
+                "{value} is no constant.",
+                value=value.sql(dialect="spark"),
+                remedy="Give a text, a number or a boolean.",
+            )
+
+
+def asked(call: Call, now_ms: int) -> Asked:
+    """What a CALL asks for. `Invalid` for wrong arguments, `Unsupported` for procedures that have no action here."""
+    known = TABLES.get(call.namespace)
+    if known is None:
+        raise Invalid(
+            "There is no namespace {namespace!r}.",
+            namespace=call.namespace,
+            remedy="Paimon's is sys, Iceberg's is system.",
+        )
+    if why := MISSING.get((call.namespace, call.name)):
+        raise Unsupported(
+            "CALL {namespace}.{name} has no action here: {why}", namespace=call.namespace, name=call.name, why=why
+        )
+    if call.name not in known:
+        raise Invalid(
+            "There is no procedure {namespace}.{name}.",
+            namespace=call.namespace,
+            name=call.name,
+            remedy=told("There are {known}.", known=", ".join(known)),
+        )
+    of = known[call.name]
+    given = _matched(of, call)
+    table, _, branch = given.pop("table").partition("$branch_")
+    return Asked(table, of.asks(given, branch or MAIN, now_ms), bool(given.get("dry_run")))
+
+
+def _matched(of: Procedure, call: Call) -> dict[str, Any]:
+    names = {name.lower(): each for each in of.parameters for name in (each.name, *each.also)}
+    listed = ", ".join(each.name for each in of.parameters)
+    if len(call.positional) > len(of.parameters):
+        raise Invalid(
+            "{procedure} takes {count} arguments at the most.",
+            procedure=of.name,
+            count=len(of.parameters),
+            remedy=told("They are {listed}.", listed=listed),
+        )
+    values = {each.name: value for each, value in zip(of.parameters, call.positional, strict=False)}
+    for name, value in call.named.items():
+        each = names.get(name.lower())
+        if each is None:
+            raise Invalid(
+                "{procedure} knows no argument {name!r}, or it has no say here.",
+                procedure=of.name,
+                name=name,
+                remedy=told("There are {listed}.", listed=listed),
+            )
+        if each.name in values:
+            raise Invalid("The argument {name} of {procedure} is given twice.", name=each.name, procedure=of.name)
+        values[each.name] = value
+    for each in of.parameters:
+        if each.is_needed and values.get(each.name) is None:
+            raise Invalid(
+                "{procedure} needs the argument {name}.",
+                procedure=of.name,
+                name=each.name,
+                remedy=told("There are {listed}.", listed=listed),
+            )
+        if not each.is_needed and values.get(each.name) == "":  # Flink 1.18 knows no names: '' leaves one out
+            values[each.name] = None
+    return {
+        each.name: None if (value := values.get(each.name)) is None else each.read(each.name, value)
+        for each in of.parameters
+    }

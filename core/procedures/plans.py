@@ -1,0 +1,119 @@
+"""CALLs on tables: the plans of what a procedure asks for, to be shown, asked for and carried out like any other."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+
+from core.analysis.tag_target import later
+from core.catalog import TableRef, list_tables
+from core.errors import Invalid, NotFound
+from core.execution import automatic_tags
+from core.messages import told
+from core.model.actions import Change, CreateTag, Rollback
+from core.model.history import History
+from core.model.plan import Plan
+from core.procedures import parse as calls
+from core.procedures.arguments import AutoTag, BackToWatermark, ExpireTags, Request, TagFrom
+from core.procedures.parse import Asked
+from core.procedures.registry import ICEBERG, PAIMON, REF
+from core.table import Table
+
+
+@dataclass(frozen=True)
+class Called:
+    """`plans` in the order they are carried out; `told` is what to know before. `is_dry`: to be shown alone."""
+
+    plans: tuple[Plan, ...]
+    told: tuple[str, ...] = ()
+    is_dry: bool = False
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the one plan, or of all of them."""
+        if len(self.plans) == 1:
+            return self.plans[0].fingerprint
+        return hashlib.sha256("".join(plan.fingerprint for plan in self.plans).encode()).hexdigest()
+
+
+def read(sql: str, now_ms: int, location: str) -> tuple[TableRef, Asked]:
+    """The table that a CALL names at this place, and what it asks for of it."""
+    call = calls.parse(sql)
+    asked = calls.asked(call, now_ms)
+    found = find(location, asked.table)
+    if (call.namespace == ICEBERG) != (found.format == "iceberg"):
+        own = ICEBERG if found.format == "iceberg" else PAIMON
+        raise Invalid(
+            "{title} is a table of {format}: its procedures are {own}.NAME.",
+            title=found.title,
+            format=found.format,
+            own=own,
+        )
+    return found, asked
+
+
+def find(location: str, named: str) -> TableRef:
+    """The table that a CALL names, in a warehouse or at a table's own place; `NotFound` where another one is there."""
+    found = list_tables(location).tables
+    words = [each.strip("`") for each in named.split(".")]
+    fitting = [each for each in found if _names(words, each)]
+    if len(fitting) == 1:
+        return fitting[0]
+    there = ", ".join(each.title for each in found[:10]) or "none"
+    if fitting:
+        raise Invalid(
+            "{named} is the name of more than one table.",
+            named=named,
+            remedy=told("Name its database: {there}.", there=there),
+        )
+    raise NotFound(
+        "The CALL names the table {named}, which is not at {location}.",
+        named=named,
+        location=location,
+        remedy=told("There: {there}.", there=there),
+    )
+
+
+def _names(words: list[str], ref: TableRef) -> bool:
+    """Do these words name the table? A catalog may stand before its own words, a database may be left out."""
+    own = ref.title.split(".")
+    return words[-len(own) :] == own or own[-len(words) :] == words
+
+
+def planned(table: Table, history: History, request: Request, now_ms: int) -> Called:
+    """The plans of a request. Nothing is changed."""
+    match request:
+        case TagFrom():
+            asked = {"time_ms": request.time_ms, "watermark": request.watermark}
+            found = later(history.heads, **asked, branch=request.branch)
+            change: Change = CreateTag(request.name, found.snapshot.id, request.retained_ms, request.branch)
+            return Called((table.preview(change, now_ms, history),), tuple(found.sentences()))
+        case ExpireTags():
+            plan, untold = automatic_tags.ended(table, history, now_ms, request.branch, request.older_than_ms)
+            notes = [told("Tag {name} stays: {why}.", name=name, why=why) for name, why in untold.items()]
+            return Called((plan,) if plan else (), tuple(notes if plan else [told("No tag's time is over."), *notes]))
+        case AutoTag():
+            due = automatic_tags.automatic(table, history, now_ms, request.branch)
+            none = () if due.plans else (told("No tag is due."),)
+            return Called(due.plans, (*due.notes, *none))
+        case BackToWatermark():
+            change = Rollback(str(_last_before(history, request)), destructive=True, branch=request.branch)
+        case Rollback() if request.point.startswith(REF):
+            name = request.point.removeprefix(REF)
+            kinds = {ref.name: "branch" if ref.is_branch else "tag" for ref in history.heads.refs}
+            if name not in kinds:
+                raise NotFound("There is no tag or branch {name!r}.", name=name, path=table.location)
+            change = dataclasses.replace(request, point=f"{kinds[name]}:{name}")
+        case _:
+            change = request
+    return Called((table.preview(change, now_ms, history),))
+
+
+def _last_before(history: History, request: BackToWatermark) -> int:
+    line = history.heads.line(request.branch)
+    known = [] if line is None else [(each.id, each.watermark) for each in line.snapshots if each.watermark is not None]
+    fitting = [number for number, watermark in known if watermark <= request.watermark]
+    if not fitting:
+        raise NotFound("No retained snapshot has a watermark at or before {watermark}.", watermark=request.watermark)
+    return fitting[-1]

@@ -1,0 +1,367 @@
+"""Reports to hand on: a plan for approval, a difference, a table's state, each as one HTML file. Values in, text out.
+
+Law: a report says what was read and when, names its rule, and counts what it does not list. The command of a plan
+carries out that very plan or refuses.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+from core.analysis.diff import Diff, deletes
+from core.analysis.expiration_dates import expiries
+from core.analysis.next_commit import Forecast
+from core.analysis.storage_cost import by_holders
+from core.messages import both, joined, told
+from core.model.history import History
+from core.model.plan import LEAVING, Plan, Verdict
+from core.model.references import Heads, Snapshot
+from core.model.time_travel import AsOf
+from core.planning.confirmation import danger
+from core.procedures import command_line
+from core.reports import json as answers
+from core.reports import pieces
+from core.reports.page import (
+    UTC,
+    Html,
+    Piece,
+    Speak,
+    command,
+    count,
+    exact,
+    facts,
+    marked,
+    moment,
+    mono,
+    note,
+    page,
+    section,
+    sentence,
+    signed,
+    size,
+    table,
+)
+from core.units import size as rounded
+
+PARTITIONS_LISTED = 300
+_ALIKE = 4  # so many neighbours with one reason share a line
+_LESS = told(
+    "What could not be read is missing from every sum here: sizes, rows and files are at least what is told (≥), and "
+    "what deleting a tag frees is not told."
+)
+_NOT_EXACT = told("Points that cannot be read may hold some of these files, too.")
+_FREES = told("A file goes if some going point holds it and no remaining point of any branch, tag or changelog does.")
+_RUNS = told(
+    "This command runs exactly this plan or refuses: it plans again at the same moment, and where one reference of the "
+    "table has changed since, the fingerprint is another one and nothing is touched."
+)
+
+
+def of_plan(
+    plan: Plan,
+    heads: Heads,
+    title: str,
+    *,
+    zone: str = UTC,
+    native: Sequence[str] = (),
+    coming: Forecast | None = None,
+    speak: Speak = str,
+) -> str:
+    """A plan for approval: what goes and why, what keeps the rest, what to mind, and what runs exactly this."""
+    asked = danger(plan, heads.name)
+    typed = told("It asks for “{phrase}” to be typed.", phrase=asked.phrase)
+    roots = [each.root for each in plan.outside]
+    runs_it = command_line.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint, roots)
+    by_point = pieces.snapshots(heads)
+    goes = [_going(verdict, by_point, zone) for verdict in plan.goes[: pieces.POINTS_LISTED]]
+    warnings = [note(each) for each in plan.warnings]
+    warnings += [note(told("This plan is grave: {why}.", why=joined(asked.why)))] if asked.why else []
+    next_commit = [] if coming is None else [sentence(coming.headline), *(note(each) for each in coming.breaks)]
+    left = plan.orphans.to_pylist()[: pieces.FILES_LISTED]
+    parts = [
+        facts(
+            [
+                ("Table", mono(heads.location)),
+                ("Change", _change(plan)),
+                ("Frees", told("{size} in {files}", size=exact(plan.freed_bytes), files=pieces.files(len(plan.frees)))),
+                ("Still held", exact(plan.kept_bytes)),
+                ("Points that go", told("{goes:,} of {all:,}", goes=len(plan.goes), all=len(plan.points))),
+                ("Rules", plan.rules),
+                ("Judged at", moment(plan.now_ms, zone)),
+                ("Fingerprint", mono(plan.fingerprint)),
+            ]
+        ),
+        section("What to mind", *warnings),
+        section(
+            "To carry it out",
+            command(runs_it),
+            sentence(both(_RUNS, typed) if asked.phrase else _RUNS),
+        ),
+        section(
+            "What goes",
+            table(("Point", "", "Committed", "By", "Why"), goes, of=len(plan.goes), what="points"),
+        ),
+        section("What stays, and why", table(("Point", "#Points", "Why"), _staying(plan.points))),
+        section(
+            "Files that go",
+            sentence(_FREES),
+            table(("Kind", "#Files", "#Bytes"), [(kind, count(n), size(total)) for kind, n, total in plan.by_kind()]),
+            pieces.listed(plan.frees, ("path", "kind", "bytes")),
+        )
+        if len(plan.frees)
+        else Html(),
+        section(
+            "Held by nothing afterwards",
+            table(("Path", "Kind", "#Bytes"), [pieces.file(each) for each in left], of=len(plan.orphans), what="files"),
+        ),
+        section("Live files that the commit ends", *(sentence(each) for each in plan.notes)),
+        pieces.listed(plan.leaving, LEAVING.names) if len(plan.leaving) else Html(),
+        section("References that are written", _references(plan)),
+        section("The engine's own deletion, beside it", *(sentence(each) for each in native)),
+        section("What the next commit does by itself", *next_commit),
+    ]
+    return page(
+        told("{title}: {headline}", title=title, headline=plan.headline),
+        "A plan, for approval. Nothing was changed.",
+        parts,
+        pieces.foot(heads),
+        speak,
+    )
+
+
+def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak: Speak = str) -> str:
+    """Which files, columns and options differ between two points."""
+    total, location = value.summary, history.heads.location
+    headline = told(
+        "{title}: from {a} to {b}, {rows} rows in files, {bytes}",
+        title=title,
+        a=value.a.point,
+        b=value.b.point,
+        rows=signed(total["net_rows"]),
+        bytes=f"{'−' if total['net_bytes'] < 0 else '+'}{rounded(abs(total['net_bytes']))}",
+    )
+    sums = [
+        (said, *(pieces.sums(total, name)), *(pieces.sums(total, f"compaction_{name}")))
+        for name, said in (("added", told("Added")), ("removed", told("Removed")))
+    ]
+    heads = ("", "#Files", "#Rows", "#Bytes", "#of it compaction: files", "#rows", "#bytes")
+    partitions = [
+        (
+            mono(each["partition"] or "—"),
+            "—" if each["bucket"] is None else str(each["bucket"]),
+            f"+{each['added_files']:,} −{each['removed_files']:,}",
+            signed(each["added_rows"] - each["removed_rows"]),
+            size(each["added_bytes"] - each["removed_bytes"]),
+        )
+        for each in value.partitions.slice(0, PARTITIONS_LISTED).to_pylist()
+    ]
+    columns = ("path", "change", "partition", "rows", "bytes")
+    parts = [
+        facts([("Table", mono(location)), ("From", pieces.point(value.a, zone)), ("To", pieces.point(value.b, zone))]),
+        note(told("The second point is the older one: what was added since reads as removed."))
+        if value.is_backwards
+        else Html(),
+        section("Files", table(heads, sums), note(missed) if (missed := deletes(value)) else Html()),
+        section("Commits between", pieces.commits([(str(each.id), each) for each in value.commits], zone)),
+        section("Columns", *(sentence(each) for each in value.schema_changes)),
+        section("Options", *(sentence(each) for each in value.option_changes)),
+        section(
+            "By partition",
+            table(
+                ("Partition", "Bucket", "#Files", "#Rows", "#Bytes"),
+                partitions,
+                of=len(value.partitions),
+                what="partitions",
+            ),
+        ),
+        section("Files added", pieces.listed(value.added, columns)),
+        section("Files removed", pieces.listed(value.removed, columns)),
+        section("To see it again", command(f"{command_line.line('diff', location, value.a.point, value.b.point)}")),
+    ]
+    return page(
+        headline,
+        "The difference of two points, from manifests; no data was read.",
+        parts,
+        pieces.foot(history.heads),
+        speak,
+    )
+
+
+def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, now_ms: int, speak: Speak = str) -> str:
+    """A table's state: what stands at a point (None: nothing was ever committed), and all that names its history."""
+    heads = history.heads
+    line = (heads.line(at.branch) if at else None) or heads.main
+    schema = at.schema if at else line.schema
+    held = history.bytes_of(history.held.over(history.existing))
+    parts = [
+        facts(
+            [
+                ("Table", mono(heads.location)),
+                ("Format", heads.format.capitalize()),
+                ("Read at", moment(now_ms, zone)),
+                (
+                    "Everything held",
+                    exact(held, at_least=bool(history.incomplete)),
+                ),
+            ]
+        )
+    ]
+    parts += [note(each.sentence(), "problem") for each in history.problems]
+    parts += [note(each.sentence()) for each in history.warnings]
+    parts += [note(_LESS, "problem")] if history.incomplete else []
+    if at is not None:
+        parts.append(_standing(history, at, zone))
+    if schema is not None:
+        rows = [
+            (
+                str(each.id),
+                mono(each.name),
+                mono(each.type),
+                told("key") if each.name in schema.primary_keys else "",
+                told("partition") if each.name in schema.partition_keys else "",
+            )
+            for each in schema.fields
+        ]
+        parts.append(section(told("Columns (schema {id})", id=schema.id), table(("#Id", "Name", "Type", "", ""), rows)))
+    snapshots = [(pieces.before(of.branch, heads) + str(it.id), it) for of in heads.lines for it in of.snapshots[::-1]]
+    readers = [(mono(each.name), mono(each.next_snapshot)) for of in heads.lines for each in of.consumers]
+    ends = {point: each.words for point, each in expiries(heads, now_ms).items()}
+    parts += [
+        section("Tags", _tags(history, zone, now_ms)),
+        section("Branches", table(("Branch", "Head", "Committed", "#Snapshots"), _branches(heads, zone))),
+        section("Readers", table(("Consumer", "Reads next"), readers)),
+        section("Snapshots", pieces.commits(snapshots, zone, ends=ends)),
+        section(
+            "Who holds the bytes",
+            sentence(told("Each file stands in one line: that of the exact set of names that hold it.")),
+            note(_NOT_EXACT) if history.incomplete else Html(),
+            table(
+                ("Held by exactly", "#Files", "#Bytes"),
+                [
+                    (each["holders"], count(each["files"]), size(each["bytes"]))
+                    for each in by_holders(history).to_pylist()
+                ],
+            ),
+        ),
+        section("Options", table(("Option", "Value"), [(mono(k), mono(v)) for k, v in sorted(line.options.items())])),
+    ]
+    if at is not None:
+        parts.append(section(told("Partitions at {point}", point=at.point), _partitions(history, at)))
+    again = ["report", heads.location, *(["--at", at.point] if at else []), "-o", "report.html"]
+    parts.append(section("To make it again", command(command_line.line(*again))))
+    name = told("{title} without any commit", title=title)
+    name = name if at is None else told("{title} at {point}", title=title, point=at.point)
+    return page(name, "The state of a table, from its metadata; no data was read.", parts, pieces.foot(heads), speak)
+
+
+# a plan ---------------------------------------------------------------------------------------------------------------
+
+
+def _change(plan: Plan) -> str:
+    kind = "".join(f" {each.lower()}" if each.isupper() else each for each in type(plan.change).__name__).strip()
+    return told("{kind}, branch {branch}", kind=kind.capitalize(), branch=plan.change.branch)
+
+
+def _going(verdict: Verdict, by_point: dict[str, Snapshot], zone: str) -> tuple[Piece, ...]:
+    at = by_point.get(verdict.point)
+    who = (moment(at.time_ms, zone), at.commit_user) if at else ("—", "—")
+    return (mono(verdict.point), marked("goes", told("goes")), *who, joined(verdict.reasons))
+
+
+def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
+    """A line a point; neighbours that stay for one and the same reason share one."""
+    rows: list[tuple[Piece, ...]] = []
+    stays = [verdict for verdict in points if verdict.keep]
+    for reasons, alike in itertools.groupby(stays, key=lambda each: each.reasons):
+        names, why = [each.point for each in alike], joined(reasons)
+        if len(names) < _ALIKE:
+            rows += [(mono(name), "1", why) for name in names]
+        else:
+            rows.append((mono(f"{names[0]} … {names[-1]}"), count(len(names)), why))
+    return rows
+
+
+def _references(plan: Plan) -> Html:
+    """Reference files that go, are made or are written anew, in order."""
+    rows: list[tuple[Piece, ...]] = [(marked("goes", told("goes")), mono(path)) for path, _ in plan.removes]
+    rows += [(told("made"), mono(path)) for path in plan.leaves]
+    rows += [
+        (told("set") if step.after is not None else marked("goes", told("goes")), mono(step.path))
+        for step in plan.steps
+    ]
+    return table(("", "File"), rows[: pieces.FILES_LISTED], of=len(rows), what="references")
+
+
+# a table --------------------------------------------------------------------------------------------------------------
+
+
+def _standing(history: History, at: AsOf, zone: str) -> Html:
+    """What a reader of the point sees."""
+    position = history.position(at.point)
+    less = position in history.incomplete
+    totals = history.totals
+    return section(
+        told("At {point}", point=at.point),
+        facts(
+            [
+                ("Snapshot", pieces.point(at, zone)),
+                ("Commit", at.snapshot.kind),
+                ("By", mono(at.snapshot.commit_user)),
+                ("Rows in files", count(at.snapshot.total_rows)),
+                ("Files", count(int(totals.files[position]), at_least=less)),
+                ("Bytes", exact(int(totals.bytes[position]), at_least=less)),
+            ]
+        ),
+    )
+
+
+def _partitions(history: History, at: AsOf) -> Html:
+    grouped = (
+        history.files_at(history.position(at.point))
+        .group_by("partition")
+        .aggregate([("path", "count"), ("rows", "sum"), ("bytes", "sum")])
+        .sort_by([("bytes_sum", "descending"), ("partition", "ascending")])
+    )
+    less = history.position(at.point) in history.incomplete
+    rows: list[tuple[Piece, ...]] = [
+        (
+            mono(each["partition"] or "—"),
+            *(count(each[name], at_least=less) for name in ("path_count", "rows_sum")),
+            size(each["bytes_sum"], at_least=less),
+        )
+        for each in grouped.slice(0, PARTITIONS_LISTED).to_pylist()
+    ]
+    heads = ("Partition", "#Files", "#Rows", "#Bytes")
+    return table(heads, rows, of=len(grouped), what="partitions, greatest first,")
+
+
+def _tags(history: History, zone: str, now_ms: int) -> Html:
+    tags = {(line.branch, tag.name): tag for line in history.heads.lines for tag in line.tags}
+    costs = {each["point"]: each for each in answers.tag_costs(history, now_ms)}
+    rows = []
+    for (branch, name), tag in tags.items():
+        prefix = pieces.before(branch, history.heads)
+        cost = costs.get(f"{prefix}tag:{name}", {})
+        rows.append(
+            (
+                mono(f"{prefix}{name}"),
+                mono(tag.snapshot.id),
+                moment(tag.snapshot.time_ms, zone),
+                size(cost.get("exclusive_now_bytes")),
+                size(cost.get("exclusive_after_policy_bytes")),
+                cost.get("expires") or "—",
+            )
+        )
+    heads = ("Tag", "Snapshot", "Committed", "#Frees now", "#After the policy", "Goes by itself")
+    return table(heads, rows[: pieces.POINTS_LISTED], of=len(rows), what="tags")
+
+
+def _branches(heads: Heads, zone: str) -> list[tuple[Piece, ...]]:
+    rows: list[tuple[Piece, ...]] = []
+    for line in heads.lines:
+        if line.branch in (heads.main.branch, *heads.branches):
+            head = line.latest
+            at = (mono(head.id), moment(head.time_ms, zone)) if head else ("—", "—")
+            rows.append((mono(line.branch), *at, count(len(line.snapshots))))
+    return rows

@@ -1,0 +1,346 @@
+"""Answers as plain JSON values, one function per question: what the command line prints with `--json`.
+
+Ids are integers here. Paths are relative to the table. Names of snapshot fields are the format's own in snake case.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, Any
+
+from core.analysis import file_lifetime
+from core.analysis.diff import Diff
+from core.analysis.expiration_dates import expiries
+from core.analysis.file_lifetime import Course
+from core.analysis.next_commit import Forecast
+from core.analysis.storage_cost import Drop, by_holders, drops, exclusive, is_told, retention_curve
+from core.analysis.tag_target import Later
+from core.errors import Invalid, SnapscopeError
+from core.execution.automatic_tags import Tagging
+from core.execution.delete_files import Receipt
+from core.execution.journal import Run
+from core.formats.iceberg.plan import refs
+from core.messages import told
+from core.model.actions import CreateTag, ReplaceTag
+from core.model.history import History
+from core.model.plan import Plan
+from core.model.references import MAIN, HolderKind, Line, Problem, Snapshot
+from core.model.time_travel import AsOf
+from core.planning.reclaim import going
+
+if TYPE_CHECKING:  # Spark is slow to load
+    from core.spark.diff.rows import RowDiff
+
+Json = dict[str, Any]
+UNREAD = told("Not every snapshot or tag can be read, and those may need what would be freed: nobody knows how much.")
+SEED_FIELDS = (
+    "version",
+    "id",
+    "schema_id",
+    "base_manifest_list",
+    "delta_manifest_list",
+    "changelog_manifest_list",
+    "index_manifest",
+    "commit_user",
+    "commit_identifier",
+    "commit_kind",
+    "time_millis",
+    "log_offsets",
+    "total_record_count",
+    "delta_record_count",
+    "changelog_record_count",
+    "watermark",
+    "statistics",
+)
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).replace("-", "_").lower()
+
+
+def snapshot(value: Snapshot) -> Json:
+    """The specification's fields in its order (null where absent), then whatever else the file says."""
+    own = {snake(name): content for name, content in value.fields.items()}
+    if "snapshot_id" in own:  # Iceberg: its own fields, and what to know of it
+        return {"id": value.id, **own, "note": value.note or None}
+    own["watermark"] = value.watermark
+    return {**{name: own.get(name) for name in SEED_FIELDS}, **own}
+
+
+def snapshots(line: Line) -> list[Json]:
+    """One object a snapshot; of one that cannot be read its `id` and the `error`."""
+    return [*(snapshot(each) for each in line.snapshots), *_unreadable(line, "snapshot", "id")]
+
+
+def tags(line: Line) -> list[Json]:
+    """One object a tag: its name, its expiry in the writer's wall clock, then its snapshot's fields; of one that cannot
+    be read its name and the `error`."""
+    readable = [
+        {"tag_name": tag.name, "expires": tag.expires.isoformat() if tag.expires else None, **snapshot(tag.snapshot)}
+        for tag in line.tags
+    ]
+    return [*readable, *_unreadable(line, "tag", "tag_name")]
+
+
+def _unreadable(line: Line, kind: str, key: str) -> list[Json]:
+    return [
+        {key: int(each.name) if key == "id" and each.name.isdecimal() else each.name, **problem(each.problem)}
+        for each in line.unreadable
+        if each.kind == kind
+    ]
+
+
+def files(history: History, point: AsOf) -> list[Json]:
+    """One object a live file; of an Iceberg table delete files too, each with its content."""
+    columns = ["path", "bytes", "rows", "partition", "bucket", "level"]
+    if history.heads.format == "iceberg":
+        columns = ["path", "bytes", "rows", "partition", "content", "offset", "referenced", "deletes"]
+    found: list[Json] = history.files_at(history.require(point.point)).select(columns).to_pylist()
+    return found
+
+
+def as_of(value: AsOf) -> Json:
+    before, after = value.before, value.after
+    return {
+        "snapshot": value.snapshot.id,
+        "committed_at_ms": value.snapshot.time_ms,
+        "rule": value.rule,
+        "before": before.id if before else None,
+        "after": after.id if after else None,
+        "engine": value.engine,
+        "engine_note": value.engine_note,
+        "point": value.point,
+        "branch": value.branch,
+        "gap_ms": value.gap_ms,
+        "before_committed_at_ms": before.time_ms if before else None,
+        "after_committed_at_ms": after.time_ms if after else None,
+        "schema_id": value.schema.id,
+    }
+
+
+def diff(value: Diff) -> Json:
+    columns = ["path", "bytes", "rows", "partition", "bucket", "change"]
+    return {
+        "from": value.a.snapshot.id,
+        "to": value.b.snapshot.id,
+        "added": value.added.select(columns).to_pylist(),
+        "removed": value.removed.select(columns).to_pylist(),
+        "summary": dict(value.summary),
+        "partitions": value.partitions.to_pylist(),
+        "schema_changes": list(value.schema_changes),
+        "option_changes": list(value.option_changes),
+        "commits": [{"id": each.id, "commit_kind": each.kind, "time_millis": each.time_ms} for each in value.commits],
+    }
+
+
+def rows(value: RowDiff) -> Json:
+    return {
+        "totals": {name: getattr(value, name) for name in ("added", "removed", "changed", "unchanged")},
+        "key": list(value.key),
+        "columns": list(value.columns),
+        "changes": [
+            {"kind": e.kind, "key": e.key, "times": e.times, "before": e.before, "after": e.after}
+            for e in value.changes
+        ],
+        "truncated": value.truncated,
+        "files_read": value.files_read,
+        "files_live": value.files_live,
+        "notes": list(value.notes),
+        "seconds": round(value.seconds, 3),
+        "engine": value.engine,
+    }
+
+
+def plan(value: Plan, native: tuple[str, ...] = (), coming: Forecast | None = None) -> Json:
+    return {
+        "table": value.table,
+        "change": {"type": type(value.change).__name__, **dataclasses.asdict(value.change)},
+        "rules": value.rules,
+        "fingerprint": value.fingerprint,
+        "now_ms": value.now_ms,
+        "headline": value.headline,
+        "points": [
+            {"point": verdict.point, "keep": verdict.keep, "reasons": list(verdict.reasons)} for verdict in value.points
+        ],
+        "frees": value.frees.to_pylist(),
+        "orphans": value.orphans.to_pylist(),
+        "leaving": value.leaving.to_pylist(),
+        "freed_bytes": value.freed_bytes,
+        "outside": [dataclasses.asdict(each) for each in value.outside],
+        "kept_bytes": value.kept_bytes,
+        "warnings": list(value.warnings),
+        "notes": list(value.notes),
+        "native": list(native),
+        "next_commit": forecast(coming),
+    }
+
+
+def forecast(value: Forecast | None) -> Json | None:
+    """What the next commit does by itself; null where writers expire nothing, and beside plans that expire nothing."""
+    if value is None:
+        return None
+    return {
+        "branch": value.branch,
+        "headline": value.headline,
+        "goes": list(value.goes),
+        "breaks": list(value.breaks),
+        "prevented_by": list(value.prevented_by),
+    }
+
+
+def tagging(value: Tagging) -> Json:
+    """Automatic tags: the rules, the plans of a run (null without rules), and the next dates."""
+    of = value.rules
+    return {
+        "mode": of.mode if of else None,
+        "period_ms": of.period_ms if of else None,
+        "delay_ms": of.delay_ms if of else None,
+        "creates": [each.change.name for each in value.plans if isinstance(each.change, CreateTag | ReplaceTag)],
+        "deletes": dict(value.why),
+        "plans": [plan(each) for each in value.plans],
+        "coming": [{"tag": each.name, "due_ms": each.due_ms, "is_due": each.is_due} for each in value.coming],
+        "notes": list(value.notes),
+        "fingerprint": value.fingerprint,
+    }
+
+
+def later(value: Later) -> Json:
+    """What a tag from a time or a watermark names, beside what time travel answers there (null: nothing)."""
+    return {
+        "snapshot": value.snapshot.id,
+        "committed_at_ms": value.snapshot.time_ms,
+        "watermark": value.snapshot.watermark,
+        "tag": value.tag,
+        "rule": value.rule,
+        "time_travel": as_of(value.travel) if value.travel else None,
+        "engine": value.engine,
+    }
+
+
+def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
+    """Of one table: every tag's two costs, bytes by set of holders; of a branch the retention curve and the best tags
+    to drop. Where not every point can be read (`problems`), what is held is told as far as it is known, and nothing of
+    what would be freed: those points may need it."""
+    kept = history.existing
+    dates = expiries(history.heads, now_ms)
+    curve_files, curve_bytes = retention_curve(history, branch)
+    retained = range(0 if history.incomplete else len(curve_files))[1:]
+    best, untold = _best_drops(history, now_ms, branch)
+    return {
+        "held_bytes": history.bytes_of(history.held.over(kept)),
+        "tags": tag_costs(history, now_ms),
+        "snapshots": [
+            {
+                "point": holder.point,
+                "expires": dates[holder.point].words,
+                "not_before_ms": dates[holder.point].not_before_ms,
+            }
+            for holder in history.holders
+            if holder.kind is HolderKind.SNAPSHOT and holder.point in dates
+        ],
+        "by_holders": by_holders(history).to_pylist(),
+        "retention": [
+            {"retain": keep, "freed_files": int(curve_files[keep]), "freed_bytes": int(curve_bytes[keep])}
+            for keep in retained
+        ],
+        "best_drops": [{"tags": list(drop.tags), "files": drop.files, "bytes": drop.bytes} for drop in best],
+        "best_drops_untold": untold,
+        **problems(history),
+    }
+
+
+def tag_costs(history: History, now_ms: int) -> list[Json]:
+    """One object a tag: what it alone keeps, now and once every branch's own policy has run, and when it goes.
+
+    Numbers are null where another point that stays cannot be read: what it keeps is not known."""
+    if history.heads.format == "iceberg":
+        return _ref_costs(history, now_ms)
+    kept = history.existing
+    settled = kept & ~going(history, now_ms)
+    (files, sizes), (_, later) = exclusive(history, kept), exclusive(history, settled)
+    now, then = is_told(history, kept), is_told(history, settled)
+    dates = expiries(history.heads, now_ms)
+    return [
+        {
+            "point": holder.point,
+            "snapshot": holder.snapshot.id if holder.snapshot else None,
+            "exclusive_now_files": int(files[position]) if now[position] else None,
+            "exclusive_now_bytes": int(sizes[position]) if now[position] else None,
+            "exclusive_after_policy_bytes": int(later[position]) if then[position] else None,
+            "expires": dates[holder.point].words if holder.point in dates else None,
+        }
+        for position, holder in enumerate(history.holders)
+        if holder.kind is HolderKind.TAG
+    ]
+
+
+def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[Drop, ...], str | None]:
+    """Where they are too many to choose from, why; the rest is told all the same."""
+    if history.incomplete:
+        return (), UNREAD
+    try:
+        return drops(history, now_ms, branch), None
+    except Invalid as error:
+        return (), str(error)
+
+
+def _ref_costs(history: History, now_ms: int) -> list[Json]:
+    """Iceberg's tags: removing one frees nothing now, and something once an expiry by the table's rules has run."""
+    dates = expiries(history.heads, now_ms)
+    later = refs.tag_costs(history, now_ms)
+    return [
+        {
+            "point": f"tag:{tag.name}",
+            "snapshot": tag.snapshot.id,
+            "exclusive_now_files": 0,
+            "exclusive_now_bytes": 0,
+            "exclusive_after_policy_bytes": None if history.incomplete else later[tag.name],
+            "expires": dates[f"tag:{tag.name}"].words,
+        }
+        for tag in history.heads.main.tags
+    ]
+
+
+def course(value: Course) -> Json:
+    """What keeps a file and until when, and who brought it and took it away."""
+
+    def told(found: Snapshot | None) -> Json | None:
+        return None if found is None else {"snapshot": found.id, "kind": found.kind, "committed_ms": found.time_ms}
+
+    return {
+        **dataclasses.asdict(value.life),
+        "branch": value.branch,
+        "born": told(value.born),
+        "born_is_exact": value.is_exact,
+        "removed": told(value.removed),
+        "is_live": value.is_live,
+        "stretches": file_lifetime.table(value).to_pylist(),
+    }
+
+
+def run(value: Run) -> Json:
+    return {**dataclasses.asdict(value), "is_open": value.is_open, "can_undo": value.can_undo}
+
+
+def receipt(value: Receipt) -> Json:
+    return {
+        **dataclasses.asdict(value),
+        "kept_back": [{"path": path, "why": why} for path, why in value.kept_back],
+    }
+
+
+def problems(history: History) -> Json:
+    """What of a history could not be read, the first of it in the form of an error; none where an answer is whole."""
+    found = [problem(each) for each in history.problems]
+    return {"problems": [each["error"] for each in found], **(found[0] if found else {})}
+
+
+def problem(value: Problem) -> Json:
+    """What could not be read, in the form of an error."""
+    message = f"{value.path}: expected {value.expected}, found {value.found}."
+    return {"error": {"kind": "Corrupt", "message": message, "path": value.path, "remedy": value.remedy or None}}
+
+
+def error(value: SnapscopeError) -> Json:
+    return {"error": {"kind": value.kind, "message": value.message, "path": value.path, "remedy": value.remedy}}

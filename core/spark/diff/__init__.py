@@ -1,0 +1,1 @@
+"""Rows that differ between two versions."""

@@ -1,0 +1,275 @@
+"""Two points side by side: which columns of them are the same ones, and which of their rows differ. Lazy.
+
+Laws: see core/spark/diff/rows.py, which runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from core.errors import Unsupported
+from core.formats.paimon import schema_evolution, types
+from core.formats.paimon.types import Type, parse
+from core.messages import told
+from core.model.references import Field, Schema
+from core.spark.diff.shared_files import alike, paths_of, rows_of
+from core.spark.read.paimon import frames as read
+from core.spark.read.paimon import merge_on_read, points
+from core.spark.read.paimon.points import Opened
+
+ADDED, REMOVED, CHANGED, SAME = "added", "removed", "changed", "same"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row that differs. `before` and `after` hold what the row has at each point: of an added row all columns are
+    in `after`, of a removed one in `before`, of a changed one both hold the changed columns alone. `key` holds the
+    primary key. Without one, `times` says how often the row was added or removed."""
+
+    kind: str
+    key: Mapping[str, Any]
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    times: int = 1
+
+
+# columns ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the comparison: as it is called, the fields it is at the two points, and the type of both."""
+
+    name: str
+    before: Field | None
+    after: Field | None
+    type: Type
+    is_key: bool = False
+
+    def of(self, field_: Field | None) -> Expression:
+        if field_ is None:
+            return F.lit(None).cast(types.spark(self.type))
+        return read.converted(F.col(types.quoted(field_.name)), parse(field_.type), self.type)
+
+
+def columns_of(a: Schema, b: Schema) -> tuple[Column, ...]:
+    """The columns of `b` in their order, then those that only `a` has. `Unsupported` for types that do not compare."""
+    old, new = ({each.id: each for each in schema.fields} for schema in (a, b))
+    keys = set(key_ids(b)) if key_ids(a) == key_ids(b) else set()
+    found = [
+        Column(each.name, old.get(each.id), each, _common(old.get(each.id), each), each.id in keys) for each in b.fields
+    ]
+    names = {each.name for each in b.fields}
+    for each in a.fields:
+        if each.id not in new:
+            name = f"{each.name} (dropped)" if each.name in names else each.name
+            found.append(Column(name, each, None, parse(each.type)))
+    return tuple(found)
+
+
+def key_ids(schema: Schema) -> list[int]:
+    ids = {each.name: each.id for each in schema.fields}
+    return sorted(ids[name] for name in schema.primary_keys)
+
+
+def _common(before: Field | None, after: Field) -> Type:
+    """The wider of two types; on the way back to an older point that is the first one."""
+    if before is None:
+        return parse(after.type)
+    have, wanted = parse(before.type), parse(after.type)
+    try:
+        schema_evolution.check(after.name, have, wanted)
+        return wanted
+    except Unsupported:
+        if not schema_evolution.widens(wanted, have):
+            raise
+        return have
+
+
+def canonical(value: Expression, of: Type) -> Expression:
+    """The value in a form that Spark compares and groups by: a map as its entries in order, wherever it stands."""
+    if not _has_map(of):
+        return value
+    if of.root == "ARRAY":
+        return F.transform(value, lambda each: canonical(each, of.args[0]))
+    if of.root == "ROW":
+        inside = [canonical(value.getField(each.name), each.type).alias(f"f{n}") for n, each in enumerate(of.fields)]
+        return F.when(value.isNotNull(), F.struct(*inside))
+    own = [*of.args, Type("INT")][:2]
+
+    def entry(each: Expression) -> Expression:
+        return F.struct(
+            *(canonical(each[name], to).alias(name) for name, to in zip(("key", "value"), own, strict=True))
+        )
+
+    return F.array_sort(F.transform(F.map_entries(value), entry))
+
+
+def _has_map(of: Type) -> bool:
+    return of.root in ("MAP", "MULTISET") or any(map(_has_map, (*of.args, *(each.type for each in of.fields))))
+
+
+# rows -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two points side by side, lazily. `frame` has a row for each key, or for each distinct row:
+
+    kind; times (how many rows that are); same (rows at both points); doubled (a key that a point has twice);
+    k0, k1 … (the key); a, b (structs of the other columns c0, c1 …, null where the point has no such row and where
+    nothing differs); which (numbers of the columns that changed).
+    `not_read`: rows of files that were not read, None where metadata cannot tell.
+    """
+
+    frame: DataFrame
+    columns: tuple[Column, ...]
+    files_read: int
+    files_live: int
+    not_read: int | None
+    notes: tuple[str, ...]
+
+    def in_order(self, frame: DataFrame) -> DataFrame:
+        """By key, or by the rows themselves."""
+        if keys := [f"k{number}" for number, column in enumerate(self.columns) if column.is_key]:
+            return frame.orderBy(*keys)
+        row = F.coalesce("b", "a")
+        return frame.orderBy(*(canonical(row[f"c{n}"], each.type) for n, each in enumerate(self.columns)), "kind")
+
+    def changes(self, rows: pa.Table) -> Iterable[Change]:
+        """Rows of the frame as values of ours."""
+        names = {f"c{number}": column for number, column in enumerate(self.columns) if not column.is_key}
+        for row in rows.to_pylist():
+            key = {column.name: row[f"k{n}"] for n, column in enumerate(self.columns) if column.is_key}
+            before, after = (
+                {column.name: row[side][c] for c, column in names.items() if _is_of(column, side)} if row[side] else {}
+                for side in "ab"
+            )
+            if row["kind"] == CHANGED:
+                changed = [self.columns[number].name for number in row["which"]]
+                before, after = ({name: side.get(name) for name in changed} for side in (before, after))
+            yield Change(row["kind"], key, before, after, row["times"])
+
+
+def _is_of(column: Column, side: str) -> bool:
+    return (column.before if side == "a" else column.after) is not None
+
+
+def compare(
+    spark: SparkSession, a: Opened, b: Opened, *, plans: tuple[merge_on_read.Plan, merge_on_read.Plan] | None = None
+) -> Compared:
+    """The rows of two opened points side by side, without those of files that both hold alike.
+
+    `plans` of fewer files may stand for the points' own where they have every row that is asked for at both."""
+    columns = columns_of(a.schema, b.schema)
+    same = alike(a, b)
+    frames = []
+    read_paths: set[str] = set()
+    for point, plan in zip((a, b), plans or (a.plan, b.plan), strict=True):
+        plan = merge_on_read.only(plan, paths_of(plan) - same)
+        read_paths |= paths_of(plan)
+        frames.append(points.rows(spark, point, plan).frame)
+    notes: list[str] = [told("Left out: {each}", each=each) for point in (a, b) for each in point.plan.left_out]
+    notes += dict.fromkeys(each for point in (a, b) for each in point.differs)
+    live = {*a.files["path"].to_pylist(), *b.files["path"].to_pylist()}
+    return side_by_side(columns, frames, (len(read_paths), len(live)), rows_of(b, same), notes)
+
+
+def side_by_side(
+    columns: tuple[Column, ...],
+    frames: Sequence[DataFrame],
+    files: tuple[int, int],
+    not_read: int | None,
+    notes: Sequence[str],
+) -> Compared:
+    """The rows of two points; `files` are how many were read, of how many."""
+    sides = []
+    for number, rows in enumerate(frames):
+        values = (
+            each.of(each.after if number else each.before).alias(f"{'k' if each.is_key else 'c'}{at}")
+            for at, each in enumerate(columns)
+        )
+        sides.append(rows.select(F.lit(number).alias("side"), *values))
+    both = sides[0].unionAll(sides[1])
+    frame = _by_key(both, columns) if any(each.is_key for each in columns) else _by_row(both, columns)
+    more = []
+    if dropped := [each.name for each in columns if each.after is None]:
+        more.append(told("Not compared, because only the first point has that: {dropped}", dropped=", ".join(dropped)))
+    if not_read is None:
+        more.append(
+            told("Unchanged rows are not counted: those of files that were not read are known only by merging them")
+        )
+    return Compared(
+        frame=frame,
+        columns=columns,
+        files_read=files[0],
+        files_live=files[1],
+        not_read=not_read,
+        notes=tuple(dict.fromkeys((*notes, *more))),
+    )
+
+
+def _by_key(both: DataFrame, columns: tuple[Column, ...]) -> DataFrame:
+    keys = [f"k{number}" for number, each in enumerate(columns) if each.is_key]
+    others = {number: each for number, each in enumerate(columns) if not each.is_key}
+    row = _row(others)
+    grouped = both.groupBy(*keys).agg(
+        *(F.count_if(F.col("side") == side).alias(f"n{side}") for side in (0, 1)),
+        *(F.first(F.when(F.col("side") == side, row), ignorenulls=True).alias(name) for side, name in enumerate("ab")),
+    )
+    differs = [
+        F.when(
+            ~canonical(F.col("a")[f"c{number}"], each.type).eqNullSafe(canonical(F.col("b")[f"c{number}"], each.type)),
+            F.lit(number),
+        )
+        for number, each in others.items()
+        if each.after is not None
+    ]
+    which = F.array_compact(F.array(*differs)) if differs else F.array().cast("array<int>")
+    judged = grouped.withColumn("which", which).withColumn(
+        "kind",
+        F.when(F.col("n0") == 0, ADDED)
+        .when(F.col("n1") == 0, REMOVED)
+        .when(F.size("which") > 0, CHANGED)
+        .otherwise(SAME),
+    )
+    return _shown(judged, keys, F.lit(1), (F.col("kind") == SAME).cast("long"), (F.col("n0") > 1) | (F.col("n1") > 1))
+
+
+def _by_row(both: DataFrame, columns: tuple[Column, ...]) -> DataFrame:
+    row = _row(range(len(columns)))
+    compared = {number: each for number, each in enumerate(columns) if each.after is not None}
+    by = [canonical(F.col(f"c{number}"), each.type).alias(f"g{number}") for number, each in compared.items()]
+    grouped = both.groupBy(*by).agg(
+        *(F.count_if(F.col("side") == side).alias(f"n{side}") for side in (0, 1)),
+        *(F.first(F.when(F.col("side") == side, row), ignorenulls=True).alias(name) for side, name in enumerate("ab")),
+    )
+    more = F.col("n1") - F.col("n0")
+    judged = grouped.withColumn("which", F.array().cast("array<int>")).withColumn(
+        "kind", F.when(more > 0, ADDED).when(more < 0, REMOVED).otherwise(SAME)
+    )
+    return _shown(judged, [], F.abs(more), F.least("n0", "n1"), F.lit(False))
+
+
+def _row(numbers: Iterable[int]) -> Expression:
+    """The columns of these numbers; never without a field, because Arrow has no such struct."""
+    names = [f"c{number}" for number in numbers]
+    return F.struct(*names) if names else F.struct(F.lit(None).cast("boolean").alias("none"))
+
+
+def _shown(judged: DataFrame, keys: list[str], times: Expression, same: Expression, doubled: Expression) -> DataFrame:
+    """Equal rows are only counted: what they hold is not kept. Of an added row only what `b` has, and the reverse."""
+    sides = (
+        F.when(F.col("kind").isin(*kinds), F.col(name)).alias(name)
+        for name, kinds in (("a", (REMOVED, CHANGED)), ("b", (ADDED, CHANGED)))
+    )
+    return judged.select(
+        "kind", times.alias("times"), same.alias("same"), doubled.alias("doubled"), *keys, *sides, "which"
+    )

@@ -1,0 +1,190 @@
+"""What changed after one point of a branch up to another, each row with its kind: Paimon's `incremental-between`.
+
+Laws, as the engine has them (spec 10.1):
+- An append table answers with the rows of the files that the APPEND commits between added, as they were written;
+  a primary-key table that writes changelogs with those of the commits between. OVERWRITE commits are passed over.
+- Two points of which one is a tag, and primary-key tables without changelogs, answer with the difference of their
+  rows: of a changed row the one before (-U) and the one after (+U). The engine itself compares only the files that
+  the points do not share: it gives no row before, and also rows that were written again as they were.
+- Where a commit between is gone or cannot be told so, the difference answers, and says why. Which one it was is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from core.errors import Invalid
+from core.formats.paimon import scan_details
+from core.formats.paimon.manifests import ADD
+from core.formats.paimon.types import parse
+from core.messages import counted, told
+from core.model.history import History
+from core.model.references import Snapshot
+from core.model.time_travel import AsOf
+from core.spark.diff.compare import CHANGED, Compared, compare, key_ids
+from core.spark.read.paimon import frames as read
+from core.spark.read.paimon import merge_on_read, points, prune
+from core.spark.read.paimon.points import Opened, Rows
+from core.spark.sql import filters
+from core.spark.sql.filters import Condition
+from core.table import Table
+
+KIND = "_rowkind"
+DELTA, CHANGELOG, DIFF = "delta", "changelog", "diff"
+_WINDOW = "compacted-changelog-"  # an entry that is a part of another bucket's file
+
+
+@dataclass(frozen=True)
+class Between:
+    """`rows` have `_rowkind` and the columns of the later point; `mode` is how they were told, and they say so."""
+
+    mode: str
+    rows: Rows
+
+
+def between(
+    spark: SparkSession,
+    table: Table,
+    history: History,
+    since: AsOf,
+    at: AsOf,
+    condition: Condition = filters.EVERYTHING,
+) -> Between:
+    """The changes after `since` up to `at`; of those that the condition on the later point's columns rules out, perhaps
+    not all. `Invalid` where these are no two points of one branch in this order."""
+    if since.branch != at.branch or since.snapshot.id > at.snapshot.id:
+        raise Invalid(
+            "{since} does not come before {at} on one branch, so nothing lies between them.",
+            since=since.point,
+            at=at.point,
+            remedy="Name the earlier point as the one since which changes are asked for.",
+        )
+    mode = CHANGELOG if at.schema.primary_keys else DELTA
+    try:
+        if "tag:" in since.point or "tag:" in at.point:
+            raise _NotByFiles(told("a tag was named"))
+        if mode == CHANGELOG and at.schema.options.get("changelog-producer", "none").strip().lower() == "none":
+            raise _NotByFiles(told("the table writes no changelog"))
+        return _by_files(spark, table, history, since, at, mode, condition)
+    except _NotByFiles as why:
+        a, b = (points.opened_at(table, history, point) for point in (since, at))
+        found = compare(spark, a, b, plans=_pruned(a, b, condition))
+        said = told(
+            "Changes are the difference between the rows at {since} and at {at} ({diff}): {why}",
+            since=since.point,
+            at=at.point,
+            diff=DIFF,
+            why=why.args[0],
+        )
+        return Between(DIFF, _rows(_rows_of(found), found.files_read, found.files_live, said, *found.notes))
+
+
+class _NotByFiles(Exception):
+    """Why the files of the commits between do not tell the changes: the second half of a sentence."""
+
+
+def _by_files(
+    spark: SparkSession, table: Table, history: History, since: AsOf, at: AsOf, mode: str, condition: Condition
+) -> Between:
+    read.refuse_unreadable(at.schema, at.schema.options)
+    commits = _commits(history, since, at)
+    taken = [each for each in commits if (each.kind == "APPEND" if mode == DELTA else each.kind != "OVERWRITE")]
+    parts = [scan_details.brought(table.manifests, history.heads, each, mode) for each in taken]
+    for commit, part in zip(taken, parts, strict=True):
+        if pc.any(pc.not_equal(part["kind"], ADD)).as_py():
+            raise _NotByFiles(told("the APPEND commit {id} also took files away", id=commit.id))
+        if any(_WINDOW in path for path in part["path"].to_pylist()):
+            raise _NotByFiles(
+                told("the changelog of commit {id} was compacted into files of several buckets", id=commit.id)
+            )
+    files = pa.concat_tables(parts) if parts else history.files.slice(0, 0)
+    schemas = points.schemas_of(history.heads, at.branch)
+
+    def stats(of: pa.Table) -> dict[scan_details.FileKey, dict[str, Any]]:
+        said = (scan_details.stats(table.store, each, of, (mode,)) for each in taken)
+        return {key: row for each in said for key, row in each.items()}
+
+    _, kept = prune.left(at.schema, schemas, files, condition, stats)  # no row here is merged with another
+    asked = files.filter(pc.is_in(files["path"], pa.array(sorted(kept), pa.string())))
+    frames = read.stored(spark, table.store, at.schema, schemas, asked, kinds=KIND)
+    passed = sum(each.kind == "OVERWRITE" for each in commits)
+    what = told("rows as the APPEND commits wrote them") if mode == DELTA else told("the changelogs of the commits")
+    notes: list[str] = [
+        told(
+            "Changes are {what} after {since} up to {at} ({mode})", what=what, since=since.point, at=at.point, mode=mode
+        )
+    ]
+    notes += points.cut_off(at.schema)
+    if passed:
+        notes.append(
+            told(
+                "{passed} passed over, as the engine does",
+                passed=counted(passed, "{count} OVERWRITE commit", "{count} OVERWRITE commits"),
+            )
+        )
+    frame = reduce(DataFrame.unionAll, frames or [read.empty(spark, at.schema, kinds=KIND)])
+    return Between(mode, _rows(frame, len(asked), len(files), *notes, bytes_read=pc.sum(asked["bytes"]).as_py() or 0))
+
+
+def _pruned(a: Opened, b: Opened, condition: Condition) -> tuple[merge_on_read.Plan, merge_on_read.Plan]:
+    """What of two points to compare for the rows that are asked for. Rows are compared by key: only what both have of a
+    key tells a changed row from one that is new. Without a key equal rows are counted, and those agree on all."""
+    ids = key_ids(b.schema)
+    if ids != key_ids(a.schema):
+        return a.plan, b.plan
+    fixed = {
+        number: field
+        for number, field in enumerate(b.schema.fields)
+        if (field.id in ids or not ids) and filters.kind(parse(field.type))
+    }
+
+    def of(point: Opened) -> merge_on_read.Plan:
+        own = {field.id: (number, field) for number, field in enumerate(point.schema.fields)}
+        numbers = {
+            number: own[field.id][0]
+            for number, field in fixed.items()
+            if field.id in own and filters.kind(parse(own[field.id][1].type)) == filters.kind(parse(field.type))
+        }
+        return prune.plan(point, filters.renumbered(condition, numbers))
+
+    return of(a), of(b)
+
+
+def _rows(frame: DataFrame, files_read: int, files: int, *notes: str, bytes_read: int | None = None) -> Rows:
+    return Rows(frame, files, files_read, merged=0, left_out=(), differs=notes, bytes_read=bytes_read)
+
+
+def _commits(history: History, since: AsOf, at: AsOf) -> Sequence[Snapshot]:
+    """Every commit after `since` up to `at`."""
+    line = history.heads.line(at.branch)
+    found = {each.id: each for each in (line.snapshots if line is not None else ())}
+    ids = range(since.snapshot.id, at.snapshot.id + 1)
+    if gone := next((id for id in ids if id not in found), None):
+        raise _NotByFiles(told("commit {gone} is not retained", gone=gone))
+    return [found[id] for id in ids[1:]]
+
+
+def _rows_of(found: Compared) -> DataFrame:
+    """A comparison as rows with kinds, under the columns of the later point."""
+    kind = F.col("kind")
+
+    def side(name: str, alone: str, changed: str) -> Column:
+        values = (
+            (F.col(f"k{at}") if each.is_key else F.col(name)[f"c{at}"]).alias(f"v{at}")
+            for at, each in enumerate(found.columns)
+        )
+        row = F.struct(F.when(kind == CHANGED, changed).otherwise(alone).alias("kind"), *values)
+        return F.when(F.col(name).isNotNull(), F.array_repeat(row, F.col("times").cast("int")))
+
+    sides = F.array(side("a", "-D", "-U"), side("b", "+I", "+U"))
+    rows = found.frame.select(F.explode(F.flatten(F.array_compact(sides))).alias("row"))
+    shown = (F.col("row")[f"v{at}"].alias(each.name) for at, each in enumerate(found.columns) if each.after is not None)
+    return rows.select(F.col("row")["kind"].alias(KIND), *shown)

@@ -1,0 +1,149 @@
+"""Row diff: which rows differ between two points, by primary key where the table has one, else as whole rows counted.
+
+Laws:
+- A column is its field id: a renamed column is the same one. A column that only `b` has counts as null at `a`, so a row
+  is changed by it where it has a value; a column that only `a` has is not compared, the change of schema says it.
+- NaN equals NaN and 0.0 equals -0.0, as in a GROUP BY; maps are equal whatever the order of their entries.
+- Files (of primary-key tables: whole buckets) that both points hold alike are not read: their rows cancel out.
+- Totals are exact however few rows are shown; rows that were not read are counted by metadata or not at all, and said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from py4j.protocol import Py4JError
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from core.errors import Corrupt
+from core.messages import counted
+from core.model.history import History
+from core.model.time_travel import AsOf
+from core.spark.diff import iceberg as iceberg_diff
+from core.spark.diff.compare import ADDED, CHANGED, REMOVED, SAME, Change, Compared, compare
+from core.spark.read import removed_points
+from core.spark.read.iceberg import scan
+from core.spark.read.paimon import points
+from core.spark.sql import run as sql
+from core.table import Table
+from core.units import several
+
+ENGINE = "plain Spark (local)"
+
+
+@dataclass(frozen=True)
+class RowDiff:
+    """From `a` to `b`. `changes` are in the order of their keys, at most as many as asked for (`truncated`); the totals
+    count all. `unchanged` is None where the rows of files that were not read cannot be counted without reading them.
+    `files_read` of `files_live` files (those live at either point) were given to Spark."""
+
+    a: AsOf
+    b: AsOf
+    key: tuple[str, ...]
+    columns: tuple[str, ...]
+    changes: tuple[Change, ...] = field(repr=False)
+    added: int
+    removed: int
+    changed: int
+    unchanged: int | None
+    truncated: bool
+    files_read: int
+    files_live: int
+    seconds: float
+    notes: tuple[str, ...]
+    engine: str = ENGINE
+
+    @property
+    def stat_line(self) -> str:
+        rest = "" if self.unchanged is None else f", {self.unchanged:,} unchanged"
+        return f"{self.added:,} added, {self.removed:,} removed, {self.changed:,} changed{rest}"
+
+    @property
+    def note(self) -> str:
+        said = (
+            f"{self.a.point} to {self.b.point}, read {self.files_read:,} of {several(self.files_live, 'file')} "
+            f"in {self.seconds:.1f} s by {self.engine}."
+        )
+        if self.truncated:
+            said += f" The first {several(len(self.changes), 'row')} are shown; the totals count all."
+        return " ".join((said, *(f"{note}." for note in self.notes)))
+
+
+def row_diff(
+    table: Table,
+    history: History,
+    a: AsOf,
+    b: AsOf,
+    *,
+    limit: int = 1000,
+    timeout_s: float = 300.0,
+    query_id: str | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> RowDiff:
+    """Compare the rows of two points of this history; at most `limit` of those that differ are answered.
+
+    `query_id` names the run for `sql.cancel`. Raises what reading either point raises, `Unsupported` for columns whose
+    types cannot be compared, `Invalid` for a time-out and a cancel, `NotFound` for a point that went meanwhile.
+    """
+    with removed_points.explained(table, history, (a, b)):
+        return sql.lasting(
+            lambda spark, run: _row_diff(spark, run, table, history, a, b, limit),
+            timeout_s=timeout_s,
+            query_id=query_id,
+            on_progress=on_progress,
+        )
+
+
+def _row_diff(
+    spark: SparkSession, run: sql.Run, table: Table, history: History, a: AsOf, b: AsOf, limit: int
+) -> RowDiff:
+    started = time.monotonic()
+    made: list[tuple[Compared, DataFrame]] = []
+
+    def totals() -> DataFrame:
+        if history.heads.format == "iceberg":
+            found = iceberg_diff.compare(spark, *(scan.opened(table, history, point) for point in (a, b)))
+        else:
+            found = compare(spark, *(points.opened_at(table, history, point) for point in (a, b)))
+        kept = found.frame.persist(StorageLevel.MEMORY_AND_DISK)  # counted and shown from one reading
+        made.append((found, kept))
+        counted = {kind: F.sum(F.when(F.col("kind") == kind, F.col("times"))) for kind in (ADDED, REMOVED, CHANGED)}
+        counted |= {SAME: F.sum("same"), "doubled": F.sum(F.col("doubled").cast("long"))}
+        return kept.agg(*(F.coalesce(sum_, F.lit(0)).alias(name) for name, sum_ in counted.items()))
+
+    try:
+        (total,) = run.answer(totals, row_cap=1).table.to_pylist()
+        ((found, kept),) = made
+        if total["doubled"]:
+            raise Corrupt(
+                "{doubled} stand in the table more than once, so rows cannot be compared by it.",
+                doubled=counted(total["doubled"], "{count} primary key", "{count} primary keys"),
+                path=table.location,
+            )
+        rows = run.answer(lambda: found.in_order(kept.where(F.col("kind") != SAME)), row_cap=limit)
+    finally:
+        with contextlib.suppress(Py4JError):  # Spark itself has ended, and nothing is kept
+            for _, each in made:
+                each.unpersist()
+    unchanged = None if found.not_read is None else total[SAME] + found.not_read
+    return RowDiff(
+        a=a,
+        b=b,
+        key=tuple(column.name for column in found.columns if column.is_key),
+        columns=tuple(column.name for column in found.columns),
+        changes=tuple(found.changes(rows.table)),
+        added=total[ADDED],
+        removed=total[REMOVED],
+        changed=total[CHANGED],
+        unchanged=unchanged,
+        truncated=rows.truncated,
+        files_read=found.files_read,
+        files_live=found.files_live,
+        seconds=time.monotonic() - started,
+        notes=found.notes,
+    )

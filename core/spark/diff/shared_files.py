@@ -1,0 +1,104 @@
+"""Which files hold the same rows at two points, told from metadata: a comparison need not read them.
+
+Law: rows of such files are the same rows at both points, column for column as the second point shows them. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from core.formats.paimon.scan_details import FileKey, keys_of
+from core.formats.paimon.types import Type, parse
+from core.model.references import Schema
+from core.spark.read.paimon import merge_on_read
+from core.spark.read.paimon.points import DECIDES, Opened
+
+
+def paths_of(plan: merge_on_read.Plan) -> set[str]:
+    return {*plan.raw["path"].to_pylist(), *(file["path"] for each in plan.work for file in each["files"])}
+
+
+def alike(a: Opened, b: Opened) -> set[str]:
+    """Files whose rows are the same at both points: of an append table each file that both have with the same deleted
+    rows; of a primary-key table those of buckets with the same files on the same levels, read by the same rules.
+
+    A file that holds a column which only `b` shows differs by that column."""
+    shown = _ids(b.schema) - _ids(a.schema)
+    fitting = {
+        number
+        for number, written in a.schemas.items()
+        if number in b.schemas and b.schemas[number].fields == written.fields and not _ids(written) & shown
+    }
+    ours, theirs = _described(a), _described(b)
+    if not b.schema.primary_keys:
+        return {
+            path
+            for path, (_, seen) in ours.items()
+            if path in theirs and theirs[path][1] == seen and seen[0] in fitting
+        }
+    if _deciding(a.schema) != _deciding(b.schema):
+        return set()
+    buckets_a, buckets_b = _buckets(ours), _buckets(theirs)
+    return {
+        path
+        for bucket, members in buckets_a.items()
+        if buckets_b.get(bucket) == members and all(seen[0] in fitting for seen in members.values())
+        for path in members
+    }
+
+
+_Seen = tuple[int, int, Any]  # schema id, level, deletion vector
+
+
+def _described(point: Opened) -> dict[str, tuple[FileKey, _Seen]]:
+    columns = (point.files[name].to_pylist() for name in ("path", "schema_id", "level"))
+    keys = keys_of(point.files)
+    return {
+        path: (key, (number, level, point.vectors.get(key)))
+        for key, path, number, level in zip(keys, *columns, strict=True)
+    }
+
+
+def _buckets(files: Mapping[str, tuple[FileKey, _Seen]]) -> dict[tuple[bytes, int], dict[str, _Seen]]:
+    found: dict[tuple[bytes, int], dict[str, _Seen]] = {}
+    for path, (key, seen) in files.items():
+        found.setdefault(key[:2], {})[path] = seen
+    return found
+
+
+def _deciding(schema: Schema) -> dict[str, str]:
+    return {name: value for name, value in schema.options.items() if DECIDES.match(name)}
+
+
+def rows_of(point: Opened, paths: set[str]) -> int | None:
+    """The rows that these files give, by metadata alone; None where only merging or counting could tell."""
+    if not paths:
+        return 0
+    keys = dict(zip(point.files["path"].to_pylist(), keys_of(point.files), strict=True))
+    counts = dict(zip(point.files["path"].to_pylist(), point.files["rows"].to_pylist(), strict=True))
+    plan = merge_on_read.only(point.plan, paths)
+    if any(each["merges"] for each in plan.work):
+        return None
+    total = 0
+    for path in paths_of(plan):
+        vector = point.vectors.get(keys[path])
+        deleted = 0 if vector is None else vector.rows
+        retracts = point.ranges[keys[path]].delete_rows if point.schema.primary_keys else 0
+        if deleted is None or retracts != 0:
+            return None
+        total += int(counts[path]) - deleted
+    return total
+
+
+def _ids(schema: Schema) -> set[int]:
+    """All field ids, those inside of rows too."""
+
+    def inside(of: Type) -> Iterable[int]:
+        for each in of.fields:
+            yield each.id
+            yield from inside(each.type)
+        for argument in of.args:
+            yield from inside(argument)
+
+    return {each.id for each in schema.fields} | {id for each in schema.fields for id in inside(parse(each.type))}

@@ -1,0 +1,1 @@
+"""Rows of primary-key tables merged by the table's merge engine. Pure."""

@@ -1,0 +1,399 @@
+"""The rows of one bucket, as its files hold them, merged into the table's rows. Pure: Arrow in, Arrow out.
+
+Laws: rows of one key are taken in the order user sequence, sequence number, retractions first; a key with a single row
+is that row, whatever the engine; a result that is a retraction is no row (spec 5.4). Where releases differ the answer
+is that of Paimon 2.0. What cannot be right is refused by its name, in the rule or when such a row is met.
+
+How: rows are sorted once; then every key takes its first row, every key with more its second, and so on. So each step
+is one numpy operation over all keys, and yet each key sees its rows one by one, as the engine does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import Unsupported
+from core.model.intervals import Ints, Mask
+from core.spark.merge.rules import DEDUPLICATE, FIRST_ROW, PARTIAL_UPDATE, Function, Group, MergeRule
+
+SEQUENCE, KIND, LEVEL = "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL"
+INSERT, UPDATE_BEFORE, DELETE = 0, 1, 3
+
+_Values: TypeAlias = npt.NDArray[Any]
+_NONE = -1  # no row: the value is null
+
+
+def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False, stored: bool = False) -> pa.Table:
+    """The merged rows, in no order; with `kinds` also those that are retractions, and a first column `_VALUE_KIND`;
+    with `stored` as a file holds them: before that one `_SEQUENCE_NUMBER`.
+
+    `rows` has the columns of `rule.columns`, `_SEQUENCE_NUMBER` (int64), `_VALUE_KIND` (int8) and `_LEVEL` (int32).
+    Raises `Unsupported` where a row is met that the rule cannot take.
+    """
+    kinds = kinds or stored
+    rows = rows.combine_chunks()
+    kind = numbers(rows[KIND])
+    retract = (kind == UPDATE_BEFORE) | (kind == DELETE)
+    columns = rows.select(list(rule.columns))
+    shown = rows.select([*([SEQUENCE] if stored else []), *([KIND] if kinds else []), *rule.columns])
+    if not len(rows):
+        return shown
+    order, start, count = _grouped(rule, rows, retract)
+    if rule.engine == FIRST_ROW:
+        return shown.take(pa.array(np.sort(_first(rule, order, start, count, retract))))
+    if rule.engine == DEDUPLICATE:
+        if rule.ignore_delete and retract.any():
+            retract[order[start[count == 1]]] &= not kinds  # the engine does not ignore one that is alone
+            kept = rows.filter(pa.array(~retract))
+            return merge(replace(rule, ignore_delete=False), kept, kinds=kinds, stored=stored)
+        last = order[start + count - 1]
+        return shown.take(pa.array(np.sort(last if kinds else last[~retract[last]])))
+    alone = count == 1
+    if rule.lookup:
+        order, start, count = _without_stale(order, start, count, numbers(rows[LEVEL]))
+    single = order[start[alone]]
+    if not kinds:
+        single = single[~retract[single]]
+    steps = _Steps(order, start[~alone], count[~alone])
+    if rule.engine == PARTIAL_UPDATE:
+        found, lives = _partial_update(rule, columns, steps, retract, kind)
+    else:
+        found, lives = _aggregation(rule, columns, steps, retract, kind)
+    for column in found.values():
+        column.kept = lives | kinds
+    merged = pa.table({name: found[name].result(single) for name in rule.columns})
+    if not kinds:
+        return merged
+    of = np.concatenate((kind[single], np.where(lives, INSERT, DELETE)))
+    merged = merged.add_column(0, KIND, pa.array(of, pa.int8()))
+    if not stored:
+        return merged
+    from core.spark.merge.aggregates import refuse_lost
+
+    refuse_lost(found)
+    number = numbers(rows[SEQUENCE])
+    last = _last(steps, retract if rule.engine == PARTIAL_UPDATE and rule.ignore_delete else None)
+    latest = np.where(last == _NONE, 0, number[last])  # the engine's zero where all rows are ignored
+    return merged.add_column(0, SEQUENCE, pa.array(np.concatenate((number[single], latest)), pa.int64()))
+
+
+def _first(rule: MergeRule, order: Ints, start: Ints, count: Ints, retract: Mask) -> Ints:
+    """Of each key the row that came first."""
+    first = order[start]
+    if not retract.any():
+        return first
+    if not rule.ignore_delete:
+        raise Unsupported("A deleted row was met, and a first-row table takes those only with 'ignore-delete'.")
+    group = np.repeat(np.arange(len(start), dtype=np.int64), count)
+    taken = ~retract[order] | (count[group] == 1)  # one that is alone is not looked at
+    _, at = np.unique(group[taken], return_index=True)
+    found: Ints = order[taken][at]
+    return found
+
+
+def _last(steps: _Steps, ignored: Mask | None) -> Ints:
+    """Of each key with several rows the last one that counts."""
+    found: Ints = np.full(steps.keys, _NONE, dtype=np.int64)
+    for rows in steps:
+        keys = np.arange(len(rows), dtype=np.int64)
+        taken = slice(None) if ignored is None else ~ignored[rows]
+        found[keys[taken]] = rows[taken]
+    return found
+
+
+# order and groups -------------------------------------------------------------------------------------------------
+
+
+def _grouped(rule: MergeRule, rows: pa.Table, retract: Mask) -> tuple[Ints, Ints, Ints]:
+    """(rows in merging order, where each key begins, its number of rows)."""
+    key = codes(rows, rule.keys)
+    user = [ranks(rows[name], descending=rule.descending) for name in rule.sequence]
+    by: list[_Values] = [*user, numbers(rows[SEQUENCE])]
+    order = np.lexsort((~retract, *reversed(by), key)) if retract.any() else np.lexsort((*reversed(by), key))
+    ordered = key[order]
+    start = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))).astype(np.int64)
+    return order.astype(np.int64), start, np.diff(np.concatenate((start, [len(order)])))
+
+
+def _without_stale(order: Ints, start: Ints, count: Ints, level: _Values) -> tuple[Ints, Ints, Ints]:
+    """With look-ups, what lies above level 0 is already merged with all below it: of each key only the row of the
+    lowest such level counts, beside those of level 0."""
+    group = np.repeat(np.arange(len(start), dtype=np.int64), count)
+    at = level[order].astype(np.int64)
+    high = np.flatnonzero(at > 0)
+    picked = high[np.lexsort((high, at[high], group[high]))]
+    first = np.concatenate(([True], group[picked][1:] != group[picked][:-1])) if len(picked) else picked.astype(bool)
+    keep = at <= 0
+    keep[picked[first]] = True
+    kept = np.bincount(group[keep], minlength=len(start)).astype(np.int64)
+    return order[keep], np.cumsum(kept) - kept, kept
+
+
+def codes(rows: pa.Table, names: Sequence[str]) -> Ints:
+    """Equal numbers for rows with equal values in these columns, different ones for others."""
+    code: Ints = np.zeros(len(rows), dtype=np.int64)
+    for name in names:
+        column = _flat(rows[name])
+        if pa.types.is_integer(column.type) and not column.null_count and len(names) == 1:
+            return numbers(column).astype(np.int64)
+        if pa.types.is_floating(column.type):
+            column = pa.array(java_bits(numbers(column)), mask=nulls(column))
+        encoded = column.dictionary_encode()
+        own = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
+        if code.any():
+            code = np.unique(code, return_inverse=True)[1].astype(np.int64)
+        code = code * (len(encoded.dictionary) + 1) + own
+    return code
+
+
+def ranks(column: pa.ChunkedArray | pa.Array, *, descending: bool = False) -> Ints:
+    """Numbers in the order of the values, equal for equal ones; null is the lowest in both directions."""
+    flat = _flat(column)
+    if pa.types.is_floating(flat.type):
+        flat = pa.array(java_bits(numbers(flat)), mask=nulls(flat))
+    elif pa.types.is_boolean(flat.type):
+        flat = flat.cast(pa.int8())
+    nothing = nulls(flat)
+    if pa.types.is_integer(flat.type) and not nothing.any():
+        values = numbers(flat).astype(np.int64)
+        return ~values if descending else values
+    if pa.types.is_decimal(flat.type):
+        encoded = flat.dictionary_encode()
+        place = np.zeros(len(encoded.dictionary) + 1, dtype=np.int64)
+        place[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(1, len(place))
+        found: Ints = place[pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)]
+    else:
+        found = pc.rank(flat, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
+    lowest = np.int64(-len(found) - 2)
+    return np.where(nothing, lowest, -found if descending else found)
+
+
+def java_bits(values: _Values) -> Ints:
+    """Floats as integers in Java's order: -0.0 before 0.0, one NaN after everything."""
+    wide = values.astype(np.float64)
+    wide[np.isnan(wide)] = np.nan
+    bits = wide.view(np.int64)
+    return np.where(bits < 0, bits ^ np.int64(0x7FFFFFFFFFFFFFFF), bits)
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Keys with several rows, longest first: step n is the n-th row of every key that has as many."""
+
+    order: Ints
+    start: Ints
+    count: Ints
+
+    def __post_init__(self) -> None:
+        longest = np.argsort(-self.count, kind="stable")
+        object.__setattr__(self, "start", self.start[longest])
+        object.__setattr__(self, "count", self.count[longest])
+
+    @property
+    def keys(self) -> int:
+        return len(self.start)
+
+    def __iter__(self) -> Any:
+        for number in range(int(self.count.max(initial=0))):
+            active = int(np.searchsorted(-self.count, -number, side="left"))
+            yield self.order[self.start[:active] + number]
+
+
+# columns ----------------------------------------------------------------------------------------------------------
+
+
+class Picked:
+    """A column whose merged value is one of its rows' values, or null."""
+
+    def __init__(self, column: pa.ChunkedArray, keys: int) -> None:
+        self.column = _flat(column)
+        self.valid: Mask = ~nulls(self.column)
+        self.source: Ints = np.full(keys, _NONE, dtype=np.int64)
+        self.kept: Mask = np.ones(keys, dtype=np.bool_)
+
+    def put(self, at: Ints, rows: Ints) -> None:
+        self.source[at] = np.where(self.valid[rows], rows, _NONE)
+
+    def clear(self, at: Ints) -> None:
+        self.source[at] = _NONE
+
+    def result(self, single: Ints) -> pa.Array:
+        source = np.concatenate((single, self.source[self.kept]))
+        return self.column.take(pa.array(source, mask=source == _NONE))
+
+
+def _partial_update(
+    rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values
+) -> tuple[Mapping[str, Any], Mask]:
+    """The columns of the merged keys, and which of these are rows."""
+    found = _columns(rule, columns, steps.keys)
+    free = [found[name] for name in rule.columns if not any(name in group.fields for group in rule.groups)]
+    groups = [(group, _tuple_ranks(columns, group.sequence), np.zeros(steps.keys, np.int64)) for group in rule.groups]
+    deleted, inserted, filled = (np.zeros(steps.keys, dtype=np.bool_) for _ in range(3))
+
+    def reset(at: Ints, rows: Ints) -> None:
+        for column in found.values():
+            column.put(at, rows)
+        for _, rank, newest in groups:
+            newest[at] = rank[rows]
+
+    for rows in steps:
+        keys = np.arange(len(rows), dtype=np.int64)
+        gone = retract[rows]
+        deleted[keys] = False
+        at, taken = keys[gone], rows[gone]
+        if len(at):
+            fresh = ~filled[at]
+            reset(at[fresh], taken[fresh])
+            filled[at] = True
+            if not rule.ignore_delete:
+                _retract_partial(rule, found, groups, deleted, reset, at, taken, kind[taken] == DELETE)
+        at, taken = keys[~gone], rows[~gone]
+        for column in free:
+            there = column.valid[taken]
+            column.source[at[there]] = taken[there]
+        for group, rank, newest in groups:
+            there = rank[taken] > 0
+            newer = there & (rank[taken] >= newest[at])
+            older = there & ~newer
+            newest[at[newer]] = rank[taken[newer]]
+            for name in group.fields:
+                if name in rule.functions:
+                    found[name].add(at[newer], taken[newer])
+                    found[name].add_before(at[older], taken[older])
+                else:
+                    found[name].put(at[newer], taken[newer])
+        inserted[at] = filled[at] = True
+    return found, inserted & ~deleted
+
+
+def _retract_partial(
+    rule: MergeRule,
+    found: Mapping[str, Any],
+    groups: Sequence[tuple[Group, Ints, Ints]],
+    deleted: Mask,
+    reset: Any,
+    at: Ints,
+    rows: Ints,
+    is_delete: Mask,
+) -> None:
+    if rule.groups:
+        number = {name: number for number, name in enumerate(rule.columns)}
+        judged = []
+        ends = np.full(len(at), len(rule.columns))  # the engine goes by column, up to the one that removes the row
+        for group, rank, newest in groups:
+            there = rank[rows] > 0
+            newer = there & (rank[rows] >= newest[at])
+            newest[at[newer]] = rank[rows[newer]]
+            judged.append((group, there, newer))
+            if group.removes:
+                whole = newer & is_delete
+                ends[whole] = np.minimum(ends[whole], min(number[name] for name in group.sequence))
+        for group, there, newer in judged:
+            for name in group.fields:
+                if name in group.sequence:
+                    found[name].put(at[newer], rows[newer])
+                elif name in rule.functions:
+                    taken = there & (number[name] < ends)
+                    if taken.any():
+                        _retract(rule.functions[name], name, found[name], at[taken], rows[taken])
+                else:
+                    found[name].clear(at[newer])
+        deleted[at] = ends < len(rule.columns)
+        reset(at[deleted[at]], rows[deleted[at]])
+        return
+    if not rule.remove_on_delete:
+        raise Unsupported(
+            "A deleted row was met, and a partial-update table takes those only with 'ignore-delete', "
+            "'partial-update.remove-record-on-delete' or sequence groups.",
+            remedy="The engine refuses to read this point too.",
+        )
+    deleted[at[is_delete]] = True
+    reset(at[is_delete], rows[is_delete])
+
+
+def _columns(rule: MergeRule, columns: pa.Table, keys: int) -> dict[str, Any]:
+    """The columns with the state of their functions, if they have any."""
+    from core.spark.merge.aggregates import column_of
+
+    return {
+        name: column_of(rule.functions[name], columns[name], keys)
+        if name in rule.functions
+        else Picked(columns[name], keys)
+        for name in rule.columns
+    }
+
+
+def _tuple_ranks(columns: pa.Table, names: Sequence[str]) -> Ints:
+    """The order of several columns together; 0 where all of them are null."""
+    each = [ranks(columns[name]) for name in names]
+    order = np.lexsort(tuple(reversed(each)))
+    changes: Mask = np.zeros(len(order), dtype=np.bool_)
+    for rank in each:
+        changes[1:] |= rank[order][1:] != rank[order][:-1]
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = np.cumsum(changes) + 1
+    empty: Mask = np.ones(len(order), dtype=np.bool_)
+    for name in names:
+        empty &= nulls(_flat(columns[name]))
+    found[empty] = 0
+    return found
+
+
+def _aggregation(
+    rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values
+) -> tuple[Mapping[str, Any], Mask]:
+    found = _columns(rule, columns, steps.keys)
+    deleted: Mask = np.zeros(steps.keys, dtype=np.bool_)
+    for rows in steps:
+        keys = np.arange(len(rows), dtype=np.int64)
+        gone = retract[rows]
+        whole = gone & (kind[rows] == DELETE) if rule.remove_on_delete else np.zeros(len(rows), dtype=np.bool_)
+        deleted[keys] = whole
+        for name, column in found.items():
+            column.put(keys[whole], rows[whole])
+            column.add(keys[~gone], rows[~gone])
+            at = gone & ~whole
+            if at.any():
+                _retract(rule.functions[name], name, column, keys[at], rows[at])
+    return found, ~deleted
+
+
+def _retract(function: Function, name: str, column: Any, at: Ints, rows: Ints) -> None:
+    if function.ignores_retract:
+        return
+    if not hasattr(column, "retract"):
+        raise Unsupported(
+            "A deleted or updated row was met, which the function '{function}' of the column '{column}' "
+            "cannot take back.",
+            function=function.name,
+            column=name,
+            remedy="The engine refuses to read this point too, unless 'ignore-retract' is set for the column.",
+        )
+    column.retract(at, rows)
+
+
+# arrays -----------------------------------------------------------------------------------------------------------
+
+
+def _flat(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def nulls(column: pa.Array) -> Mask:
+    found: Mask = column.is_null().to_numpy(zero_copy_only=False)
+    return found
+
+
+def numbers(column: pa.ChunkedArray | pa.Array) -> _Values:
+    """The values with some number where they are null."""
+    flat = _flat(column)
+    found: _Values = (pc.fill_null(flat, 0) if flat.null_count else flat).to_numpy(zero_copy_only=False)
+    return found

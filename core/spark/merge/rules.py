@@ -1,0 +1,206 @@
+"""How the rows of one key become one row: what a table's options say, read once and checked. Pure.
+
+Law: an option that changes the answer is either understood or refused by its name; none is passed over.
+Source: spec 5.4 and Paimon's options of 2.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.errors import Unsupported
+from core.formats.paimon.types import Type, parse
+from core.model.references import Schema
+
+DEDUPLICATE, PARTIAL_UPDATE, AGGREGATION, FIRST_ROW = "deduplicate", "partial-update", "aggregation", "first-row"
+PRIMARY_KEY, LAST_VALUE, LAST_NON_NULL = "primary-key", "last_value", "last_non_null_value"
+_NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE")
+_ORDERED = (*_NUMBERS, "DECIMAL", "CHAR", "VARCHAR", "BINARY", "VARBINARY", "BOOLEAN", "DATE", "TIME", "TIMESTAMP",
+            "TIMESTAMP_LTZ")  # fmt: skip
+_FUNCTIONS: Mapping[str, Sequence[str] | None] = {  # with the types they are right for; None = all
+    "sum": (*_NUMBERS, "DECIMAL"),
+    "product": _NUMBERS,
+    "max": tuple(root for root in _ORDERED if root != "BOOLEAN"),
+    "min": tuple(root for root in _ORDERED if root != "BOOLEAN"),
+    "bool_and": ("BOOLEAN",),
+    "bool_or": ("BOOLEAN",),
+    "listagg": ("VARCHAR",),
+    LAST_VALUE: None,
+    LAST_NON_NULL: None,
+    "first_value": None,
+    "first_non_null_value": None,
+    "first_not_null_value": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """How one column is aggregated."""
+
+    name: str
+    ignores_retract: bool = False
+    delimiter: str = ","
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A sequence group of a partial update: its own sequence columns, and all columns that follow them, these included.
+
+    `removes`: a deleted row that is not older removes the whole row."""
+
+    sequence: tuple[str, ...]
+    fields: tuple[str, ...]
+    removes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRule:
+    """Everything that merging needs to know of a table."""
+
+    engine: str
+    keys: tuple[str, ...]  # the primary key without partition columns: unique in one bucket
+    columns: tuple[str, ...]
+    sequence: tuple[str, ...]
+    descending: bool
+    ignore_delete: bool
+    remove_on_delete: bool
+    lookup: bool  # rows above level 0 hold what was merged before
+    functions: Mapping[str, Function]  # of an aggregation all columns, of sequence groups those that are aggregated
+    groups: tuple[Group, ...]
+
+
+def merge_rule(schema: Schema, options: Mapping[str, str] | None = None) -> MergeRule:
+    """The rule of a primary-key table. `Unsupported`, by name, for what cannot be merged right."""
+    said = schema.options if options is None else options
+    engine = said.get("merge-engine", DEDUPLICATE).strip().lower()
+    if engine not in (DEDUPLICATE, PARTIAL_UPDATE, AGGREGATION, FIRST_ROW):
+        raise Unsupported("The merge engine '{engine}' is not known to Snapscope.", engine=engine)
+    if is_on(said, "sequence.snapshot-ordering"):
+        raise Unsupported("The table's option 'sequence.snapshot-ordering' is true; its order is not in its files.")
+    names = tuple(field.name for field in schema.fields)
+    keys = tuple(name for name in schema.primary_keys if name not in schema.partition_keys)
+    of = {field.name: parse(field.type) for field in schema.fields}
+    sequence = _listed(said.get("sequence.field", ""))
+    for name in sequence:
+        if name not in of or of[name].root not in _ORDERED:
+            raise Unsupported(
+                "The table's option 'sequence.field' names '{name}', which is no column to order by.", name=name
+            )
+    groups = _groups(said, of) if engine == PARTIAL_UPDATE else ()
+    return MergeRule(
+        engine=engine,
+        keys=keys or schema.primary_keys,
+        columns=names,
+        sequence=sequence,
+        descending=said.get("sequence.field.sort-order", "ascending").strip().lower() == "descending",
+        ignore_delete=any(
+            is_on(said, f"{prefix}ignore-delete") for prefix in ("", "first-row.", "deduplicate.", "partial-update.")
+        ),
+        remove_on_delete=is_on(said, f"{engine}.remove-record-on-delete"),
+        lookup=engine == FIRST_ROW
+        or said.get("changelog-producer", "none").strip().lower() == "lookup"
+        or is_on(said, "deletion-vectors.enabled")
+        or is_on(said, "force-lookup"),
+        functions=_functions(schema, said, of, sequence)
+        if engine == AGGREGATION
+        else _in_groups(schema, said, of, groups)
+        if engine == PARTIAL_UPDATE
+        else {},
+        groups=groups,
+    )
+
+
+def is_on(options: Mapping[str, str], name: str) -> bool:
+    return options.get(name, "").strip().lower() == "true"
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _functions(
+    schema: Schema, said: Mapping[str, str], of: Mapping[str, Type], sequence: Sequence[str]
+) -> dict[str, Function]:
+    found = {}
+    for name, type_ in of.items():
+        if name in sequence:
+            found[name] = _function(name, LAST_VALUE, said, type_)
+        elif name in schema.primary_keys:
+            found[name] = Function(PRIMARY_KEY, is_on(said, f"fields.{name}.ignore-retract"))
+        else:
+            found[name] = _function(name, _named(said, name) or LAST_NON_NULL, said, type_)
+    return found
+
+
+def _in_groups(
+    schema: Schema, said: Mapping[str, str], of: Mapping[str, Type], groups: Sequence[Group]
+) -> dict[str, Function]:
+    """The columns of a partial update that are aggregated: only inside of sequence groups are they."""
+    grouped = {name for group in groups for name in group.fields}
+    ordering = {name for group in groups for name in group.sequence}
+    found = {}
+    for name, type_ in of.items():
+        function = _named(said, name)
+        if not function or name in ordering or name in schema.primary_keys:
+            continue
+        if name in grouped:
+            found[name] = _function(name, function, said, type_)
+        elif function != LAST_NON_NULL:
+            raise Unsupported(
+                "The column '{name}' of a partial-update table is aggregated by '{function}' outside of a "
+                "sequence group.",
+                name=name,
+                function=function,
+            )
+    return found
+
+
+def _named(said: Mapping[str, str], name: str) -> str:
+    default = said.get("fields.default-aggregate-function", "")
+    return said.get(f"fields.{name}.aggregate-function", default).strip().lower()
+
+
+def _function(name: str, function: str, said: Mapping[str, str], type_: Type) -> Function:
+    if function not in _FUNCTIONS:
+        raise Unsupported(
+            "The column '{name}' is aggregated by '{function}', which is not merged here.", name=name, function=function
+        )
+    roots = _FUNCTIONS[function]
+    if roots is not None and type_.root not in roots:
+        raise Unsupported(
+            "The column '{name}' of type {root} is not merged by '{function}' here.",
+            name=name,
+            root=type_.root,
+            function=function,
+        )
+    return Function(
+        function,
+        is_on(said, f"fields.{name}.ignore-retract"),
+        said.get(f"fields.{name}.list-agg-delimiter", ","),
+        is_on(said, f"fields.{name}.distinct"),
+    )
+
+
+def _groups(said: Mapping[str, str], of: Mapping[str, Type]) -> tuple[Group, ...]:
+    removing = _listed(said.get("partial-update.remove-record-on-sequence-group", ""))
+    found: list[Group] = []
+    for option, value in said.items():
+        if not (option.startswith("fields.") and option.endswith(".sequence-group")):
+            continue
+        sequence = _listed(option.removeprefix("fields.").removesuffix(".sequence-group"))
+        fields = tuple(dict.fromkeys((*sequence, *_listed(value))))
+        for name in fields:
+            if name not in of or (name in sequence and of[name].root not in _ORDERED):
+                raise Unsupported(
+                    "The table's option '{option}' names '{name}', which is no column it can be of.",
+                    option=option,
+                    name=name,
+                )
+            if any(name in group.fields for group in found):
+                raise Unsupported(
+                    "The column '{name}' stands in two sequence groups ('{option}').", name=name, option=option
+                )
+        found.append(Group(sequence, fields, any(name in removing for name in sequence)))
+    return tuple(found)

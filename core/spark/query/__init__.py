@@ -1,0 +1,1 @@
+"""SQL over a table at any of its versions."""

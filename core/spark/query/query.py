@@ -1,0 +1,275 @@
+"""SQL over a table as it was: a point's files become a view, a second point the same with `_before`.
+
+Law: the view is exactly the files of the resolved snapshot, read with that snapshot's schema; nothing else can be
+reached by the statement.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from core.errors import Invalid, Unsupported
+from core.formats.paimon import types
+from core.messages import told
+from core.model.history import History
+from core.model.references import MAIN, Schema
+from core.model.time_travel import AsOf
+from core.spark.diff.incremental import KIND, between
+from core.spark.query import connector
+from core.spark.read import removed_points
+from core.spark.read.iceberg import frames as iceberg_read
+from core.spark.read.iceberg import prune as iceberg_prune
+from core.spark.read.iceberg import scan
+from core.spark.read.iceberg import system_tables as iceberg_system
+from core.spark.read.paimon import prune
+from core.spark.read.paimon import system_tables as system
+from core.spark.read.paimon.points import ROW_KIND, Opened, Rows, audit_log, opened_at, rows, with_kind
+from core.spark.sql import filters, guard
+from core.spark.sql import run as sql
+from core.spark.sql.filters import Asked, Condition
+from core.table import Table
+from core.units import several
+
+ENGINE = "plain Spark (local)"
+VIEW = "t"
+
+
+@dataclass(frozen=True)
+class QueryAnswer:
+    """Rows, and what they came from. `files_read` of `files_live` data files were given to Spark; None: `engine`, a
+    connector, does not tell. `bytes_read` are those of these files, whole: of a file Spark reads the columns it needs;
+    None where it is not told.
+
+    `left_out` says in sentences which rows the engine would not show at this point, and neither does this; `differs`
+    where the engine itself would answer otherwise today."""
+
+    table: pa.Table
+    truncated: bool
+    seconds: float
+    files_read: int | None
+    files_live: int
+    point: AsOf
+    before: AsOf | None
+    engine: str
+    left_out: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
+    bytes_read: int | None = None
+
+    @property
+    def note(self) -> str:
+        files = several(self.files_live, "file")
+        read = f"{files} live, read" if self.files_read is None else f"read {self.files_read:,} of {files}"
+        said = f"as of {self.point.point}, {read} in {self.seconds:.1f} s by {self.engine}."
+        return " ".join(
+            (said, *(f"Left out: {each}." for each in self.left_out), *(f"{each}." for each in self.differs))
+        )
+
+
+def views(table_name: str, *, has_before: bool) -> tuple[str, ...]:
+    """The view names a statement may use: the table's own and `t`, and both with `_before` for the second point."""
+    own = tuple(dict.fromkeys((table_name, VIEW)))
+    return (*own, *(f"{name}_before" for name in own)) if has_before else own
+
+
+def query(
+    table: Table,
+    statement: str,
+    *,
+    at: str = "latest",
+    before: str | None = None,
+    since: str | None = None,
+    branch: str = MAIN,
+    row_cap: int = 1000,
+    timeout_s: float = 60.0,
+    query_id: str | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    history: History | None = None,
+    engine: str = connector.PLAIN,
+) -> QueryAnswer:
+    """Run one SELECT over the table as of `at`; `` `t$files` `` and its like are the format's system tables.
+
+    `` `t$audit_log` `` are the point's rows with their kinds: see `points`. With `since`, an earlier point,
+    `t_changes` are the rows that changed since then: see core/spark/diff/incremental.py.
+    `query_id` names the run for `sql.cancel` from another thread; `on_progress` is told (tasks done, tasks known).
+    `engine`: who reads the rows of the points, PLAIN or the CONNECTOR of the table's format.
+    `Unsupported` for tables that cannot be read right by plain Spark yet, `Invalid` for a statement that is not
+    allowed or fails.
+    """
+    history = history or table.history()
+    point, second, earlier = (
+        removed_points.resolved(table, history.heads, each, branch) if each else None for each in (at, before, since)
+    )
+    assert point is not None
+    if engine not in connector.ENGINES:
+        raise Invalid(
+            "{engine!r} is no engine.",
+            engine=engine,
+            remedy=told("Ask {engines}.", engines=" or ".join(connector.ENGINES)),
+        )
+    guard.glance(statement, views(table.name, has_before=second is not None))
+    asked = (table, statement, point, second, earlier, row_cap, history, engine)
+    points = [each for each in (point, second, earlier) if each]
+    with removed_points.explained(table, history, points, by_name=engine == connector.CONNECTOR):
+        return sql.lasting(
+            lambda spark, run: _query(spark, run, *asked),
+            timeout_s=timeout_s,
+            query_id=query_id,
+            on_progress=on_progress,
+        )
+
+
+def _query(
+    spark: SparkSession,
+    run: sql.Run,
+    table: Table,
+    statement: str,
+    at: AsOf,
+    before: AsOf | None,
+    since: AsOf | None,
+    row_cap: int,
+    history: History,
+    engine: str,
+) -> QueryAnswer:
+    started = time.monotonic()
+    own = views(table.name, has_before=False)
+    audits = [name for name in (f"{each}$audit_log" for each in own) if name.lower() in statement.lower()]
+    by_connector = engine == connector.CONNECTOR
+    if by_connector or history.heads.format == "iceberg":
+        _refuse_changes(since is not None, audits, by_connector=by_connector)
+    of_point = _by_connector if by_connector else _of_point
+    sources = [of_point(own, table, history, at)]
+    if before is not None:
+        sources.append(of_point([f"{name}_before" for name in own], table, history, before))
+    if since is not None:
+        sources.append(_of_changes([f"{name}_changes" for name in own], table, history, since, at))
+    if audits:
+        sources.append(_of_audit_log(audits, opened_at(table, history, at)))
+    known = {name for each in sources for name in each.names}
+    for view, found in _system(statement, own, table, history, at):
+        _frame(spark, found).createOrReplaceTempView(types.quoted(view))
+        known.add(view)
+    read: list[Rows] = []
+    engines: list[str] = []
+
+    def make() -> DataFrame:
+        """The views of the files that the statement can make use of, and it over them."""
+        if by_connector:
+            engines.append(connector.loaded(spark, history.heads.format))
+            wanted = [filters.ALL] * len(sources)
+        else:
+            wanted = filters.asks(spark, statement, known, [(each.names, each.schema) for each in sources])
+        for each, asked in zip(sources, wanted, strict=True):
+            found = each.rows(spark, asked)
+            if asked.condition != filters.NOTHING or len(sources) == 1:
+                read.append(found)
+            for name in each.names:
+                found.frame.createOrReplaceTempView(types.quoted(name))
+        return guard.check(spark, statement, known).frame
+
+    answer = run.answer(make, row_cap=row_cap)
+    sizes = [each.bytes_read for each in read]
+    return QueryAnswer(
+        table=answer.table,
+        truncated=answer.truncated,
+        seconds=time.monotonic() - started,
+        files_read=None if by_connector else sum(each.files_read for each in read),
+        files_live=sum(each.files for each in read),
+        point=at,
+        before=before,
+        engine=engines[0] if by_connector else ENGINE,
+        left_out=tuple(dict.fromkeys(sentence for each in read for sentence in each.left_out)),
+        differs=tuple(dict.fromkeys(sentence for each in read for sentence in each.differs)),
+        bytes_read=None if None in sizes else sum(filter(None, sizes)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Views of the same rows, their columns, and the rows that a statement asks for (and maybe others)."""
+
+    names: Sequence[str]
+    schema: Schema
+    rows: Callable[[SparkSession, Asked], Rows]
+
+
+def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
+    with connector.offered():
+        return _by_plain_spark(names, table, history, at)
+
+
+def _by_plain_spark(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
+    if history.heads.format == "iceberg":
+        found = scan.opened(table, history, at)
+
+        def those(spark: SparkSession, asked: Asked) -> Rows:
+            return iceberg_read.rows(spark, iceberg_prune.only(found, asked.condition), asked.columns)
+
+        return _Source(names, found.schema, those)
+    of = opened_at(table, history, at)
+    return _Source(names, of.schema, lambda spark, asked: rows(spark, of, prune.plan(of, asked.condition)))
+
+
+def _by_connector(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
+    return _Source(names, at.schema, lambda spark, _: connector.rows(spark, table, history, at))
+
+
+def _of_audit_log(names: Sequence[str], of: Opened) -> _Source:
+    schema = with_kind(of.schema, ROW_KIND)
+
+    def found(spark: SparkSession, asked: Asked) -> Rows:
+        return audit_log(spark, of, prune.plan(of, _without_kind(asked.condition, schema)))
+
+    return _Source(names, schema, found)
+
+
+def _of_changes(names: Sequence[str], table: Table, history: History, since: AsOf, at: AsOf) -> _Source:
+    schema = with_kind(at.schema, KIND)
+
+    def found(spark: SparkSession, asked: Asked) -> Rows:
+        return between(spark, table, history, since, at, _without_kind(asked.condition, schema)).rows
+
+    return _Source(names, schema, found)
+
+
+def _refuse_changes(since: bool, audits: Sequence[str], *, by_connector: bool) -> None:
+    if since or audits:
+        what = "t_changes" if since else "`t$audit_log`"
+        if by_connector:
+            raise Unsupported(
+                "{what} is not asked of a connector.", what=what, remedy="Ask plain Spark (--engine plain)."
+            )
+        raise Unsupported(
+            "{what} tells the kinds of rows, which Paimon's files say and Iceberg's do not.",
+            what=what,
+            remedy="Compare two points: --at and --before in one query, or Diff.",
+        )
+
+
+def _without_kind(condition: Condition, schema: Schema) -> Condition:
+    """What a condition on rows with their kind first asks of the rows themselves."""
+    return filters.renumbered(condition, {number: number - 1 for number in range(1, len(schema.fields))})
+
+
+def _system(
+    statement: str, names: Sequence[str], table: Table, history: History, at: AsOf
+) -> Iterator[tuple[str, pa.Table]]:
+    """The format's system tables that the statement may mean, by view."""
+    if history.heads.format == "iceberg":
+        for view, kind in iceberg_system.named(statement, names).items():
+            yield view, iceberg_system.rows(kind, table, history, at.point)
+    else:
+        for view, kind in system.named(statement, names).items():
+            yield view, system.rows(kind, table, history, at.point, at.branch)
+
+
+def _frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
+    """Arrow rows as they are: Spark would take a wall clock without a zone for an instant."""
+    clocks = {field.name for field in rows.schema if pa.types.is_timestamp(field.type) and field.type.tz is None}
+    frame = spark.createDataFrame(rows)
+    return frame.select(*(F.col(name).cast("timestamp_ntz") if name in clocks else name for name in frame.columns))

@@ -1,0 +1,1 @@
+"""Rows of a version as Spark frames, a package for each format."""

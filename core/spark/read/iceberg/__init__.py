@@ -1,0 +1,1 @@
+"""Rows of an Iceberg snapshot as Spark frames."""

@@ -1,0 +1,97 @@
+"""The columns of an Iceberg table at a point, and those that other schemas of it have had."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.errors import Corrupt, Unsupported
+from core.formats.iceberg import types
+from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.types import Column, Type
+from core.formats.paimon import types as words
+from core.messages import told
+from core.model.references import Field, Schema
+
+WAY_OUT = told("Read it with Iceberg's own runtime in Spark 4.1 or older, with Trino or with DuckDB.")
+
+
+class Columns:
+    """The point's columns, and those that other schemas of the table have had."""
+
+    def __init__(self, found: Metadata, id: int) -> None:
+        listed = found.document.get("schemas") or [found.document["schema"]]
+        newest = sorted(listed, key=lambda each: -(each.get("schema-id") or 0))
+        own = next(each for each in newest if (each.get("schema-id") or 0) == id)
+        self.columns = types.columns(own)
+        self.others = [own, *newest]
+        if not self.columns:
+            raise Unsupported("The table has no columns, so there is nothing to read.")
+        names = Counter(each.name.casefold() for each in self.columns)
+        if twice := [name for name, count in names.items() if count > 1]:
+            raise Unsupported(
+                "Columns that differ only in case ({twice}) cannot be told apart in Spark's SQL.",
+                twice=", ".join(twice),
+                remedy=WAY_OUT,
+            )
+        self.is_hard = any(types.has(each.type, _is_hard) for each in self.columns)
+        """Whether some column must be converted by us."""
+
+    def any(self, id: int) -> Column | None:
+        """A field by its id, as the point or else the newest schema has it; None where its type is not known either."""
+        try:
+            return types.find(self.others, id)
+        except (Unsupported, Corrupt):
+            return None
+
+    def key(self, id: int) -> Column:
+        found = types.find(self.others, id)
+        if found is None:
+            raise Unsupported(
+                "Equality deletes compare by the column with id {id}, which no schema of the metadata has any more.",
+                id=id,
+                remedy="Open an older metadata.json, which still has that schema.",
+            )
+        if found.type.inner:
+            raise Corrupt(
+                "Equality deletes compare by the column '{name}', which is a {root}.",
+                name=found.name,
+                root=found.type.root,
+            )
+        return found
+
+
+def _is_hard(of: Type) -> bool:
+    return of.root == "uuid" or (of.root == "struct" and any(each.default is not None for each in of.inner))
+
+
+def in_words(schema: Schema, columns: Sequence[Column]) -> Schema:
+    """The columns as Spark has them, in the types that core/spark compares and filters by."""
+    fields = tuple(Field(each.id, each.name, words.to_json(_word(each.type))) for each in columns)
+    return replace(schema, fields=fields, partition_keys=(), primary_keys=())
+
+
+def _word(of: Type) -> words.Type:
+    match of.root:
+        case "decimal":
+            return words.Type("DECIMAL", size=of.size, scale=of.scale)
+        case "struct":
+            return words.Type("ROW", fields=tuple(words.RowField(e.id, e.name, _word(e.type)) for e in of.inner))
+        case "list":
+            return words.Type("ARRAY", args=(_word(of.inner[0].type),))
+        case "map":
+            return words.Type("MAP", args=tuple(_word(each.type) for each in of.inner))
+        case _:
+            return words.parse(_WORDS.get(of.root, of.root.upper()))
+
+
+_WORDS = {
+    "long": "BIGINT",
+    "string": "STRING",
+    "uuid": "STRING",
+    "fixed": "BYTES",
+    "binary": "BYTES",
+    "timestamp": "TIMESTAMP(6)",
+    "timestamptz": "TIMESTAMP(6) WITH LOCAL TIME ZONE",
+}

@@ -1,0 +1,127 @@
+"""The rows of an Iceberg table at a point as one Spark frame: files the JVM reads, and units that tasks read in Python.
+
+Law: columns are matched by field id at every level. For the JVM they are named by their ids as well: Spark 4.1 hands
+filters down to a file, and chooses how to decode it, by name, and a file's column of that name may be another one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from core.formats.iceberg import types
+from core.formats.iceberg.file_paths import Place
+from core.formats.iceberg.types import Column, Type
+from core.spark.read.iceberg import files as iceberg_files
+from core.spark.read.iceberg import footers
+from core.spark.read.iceberg.scan import Opened
+from core.spark.read.paimon import frames as read
+from core.spark.read.paimon.merge_on_read import bytes_of
+from core.spark.read.paimon.points import Rows
+from core.spark.session.task_errors import telling
+
+_NAME = "#{}"  # no column of a file is called so
+
+
+def rows(spark: SparkSession, of: Opened, columns: Collection[int] | None = None) -> Rows:
+    """The rows of an opened point. Lists the files given to the JVM, reads their footers where these decide
+    who reads them, and nothing else until the frame is used.
+
+    With `columns`, numbers of those that will be looked at, tasks leave all others null (the JVM leaves them out by
+    itself).
+    """
+    of = footers.settled(of, columns)
+    parts = []
+    if of.native:
+        parts.append(_native(spark, of))
+    if of.work:
+        parts.append(_in_tasks(spark, of, columns))
+    if not parts:
+        parts.append(read.empty(spark, of.schema))
+    native = of.data.filter(pc.is_in(of.data["file"], pa.array([path for path, _ in of.native], pa.string())))
+    return Rows(
+        frame=reduce(DataFrame.unionAll, parts),
+        files=of.files,
+        files_read=len(of.native) + sum(len(unit["files"]) for unit in of.work),
+        merged=sum(len(unit["files"]) for unit in of.work),
+        left_out=(),
+        differs=(),
+        bytes_read=(pc.sum(native["bytes"]).as_py() or 0) + bytes_of(of.work),
+    )
+
+
+def _in_tasks(spark: SparkSession, of: Opened, columns: Collection[int] | None) -> DataFrame:
+    numbers = range(len(of.columns)) if columns is None else sorted(columns) or [_cheapest(of.columns)]
+    chosen = [of.columns[number] for number in numbers]
+    ordered = sorted(of.work, key=lambda unit: -sum(file["bytes"] for file in unit["files"]))
+    tasks = max(1, min(len(ordered), 4 * spark.sparkContext.defaultParallelism))
+    units = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
+    ddl = ", ".join(f"{types.quoted(each.name)} {types.spark(each.type)}" for each in chosen)
+    frame = units.mapInArrow(_task(of.place, chosen, of.keys), ddl)
+    if len(chosen) == len(of.columns):
+        return frame
+    return frame.select(
+        *(
+            F.col(types.quoted(each.name)) if each in chosen
+            else F.lit(None).cast(types.spark(each.type)).alias(each.name)
+            for each in of.columns
+        )
+    )  # fmt: skip
+
+
+def _cheapest(columns: Sequence[Column]) -> int:
+    """A column to count rows by: one that is not nested, where there is one."""
+    return next((number for number, each in enumerate(columns) if not each.type.inner), 0)
+
+
+def _task(
+    place: Place, columns: Sequence[Column], keys: Sequence[Column]
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    out = pa.schema([(each.name, types.arrow(each.type)) for each in columns])
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        for batch in batches:
+            for text in batch.column(0).to_pylist():
+                with telling():
+                    for found in iceberg_files.rows(place, columns, keys, json.loads(text)):
+                        yield from found.cast(out).to_batches()
+
+    return run
+
+
+def _native(spark: SparkSession, of: Opened) -> DataFrame:
+    schema = json.dumps({"type": "struct", "fields": [_field(each) for each in of.columns]})
+    frame = read.parquet_by_ids(spark, schema, [iceberg_files.local(of.place, path) for path, _ in of.native])
+    return frame.select(
+        *(F.col(_NAME.format(each.id)).cast(types.spark(each.type)).alias(each.name) for each in of.columns)
+    )
+
+
+def _field(column: Column) -> dict[str, Any]:
+    metadata = {"parquet.field.id": column.id}
+    return {"name": _NAME.format(column.id), "type": _json(column.type), "nullable": True, "metadata": metadata}
+
+
+def _json(of: Type) -> Any:
+    """The type in Spark's JSON, with field ids; elements, keys and values stand where they stand."""
+    match of.root:
+        case "struct":
+            return {"type": "struct", "fields": [_field(each) for each in of.inner]}
+        case "list":
+            return {"type": "array", "elementType": _json(of.inner[0].type), "containsNull": True}
+        case "map":
+            key, value = (_json(each.type) for each in of.inner)
+            return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}
+        case "int":
+            return "integer"
+        case "long":
+            return "long"
+        case _:
+            return types.spark(of)

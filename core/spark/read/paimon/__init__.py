@@ -1,0 +1,1 @@
+"""Rows of a Paimon snapshot or tag as Spark frames."""

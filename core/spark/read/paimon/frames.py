@@ -1,0 +1,384 @@
+"""Resolved data files as one Spark DataFrame with the columns of a point in time.
+
+Laws: exactly the given files are read; a column is found in a file by its field id, through the schema the file was
+written with, never by today's name; partition values come from the manifest's bytes, never from directory names.
+Whatever cannot be answered right is refused by its name before anything is read.
+
+How: one file source relation per (schema, format), built around an explicit list of paths and an explicit list of
+(directory, partition values). So Spark neither expands globs nor infers partitions, and it still skips the files of
+partitions that a filter rules out. What the JVM cannot read (Avro; any store but the local disk) is read in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from core.errors import Corrupt, NotFound, Unsupported
+from core.formats.paimon import binary_row, schema_evolution, types
+from core.formats.paimon.schema_evolution import Origin
+from core.formats.paimon.types import Type, parse
+from core.messages import told
+from core.model.references import Field, Schema
+from core.spark.read.paimon import python_files
+from core.storage.store import Store
+
+_PARTITION = "__partition_{}"  # names inside the relation; no column of a table can collide with what it selects
+_NATIVE = {
+    "parquet": "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat",
+    "orc": "org.apache.spark.sql.execution.datasources.orc.OrcFileFormat",
+}
+_READ_OPTIONS = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}  # Paimon's calendar is proleptic
+_NEEDS_MERGING = told("Its rows must be merged by key; this reads files as they stand.")
+_DELETED = "deletion-vectors.enabled"
+_KIND = Field(-1, "_VALUE_KIND", "TINYINT")
+KINDS = ("+I", "-U", "+U", "-D")  # as files number them
+_ADDS = (0, 2)
+_REFUSED = {
+    "postpone.merge-on-read": ("true", told("Rows of the postpone bucket have no order in their files.")),
+    "data-evolution.enabled": ("true", told("Several files hold different columns of the same rows.")),
+    "query-auth.enabled": ("true", told("The table's catalog masks rows or columns.")),
+    "pk-clustering-override": ("true", told("Rows are clustered against their key.")),
+}
+_REFUSED_IF_SET = ("scan.fallback-branch", "scan.primary-branch", "chain-table.", "map-shared-shredding", "blob-")
+
+
+def frame(
+    spark: SparkSession,
+    store: Store,
+    schema: Schema,
+    schemas: Mapping[int, Schema],
+    files: pa.Table,
+    *,
+    options: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """The rows of `files`, with the columns of `schema`, the schema of the point; no order is promised.
+
+    `files` has the columns path (relative to the table, or a full URI), schema_id, format and partition_bytes (the
+    manifest's stored row); `schemas` are all schemas those ids name; `options` are the table's options now, where
+    they differ from the point's. Lists the given files once; reads nothing else until the frame is used.
+    Raises `Unsupported` by name, `Corrupt` for files that are not there or a schema that is missing.
+    """
+    said = {**schema.options, **(options or {})}
+    if schema.primary_keys:
+        raise Unsupported(
+            "The table has a primary key ({primary_keys}). {needs_merging}",
+            primary_keys=", ".join(schema.primary_keys),
+            needs_merging=_NEEDS_MERGING,
+        )
+    if said.get(_DELETED, "").strip().lower() == "true":
+        raise Unsupported(
+            "The table's option '{deleted}' is true. Its files hold deleted rows; this reads them all.",
+            deleted=_DELETED,
+        )
+    refuse_unreadable(schema, said)
+    parts = stored(spark, store, schema, schemas, files)
+    return reduce(DataFrame.unionAll, parts) if parts else empty(spark, schema)
+
+
+def empty(spark: SparkSession, schema: Schema, *, kinds: str | None = None) -> DataFrame:
+    """No rows, with the schema's columns; `kinds` as in `stored`."""
+    frame = spark.createDataFrame([], _ddl(schema.fields))
+    return frame if kinds is None else frame.select(F.lit(KINDS[0]).alias(kinds), "*")
+
+
+def stored(
+    spark: SparkSession,
+    store: Store,
+    schema: Schema,
+    schemas: Mapping[int, Schema],
+    files: pa.Table,
+    *,
+    kinds: str | None = None,
+) -> list[DataFrame]:
+    """The rows of these files as they stand, in parts; of a primary-key table's files those that add.
+
+    With `kinds` all rows, and a first column of that name with each one's kind: +I, -U, +U or -D."""
+    own = [_KIND] if schema.primary_keys else []
+    keys = [parse(_field(schema, key).type) for key in schema.partition_keys]
+    parts = []
+    for (schema_id, form), group in _groups(files):
+        if schema_id not in schemas:
+            raise Corrupt(
+                "Data files were written with schema {schema_id}, which cannot be read.",
+                schema_id=schema_id,
+                path=store.location,
+            )
+        origins = schema_evolution.origins(schemas[schema_id], schema)
+        known = [*_physical(schemas[schema_id], schema), *own]
+        if by_jvm(store, form, schemas[schema_id]):
+            rounds = _rounds(store, group, keys)
+            frames = [_native(spark, form, known, keys, paths, places) for paths, places in rounds]
+        elif form in python_files.FORMATS:
+            frames = [python_files.frame(spark, store, form, known, keys, group, _PARTITION)]
+        else:
+            raise Unsupported("Data files of the format {form!r} cannot be read.", form=form, path=store.location)
+        if own and kinds is None:
+            frames = [each.where(F.col(_KIND.name).isin(*_ADDS)) for each in frames]
+        first = [] if kinds is None else [_kind(has_kinds=bool(own)).alias(kinds)]
+        parts += [each.select(*first, *map(_column, origins)) for each in frames]
+    return parts
+
+
+def by_jvm(store: Store, form: str, written: Schema) -> bool:
+    """True where the JVM's own readers read such files right; others are read in Python."""
+    least = {"orc": 0, "parquet": 7}.get(form, 0)
+    return store.is_local and form in _NATIVE and not _has_times(written.fields, least)
+
+
+def refuse_unreadable(schema: Schema, options: Mapping[str, str]) -> None:
+    """`Unsupported`, by name, for tables whose rows are not in the point's files alone, keys and vectors apart."""
+    for name, (value, why) in _REFUSED.items():
+        if options.get(name, "").strip().lower() == value:
+            raise Unsupported("The table's option '{name}' is {value}. {why}", name=name, value=value, why=why)
+    for name in options:
+        if name.startswith(_REFUSED_IF_SET):
+            raise Unsupported(
+                "The table's option '{name}' is set; its rows are not simply those of its files.", name=name
+            )
+    if (kind := options.get("type", "table")) != "table":
+        raise Unsupported("The table is of the type '{kind}', which is not read from data files.", kind=kind)
+    for field in schema.fields:
+        types.spark(parse(field.type))  # refuses by the type's name
+
+
+# files ------------------------------------------------------------------------------------------------------------
+
+
+def _groups(files: pa.Table) -> Iterable[tuple[tuple[int, str], pa.Table]]:
+    """Files by (schema id, format), oldest schema first."""
+    distinct = files.group_by(["schema_id", "format"]).aggregate([]).sort_by([("schema_id", "ascending")])
+    for row in distinct.to_pylist():
+        same = pc.and_(pc.equal(files["schema_id"], row["schema_id"]), pc.equal(files["format"], row["format"]))
+        yield (row["schema_id"], row["format"]), files.filter(same)
+
+
+def _rounds(
+    store: Store, files: pa.Table, keys: Sequence[Type]
+) -> list[tuple[list[str], list[tuple[str, tuple[Any, ...]]]]]:
+    """Full paths and the (directory, partition values) they lie in, such that a directory has one partition.
+
+    Different partitions may share a directory (null and blank text do): they are read in further rounds.
+    """
+    by_directory: dict[str, dict[bytes, list[str]]] = {}
+    for path, stored in zip(files["path"].to_pylist(), files["partition_bytes"].to_pylist(), strict=True):
+        full = _full(store, path)
+        by_directory.setdefault(full.rpartition("/")[0], {}).setdefault(stored, []).append(full)
+    decoded = {stored: binary_row.decode(stored, keys) for partitions in by_directory.values() for stored in partitions}
+    rounds = []
+    for number in range(max((len(partitions) for partitions in by_directory.values()), default=0)):
+        chosen = {
+            directory: list(partitions.items())[number]
+            for directory, partitions in by_directory.items()
+            if number < len(partitions)
+        }
+        paths = [path for _, inside in chosen.values() for path in inside]
+        rounds.append((paths, [(directory, decoded[stored]) for directory, (stored, _) in chosen.items()]))
+    return rounds
+
+
+def _full(store: Store, path: str) -> str:
+    """A path on the local disk; external paths are URIs and may lie elsewhere."""
+    if path.startswith("file:"):
+        return "/" + path.removeprefix("file:").lstrip("/")
+    if ":" in path.split("/", 1)[0] or path.startswith("/"):
+        raise Unsupported(
+            told("The data file {path} lies on another store, which cannot be read yet.", path=path), path=path
+        )
+    return store.full(path)
+
+
+# the JVM's own readers ----------------------------------------------------------------------------------------------
+
+
+def _native(
+    spark: SparkSession,
+    form: str,
+    fields: Sequence[Field],
+    keys: Sequence[Type],
+    paths: Sequence[str],
+    places: Sequence[tuple[str, tuple[Any, ...]]],
+) -> DataFrame:
+    """One relation over these files: data columns by their name in the file, partition columns by number."""
+    jvm: Any = spark._jvm
+    sources = jvm.org.apache.spark.sql.execution.datasources
+    partition_schema, rows = _partition_rows(spark, keys, [values for _, values in places])
+    listed = jvm.java.util.ArrayList()
+    if keys:
+        for row, directory in zip(rows, _hadoop_paths(jvm, [directory for directory, _ in places]), strict=True):
+            listed.add(sources.PartitionPath(row, directory))
+    spec = sources.PartitionSpec(partition_schema, jvm.PythonUtils.toSeq(listed))
+    return _relation(spark, form, paths, _struct(jvm, _ddl(fields)), spec)
+
+
+def parquet_by_ids(spark: SparkSession, schema: str, paths: Sequence[str]) -> DataFrame:
+    """Local Parquet files with the columns of `schema`, Spark's JSON, where each field names its `parquet.field.id`.
+
+    Switches the session to such reads."""
+    spark.conf.set("spark.sql.parquet.fieldId.read.enabled", "true")
+    jvm: Any = spark._jvm
+    empty = jvm.org.apache.spark.sql.execution.datasources.PartitionSpec.emptySpec()
+    return _relation(spark, "parquet", paths, jvm.org.apache.spark.sql.types.DataType.fromJson(schema), empty)
+
+
+def _relation(spark: SparkSession, form: str, paths: Sequence[str], schema: Any, spec: Any) -> DataFrame:
+    """Exactly these files, by a partition spec of theirs; no glob, no partition out of a directory's name."""
+    jvm: Any = spark._jvm
+    session: Any = spark._jsparkSession
+    sources = jvm.org.apache.spark.sql.execution.datasources
+    nothing = jvm.scala.Option.empty()
+    index = sources.InMemoryFileIndex(
+        session,
+        _singleton(jvm.scala.collection.immutable, "ArraySeq").unsafeWrapArray(_hadoop_paths(jvm, paths)),
+        jvm.PythonUtils.toScalaMap(_READ_OPTIONS),
+        nothing,
+        _singleton(sources, "NoopCache"),
+        jvm.scala.Some(spec),
+        nothing,
+    )
+    _check_found(index, paths)
+    relation = sources.HadoopFsRelation(
+        index,
+        spec.partitionColumns(),
+        schema,
+        nothing,
+        _class(jvm, _NATIVE[form])(),
+        jvm.PythonUtils.toScalaMap(_READ_OPTIONS),
+        session,
+    )
+    return DataFrame(session.baseRelationToDataFrame(relation), spark)
+
+
+def _partition_rows(spark: SparkSession, keys: Sequence[Type], values: Sequence[tuple[Any, ...]]) -> tuple[Any, Any]:
+    """The partition columns' schema and Spark's own rows of their values, made in one go."""
+    jvm: Any = spark._jvm
+    if not keys:
+        return _struct(jvm, ""), []
+    table = partition_table(keys, values)
+    made: Any = spark.createDataFrame(table)
+    schema = _struct(jvm, ", ".join(f"{_PARTITION.format(at)} {types.spark(of)}" for at, of in enumerate(keys)))
+    return schema, made._jdf.queryExecution().executedPlan().executeCollect()
+
+
+def partition_table(keys: Sequence[Type], values: Sequence[tuple[Any, ...]]) -> pa.Table:
+    """Partition values as Arrow columns named by number."""
+    columns = list(zip(*values, strict=True)) or [()] * len(keys)
+    return pa.table(
+        {
+            _PARTITION.format(at): pa.array(column, types.arrow(of, micros=True))
+            for at, (of, column) in enumerate(zip(keys, columns, strict=True))
+        }
+    )
+
+
+def _hadoop_paths(jvm: Any, paths: Sequence[str]) -> Any:
+    """A Java array of Hadoop paths, taken literally, in a few calls however many they are."""
+    uris = "\n".join(f"file://{path}" for path in paths)
+    if uris.count("\n") != len(paths) - 1:
+        raise Unsupported("A data file's path has a line break.", path=next(path for path in paths if "\n" in path))
+    return jvm.org.apache.hadoop.util.StringUtils.stringToPath(jvm.java.util.regex.Pattern.compile("\n").split(uris))
+
+
+def _check_found(index: Any, paths: Sequence[str]) -> None:
+    """Spark leaves out files whose names it takes for hidden, and may leave out missing ones: all must be there."""
+    if index.allFiles().size() == len(set(paths)):
+        return
+    import os
+
+    for path in paths:
+        try:
+            os.stat(path)
+        except FileNotFoundError as error:
+            raise NotFound(
+                "A data file that the table names is not there.",
+                path=path,
+                remedy="The point cannot be read in full; choose another one.",
+            ) from error
+    raise Unsupported("Spark takes a data file's name for a hidden file and would not read it.", path=paths[0])
+
+
+def _struct(jvm: Any, ddl: str) -> Any:
+    struct = jvm.org.apache.spark.sql.types.StructType
+    return struct.fromDDL(ddl) if ddl else struct()
+
+
+def _class(jvm: Any, name: str) -> Any:
+    return reduce(getattr, name.split("."), jvm)
+
+
+def _singleton(package: Any, name: str) -> Any:
+    """A Scala object."""
+    return getattr(getattr(package, f"{name}$"), "MODULE$")
+
+
+# columns ----------------------------------------------------------------------------------------------------------
+
+
+def _field(schema: Schema, name: str) -> Field:
+    return next(field for field in schema.fields if field.name == name)
+
+
+def _physical(written: Schema, schema: Schema) -> list[Field]:
+    """The columns to read from files of an old schema: all that the point still has, but partition keys."""
+    wanted = {field.id for field in schema.fields if field.name not in schema.partition_keys}
+    return [field for field in written.fields if field.id in wanted]
+
+
+def _ddl(fields: Sequence[Field]) -> str:
+    return ", ".join(f"{types.quoted(field.name)} {types.spark(parse(field.type))}" for field in fields)
+
+
+def _has_times(fields: Sequence[Field], digits: int) -> bool:
+    """Whether a column has times of so many digits of a second. Spark shifts those of ORC into this machine's zone, or
+    cannot read them at all; in Parquet it cuts nanoseconds off towards 1970."""
+
+    def has(of: Type) -> bool:
+        inner = (*of.args, *(field.type for field in of.fields))
+        return (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and (of.size or 0) >= digits) or any(map(has, inner))
+
+    return any(has(parse(field.type)) for field in fields)
+
+
+def _kind(*, has_kinds: bool) -> Column:
+    return F.element_at(F.array(*map(F.lit, KINDS)), F.col(_KIND.name) + 1) if has_kinds else F.lit(KINDS[0])
+
+
+def _column(origin: Origin) -> Column:
+    wanted = parse(origin.field.type)
+    if origin.partition is not None:
+        column = F.col(_PARTITION.format(origin.partition))
+    elif origin.source is None:
+        column = F.lit(None).cast(types.spark(wanted))
+    else:
+        have = parse(origin.source.type)
+        column = F.col(types.quoted(origin.source.name))
+        if have.root in ("FLOAT", "DOUBLE"):
+            column = F.nanvl(
+                column, column
+            )  # itself; below it no filter goes, for files' statistics tell 0.0 from -0.0
+        column = converted(column, have, wanted)
+    return column.alias(origin.field.name)
+
+
+def converted(column: Column, have: Type, wanted: Type) -> Column:
+    """A value of an old type as the new one; nested rows field by field, by id."""
+    if schema_evolution.same(have, wanted):
+        return column
+    if have.root == "ROW":
+        inner = {field.id: field for field in have.fields}
+        made = [
+            (
+                converted(column.getField(inner[field.id].name), inner[field.id].type, field.type)
+                if field.id in inner
+                else F.lit(None).cast(types.spark(field.type))
+            ).alias(field.name)
+            for field in wanted.fields
+        ]
+        return F.when(column.isNotNull(), F.struct(*made))
+    return column.cast(types.spark(wanted))

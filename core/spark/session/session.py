@@ -1,0 +1,299 @@
+"""One Spark per process, with the settings that right answers and safety depend on.
+
+Laws:
+- Importing this module starts nothing. `get()` starts Spark once; every later call answers with the same session.
+- A local Spark listens on 127.0.0.1 alone; Spark is classic, never Connect (core/spark/sql/guard.py reads its parser).
+- No exit of this process leaves a JVM behind (core/spark/session/gateway.py).
+- `kill` asks the JVM nothing: one that is out of memory or collects garbage all day answers nobody. Nor is the JVM
+  asked for anything while the lock is held, so a JVM that hangs holds up only who asked it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+from core.errors import Conflict, Invalid, Unsupported
+from core.paths import private, state_dir
+from core.spark.session import gateway
+from core.spark.session.java import JavaFound, java_home
+
+__all__ = [
+    "LOCKED",
+    "JavaFound",
+    "Spark",
+    "environment_settings",
+    "get",
+    "is_local",
+    "isolated",
+    "java_home",
+    "kill",
+    "said",
+    "spark",
+    "stop",
+]
+
+START_DEADLINE_S = 120.0
+
+# Answers or safety depend on these; other values are refused, not corrected behind one's back.
+LOCKED: Mapping[str, str] = {
+    "spark.api.mode": "classic",
+    "spark.sql.runSQLOnFiles": "false",  # no file is a relation; note the capital O: the other spelling is ignored
+    "spark.sql.variable.substitute": "false",  # `${env:X}` would be replaced before any parser sees it
+    "spark.sql.scripting.enabled": "false",  # no BEGIN … END
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.optimizer.nestedPredicatePushdown.supportedFileSources": "none",  # files' statistics tell 0.0 from -0.0
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # values come from metadata, never from names
+}
+
+_log = logging.getLogger(__name__)
+_lock = threading.RLock()
+_running: Spark | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Spark:
+    """A Spark of this process: its first session, its JVM, and whether it was `kill` that ended it."""
+
+    session: SparkSession
+    process: subprocess.Popen[bytes]
+    settings: Mapping[str, str]
+    was_killed: bool = False
+
+    def ran_out_of_memory(self, patience_s: float) -> bool:
+        """Whether its JVM has ended so, or does within that time: its connections break a moment before it is gone."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(patience_s)
+        return self.process.returncode == gateway.OUT_OF_MEMORY
+
+    def has_stopped(self) -> bool:
+        """Whether it takes no work any more although its JVM is there. Asks the JVM."""
+        try:
+            context: Any = self.session.sparkContext._jsc
+            return context is None or bool(context.sc().isStopped())
+        except (Py4JError, OSError):
+            return True
+
+
+def get(settings: Mapping[str, str] | None = None) -> SparkSession:
+    """The process's Spark session, started on the first call (4 to 12 s) and again where it has died; from any thread.
+
+    `settings` are `spark.*` properties on top of those in `$SNAPSCOPE_SPARK_CONF`; they count at the start only.
+    Raises Invalid for settings that cannot be taken, NotFound without Java 17 or newer, Unsupported where Spark does
+    not start (the message names the log), Conflict where another Spark runs in this process or this one runs with
+    other settings.
+    """
+    while (found := spark(settings)).has_stopped():
+        _forget(found, gateway.PATIENCE_S)
+    return found.session
+
+
+def spark(settings: Mapping[str, str] | None = None) -> Spark:
+    """As `get`, without asking the JVM whether it takes work."""
+    global _running
+    with _lock:
+        if _running is not None and (status := _running.process.poll()) is not None:
+            if not _running.was_killed:
+                _log.warning("Spark has ended by itself (exit status %s) and is started anew", status)
+            _forget(_running, 0)
+        if _running is None:
+            _running = _start(_merged(settings))
+        elif settings is not None and _merged(settings) != _running.settings:
+            raise Conflict(
+                "Spark is already running in this process with other settings.",
+                remedy="Stop it first, or give the settings at its first use.",
+            )
+        return _running
+
+
+def isolated() -> SparkSession:
+    """A session of one's own on the shared Spark: its views and settings are seen by no other session."""
+    return get().newSession()
+
+
+def stop() -> None:
+    """Ends Spark and its JVM; does nothing where none runs. `get()` starts a new one afterwards."""
+    with _lock:
+        if _running is not None:
+            _forget(_running, gateway.PATIENCE_S)
+
+
+def kill(ended: Spark) -> None:
+    """Ends a Spark at once, from outside; `get()` starts a new one afterwards."""
+    ended.was_killed = True
+    ended.process.kill()
+    _forget(ended, 0)
+
+
+def _forget(ended: Spark, patience_s: float) -> None:
+    """Ends it, if it is the one that runs. The JVM has `patience_s` to end by itself."""
+    global _running
+    with _lock:
+        if _running is ended:
+            _running = None
+            gateway.end(ended.process, patience_s)
+
+
+def is_local(session: SparkSession) -> bool:
+    """Whether its tasks run in a JVM of ours."""
+    return str(session.sparkContext.master).startswith("local")
+
+
+def said(error: BaseException) -> str:
+    """What Spark says is wrong, in its own words: its first message that has an error class, else the first line.
+
+    Without the error class, the SQL state, plans and stack traces; with the position in the user's SQL where Spark
+    knows it, and without the advice to change a setting, which a user's SQL may not.
+    """
+    text = str(error).strip()
+    if found := re.search(r"\[[A-Z][A-Z0-9_.]+\] (.+?)(?= SQLSTATE:|\n|$)", text):
+        words = re.sub(r" If necessary set \S+ to \S+ to bypass this error\.", "", found[1]).strip()
+        if place := re.search(r"line (\d+),? pos(ition)? (\d+)", text[found.end() : found.end() + 200]):
+            column = int(place[3]) + (0 if place[2] else 1)  # Spark's `pos` counts from 0, its `position` from 1
+            words = f"{words.rstrip('.')} (line {place[1]}, position {column})."
+    else:
+        words = (text.splitlines() or [type(error).__name__])[0].strip()
+    return words if words.endswith((".", "!", "?")) else words + "."
+
+
+# ---------------------------------------------------------------------------------------------------------- settings
+
+
+def environment_settings() -> dict[str, str]:
+    """`$SNAPSCOPE_SPARK_CONF` as properties: `spark.a=1,spark.b=2`, or the path of a JSON file with one object.
+
+    A comma followed by `spark.` begins the next property, so values may hold commas (`spark.jars.packages=a,b`).
+    """
+    text = os.environ.get("SNAPSCOPE_SPARK_CONF", "").strip()
+    if not text:
+        return {}
+    if text.startswith("spark."):
+        pairs = [pair.partition("=") for pair in re.split(r",\s*(?=spark\.)", text)]
+        for name, equals, _ in pairs:
+            if not equals:
+                raise Invalid("SNAPSCOPE_SPARK_CONF: `{name}` has no value; expected spark.a=1,spark.b=2.", name=name)
+        return {name.strip(): value.strip() for name, _, value in pairs}
+    try:
+        content = json.loads(Path(text).expanduser().read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        expected = "SNAPSCOPE_SPARK_CONF is neither spark.a=1,spark.b=2 nor the path of a readable JSON file"
+        raise Invalid("{expected}: {error}.", expected=expected, error=error, path=text) from error
+    if not isinstance(content, dict):
+        raise Invalid("SNAPSCOPE_SPARK_CONF names a JSON file that does not hold one object.", path=text)
+    return {name: _text(value) for name, value in content.items()}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
+    """What is asked for, checked; the argument wins over the environment."""
+    asked = environment_settings() | {name: _text(value) for name, value in (settings or {}).items()}
+    locked = {name.lower(): name for name in LOCKED}
+    for name, value in asked.items():
+        if not name.startswith("spark."):
+            raise Invalid("`{name}` is not a Spark setting: their names begin with `spark.`.", name=name)
+        if name == "spark.remote" or (name == "spark.api.mode" and value != "classic"):
+            raise Unsupported(
+                "`{name}={value}` asks for Spark Connect, where a client cannot check a parsed query before it runs.",
+                name=name,
+                value=value,
+                remedy="Name the cluster with spark.master instead (spark://…, yarn, k8s://…).",
+            )
+        right = locked.get(name.lower(), name)
+        if right in LOCKED and (name, value.lower()) != (right, LOCKED[right].lower()):
+            raise Invalid(
+                "`{name}={value}` cannot be set: right answers depend on {right}={locked}.",
+                name=name,
+                value=value,
+                right=right,
+                locked=LOCKED[right],
+            )
+    return asked
+
+
+def _complete(asked: Mapping[str, str]) -> dict[str, str]:
+    """The properties Spark starts with: what was asked for over our defaults, and the locked ones over both."""
+    cores = os.cpu_count() or 1
+    defaults = {
+        "spark.app.name": "Snapscope",
+        "spark.master": f"local[{cores}]",
+        "spark.driver.memory": "2g",
+        "spark.driver.maxResultSize": "512m",
+        "spark.executor.killOnFatalError.depth": "0",  # what Spark itself finds too large ends its query alone
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.warehouse.dir": (_work_dir() / "warehouse").as_uri(),
+        "spark.sql.cteRecursionLevelLimit": "100",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.shuffle.partitions": str(max(4, 2 * cores)),
+        # Listing resolved files as a Spark job makes up to 10,000 tasks of them: 34 s for 10,000 files, 2 s without.
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
+    }
+    if gateway.is_local(defaults | dict(asked)):
+        defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return defaults | dict(asked) | dict(LOCKED)
+
+
+# ---------------------------------------------------------------------------------------------------------- starting
+
+
+def _work_dir() -> Path:
+    return state_dir() / "spark"
+
+
+def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Spark:
+    from pyspark.core.context import SparkContext
+
+    if getattr(SparkContext, "_gateway", None) is not None:
+        raise Conflict(
+            "Another part of this process has started a Spark of its own, without the settings Snapscope depends on.",
+            remedy="Run Snapscope in a process of its own, or let it start Spark first.",
+        )
+    settings = _complete(asked)
+    # Workers run this very Python, not what the PATH calls python3.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    link = gateway.launch(java_home().path, settings, private(_work_dir()), deadline_s)
+    late = threading.Timer(deadline_s, link.process.kill)  # what hangs in a JVM that hangs ends with it
+    late.daemon = True
+    late.start()
+    try:
+        return Spark(gateway.connect(link), link.process, dict(asked))
+    except BaseException as error:
+        gateway.end(link.process, 0)
+        if not isinstance(error, Exception):
+            raise
+        where = settings["spark.master"]
+        raise Unsupported(
+            "Spark could not open a session on {where}. {said}", where=where, said=said(error), path=str(link.log)
+        ) from error
+    finally:
+        late.cancel()
+
+
+def _at_exit() -> None:
+    # Where another thread is starting Spark right now, the broken pipe ends its JVM as soon as this process is gone.
+    if _lock.acquire(timeout=0.5):
+        try:
+            stop()
+        finally:
+            _lock.release()
+
+
+atexit.register(_at_exit)

@@ -1,0 +1,1 @@
+"""A user's SQL: what it may contain, what it filters by, and running it within limits."""

@@ -1,0 +1,267 @@
+"""What a statement asks of single columns, as Spark's own optimizer has pushed it down to the table.
+
+Laws: a row of the table that its filter does not let through can change no answer of the statement. So a file whose
+rows are all such rows need not be read. A column that is named nowhere in the optimized plan can change none either.
+What is not understood is no condition: it lets everything through, and needs every column.
+
+How: the statement is planned over stand-ins of the opened views, which hold nothing. Their columns bear names that say
+which point and column they are, so that what stands right above them in the optimized plan can be read off. The
+optimizer knows nothing of the stand-ins' content; what it pushes down is true of any.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from core.formats.paimon import types
+from core.formats.paimon.types import Type, parse
+from core.model.references import Schema
+from core.spark.sql import guard, spark_plans
+
+_COLUMN = re.compile(r"__(\d+)_(\d+)")
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+_COMPARISONS = {
+    "EqualTo": "=", "EqualNullSafe": "=", "LessThan": "<", "LessThanOrEqual": "<=", "GreaterThan": ">",
+    "GreaterThanOrEqual": ">=",
+}  # fmt: skip
+# What is planned here is planned again to run: what the clock says may have changed meanwhile.
+_CLOCK = re.compile(r"\.(Current(?!Row\b)\w*|Now|LocalTimestamp\w*)\$?$")
+_CLOCK_TEXT = re.compile(r"\bcurrent_time\b|'\s*(now|today|yesterday|tomorrow)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A condition on one column, by its number: `=` one of the values, `<` `<=` `>` `>=` the value, `prefix` (begins
+    with it), `null`, `not null`. Values as `comparable` gives them."""
+
+    column: int
+    is_: str
+    values: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Any_:
+    parts: tuple[Condition, ...]
+
+
+Condition: TypeAlias = "Check | All | Any_"
+EVERYTHING, NOTHING = All(()), Any_(())
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a statement can make use of: rows that meet the condition, of these the columns by number (None: all)."""
+
+    condition: Condition
+    columns: frozenset[int] | None = None
+
+
+ALL = Asked(EVERYTHING)
+
+
+def renumbered(condition: Condition, numbers: Mapping[int, int]) -> Condition:
+    """The condition on other columns, by their numbers then; what it asks of the rest it asks no more."""
+    match condition:
+        case Check(column):
+            return replace(condition, column=numbers[column]) if column in numbers else EVERYTHING
+        case All(parts):
+            return All(tuple(renumbered(each, numbers) for each in parts))
+        case Any_(parts):
+            return Any_(tuple(renumbered(each, numbers) for each in parts))
+
+
+def kind(of: Type) -> str:
+    """Types whose values are compared here, by what they compare with; "" for others.
+
+    Not FLOAT and DOUBLE: statistics differ on NaN and the sign of zero. Not BINARY: Spark does not print its values.
+    Not nanoseconds: Spark reads microseconds."""
+    match of.root:
+        case "TINYINT" | "SMALLINT" | "INT" | "BIGINT" | "DECIMAL":
+            return "number"
+        case "CHAR" | "VARCHAR":
+            return "text"
+        case "TIMESTAMP" | "TIMESTAMP_LTZ" if (of.size or 0) <= 6:
+            return of.root
+        case "DATE" | "BOOLEAN":
+            return of.root
+        case _:
+            return ""
+
+
+def wanted(
+    session: SparkSession, statement: str, known: Collection[str], tables: Sequence[tuple[Collection[str], Schema]]
+) -> list[Condition]:
+    """Of each (view names, schema) what rows the statement can make use of: see `asks`."""
+    return [each.condition for each in asks(session, statement, known, tables)]
+
+
+def asks(
+    session: SparkSession, statement: str, known: Collection[str], tables: Sequence[tuple[Collection[str], Schema]]
+) -> list[Asked]:
+    """For each (view names, schema) what of it the statement can make use of; rows `NOTHING` where it reads none.
+
+    Replaces the named views of the session by stand-ins. `Invalid` for what core/spark/sql/guard.py refuses.
+    """
+    for number, (names, schema) in enumerate(tables):
+        frame = _stand_in(session, number, schema)
+        for name in names:
+            frame.createOrReplaceTempView(types.quoted(name))
+    checked: Any = guard.check(session, statement, known).frame
+    execution = checked._jdf.queryExecution()
+    found: list[list[Condition]] = [[] for _ in tables]
+    kinds = [[kind(parse(field.type)) for field in schema.fields] for _, schema in tables]
+    try:
+        if _CLOCK_TEXT.search(statement) or _reads_clock(
+            spark_plans.read(session, execution.analyzed(), analyzed=True)
+        ):
+            return [ALL] * len(tables)
+        plan = spark_plans.read(session, execution.optimizedPlan(), analyzed=False)
+        _walk(plan, (), found, kinds)
+        used: list[set[int] | None] = [set() for _ in tables]
+        _use(plan, used, is_named=False)
+    except (Py4JError, RecursionError):  # too large to look at; where it cannot be planned, running it will say so
+        return [ALL] * len(tables)
+    conditions = [parts[0] if len(parts) == 1 else Any_(tuple(parts)) for parts in found]
+    return [
+        Asked(condition, None if columns is None else frozenset(columns))
+        for condition, columns in zip(conditions, used, strict=True)
+    ]
+
+
+def _stand_in(session: SparkSession, number: int, schema: Schema) -> Any:
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    ddl = ", ".join(f"__{number}_{at} {types.spark(parse(field.type))}" for at, field in enumerate(schema.fields))
+    jvm: Any = session._jvm
+    struct = jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
+    jsession: Any = session._jsparkSession
+    rows = DataFrame(jsession.createDataFrame(session.sparkContext._jsc.emptyRDD(), struct), session)
+    return rows.select(*(F.col(f"__{number}_{at}").alias(field.name) for at, field in enumerate(schema.fields)))
+
+
+def _reads_clock(node: Any) -> bool:
+    if isinstance(node, list):
+        return any(map(_reads_clock, node))
+    return isinstance(node, dict) and (_CLOCK.search(node["is"]) is not None or _reads_clock(node["of"]))
+
+
+def _walk(
+    node: Any, above: tuple[Condition, ...], found: list[list[Condition]], kinds: Sequence[Sequence[str]]
+) -> None:
+    """Looks for the stand-ins, with the conditions that stand right above."""
+    if isinstance(node, list):
+        for each in node:
+            _walk(each, (), found, kinds)
+        return
+    if not isinstance(node, dict):
+        return
+    name, parts = node["is"].rsplit(".", 1)[-1], node["of"]
+    match name:
+        case "Filter":
+            condition, child = parts
+            _walk(condition, (), found, kinds)  # subqueries stand in conditions
+            _walk(child, (*above, _condition(condition, kinds)), found, kinds)
+        case "Project" if all(_column(each) is not None for each in parts[0]):
+            _walk(parts[1], above, found, kinds)
+        case "LogicalRDD":
+            if (column := next(iter(map(_column, parts[0])), None)) is not None:
+                found[column[0]].append(All(above))
+        case _:
+            _walk(parts, (), found, kinds)
+
+
+def _use(node: Any, used: list[set[int] | None], *, is_named: bool) -> None:
+    """Notes the columns of stand-ins that are named. `is_named`: what stands above names all it takes from here."""
+    if isinstance(node, list):
+        for each in node:
+            _use(each, used, is_named=False)
+        return
+    if not isinstance(node, dict):
+        return
+    name, parts = node["is"].rsplit(".", 1)[-1], node["of"]
+    match name:
+        case "LogicalRDD":
+            table = next(iter(map(_column, parts[0])), None)
+            if table is not None and not is_named:
+                used[table[0]] = None
+        case "AttributeReference":
+            column = _column(node)
+            if column is not None and column[0] < len(used) and (known := used[column[0]]) is not None:
+                known.add(column[1])
+        case "Project" | "Aggregate" | "Filter":
+            child = {"Project": 1, "Aggregate": 2, "Filter": 1}[name]
+            for place, each in enumerate(parts):
+                _use(each, used, is_named=place == child and (is_named or name != "Filter"))
+        case _:
+            _use(parts, used, is_named=False)
+
+
+def _column(node: Any) -> tuple[int, int] | None:
+    """(table, column) of a reference to a stand-in's column."""
+    if isinstance(node, dict) and node["is"].endswith(".AttributeReference") and isinstance(node["of"][0], str):
+        match_ = _COLUMN.fullmatch(node["of"][0])
+        return (int(match_[1]), int(match_[2])) if match_ else None
+    return None
+
+
+def _condition(node: Any, kinds: Sequence[Sequence[str]]) -> Condition:
+    """What a condition asks, or less: everything passes what is not understood."""
+    name, parts = node["is"].rsplit(".", 1)[-1], node["of"]
+    if name == "And":
+        return All(tuple(_condition(each, kinds) for each in parts[:2]))
+    if name == "Or":
+        return Any_(tuple(_condition(each, kinds) for each in parts[:2]))
+    column = _column(parts[0]) if parts else None
+    if name in ("IsNull", "IsNotNull") and column is not None:
+        return Check(column[1], "null" if name == "IsNull" else "not null")
+    if name in _COMPARISONS:
+        sign, other = _COMPARISONS[name], parts[1]
+        if column is None:
+            column, other, sign = _column(parts[1]), parts[0], _FLIPPED[sign]
+        return _test(column, sign, [_literal(other)], kinds)
+    if name == "StartsWith":
+        return _test(column, "prefix", [_literal(parts[1])], kinds)
+    if name == "In":
+        return _test(column, "=", [_literal(each) for each in parts[1]], kinds)
+    if name == "InSet" and isinstance(parts[1], list):
+        return _test(column, "=", parts[1], kinds)
+    return EVERYTHING
+
+
+def _literal(node: Any) -> Any:
+    """The value inside a literal, None for null and for what is no literal."""
+    return node["of"][0] if isinstance(node, dict) and node["is"].endswith(".expressions.Literal") else None
+
+
+def _test(column: tuple[int, int] | None, sign: str, raw: Sequence[Any], kinds: Sequence[Sequence[str]]) -> Condition:
+    if column is None:
+        return EVERYTHING
+    values = [_value(each, kinds[column[0]][column[1]]) for each in raw]
+    if any(value is None for value in values):  # null is nobody's equal, but `<=>` finds it
+        return EVERYTHING
+    return Check(column[1], sign, tuple(values))
+
+
+def _value(raw: Any, of: str) -> Any:
+    """Spark's own form of a value as `comparable` gives it; None for what is not understood."""
+    if isinstance(raw, dict):
+        short, text = raw["is"].rsplit(".", 1)[-1], str(raw["of"][0])
+        if short == "Decimal" and of == "number":
+            return Decimal(text)
+        return text.encode() if short == "UTF8String" and of == "text" else None
+    if isinstance(raw, bool):
+        return raw if of == "BOOLEAN" else None
+    return raw if isinstance(raw, int) and of in ("number", "DATE", "TIMESTAMP", "TIMESTAMP_LTZ") else None

@@ -1,0 +1,371 @@
+"""Runs a user's query: checked, capped in rows, limited in time, cancellable from anywhere, its progress told.
+
+Laws:
+- Only what core/spark/sql/guard.py let through runs, and it is the very plan that was checked.
+- Who asks gets an answer at the end, at the time limit, or when somebody cancels, whatever Spark does: no call to the
+  JVM is made in the caller's thread, nor in the one that sees to the end of what was stopped.
+- One time limit holds for all of it: waiting for Spark, planning, running, and running again.
+- A query that was stopped gives its cores back: where its tasks do not look up, or the JVM answers nobody, Spark is
+  killed from outside and started anew.
+- Whatever Spark throws becomes one sentence of Spark's own; a stack trace is never shown.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession, types
+
+from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
+from core.messages import told
+from core.spark.session import session as sessions
+from core.spark.session.session import said
+from core.spark.session.task_errors import heard
+from core.spark.sql import guard
+
+POLL_S = 0.15
+AGAIN_S = 0.25
+LINGER_S = 5.0
+EXIT_S = 2.0  # from a broken connection to the exit status of the JVM that broke it
+ATTEMPTS = 3  # a Spark that was ended to be rid of somebody's query takes the others with it
+
+TOO_LARGE = told("The query needs more memory than Spark has.")
+TOO_LARGE_TOGETHER = told("Spark ran out of memory and ended: this query or one that ran beside it needs more.")
+TOO_LARGE_NEXT = told("Ask for fewer rows or columns, or give Spark more with spark.driver.memory.")
+
+_GONE = (Py4JError, OSError, AttributeError)  # what asking a Spark that has ended raises
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Rows as an Arrow table. `truncated`: the query has more than the cap. `seconds`: from the call to the rows."""
+
+    table: pa.Table
+    truncated: bool
+    seconds: float
+
+
+@dataclass(slots=True)
+class Run:
+    """A running query as its caller, its worker and whoever cancels it see it."""
+
+    id: str
+    changed: threading.Event = field(default_factory=threading.Event)  # ended, or cancelled
+    ended: threading.Event = field(default_factory=threading.Event)
+    cancelled: bool = False
+    given_up: bool = False  # nobody waits for the rows any more: cancelled, out of time, or the caller has left
+    is_alone: bool = True  # no other query ran at any time meanwhile
+    spark: sessions.Spark | None = None  # what it runs on, once that is there
+    tasks: tuple[int, int] = (0, 0)  # done and known
+    result: Any = None
+    error: BaseException | None = None
+
+    def answer(self, make: Callable[[], DataFrame], *, row_cap: int = 1_000) -> Answer:
+        """At most so many rows of a frame, in the query's own thread. Raises what `refusal` makes of Spark's errors."""
+        if row_cap < 1:
+            raise Invalid("The row cap must be at least 1, not {row_cap}.", row_cap=row_cap)
+        began = time.monotonic()
+        try:
+            frame = make()
+            if self.given_up:
+                raise _stopped()
+            rows = to_arrow(frame.limit(row_cap + 1))
+        except Exception as error:
+            raise refusal(error) from error
+        return Answer(rows.slice(0, row_cap), rows.num_rows > row_cap, time.monotonic() - began)
+
+
+_running: dict[str, Run] = {}
+_lock = threading.Lock()
+
+
+_T = TypeVar("_T")
+
+
+def lasting(
+    work: Callable[[SparkSession, Run], _T],
+    *,
+    timeout_s: float,
+    query_id: str | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    session: SparkSession | None = None,
+) -> _T:
+    """Does the work in a thread and, unless one is given, a session of its own; again where the end of another query
+    took its Spark along. `timeout_s` is for all of it.
+
+    `on_progress(done, total)` counts tasks, both only ever growing; it is called from this thread, at first as soon as
+    the query can be cancelled, then at most every 0.15 s, and whatever it raises cancels the query. `query_id` is what
+    `cancel` takes; use a new one for each query. Raises what the work raises, Invalid for a time-out and a cancel;
+    Conflict where `query_id` is running already.
+    """
+    began = time.monotonic()
+    query = Run(id=query_id or uuid.uuid4().hex)
+    with _lock:
+        if query.id in _running:
+            raise Conflict("A query with the id {id} is already running.", id=query.id)
+        query.is_alone = not _running
+        for other in _running.values():
+            other.is_alone = False
+        _running[query.id] = query
+    try:
+        # Spark's job group belongs to the thread, and a planning that hangs cannot be interrupted: a thread per query.
+        _thread(f"query {query.id}", _work, query, work, session)
+        if on_progress is not None:
+            _thread(f"progress of query {query.id}", _count, query)
+        _wait(query, began + timeout_s, on_progress)
+    finally:
+        with _lock:
+            del _running[query.id]
+        if query.cancelled or not query.ended.is_set():
+            query.given_up = True
+            _thread(f"ending query {query.id}", _see_off, query)
+    if query.cancelled:
+        raise _stopped()
+    if query.given_up:
+        raise Invalid(
+            "The query was stopped after {timeout_s:g} seconds, its time limit.",
+            timeout_s=timeout_s,
+            remedy="Ask for less (a filter, fewer columns), or raise the limit (--timeout on the command line).",
+        )
+    if query.error is not None:
+        raise query.error
+    done: _T = query.result
+    return done
+
+
+def run(
+    session: SparkSession,
+    sql: str,
+    views: Collection[str],
+    *,
+    row_cap: int = 1_000,
+    timeout_s: float = 60.0,
+    on_progress: Callable[[int, int], None] | None = None,
+    query_id: str | None = None,
+) -> Answer:
+    """Checks and runs `sql` over the temporary views named in `views`, and returns at most `row_cap` rows.
+
+    See `lasting` for the rest. Raises Invalid for what the guard refuses and what Spark cannot run, Corrupt for a data
+    file that cannot be read.
+    """
+    return lasting(
+        lambda spark, run: run.answer(lambda: guard.check(spark, sql, views).frame, row_cap=row_cap),
+        timeout_s=timeout_s,
+        query_id=query_id,
+        on_progress=on_progress,
+        session=session,
+    )
+
+
+def _stopped() -> Invalid:
+    return Invalid("The query was cancelled.")
+
+
+def _thread(name: str, work: Callable[..., None], *given: object) -> None:
+    threading.Thread(target=work, args=given, name=name, daemon=True).start()
+
+
+def cancel(query_id: str) -> bool:
+    """Cancels a running query, from any thread: its `run` raises Invalid. False where no query of that id runs."""
+    with _lock:
+        query = _running.get(query_id)
+        if query is None:
+            return False
+        query.cancelled = query.given_up = True
+    query.changed.set()  # its caller sees to its end
+    return True
+
+
+def refusal(error: BaseException) -> SnapscopeError:
+    """Any failure of Spark as one of our errors, in Spark's own words. Errors of ours pass through."""
+    if isinstance(error, SnapscopeError):
+        return error
+    text = str(error)
+    if ours := heard(text):
+        return ours
+    if isinstance(error, Py4JNetworkError | ConnectionError):
+        return Invalid("Spark's process ended while the query ran.", remedy="Ask again: a new one is started.")
+    if "OutOfMemoryError" in text:
+        return Invalid(TOO_LARGE, remedy=TOO_LARGE_NEXT)
+    if "doesn't contain any field Ids" in text:
+        return Unsupported(
+            "A data file's columns have no field ids, so only a name mapping tells which is which "
+            "(schema.name-mapping.default), and that is not read here. {said}",
+            said=said(error),
+            remedy="Read the table with its own engine.",
+        )
+    if "[FAILED_READ_FILE" in text:
+        return Corrupt("Spark could not read a data file. {said}", said=said(error))
+    return Invalid("Spark could not run this query. {said}", said=said(error))
+
+
+# ------------------------------------------------------------------------------------------------- threads of a query
+
+
+def _work(query: Run, work: Callable[[SparkSession, Run], object], session: SparkSession | None) -> None:
+    try:
+        for left in reversed(range(ATTEMPTS if session is None else 1)):
+            try:
+                query.spark = sessions.spark()
+                own = session or sessions.isolated()
+                query.spark = sessions.spark()  # another one where that one took no work
+                own.sparkContext.setJobGroup(query.id, "a query in Snapscope", interruptOnCancel=True)
+                if not query.given_up:
+                    query.result = work(own, query)
+                return
+            except Exception as error:
+                taken = _taken_away(query, error)
+                if query.given_up or not left or query.spark is None or not query.spark.was_killed:
+                    raise taken or _of_ours(error) from error
+    except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, which raises it
+        query.error = error
+    finally:
+        query.ended.set()
+        query.changed.set()
+
+
+def _taken_away(query: Run, error: Exception) -> SnapscopeError | None:
+    """What to say where the work failed because its Spark has ended; None of any other failure."""
+    if query.spark is None:
+        return None
+    if query.spark.was_killed:
+        return Invalid("Spark was started anew while the query ran.", remedy="Ask again.")
+    chain = (error, error.__cause__, error.__context__)
+    is_broken = any(isinstance(each, Py4JNetworkError | OSError | EOFError) for each in chain)
+    if not query.spark.ran_out_of_memory(EXIT_S if is_broken else 0):
+        return None
+    return Invalid(TOO_LARGE if query.is_alone else TOO_LARGE_TOGETHER, remedy=TOO_LARGE_NEXT)
+
+
+def _of_ours(error: Exception) -> Exception:
+    """Errors of Spark as ours; others are what they are."""
+    return refusal(error) if isinstance(error, Py4JError | PySparkException | ConnectionError) else error
+
+
+def _count(query: Run) -> None:
+    """Tasks finished and known so far. Spark finds more of them as it goes, and forgets old stages."""
+    while not query.ended.wait(POLL_S) and not query.given_up:
+        if query.spark is None:
+            continue
+        try:
+            tracker = query.spark.session.sparkContext.statusTracker()
+            done = total = 0
+            for job in tracker.getJobIdsForGroup(query.id):
+                info = tracker.getJobInfo(job)
+                for stage in info.stageIds if info else ():
+                    if tasks := tracker.getStageInfo(stage):
+                        done, total = done + tasks.numCompletedTasks, total + tasks.numTasks
+        except _GONE:
+            continue
+        query.tasks = max(query.tasks[0], done), max(query.tasks[1], total)
+
+
+def _wait(query: Run, deadline: float, on_progress: Callable[[int, int], None] | None) -> None:
+    """Until the query has ended, was cancelled, or the deadline has passed."""
+    said = (0, 0)
+    if on_progress is not None:
+        on_progress(0, 0)  # who gave up while there was nothing to cancel yet says so now
+    while not query.ended.is_set() and not query.cancelled and (left := deadline - time.monotonic()) > 0:
+        query.changed.wait(left if on_progress is None else min(POLL_S, left))
+        if on_progress is not None and not query.ended.is_set() and (seen := query.tasks)[1] and seen != said:
+            said = seen
+            on_progress(*said)
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What Spark last said of a query that is to end."""
+
+    at: float
+    lingering: int = 0  # its tasks that still hold a core
+    cores: int = 1
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+def _see_off(query: Run) -> None:
+    """Sees to it that a stopped query gives its cores back. What is asked of the JVM is asked by another thread.
+
+    Its tasks have `LINGER_S` to end. The loops of a join of everything with everything never look up, for minutes or
+    hours: a local Spark that nobody else uses, or that has no core left for anybody, is ended with them. So is one that
+    has not answered for that long.
+    """
+    heard = _Heard(time.monotonic())
+    _thread(f"cancelling query {query.id}", _cancel, query, heard)
+    deadline = time.monotonic() + LINGER_S
+    while not heard.over.wait(AGAIN_S):
+        if query.spark is None or (now := time.monotonic()) < deadline:
+            continue
+        with _lock:
+            is_alone = not _running
+        is_held = heard.lingering and (is_alone or heard.lingering >= heard.cores)
+        is_stuck = query.ended.is_set() and is_held and sessions.is_local(query.spark.session)
+        if is_stuck or now - heard.at > LINGER_S:
+            sessions.kill(query.spark)
+            return
+
+
+def _cancel(query: Run, heard: _Heard) -> None:
+    """Cancels until the worker and its tasks have ended: of the jobs to come, Spark does not refuse those that end in a
+    shuffle."""
+    while not (query.ended.is_set() and query.spark is None):
+        is_last = query.ended.is_set()
+        if query.spark is not None:
+            try:
+                context: Any = query.spark.session.sparkContext
+                context._jsc.sc().cancelJobGroupAndFutureJobs(query.id)
+                tracker = context.statusTracker()
+                jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(query.id)]
+                stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+                heard.cores = context.defaultParallelism
+                heard.lingering = sum(stage.numActiveTasks for stage in stages if stage)
+                heard.at = time.monotonic()
+            except _GONE:  # Spark has ended, and them with it
+                break
+            if is_last and not heard.lingering:
+                break
+        query.ended.wait(AGAIN_S)
+        if is_last:
+            time.sleep(AGAIN_S)
+    heard.over.set()
+
+
+# ------------------------------------------------------------------------------------------------------ rows into Arrow
+
+
+def to_arrow(frame: DataFrame) -> pa.Table:
+    """All rows as Arrow, whatever the column types and names. Names may repeat. What Arrow has no match for becomes
+    Spark's text of it: year-month and calendar intervals, variants, structs with repeated field names, and arrays, maps
+    and structs of untyped nulls."""
+    names = frame.columns
+    plain: Any = frame.toDF(*(f"c{position}" for position in range(len(names))))
+    columns = [
+        plain[field.name] if _fits(field.dataType) else plain[field.name].cast("string") for field in plain.schema
+    ]
+    sent = plain.select(*(column.alias(f"c{position}") for position, column in enumerate(columns)))
+    # Planned here, where an error is thrown: one in the thread that serves the rows would leave us waiting for them.
+    sent._jdf.queryExecution().executedPlan()
+    return sent.toArrow().rename_columns(names)
+
+
+def _fits(kind: types.DataType, inside: bool = False) -> bool:
+    match kind:
+        case types.ArrayType():
+            return _fits(kind.elementType, True)
+        case types.MapType():
+            return _fits(kind.keyType, True) and _fits(kind.valueType, True)
+        case types.StructType():
+            return len(set(kind.names)) == len(kind.names) and all(_fits(field.dataType, True) for field in kind)
+        case types.NullType():
+            return not inside
+        case types.YearMonthIntervalType() | types.CalendarIntervalType() | types.VariantType():
+            return False
+        case _:
+            return True

@@ -1,0 +1,30 @@
+"""Starts Spark before the first query needs it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import Future
+
+from core.spark.session import session
+from core.spark.sql import guard
+
+
+def warm_up() -> Future[float]:
+    """Starts Spark in the background and runs one tiny query and one tiny Arrow function, which makes the first real
+    ones quick. The result is the seconds it took; what went wrong is raised by `.result()` and by the next `get()`."""
+    warm: Future[float] = Future()
+
+    def work() -> None:
+        began = time.monotonic()
+        try:
+            own = session.get().newSession()
+            frame = guard.check(own, "SELECT id % 2 AS odd, count(*) AS n FROM range(4) GROUP BY 1", ()).frame
+            frame.mapInArrow(lambda batches: batches, "odd long, n long").toArrow()
+        except BaseException as error:  # noqa: BLE001 - it is kept in the future, for whoever asks for the result
+            warm.set_exception(error)
+        else:
+            warm.set_result(time.monotonic() - began)
+
+    threading.Thread(target=work, name="snapscope-spark-warm-up", daemon=True).start()
+    return warm

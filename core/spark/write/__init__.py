@@ -1,0 +1,1 @@
+"""Writing Paimon tables with Spark: append, upsert, compact, analyze, stream."""

@@ -1,0 +1,106 @@
+"""Table and column statistics for planners, counted by Spark and committed as the engine does it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from core.errors import NotFound, Unsupported
+from core.formats.paimon import types
+from core.formats.paimon.types import Type, parse
+from core.formats.paimon.write import commit, commit_base, statistics
+from core.formats.paimon.write.commit import Change, Stamp
+from core.model.references import Schema, Snapshot
+from core.model.time_travel import resolve
+from core.spark.read.paimon import points
+from core.storage.store import Store
+from core.table import open_table
+
+_ERROR = 0.05  # of the number of distinct values, relative: what Spark's own ANALYZE allows
+
+
+def analyze(
+    location: str | Store, at: Stamp, *, spark: SparkSession, columns: Sequence[str] | None = ()
+) -> Snapshot | None:
+    """Count the newest rows, and of these columns (None: of all that can have them) their statistics; commit them.
+
+    None where the table has no snapshot. Deleted and merged rows do not count. `NotFound` for no such column,
+    `Unsupported` for one of a type without statistics.
+    """
+    table = open_table(location.location if isinstance(location, Store) else location)
+    history = table.history()
+    line = history.heads.line(at.branch)
+    if line is None:
+        raise NotFound("There is no branch '{branch}'.", branch=at.branch, path=table.location)
+    if not line.snapshots:
+        return None
+    newest_one = max(line.snapshots, key=lambda snapshot: snapshot.id)
+    opened = points.opened_at(table, history, resolve(history.heads, str(newest_one.id), at.branch))
+    rows = points.rows(spark, opened).frame
+    counted, columns_of = _counted(rows, _chosen(opened.schema, columns))
+    live = commit_base.live_entries(table.store, opened.snapshot)
+    size, stored = sum(entry["_FILE"]["_FILE_SIZE"] for entry in live), commit_base.rows(live)
+    content = statistics.document(
+        opened.snapshot.id, opened.schema, counted, size * counted // stored if stored else 0, columns_of
+    )
+    return commit.run(table.store, Change("ANALYZE", statistics=content, refuse=_refuse), at)
+
+
+def _refuse(schema: Schema) -> None:
+    """Statistics are written for every kind of table; the commit itself must still be one like any other."""
+    for name, usual in (("type", "table"), ("manifest.format", "avro")):
+        if (value := schema.options.get(name, usual)) != usual:
+            raise Unsupported("The option '{name}' = '{value}' is not honoured by this writer.", name=name, value=value)
+    for name in schema.options:
+        if name.startswith("commit.callback") or name in ("row-tracking.enabled", "write.sequence-number-init-mode"):
+            raise Unsupported("The option '{name}' is not known to this writer.", name=name)
+
+
+def _chosen(schema: Schema, columns: Sequence[str] | None) -> dict[str, Type]:
+    fields = {field.name: parse(field.type) for field in schema.fields}
+    if columns is None:
+        return {name: of for name, of in fields.items() if statistics.is_analyzable(of)}
+    for name in columns:
+        if name not in fields:
+            raise NotFound("There is no column '{name}'; the table has {fields}.", name=name, fields=", ".join(fields))
+        if not statistics.is_analyzable(fields[name]):
+            raise Unsupported(
+                "The column '{name}' of type {types} has no statistics.", name=name, types=types.text(fields[name])
+            )
+    return {name: fields[name] for name in columns}
+
+
+def _counted(rows: DataFrame, columns: dict[str, Type]) -> tuple[int, dict[str, statistics.Column]]:
+    """The number of rows, and what is to be known of these columns, in one job."""
+    asked = [F.count(F.lit(1))]
+    for name, of in columns.items():
+        asked += _asked(F.col(types.quoted(name)), of)
+    (row,) = rows.select(*(each.alias(f"c{number}") for number, each in enumerate(asked))).toArrow().to_pylist()
+    count, *values = row.values()
+    found = {}
+    for number, (name, of) in enumerate(columns.items()):
+        filled, distinct, least, greatest, average, longest = values[6 * number : 6 * number + 6]
+        width = statistics.SIZES.get(of.root, 8 if (of.size or 0) <= 18 else 16)
+        if of.root in statistics.TEXTS:
+            width = 20 if of.root in ("CHAR", "VARCHAR") else 100  # Spark's own guess where there is no value
+        found[name] = statistics.Column(
+            min(distinct, filled), count - filled, least, greatest, average or width, longest or width
+        )
+    return count, found
+
+
+def _asked(column: Column, of: Type) -> list[Column]:
+    is_text = of.root in statistics.TEXTS
+    nothing: Any = F.lit(None)
+    length = F.length(column) if is_text else nothing.cast("int")
+    return [
+        F.count(column),
+        F.approx_count_distinct(column, _ERROR),
+        nothing if is_text else F.min(column),
+        nothing if is_text else F.max(column),
+        F.ceil(F.avg(length)),
+        F.max(length),
+    ]

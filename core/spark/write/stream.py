@@ -1,0 +1,55 @@
+"""A sink for Structured Streaming: each micro-batch is one commit, and lands once however often Spark repeats it.
+
+Law: the commit's user is the query, and its number the batch's. Both stand in the snapshot, so a batch that was
+committed before a crash, and is given again after it, is known by them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame
+
+from core.errors import Invalid
+from core.formats.paimon.write import commit, documents, publish
+from core.model.references import MAIN
+from core.spark.write import append as write
+from core.spark.write import upsert
+from core.storage.store import Store
+
+
+def stream_to(
+    location: str | Store,
+    *,
+    user: str,
+    branch: str = MAIN,
+    kinds: str | None = None,
+    watermark: Callable[[DataFrame], int | None] = lambda rows: None,
+    now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+) -> Callable[[DataFrame, int], None]:
+    """What `DataStreamWriter.foreachBatch` takes: appends each micro-batch to the table, or upserts it where the table
+    has a primary key (`kinds`: as of `write_keyed.upsert`).
+
+    `user` names the query and its checkpoint: a query that starts on a new checkpoint counts its batches from 0 again
+    and needs a new name. `watermark` answers a batch's own, in epoch milliseconds. A batch without rows is no commit.
+    """
+    if not user.strip() or user == documents.WRITER:
+        raise Invalid("A stream needs a name of its own.", remedy="Name the query, one name for each checkpoint.")
+    store = location if isinstance(location, Store) else Store(location)
+
+    def batch(rows: DataFrame, number: int) -> None:
+        at = write.stamp(now_ms(), user=user, identifier=number, branch=branch)
+        if commit.landed(store, "APPEND", at) is not None:
+            return
+        if publish.read_head(store, branch).schema.primary_keys:
+            if not rows.isEmpty():
+                upsert.upsert(store, rows, dataclasses.replace(at, watermark=watermark(rows)), kinds=kinds)
+            return
+        with write.stage(store, rows, at) as groups:
+            if staged := groups.get(None, ()):
+                at = dataclasses.replace(at, time_ms=now_ms(), watermark=watermark(rows))
+                write.commit_append(store, staged, at)
+
+    return batch

@@ -1,0 +1,1 @@
+"""The only access to files: stores, and immutable files that were decoded once."""

@@ -1,0 +1,119 @@
+"""Rows of many immutable files side by side, and where such files are read from.
+
+Law: a file named by uuid never changes, so a remote one is kept on local disk under its address and size for good;
+what the store answered short is never kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from core.errors import Corrupt, SnapscopeError
+from core.model.intervals import Ints, Mask
+from core.paths import cache_dir, private
+from core.storage.store import Store
+
+_BATCH_BYTES, _BATCH_FILES = 128 << 20, 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Rows of the asked files in the asked order: file i has rows `start[i]` to `start[i + 1]` (exclusive)."""
+
+    rows: pa.Table
+    start: Ints
+    errors: Mapping[str, SnapscopeError]
+
+    def expand(self, files: Ints) -> tuple[Ints, Ints]:
+        """For each given file number all its rows: (index into `files`, row number), side by side."""
+        return expand(self.start, files)
+
+    def without(self, bad: Mask, names: Sequence[str], error: SnapscopeError) -> Loaded:
+        """The same without every file, named in order by `names`, that has one of the bad rows: it is an error."""
+        file = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(self.start))
+        files = np.unique(file[bad])
+        counts = np.diff(self.start)
+        counts[files] = 0
+        rows = self.rows.filter(pa.array(~np.isin(file, files)))
+        errors = {**self.errors, **{names[number]: error for number in files}}
+        return Loaded(rows, np.concatenate(([0], np.cumsum(counts))).astype(np.int64), errors)
+
+
+def expand(start: Ints, groups: Ints) -> tuple[Ints, Ints]:
+    """Rows of groups laid out one after another: (index into `groups`, row), `start` as in `Loaded`."""
+    counts = start[groups + 1] - start[groups]
+    index = np.repeat(np.arange(len(groups), dtype=np.int64), counts)
+    offset = np.arange(len(index), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
+    return index, start[groups][index] + offset
+
+
+def by_size(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    """The names in batches that fit into memory side by side."""
+    batch: list[str] = []
+    filled = 0
+    for name in names:
+        batch.append(name)
+        filled += sizes[name]
+        if filled >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
+            yield batch
+            batch, filled = [], 0
+    if batch:
+        yield batch
+
+
+def add_unlisted(
+    size: Callable[[str], int | None], names: Iterable[str], sizes: dict[str, int], errors: dict[str, SnapscopeError]
+) -> None:
+    """Sizes of files that are named and not listed, asked one by one: a listing may be behind the time."""
+    for name in names:
+        if name not in sizes and name not in errors:
+            try:
+                found = size(name)
+            except SnapscopeError as error:
+                errors[name] = error
+                continue
+            if found is not None:
+                sizes[name] = found
+
+
+def local_copies(
+    store: Store, directory: str, names: Sequence[str], sizes: Mapping[str, int], errors: dict[str, SnapscopeError]
+) -> tuple[list[str], list[str]]:
+    """Local paths of the named files of a directory, and the names found; what cannot be read goes to `errors`."""
+    below = f"{directory}/" if directory else ""
+    if store.is_local:
+        return [store.full(below + name) for name in names], list(names)
+    folder = private(cache_dir() / "manifests")
+    target = {name: folder / _address(store.url(below + name), sizes[name]) for name in names}
+    missing = {below + name: name for name in names if not target[name].exists()}
+    for path, content in store.read_many(list(missing)).items():
+        name = missing[path]
+        if not isinstance(content, SnapscopeError) and len(content) != sizes[name]:
+            # Half an answer may be a whole Avro file with fewer records, and what is kept here is kept for good.
+            content = Corrupt(
+                "{sizes:,} bytes are listed, and {content:,} were read.",
+                sizes=sizes[name],
+                content=len(content),
+                path=path,
+                remedy="Try again.",
+            )
+        if isinstance(content, SnapscopeError):
+            errors[name] = content
+            continue
+        handle, temporary = tempfile.mkstemp(dir=folder)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, target[name])
+    found = [name for name in names if name not in errors]
+    return [str(target[name]) for name in found], found
+
+
+def _address(url: str, size: int) -> str:
+    return hashlib.sha256(f"{url}#{size}".encode()).hexdigest()

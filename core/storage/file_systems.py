@@ -1,0 +1,82 @@
+"""Bytes out of a file system, and never more of them than were asked for.
+
+Law: a reader's memory is bounded by what it asked for, whatever a listing or `stat` tells: files grow, a link may lead
+to a device that never ends.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from core.errors import Corrupt
+from core.messages import told
+
+_OUT_OF_RANGE = re.compile("(?i)range|416")
+
+
+class TooLarge(Exception):
+    """A file has more bytes than were asked for; how many, where somebody tells."""
+
+    def __init__(self, size: int | None = None) -> None:
+        super().__init__(size)
+        self.size = size
+
+
+def remote(fs: Any, path: str, most_bytes: int, start: int | None = None) -> bytes:
+    """A whole file of a file system that is no local disk, `TooLarge` beyond `most_bytes`; with `start` at most so many
+    bytes from there."""
+    end = (start or 0) + most_bytes + (start is None)
+    try:
+        data = bytes(fs.cat_file(path, start=start or 0, end=end))
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        if _OUT_OF_RANGE.search(str(error)) and fs.info(path)["size"] == 0:  # an empty object has no byte 0
+            return b""
+        raise
+    if start is None and len(data) > most_bytes:
+        raise TooLarge
+    return data[:most_bytes]
+
+
+def too_large(error: TooLarge, most_bytes: int, path: str) -> Corrupt:
+    found = told("more") if error.size is None else f"{error.size:,}"
+    return Corrupt(
+        "A file of at most {most_bytes:,} bytes was expected here, this one has {found}.",
+        most_bytes=most_bytes,
+        found=found,
+        path=path,
+        remedy="No engine writes such a file: restore it, or move it away if nothing needs it.",
+    )
+
+
+def modified_s(info: Mapping[str, Any]) -> float | None:
+    """The last modification, under the names the file systems use; None where none is told."""
+    for key in ("mtime", "LastModified", "last_modified", "updated", "created"):
+        value = info.get(key)
+        if isinstance(value, int | float):
+            return float(value)
+        if isinstance(value, dt.datetime) and value.tzinfo is not None:
+            return value.timestamp()
+    return None
+
+
+def unwritable(path: str, error: Exception) -> Corrupt:
+    return Corrupt(
+        "The store could not write this file: {error}.",
+        error=f"{type(error).__name__}: {error}",
+        path=path,
+        remedy="Check space and access, then try again.",
+    )
+
+
+def unreadable(path: str, error: Exception) -> Corrupt:
+    return Corrupt(
+        "The store could not answer for this path: {error}.",
+        error=f"{type(error).__name__}: {error}",
+        path=path,
+        remedy="Check access and connection, then try again; nothing was changed.",
+    )

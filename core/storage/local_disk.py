@@ -1,0 +1,151 @@
+"""Files of the local disk: regular ones alone are opened, and new ones are there whole or not at all.
+
+Law: nothing here waits for somebody at the other end. A pipe, a socket or a device in the place of a file is `Corrupt`:
+to open one may wait for ever, to read one may never end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import uuid
+from collections.abc import Iterator
+
+from core.errors import Corrupt, Unsupported
+from core.messages import told
+from core.storage.file_systems import TooLarge
+from core.storage.size_limits import DOCUMENT
+
+_AT_ONCE = 1 << 20  # bytes
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
+_KINDS = (
+    (stat.S_ISFIFO, told("a named pipe")),
+    (stat.S_ISSOCK, told("a socket")),
+    (stat.S_ISCHR, told("a device")),
+    (stat.S_ISBLK, told("a device")),
+)
+
+
+def read(path: str, most_bytes: int = DOCUMENT, start: int | None = None) -> bytes:
+    """A whole file, `TooLarge` beyond `most_bytes`; with `start` at most so many bytes from there.
+
+    As the file system would, in a third of its time: a page reads thousands of small files.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # of a socket, and of a device that is not there
+            refuse_special(path)
+        raise
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            _refuse(found.st_mode, path)
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if start is None and found.st_size > most_bytes:
+            raise TooLarge(found.st_size)
+        if start:
+            os.lseek(handle, start, os.SEEK_SET)
+        return _bounded(handle, most_bytes, found.st_size - (start or 0), is_part=start is not None)
+    finally:
+        os.close(handle)
+
+
+def _bounded(handle: int, most_bytes: int, expected: int, *, is_part: bool) -> bytes:
+    """What is left of a file: it may be larger than one call reads, and have another size by now."""
+    data = os.read(handle, min(most_bytes if is_part else most_bytes + 1, max(expected, 0) + 1))
+    if len(data) == expected or (is_part and len(data) == most_bytes):
+        return data
+    parts, size = [data], len(data)
+    while data and (size < most_bytes if is_part else size <= most_bytes):
+        data = os.read(handle, min(_AT_ONCE, most_bytes - size + (not is_part)))
+        parts.append(data)
+        size += len(data)
+    if size > most_bytes:
+        raise TooLarge
+    return b"".join(parts)
+
+
+def refuse_special(path: str) -> str:
+    """The path, if others may open what is there; `Corrupt` for what is no file."""
+    with contextlib.suppress(FileNotFoundError):  # whoever opens it says so
+        _refuse(os.stat(path).st_mode, path)
+    return path
+
+
+def _refuse(mode: int, path: str) -> None:
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return
+    found = next((name for is_one, name in _KINDS if is_one(mode)), told("something else"))
+    raise Corrupt(
+        "A file was expected here, found {found}; it was not read.",
+        found=found,
+        path=path,
+        remedy="Move it away, or put back the file that belongs there.",
+    )
+
+
+@contextlib.contextmanager
+def temporary(path: str, data: bytes) -> Iterator[str]:
+    """A synced file with this content beside `path`, gone afterwards whatever happens."""
+    directory, name = os.path.split(path)
+    try:
+        os.makedirs(directory, exist_ok=True)
+    except FileExistsError as error:  # not the name that was to be created
+        raise NotADirectoryError(error.errno, "A file stands where a directory is needed", directory) from error
+    temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield temporary
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def create(path: str, data: bytes) -> None:
+    """A new file with its whole content; `FileExistsError` where the name is taken."""
+    with temporary(path, data) as made:
+        try:
+            os.link(made, path)
+        except OSError as error:
+            raise _explained(error, path) from error
+        with contextlib.suppress(PermissionError):  # a directory that may not be opened still took the link
+            directory = os.open(os.path.dirname(path), os.O_RDONLY)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)
+
+
+def probe(directory: str) -> None:
+    """Raises where a file cannot be created by `create` in a directory, replaced and deleted. Nothing is left of it."""
+    name = os.path.join(directory, f".snapscope.{uuid.uuid4()}")
+    made = [f"{name}.tmp", f"{name}.link.tmp"]
+    try:
+        with open(made[0], "xb"):
+            pass
+        try:
+            os.link(*made)
+        except OSError as error:
+            raise _explained(error, directory) from error
+    finally:
+        for path in made:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+
+
+def _explained(error: OSError, path: str) -> OSError | Unsupported:
+    """The error, or what it means where this disk knows no hard links."""
+    if error.errno not in _NO_LINKS:
+        return error
+    return Unsupported(
+        "This disk has no hard links ({strerror}), so files cannot be created exclusively on it.",
+        strerror=error.strerror,
+        path=path,
+        remedy="Make this change with the table's own engine.",
+    )

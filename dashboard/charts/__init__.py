@@ -1,0 +1,1 @@
+"""Charts as the JSON a browser draws. Pure."""

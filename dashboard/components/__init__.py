@@ -1,0 +1,1 @@
+"""Pieces that several pages share. They draw; what they draw is made in `view_models` and `charts`."""

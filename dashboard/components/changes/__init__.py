@@ -1,0 +1,1 @@
+"""Plans on pages: shown, confirmed, run and followed."""

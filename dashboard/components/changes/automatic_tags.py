@@ -1,0 +1,60 @@
+"""The table's automatic tags: its rules, what is due, the next dates; and the tags whose time is over."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import SnapscopeError
+from core.execution import automatic_tags
+from core.execution.automatic_tags import Tagging
+from core.formats.paimon.plan.automatic_tags import Rules
+from core.model.history import History
+from core.procedures import registry as procedures
+from dashboard import data as loading
+from dashboard import words
+from dashboard.components import explain_figure
+from dashboard.components.changes import plan, plan_sequence
+from dashboard.components.frame import Opened
+from dashboard.formatting import commands, markup
+
+
+def draw(opened: Opened, history: History, branch: str) -> None:
+    """Nothing where the table asks for none and no tag's time is over; one line where what it asks for is not done."""
+    table = loading.table(opened.ref.location)
+    try:
+        found = automatic_tags.automatic(table, history, opened.now_ms, branch)
+    except SnapscopeError as error:
+        st.html(markup.panel_title(words.AUTO_TAGS))
+        st.html(markup.note("warning", str(error)))
+        return
+    if found.rules is not None:
+        _rules(opened, found, found.rules, branch)
+        if found.rules.is_expiring:
+            return  # what is over goes with them
+    over, _ = automatic_tags.ended(table, history, opened.now_ms, branch)
+    if over is not None:
+        st.html(markup.panel_title(words.TAGS_OVER))
+        plan_sequence.draw(opened, [over], over.fingerprint, words.TAGS_OVER_GO)
+        _spoken(opened, "expire-tags", "expire_tags", branch)
+
+
+def _rules(opened: Opened, found: Tagging, of: Rules, branch: str) -> None:
+    explain_figure.beside(markup.panel_title(words.AUTO_TAGS), words.HOW_AUTO_TAGS)
+    st.html(markup.note("info", words.auto_rules(of)))
+    for note in found.notes:
+        st.html(markup.note("info", note))
+    if found.plans:
+        plan_sequence.draw(opened, found.plans, found.fingerprint, words.AUTO_DUE)
+    else:
+        st.caption(words.AUTO_NONE_DUE)
+    if found.coming:
+        rows = [(markup.mono(each.name), words.auto_next(each, of.mode, opened.zone)) for each in found.coming]
+        st.html(markup.table(words.AUTO_HEADS, rows))
+    _spoken(opened, "auto-tag", "trigger_tag_automatic_creation", branch)
+
+
+def _spoken(opened: Opened, command: str, procedure: str, branch: str) -> None:
+    """What does the same elsewhere."""
+    plan.command(commands.of_table(command, opened.ref.location, branch))
+    st.caption(words.PROCEDURE["paimon"])
+    st.code(procedures.spoken(procedure, opened.ref.title, branch), language="sql", wrap_lines=True)

@@ -1,0 +1,158 @@
+"""Branches and the way back: one form for each change, its plan below it as soon as it says enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from core.model.actions import (
+    Change,
+    CreateBranch,
+    DeleteBranches,
+    FastForward,
+    RenameBranch,
+    ReplaceBranch,
+    ResetConsumer,
+    Rollback,
+)
+from core.model.references import MAIN, Heads, Line
+from core.units import asked_duration_ms
+from dashboard import data as loading
+from dashboard import words
+from dashboard.components import errors, frame, inputs, version_picker
+from dashboard.components.changes import plan as plans
+from dashboard.components.frame import Opened
+from dashboard.formatting import markup
+from dashboard.view_models import branches as texts
+
+Form = Callable[[Heads, Line], Change | None]
+
+
+def draw(opened: Opened, line: Line) -> None:
+    """The branches, and what can be done to them; of a Paimon table what is rolled back is `line`."""
+    st.html(markup.panel_title(words.BRANCHES))
+    st.html(markup.table(words.BRANCH_HEADS, texts.table(opened.heads, opened.zone)))
+    for name, form in _forms(opened.heads, line).items():
+        with st.expander(words.BRANCH_FORMS[name], icon=_ICONS[name]), errors.boundary():
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                change = form(opened.heads, line)
+            if change is None:
+                st.caption(words.BRANCH_TEACH[name])
+                continue
+            history = frame.read_history(opened.heads)
+            plan = loading.plan(history, change, opened.now_ms)
+            plans.draw(opened, plan, history)
+            plans.carry_out(opened, plan)
+            plans.command_of(opened, plan)
+
+
+_ICONS = {
+    "create": ":material/fork_right:",
+    "replace": ":material/swap_horiz:",
+    "rename": ":material/edit:",
+    "forward": ":material/fast_forward:",
+    "rollback": ":material/undo:",
+    "delete": ":material/auto_delete:",
+    "consumer": ":material/podcasts:",
+}
+
+
+def _forms(heads: Heads, line: Line) -> Mapping[str, Form]:
+    others: dict[str, Form] = {"rename": _rename, "forward": _forward, "delete": _delete}
+    if not heads.branches:
+        others = {}
+    if heads.pointer is not None:
+        return {"create": _create, "replace": _replace, **others, "rollback": _rollback}
+    consumers: dict[str, Form] = {"consumer": _consumer} if line.consumers else {}
+    return {"create": _cut, **others, "rollback": _return, **consumers}
+
+
+def _create(heads: Heads, _: Line) -> Change | None:
+    name = (st.text_input(words.BRANCH_NAME, key="branches.create", width=inputs.NARROW) or "").strip()
+    point = _point(heads, "create", words.BRANCH_POINT)
+    kept = _kept("create")
+    return CreateBranch(name, point, *kept) if name else None
+
+
+def _replace(heads: Heads, _: Line) -> Change | None:
+    name = _branch("replace", [MAIN, *heads.branches])
+    point = _point(heads, "replace", words.BRANCH_REPLACE_POINT)
+    kept = _kept("replace")
+    is_told = point is not None or any(value is not None for value in kept)
+    return ReplaceBranch(name, point, *kept) if name and is_told else None
+
+
+def _rename(heads: Heads, _: Line) -> Change | None:
+    name = _branch("rename", heads.branches)
+    to = (st.text_input(words.TAG_RENAME_TO, key="branches.rename.to", width=inputs.WIDE) or "").strip()
+    return RenameBranch(name, to) if name and to else None
+
+
+def _forward(heads: Heads, _: Line) -> Change | None:
+    name = _branch("forward", heads.branches)
+    return FastForward(name) if name else None
+
+
+def _rollback(heads: Heads, _: Line) -> Change | None:
+    point = _point(heads, "rollback", words.ROLLBACK_POINT)
+    any_line = st.checkbox(words.ROLLBACK_SET, key="branches.rollback.set", help=words.ROLLBACK_SET_HELP)
+    return Rollback(point, any_line=any_line) if point else None
+
+
+def _delete(heads: Heads, _: Line) -> Change | None:
+    names = st.multiselect(words.BRANCH, heads.branches, key="branches.delete", width=inputs.ROOMY)
+    return DeleteBranches(tuple(names)) if names else None
+
+
+# Paimon's -----------------------------------------------------------------------------------------------------------
+
+
+def _cut(heads: Heads, _: Line) -> Change | None:
+    name = (st.text_input(words.BRANCH_NAME, key="branches.create", width=inputs.NARROW) or "").strip()
+    tags = [f"tag:{tag.name}" for tag in heads.main.tags]
+    point = st.selectbox(words.BRANCH_POINT, tags, index=None, key="branches.create.point", help=words.BRANCH_CUT_HELP)
+    return CreateBranch(name, point) if name else None
+
+
+def _return(heads: Heads, line: Line) -> Change | None:
+    label = words.rollback_point(line.branch)
+    picked = version_picker.pick(label, heads, key="branches.rollback.point", line=line, width=inputs.WIDE)
+    destructive = st.checkbox(
+        words.ROLLBACK_DESTROYS, key="branches.rollback.destroys", help=words.ROLLBACK_DESTROYS_HELP
+    )
+    return Rollback(picked.found.point, destructive, branch=line.branch) if picked else None
+
+
+def _consumer(heads: Heads, line: Line) -> Change | None:
+    name = st.selectbox(words.CONSUMER, [each.name for each in line.consumers], index=None, key="branches.consumer")
+    key, said = "branches.consumer.next", words.CONSUMER_HELP
+    begin = version_picker.pick(words.CONSUMER_NEXT, heads, key=key, line=line, help=said, width=inputs.WIDE)
+    return ResetConsumer(name, begin.found.snapshot.id if begin else None, line.branch) if name else None
+
+
+# inputs --------------------------------------------------------------------------------------------------------------
+
+
+def _branch(form: str, names: list[str] | tuple[str, ...]) -> str | None:
+    return st.selectbox(words.BRANCH, names, index=None, key=f"branches.{form}", width=inputs.NARROW)
+
+
+def _point(heads: Heads, form: str, label: str) -> str | None:
+    picked = version_picker.pick(
+        label, heads, key=f"branches.{form}.point", help=words.BRANCH_POINT_HELP, width=inputs.WIDE
+    )
+    return picked.point if picked else None
+
+
+def _kept(form: str) -> tuple[int | None, int | None, int | None]:
+    """What a branch keeps: its newest snapshots, young ones, and itself."""
+    least = st.number_input(
+        words.BRANCH_LEAST, min_value=1, value=None, step=1, key=f"branches.{form}.least", width=inputs.NARROW
+    )
+    ages = [
+        st.text_input(label, key=f"branches.{form}.{name}", placeholder=words.TAG_RETAINED_HINT, width=inputs.NARROW)
+        for name, label in (("snapshots", words.BRANCH_SNAPSHOT_AGE), ("age", words.BRANCH_AGE))
+    ]
+    snapshots_ms, own_ms = (asked_duration_ms(age) if age and age.strip() else None for age in ages)
+    return least, snapshots_ms, own_ms

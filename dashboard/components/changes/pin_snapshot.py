@@ -1,0 +1,38 @@
+"""A tag that keeps a point for a while: planned, shown and confirmed as any change; read-only, the command for it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.execution import apply as applying
+from core.model.actions import CreateTag
+from core.model.time_travel import AsOf
+from core.units import asked_duration_ms
+from dashboard import data as loading
+from dashboard import words
+from dashboard.components import errors, frame
+from dashboard.components.changes import plan as plans
+from dashboard.components.frame import Opened
+from dashboard.formatting import markup
+
+KEPT = "7 d"
+
+
+def draw(opened: Opened, found: AsOf) -> None:
+    """Nothing is planned before somebody opens it. A tag needs no tag."""
+    if not found.point.rsplit("/", 1)[-1].isdigit():
+        return
+    opens = st.expander(words.PROTECT_THIS, icon=":material/shield:", key="protect.open", on_change="rerun")
+    if not opens.open:
+        return
+    with opens, errors.boundary():
+        kept = st.text_input(words.TAG_RETAINED, KEPT, key="protect.kept", help=words.PROTECT_HELP, width=160) or KEPT
+        table = loading.table(opened.ref.location)
+        kept_ms = asked_duration_ms(kept) + applying.retention_before(table, found, opened.now_ms)
+        name = f"protect-{found.snapshot.id}-{opened.now_ms}"
+        asked = CreateTag(name, found.snapshot.id, kept_ms, found.branch, verified=True)
+        plan = loading.plan(frame.read_history(opened.heads), asked, opened.now_ms)
+        st.html(markup.headline(plan.headline))
+        plans.carry_out(opened, plan)
+        plans.progress(opened)
+        plans.command_of(opened, plan)

@@ -1,0 +1,77 @@
+"""Several plans that make one run: shown together, confirmed once, carried out in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.execution import apply as applying
+from core.execution.delete_files import Receipt
+from core.model.plan import Plan
+from core.planning.confirmation import of_all
+from dashboard import background_jobs, permissions, words
+from dashboard import data as loading
+from dashboard.components.changes import plan as plans
+from dashboard.components.changes import running_change
+from dashboard.components.frame import Opened
+from dashboard.formatting import markup
+from dashboard.view_models import table_tree
+
+SHOWN = 10  # plans that let nothing go, one by one
+
+
+def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) -> None:
+    """What each does in a sentence, and the button. The plans are frozen and bound to it."""
+    made, rest = ([plan for plan in found if bool(plan.goes) is goes] for goes in (False, True))
+    for plan in made[:SHOWN]:
+        st.html(markup.note("info", plan.headline))
+    if len(made) > SHOWN:
+        st.html(markup.note("info", words.and_so_many_more(len(made) - SHOWN)))
+    for plan in rest:
+        st.html(markup.headline(plan.headline))
+        for verdict in plan.goes:
+            st.html(markup.note("warning", f"{verdict.point}: {'; '.join(verdict.reasons)}"))
+    if running_change.tell_begun(opened, fingerprint):
+        return  # the page's progress shows it
+    if not permissions.is_on(opened.listing):
+        is_switched = permissions.server_allows(opened.listing)
+        st.html(markup.note("info", words.SWITCHED_OFF if is_switched else words.WHY_NOT_HERE))
+        return
+    asked = of_all(found, opened.ref.name)
+    phrase = asked.phrase
+    typed = ""
+    if phrase:
+        typed = (
+            st.text_input(
+                words.type_to_confirm(table_tree.inline(phrase)),
+                key=f"several.confirm.{fingerprint[:12]}.{opened.ref.location}",
+                live=True,
+            )
+            or ""
+        )
+    named = plans.roots(asked, f"several.{fingerprint[:12]}.{opened.ref.location}")
+    st.button(
+        label,
+        key=f"several.{fingerprint[:12]}.{opened.ref.location}",
+        type="primary",
+        disabled=typed.strip() != phrase or len(named) < len(asked.outside),
+        on_click=_submit,
+        args=(opened, tuple(found), fingerprint, tuple(named)),
+    )
+
+
+def _submit(opened: Opened, found: Sequence[Plan], fingerprint: str, named: tuple[str, ...]) -> None:
+    table = loading.table(opened.ref.location)
+
+    def work(job: background_jobs.Job) -> Receipt:
+        """The receipt of the last one that was begun; what follows one that did not end is left."""
+        receipts: list[Receipt] = []
+        while len(receipts) < len(found) and all(each.outcome == "done" for each in receipts):
+            plan = found[len(receipts)]
+            stop, waits = job.cancelled.is_set, job.waits
+            done = applying.apply(table, plan, progress=job.progress, waits=waits, cancelled=stop, outside=named)
+            receipts.append(done)
+        return receipts[-1]
+
+    running_change.submit(opened, fingerprint, work)

@@ -1,0 +1,112 @@
+"""Starting a change of this table, and one that did not end: it can be carried on, and until its sweep starts it can
+be taken back.
+
+Law: nothing starts for a reader for whom changes are off at that moment, whatever their page still shows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.errors import Conflict
+from core.execution.delete_files import Receipt
+from core.execution.journal import Journal, Run
+from core.execution.recovery import resume, undo
+from core.procedures import command_line
+from core.table import open_table
+from dashboard import background_jobs, permissions, words
+from dashboard.components import errors
+from dashboard.components.frame import Opened
+from dashboard.formatting import markup, units
+
+KIND = "change"
+_REFUSED = "change.refused"
+_MINE = "change.mine"
+
+
+def submit(opened: Opened, id: str, work: Callable[[background_jobs.Job], Any]) -> bool:
+    """Start a change from a button; False where it may not start. `draw` tells what was refused."""
+    if not permissions.is_on(opened.listing):
+        return False  # switched off since the button was drawn
+    try:
+        background_jobs.submit(_of_table(opened, id), KIND, opened.ref.location, work, exclusive=True)
+    except Conflict as error:  # another page was faster
+        st.session_state[_REFUSED] = error
+        return False
+    st.session_state[_MINE] = _of_table(opened, id)
+    return True
+
+
+def tell_end(job: background_jobs.Job) -> None:
+    """Once, to whoever started it and may have scrolled away: that it is over, and where it stands how it ended."""
+    if st.session_state.get(_MINE) == job.id:
+        del st.session_state[_MINE]
+        st.toast(words.IS_OVER, icon=":material/done:" if job.error is None else ":material/error:")
+
+
+def tell_begun(opened: Opened, id: str) -> bool:
+    """Whether that change of this very table is known here (a copy's plan may have the same fingerprint); if so, that
+    is said where its button was, for what becomes of it stands at the top."""
+    job = background_jobs.find(_of_table(opened, id))
+    if job is not None:
+        st.html(markup.note("info", words.UNDER_WAY if job.running else words.IS_OVER))
+    return job is not None
+
+
+def _of_table(opened: Opened, id: str) -> str:
+    return f"{id}@{opened.ref.location}"
+
+
+def draw(opened: Opened) -> None:
+    """The banner, where the journal knows an unfinished run and no job of this process is at it."""
+    if refused := st.session_state.pop(_REFUSED, None):
+        errors.show(refused)
+    job = background_jobs.latest(KIND, opened.ref.location)
+    if job is not None and job.running:
+        return
+    found = Journal().open_run(open_table(opened.ref.location).location)
+    if found is None:
+        return
+    with st.container(border=True, key="unfinished"):
+        started = units.moment(found.started_ms, opened.zone)
+        st.html(markup.note("warning", words.unfinished(found, started)))
+        if not permissions.is_on(opened.listing):
+            ways(found)
+            return
+        with st.container(horizontal=True):
+            st.button(
+                words.RESUME,
+                icon=":material/play_arrow:",
+                type="primary",
+                on_click=_resume,
+                args=(opened, found),
+            )
+            if found.can_undo:
+                st.button(words.UNDO, icon=":material/undo:", on_click=_undo, args=(opened, found))
+
+
+def ways(found: Run) -> None:
+    """The commands that carry a run on, or take it back."""
+    told = [command_line.line("resume", found.id), *([command_line.line("undo", found.id)] if found.can_undo else [])]
+    st.caption(words.UNFINISHED_WAYS[found.can_undo])
+    st.code("\n".join(told), language="bash")
+
+
+def _resume(opened: Opened, found: Run) -> None:
+    def work(job: background_jobs.Job) -> Receipt:
+        return resume(
+            found.id, open_table=open_table, progress=job.progress, waits=job.waits, cancelled=job.cancelled.is_set
+        )
+
+    submit(opened, f"resume-{found.id}-{time.monotonic_ns()}", work)
+
+
+def _undo(opened: Opened, found: Run) -> None:
+    def work(_: background_jobs.Job) -> tuple[str, ...]:
+        return undo(found.id, open_table=open_table)
+
+    submit(opened, f"undo-{found.id}-{time.monotonic_ns()}", work)

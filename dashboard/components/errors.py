@@ -1,0 +1,46 @@
+"""The one place that shows errors: what happened, which file, what still works, what to do. Never a traceback.
+
+Law: an error of the core is shown in its own words; anything else is a fault of Snapscope itself, goes to the log with
+a reference the reader can quote, and says nothing was changed only where that is so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+from collections.abc import Iterator
+
+import streamlit as st
+
+from core.errors import SnapscopeError
+from dashboard import words
+from dashboard.formatting import markup
+
+log = logging.getLogger("snapscope.dashboard")
+
+
+@contextlib.contextmanager
+def boundary() -> Iterator[None]:
+    """Draw whatever goes wrong inside where it goes wrong; what was drawn before stays."""
+    try:
+        yield
+    except SnapscopeError as error:
+        show(error)
+    except Exception as error:  # noqa: BLE001 - the last place before the reader would see a traceback
+        show(error)
+
+
+def show(error: Exception) -> None:
+    """Draw one error."""
+    if isinstance(error, SnapscopeError):
+        found: list[tuple[str, markup.Piece]] = []
+        if error.path:
+            found.append((words.ERROR_FILE, markup.mono(error.path)))
+        found.append((words.STILL_WORKS, words.ERROR_WORKS[error.kind]))
+        found.append((words.NEXT_STEP, error.remedy or words.ERROR_NEXT[error.kind]))
+        st.html(markup.error(words.ERROR_TITLES[error.kind], error.message, found))
+        return
+    reference = secrets.token_hex(4)
+    log.error("Unforeseen error %s", reference, exc_info=error)
+    st.html(markup.error(words.UNEXPECTED, words.unexpected(type(error).__name__, reference), []))

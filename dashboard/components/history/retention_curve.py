@@ -1,0 +1,153 @@
+"""The retention lab: what every choice would free, who holds the bytes, what the engine itself would do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from core.analysis.expiration_dates import Due, calendar
+from core.errors import Invalid
+from core.model.actions import Expire
+from core.model.history import History
+from core.model.plan import Plan
+from dashboard import data as loading
+from dashboard import words
+from dashboard.charts.timeline import CONFIG
+from dashboard.components import errors, explain_figure, grid
+from dashboard.components.frame import Opened, hues
+from dashboard.formatting import markup
+from dashboard.view_models import retention_curve
+
+
+@st.fragment
+def draw(opened: Opened, history: History, branch: str, plan: Plan | None) -> None:
+    """The whole curve, the sets of holders, the best tags to drop, and the table's own policy: what is open of these.
+
+    Another tab draws the lab alone, not the page.
+    """
+    chosen = plan.change.retain_max if plan is not None and isinstance(plan.change, Expire) else None
+    if history.incomplete:
+        st.html(markup.note("problem", words.LAB_UNREAD))
+    panes: Mapping[str, Callable[[], None]] = {
+        words.LAB_CURVE: lambda: _curve(opened, history, branch, chosen),
+        words.LAB_HOLDERS: lambda: _holders(opened, history),
+        words.LAB_DROPS: lambda: _drops(opened, history, branch),
+        words.LAB_OWN: lambda: _own(opened, history, branch),
+    }
+    for tab, fill in zip(st.tabs(list(panes), key="lab", on_change="rerun"), panes.values(), strict=True):
+        if tab.open:
+            with tab, errors.boundary():
+                fill()
+
+
+def _curve(opened: Opened, history: History, branch: str, chosen: int | None) -> None:
+    figure = retention_curve.curve(history, branch, hues(), chosen)
+    if figure is None:
+        st.html(markup.note("info", words.LAB_NO_CURVE))
+        return
+    explain_figure.caption(words.LAB_CURVE_HELP, words.HOW_CURVE)
+    st.plotly_chart(figure, key="lab.curve", theme=None, config=CONFIG)
+    table = st.expander(words.LAB_AS_TABLE, key="lab.as_table", on_change="rerun")
+    if table.open:
+        columns = {
+            "keep": grid.number(words.CURVE_X),
+            "files": grid.number(words.LAB_FILES),
+            "bytes": grid.number(words.COLUMN["bytes"], words.BYTES_HELP),
+        }
+        found, name = retention_curve.curve_table(history, branch), f"retention-{opened.ref.name}"
+        with table:
+            grid.draw(found, "lab.table", columns=columns, what=words.POINTS_NOUN, name=name)
+
+
+def _holders(opened: Opened, history: History) -> None:
+    explain_figure.caption(words.LAB_HOLDERS_HELP, words.HOW_HOLDERS)
+    columns = {
+        "holders": grid.text(words.LAB_HELD_BY, width="large"),
+        "files": grid.number(words.LAB_FILES),
+        "bytes": grid.number(words.COLUMN["bytes"], words.BYTES_HELP),
+    }
+    name, found = f"holders-{opened.ref.name}", retention_curve.holders(history)
+    if not found.empty:
+        st.plotly_chart(retention_curve.holders_bars(found, hues()), key="lab.holders_bars", theme=None, config=CONFIG)
+    grid.draw(found, "lab.holders", columns=columns, what=words.LAB_SETS_NOUN, name=name)
+
+
+def _own(opened: Opened, history: History, branch: str) -> None:
+    next_commit(opened, history, branch)
+    told = loading.ends(opened.heads, opened.now_ms)
+    _calendar(opened, calendar(history, told, opened.now_ms))
+    explain_figure.caption(words.LAB_ENDS_HELP, words.HOW_DUE)
+    grid.draw(
+        retention_curve.ends(history, told, branch),
+        "lab.ends",
+        columns={
+            "point": grid.text(words.COLUMN["point"]),
+            "expires": grid.text(words.LAB_ENDS, words.LAB_ENDS_HELP, width="large"),
+        },
+        what=words.POINTS_NOUN,
+        name=f"ends-{opened.ref.name}",
+    )
+
+
+def _calendar(opened: Opened, days: Sequence[Due]) -> None:
+    """What goes by dates, of every branch; nothing is drawn where all waits for commits, consumers or for ever."""
+    if not days:
+        st.html(markup.note("info", words.CALENDAR_NONE))
+        return
+    explain_figure.caption(words.CALENDAR_HELP, words.HOW_CALENDAR)
+    figure = retention_curve.calendar(days, opened.now_ms, hues(), opened.zone)
+    st.plotly_chart(figure, key="lab.calendar", theme=None, config=CONFIG)
+    table = st.expander(words.LAB_AS_TABLE, key="lab.calendar_table", on_change="rerun")
+    if table.open:
+        columns = {
+            "date": grid.text(words.CALENDAR_DATE),
+            "points": grid.text(words.CALENDAR_POINTS, width="large"),
+            "files": grid.number(words.LAB_FILES),
+            "bytes": grid.number(words.LAB_FREES, words.BYTES_HELP),
+            "total": grid.number(words.CALENDAR_TOTAL, words.BYTES_HELP),
+        }
+        with table:
+            found, name = retention_curve.calendar_table(days, opened.zone), f"calendar-{opened.ref.name}"
+            grid.draw(found, "lab.calendar_rows", columns=columns, what=words.CALENDAR_NOUN, name=name)
+
+
+def _drops(opened: Opened, history: History, branch: str) -> None:
+    is_later = opened.heads.format == "iceberg"
+    try:
+        found = retention_curve.drops(history, opened.now_ms, branch)
+    except Invalid as error:  # more tags than can be chosen from: the rest of the page stands
+        st.html(markup.note("info", str(error)))
+        return
+    if found.empty:
+        has_tags = is_later and opened.heads.main.tags
+        st.html(markup.note("info", words.TAGS_KEEP_NOTHING if has_tags else words.NO_TAGS_TO_DELETE))
+        return
+    explain_figure.caption(words.LAB_DROPS_LATER if is_later else words.LAB_DROPS_HELP, words.HOW_DROPS)
+    columns = {
+        "count": grid.number(words.LAB_COUNT),
+        "tags": grid.text(words.LAB_DROP_TAGS, width="large"),
+        "files": grid.number(words.LAB_FILES),
+        "bytes": grid.number(words.LAB_FREES, words.BYTES_HELP),
+    }
+    grid.draw(found, "lab.drops", columns=columns, what=words.LAB_SETS_NOUN, name=f"drops-{opened.ref.name}")
+
+
+def next_commit(opened: Opened, history: History, branch: str) -> None:
+    """What the next commit to a branch deletes by itself, what that breaks, and what prevents it."""
+    coming = loading.forecast(history, opened.now_ms, branch)
+    if coming is None:
+        st.html(markup.note("info", words.LAB_KEEPS_ALL))
+        return
+    st.html(markup.note("info", words.lab_next(coming.branch, coming.headline, coming.prevented_by)))
+    for sentence in coming.breaks:
+        st.html(markup.note("warning", sentence))
+
+
+def beside(history: History, plan: Plan) -> None:
+    """Where Paimon's own deletion would differ from this plan; computed by other steps than the plan."""
+    found = loading.native(history, plan)
+    if not found:
+        st.html(markup.note("info", words.NATIVE_SAME))
+    for sentence in found:
+        st.html(markup.note("warning", sentence))

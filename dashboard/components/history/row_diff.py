@@ -1,0 +1,80 @@
+"""Which rows differ between two points: asked for by a button, compared as a job outside the script."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.model.history import History
+from core.model.time_travel import AsOf
+from dashboard import background_jobs, words
+from dashboard import data as loading
+from dashboard.components import grid, spark_job
+from dashboard.components.frame import Opened
+from dashboard.formatting import markup
+from dashboard.view_models import differences
+
+if TYPE_CHECKING:
+    from core.spark.diff.rows import RowDiff
+
+KIND = "rows"
+SHOWN = 1_000
+TIMEOUT_S = 300
+
+
+def draw(opened: Opened, history: History, a: AsOf, b: AsOf) -> bool:
+    """The button, and what came of it for exactly these two contents: whether rows were asked for."""
+    key = f"rows.job.{opened.ref.title}.{hash((a.point, a.snapshot.content, b.point, b.snapshot.content))}"
+    job = background_jobs.find(st.session_state.get(key))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            words.COMPARE_ROWS,
+            key="rows.compare",
+            icon=":material/compare_arrows:",
+            disabled=job is not None and job.is_awaited,
+            on_click=_submit,
+            args=(opened, history, a, b, key),
+        )
+        st.caption(words.COMPARE_ROWS_HELP)
+    spark_job.follow(st.session_state.get(key), "rows", words.COMPARING_CANCELLED, _show)
+    return job is not None
+
+
+def _submit(opened: Opened, history: History, a: AsOf, b: AsOf, key: str) -> None:
+    id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
+
+    def work(job: background_jobs.Job) -> object:
+        from core.spark.diff import rows as rowdiff  # Spark is slow to load, and only this needs it
+
+        told = spark_job.progress(job)
+        return rowdiff.row_diff(table, history, a, b, limit=SHOWN, timeout_s=TIMEOUT_S, query_id=id, on_progress=told)
+
+    job = background_jobs.submit(id, KIND, opened.ref.location, work)
+    st.session_state[key] = id
+    job.wait(spark_job.QUICK_S)
+
+
+def _show(found: RowDiff) -> None:
+    st.html(differences.row_stat(found))
+    st.html(markup.note("info", words.rows_note(found)))
+    for note in found.notes:
+        st.html(markup.note("info", words.sentence(note)))
+    if not found.changes:
+        st.html(markup.note("info", words.NO_ROW_CHANGE))
+        return
+    if found.truncated:
+        st.html(markup.note("warning", words.rows_capped(len(found.changes))))
+    kinds = [kind for kind in words.ROW_SIDES if getattr(found, kind)]
+    chosen = st.pills(
+        words.ROW_KINDS_SHOWN, kinds, key="rows.kinds", selection_mode="multi", format_func=words.ROW_SIDES.__getitem__,
+        help=words.ROW_KINDS_HELP, label_visibility="collapsed",
+    ) if len(kinds) > 1 else ()  # fmt: skip
+    frame, labels = differences.rows(found, chosen)
+    if frame.empty:
+        st.html(markup.note("info", words.NO_ROW_OF_KIND))
+        return
+    columns = {name: grid.text(label) for name, label in labels.items()}
+    columns["times"] = st.column_config.TextColumn(words.TIMES, alignment="right")
+    grid.draw(frame, "rows.grid", columns=columns, what=words.ROWS_NOUN, name=words.ROW_CHANGES_NAME, tall=True)

@@ -1,0 +1,1 @@
+"""Pieces of the Query page: saved queries, columns, results, bisect."""

@@ -1,0 +1,249 @@
+"""Since when: a condition on the table, searched for by halves, with each probe as it is answered."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from core.analysis.bisect import Outcome, Place, Probe
+from core.model.history import History
+from core.model.references import MAIN
+from core.spark.query import bisect
+from core.spark.query.bisect import Found
+from dashboard import background_jobs, url_state, words
+from dashboard import data as loading
+from dashboard.components import explain_figure, frame, spark_job, version_picker
+from dashboard.components.changes import plan
+from dashboard.components.frame import Opened
+from dashboard.formatting import commands, markup, units
+from dashboard.view_models import examples, table_tree
+
+KIND = "bisect"
+TEXT = "query.condition"
+TIMEOUT_S = 120
+
+
+@dataclass(slots=True)
+class Search:
+    """A search that was begun. Its job's thread adds to `probes`, the page reads them."""
+
+    id: str
+    question: tuple[str, str | None, str | None, str, bool]  # condition, from, to, branch, every point
+    probes: list[tuple[Place, Probe]] = field(default_factory=list)
+    now: str = ""
+
+
+def draw(opened: Opened, history: History | None) -> None:
+    branch = _branch(opened)
+    line = opened.heads.line(branch) or opened.heads.main
+    with st.container(key="bisect_points"):
+        left, right = st.columns(2)
+        with left:
+            start = version_picker.pick(
+                words.BISECT_FROM, opened.heads, name="from", line=line, placeholder=words.BISECT_FROM_NONE
+            )
+        with right:
+            end = version_picker.pick(
+                words.BISECT_TO, opened.heads, name="to", line=line, placeholder=words.BISECT_TO_NONE
+            )
+    points = (start.point if start else url_state.get("from"), end.point if end else url_state.get("to"))
+    text = _form(opened, history, (*points, branch))
+    question = (text, *points, branch, url_state.get("every") == "1")
+    search: Search | None = st.session_state.get(_key(opened))
+    if search is not None and search.question != question:
+        spark_job.stop(search.id)
+        st.html(markup.note("info", words.QUESTION_CHANGED))
+    elif search is not None:
+        told = search
+        spark_job.follow(
+            search.id,
+            KIND,
+            words.BISECT_CANCELLED,
+            lambda found: _answer(opened, found),
+            lambda: _meanwhile(opened, told),
+        )
+    else:
+        _teach(opened)
+    if text:
+        plan.command(commands.bisect(opened.ref.location, text, *points, branch, is_every=question[-1]))
+
+
+def _branch(opened: Opened) -> str:
+    named = url_state.get("branch") or MAIN
+    if not opened.heads.branches:
+        return MAIN
+    known = [MAIN, *opened.heads.branches]
+    st.session_state["query.branch"] = named if named in known else MAIN
+    st.selectbox(
+        words.BISECT_BRANCH,
+        known,
+        known.index(st.session_state["query.branch"]),
+        key="query.branch",
+        width=240,
+        on_change=lambda: url_state.put(branch=st.session_state["query.branch"]),
+    )
+    return str(st.session_state["query.branch"])
+
+
+def _key(opened: Opened) -> str:
+    return f"query.search.{opened.ref.location}"
+
+
+def _form(opened: Opened, history: History | None, where: tuple[str | None, str | None, str]) -> str:
+    """The condition; Ctrl+Enter begins the search. Answers it as last searched or linked."""
+    key, linked = f"{TEXT}.{opened.ref.title}", url_state.get("condition")
+    if key not in st.session_state or (linked is not None and linked != st.session_state.get(f"{key}.linked")):
+        st.session_state[key] = linked or ""
+    st.session_state[f"{key}.linked"] = linked
+    search: Search | None = st.session_state.get(_key(opened))
+    job = background_jobs.find(search.id if search else None)
+    with st.form("bisect.form", border=False):
+        with st.container(key="bisect_editor"):
+            st.text_area(words.CONDITION, st.session_state[key], key=key, height=80, help=words.CONDITION_HELP)
+        with st.container(horizontal=True, vertical_alignment="center", key="bisect_controls"):
+            st.form_submit_button(
+                words.BISECT_RUN,
+                type="primary",
+                icon=":material/manage_search:",
+                disabled=history is None or (job is not None and job.is_awaited),
+                on_click=_submit,
+                args=(opened, history, where),
+            )
+            every = url_state.get("every") == "1"
+            st.checkbox(
+                words.BISECT_EVERY,
+                every,
+                key="query.every",
+                help=words.bisect_every_help(bisect.EVERY_MOST),
+            )
+    return linked or ""
+
+
+def _submit(opened: Opened, history: History, where: tuple[str | None, str | None, str]) -> None:
+    key = f"{TEXT}.{opened.ref.title}"
+    text, is_every = str(st.session_state[key]).strip(), bool(st.session_state["query.every"])
+    url_state.put(condition=text, every="1" if is_every else None)
+    st.session_state[f"{key}.linked"] = url_state.get("condition")
+    if not text:
+        return
+    table = loading.table(opened.ref.location)
+    start, end, branch = where
+    search = Search(str(uuid.uuid4()), (text, start, end, branch, is_every))
+
+    def work(job: background_jobs.Job) -> Found:
+        def placed(place: Place, id: str, count: int) -> None:
+            search.now = place.point
+            job.progress(len(search.probes), bisect.expected(count, is_every=is_every))
+            spark_job.asks(job, id)
+
+        return bisect.search(
+            table,
+            text,
+            start=start,
+            end=end,
+            branch=branch,
+            is_every=is_every,
+            history=history,
+            timeout_s=TIMEOUT_S,
+            on_place=placed,
+            on_probe=lambda place, probe: search.probes.append((place, probe)),
+            cancelled=job.cancelled.is_set,
+        )
+
+    before: Search | None = st.session_state.get(_key(opened))
+    spark_job.stop(before.id if before else None)
+    job = background_jobs.submit(search.id, KIND, opened.ref.location, work)
+    st.session_state[_key(opened)] = search
+    job.wait(spark_job.QUICK_S)
+
+
+def _meanwhile(opened: Opened, search: Search) -> str:
+    job = background_jobs.find(search.id)
+    answered = list(search.probes)
+    if answered:
+        _table(opened, answered)
+    return words.bisect_running(
+        job.elapsed_s() if job else 0.0, len(answered), max(job.total if job else 0, 2), search.now
+    )
+
+
+def _answer(opened: Opened, found: Found) -> None:
+    said = found.answer
+    first, last = found.place(said.first_true), found.place(said.last_false)
+    explain_figure.beside(markup.headline(_headline(opened, found, first, last)), words.HOW_BISECT)
+    notes = [("warning", words.bisect_unknown_between(len(said.unknown)))] if said.unknown and first is not None else []
+    if found.is_after_gap and said.outcome is Outcome.TURNED:
+        notes.append(("warning", words.BISECT_GAP))
+    notes += [
+        ("warning", words.bisect_contradiction(found.places[a].point, found.places[b].point))
+        for a, b in said.contradictions
+    ]
+    is_all = len(found.probes) == len(found.places)
+    notes.append(("info", words.BISECT_ALL if is_all else words.BISECT_ASSUMED))
+    st.html("".join(markup.note(level, text) for level, text in notes))
+    if first is not None:
+        _links(found, first)
+    _table(opened, [(found.places[each.place], each) for each in found.probes])
+    st.caption(words.bisect_stat(len(found.probes), len(found.places), found.branch, found.seconds))
+
+
+def _headline(opened: Opened, found: Found, first: Place | None, last: Place | None) -> str:
+    match found.answer.outcome:
+        case Outcome.NEVER:
+            return words.BISECT_NEVER
+        case Outcome.UNKNOWN:
+            return words.BISECT_UNKNOWN
+        case Outcome.BACK:
+            return words.BISECT_BACK
+        case Outcome.ALREADY | Outcome.TURNED:
+            assert first is not None
+            when = units.moment(first.time_ms, opened.zone)
+            return (
+                words.bisect_already(first.point, when)
+                if last is None
+                else words.bisect_turned(first.point, when, last.point)
+            )
+
+
+def _links(found: Found, first: Place) -> None:
+    """Where the first point can be taken; by its number in the search, the point before it is the previous one."""
+    number = found.answer.first_true
+    with st.container(horizontal=True, gap="small"):
+        if number:
+            before = found.places[number - 1].point
+            frame.link("diff", words.BISECT_TURNED, ":material/compare_arrows:", a=before, b=first.point)
+        frame.link("query", words.BISECT_AT, ":material/terminal:", point=first.point, ask=None)
+        frame.link("asof", words.BISECT_AS_OF, ":material/schedule:", point=first.point)
+        frame.link("timeline", words.BISECT_TIMELINE, ":material/timeline:", point=first.point)
+
+
+def _table(opened: Opened, probes: Sequence[tuple[Place, Probe]]) -> None:
+    """Probes in the order of commits; why one is unknown stands below its value."""
+    lines = []
+    for place, probe in sorted(probes, key=lambda each: each[1].place):
+        value = "unknown" if probe.value is None else str(probe.value).lower()
+        hue = {"true": "tag", "false": "muted", "unknown": "consumer"}[value]
+        told: markup.Piece = markup.in_hue(hue, words.BISECT_VALUES[value])
+        if probe.problem:
+            told = markup.join([told, markup.muted(probe.problem)])
+        moment = markup.moment(place.time_ms, opened.zone, opened.now_ms)
+        lines.append((markup.mono(place.point), moment, told, probe.seen or "", f"{probe.seconds:.1f} s"))
+    st.html(markup.table(words.BISECT_COLUMNS, lines, numbers=(3, 4)))
+
+
+def _teach(opened: Opened) -> None:
+    latest, schema = opened.heads.main.latest, opened.heads.main.schema
+    if schema is None:
+        return
+    st.html(markup.empty(words.BISECT_EMPTY, words.BISECT_EMPTY_NEXT))
+    with st.container(horizontal=True, gap="small", key="bisect_examples"):
+        for text in examples.conditions(schema, latest.total_rows if latest else None):
+            st.button(
+                table_tree.inline(text),
+                key=f"bisect.example.{text}",
+                on_click=url_state.put,
+                kwargs={"condition": text},
+            )

@@ -1,0 +1,44 @@
+"""What a statement may name, beside its editor: columns of the point, other tables. A click writes the name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from core.model.references import Heads, Schema
+from core.safe_text import shortened
+from dashboard import words
+from dashboard.view_models import examples
+
+_HERE = Path(__file__).parent
+_draw = st.components.v2.component(
+    "snapscope_columns",
+    html="<section></section>",
+    css=(_HERE / "column_list.css").read_text(encoding="utf-8"),
+    js=(_HERE / "column_list.js").read_text(encoding="utf-8"),
+)
+
+
+def draw(heads: Heads, schema: Schema, name: str, editor: str, *, has_before: bool) -> None:
+    """`editor` is the key of the container the text area stands in."""
+    _draw(
+        key="query_columns",
+        data={
+            "editor": editor,
+            "title": words.COLUMNS,
+            "hint": words.COLUMN_INSERT,
+            "others": words.ALSO_TABLES,
+            "columns": [
+                {
+                    "name": shortened(each.name),
+                    "written": each.written,
+                    "type": shortened(each.type),
+                    "marks": [words.COLUMN_MARKS[mark] for mark in each.marks],
+                    "comment": each.comment and shortened(each.comment),
+                }
+                for each in examples.columns(heads, schema)
+            ],
+            "tables": list(examples.tables(name, heads.format, has_before=has_before)),
+        },
+    )

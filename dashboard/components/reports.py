@@ -1,0 +1,67 @@
+"""Reports to take away, each made when its button is pressed: of a table's state, of a difference, of a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.analysis.diff import Diff
+from core.model.actions import Expire
+from core.model.history import History
+from core.model.plan import Plan
+from core.model.time_travel import AsOf
+from core.reports import html as report
+from dashboard import data as loading
+from dashboard import words
+from dashboard.components.frame import Opened
+
+
+def of_table(opened: Opened, history: History, at: AsOf) -> None:
+    speak = words.spoken  # the reader's own: what is made on a click is made on another thread
+
+    def made() -> str:
+        return report.of_table(history, at, opened.ref.title, zone=opened.zone, now_ms=opened.now_ms, speak=speak)
+
+    _button(words.REPORT_OF_TABLE, words.REPORT_OF_TABLE_HELP, made, f"{opened.ref.title}-{at.point}", "table")
+
+
+def of_diff(opened: Opened, history: History, found: Diff) -> None:
+    speak = words.spoken
+
+    def made() -> str:
+        return report.of_diff(found, history, opened.ref.title, zone=opened.zone, speak=speak)
+
+    name = f"{opened.ref.title}-{found.a.point}-{found.b.point}"
+    _button(words.REPORT_OF_DIFF, words.REPORT_OF_DIFF_HELP, made, name, "diff")
+
+
+def of_plan(opened: Opened, plan: Plan) -> None:
+    speak = words.spoken
+
+    def made() -> str:
+        history = loading.history(opened.heads)
+        is_expiry = isinstance(plan.change, Expire)
+        coming = loading.forecast(history, plan.now_ms, plan.change.branch) if is_expiry else None
+        native = loading.native(history, plan)
+        return report.of_plan(
+            plan, opened.heads, opened.ref.title, zone=opened.zone, native=native, coming=coming, speak=speak
+        )
+
+    name = f"plan-{opened.ref.title}-{plan.fingerprint[:12]}"
+    _button(words.REPORT_OF_PLAN, words.REPORT_OF_PLAN_HELP, made, name, plan.fingerprint)
+
+
+def _button(label: str, help: str, made: Callable[[], str], name: str, key: str) -> None:
+    st.download_button(
+        label,
+        lambda: made().encode(),
+        file_name=f"{re.sub(r'[^A-Za-z0-9._-]+', '_', name)}.html",
+        mime="text/html",
+        icon=":material/description:",
+        help=help,
+        key=f"report.{key}",
+        on_click="ignore",
+        type="tertiary",
+    )

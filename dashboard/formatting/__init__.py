@@ -1,0 +1,1 @@
+"""Numbers, times, names and HTML as text. Pure."""

@@ -1,0 +1,198 @@
+"""Numbers, sizes and times as text.
+
+Law: a number keeps its unit, a time keeps its zone, and whatever is rounded can be had exactly (`exact_bytes`).
+Sizes are decimal: 1 kB is 1,000 bytes. Times are epoch milliseconds, UTC unless a zone is given. Nouns and lengths of
+time are told in the language of the reader.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from core import units as core_units
+from dashboard.formatting import language
+
+UTC = "UTC"
+MINUS = "\N{MINUS SIGN}"
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_SPANS = (
+    ("year", 365 * 86_400_000),
+    ("month", 30 * 86_400_000),
+    ("day", 86_400_000),
+    ("hour", 3_600_000),
+    ("minute", 60_000),
+)
+
+
+IN_CHINESE: Mapping[str, str] = {  # a noun with its measure word: `3 个文件`
+    "file": "个文件",
+    "row": "行",
+    "byte": "字节",
+    "snapshot": "个快照",
+    "tag": "个标签",
+    "branch": "个分支",
+    "point": "个时间点",
+    "column": "列",
+    "commit": "次提交",
+    "year": "年",
+    "month": "个月",
+    "day": "天",
+    "hour": "小时",
+    "minute": "分钟",
+    "d": "天",
+    "h": "小时",
+    "min": "分钟",
+    "s": "秒",
+    "ms": "毫秒",
+}
+
+
+def size(value: int | None) -> str:
+    """`71.3 GB`; `—` where the size is not known."""
+    if value is None:
+        return "—"
+    return (MINUS if value < 0 else "") + core_units.size(abs(value))
+
+
+def exact_bytes(value: int | None) -> str:
+    """`71,312,345,678 bytes`."""
+    if value is None:
+        return "大小未知" if _chinese() else "size not known"
+    return plural(value, "byte")
+
+
+def count(value: int | None) -> str:
+    """`1,204`; `—` where it is not known."""
+    return "—" if value is None else f"{value:,}".replace("-", MINUS)
+
+
+def plural(value: int, noun: str, nouns: str | None = None) -> str:
+    """`1 file`, `1,204 files`, `1,204 个文件`."""
+    if _chinese():
+        return f"{count(value)} {IN_CHINESE.get(noun, noun)}"
+    return f"{count(value)} {noun if abs(value) == 1 else nouns or noun + 's'}"
+
+
+def signed(value: int | None) -> str:
+    """`+12`, `−3`, `0`."""
+    return "—" if value is None else ("+" if value > 0 else "") + count(value)
+
+
+def signed_plural(value: int, noun: str) -> str:
+    """`+1 row`, `−3 files`, `0 rows`."""
+    return ("+" if value > 0 else "") + plural(value, noun)
+
+
+def signed_size(value: int) -> str:
+    return ("+" if value > 0 else "") + size(value)
+
+
+def zone_of(name: str) -> dt.tzinfo:
+    """The zone of that name; UTC where the machine does not know it."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return dt.UTC
+
+
+def knows_zone(name: str) -> bool:
+    return name == UTC or zone_of(name) is not dt.UTC
+
+
+def find_zone(typed: str) -> str | None:
+    """The zone a reader means: by its whole name in any case, or by its city where one zone alone has it."""
+    asked = typed.strip().replace(" ", "_").lower()
+    names = {UTC, *available_timezones()}
+    whole = [name for name in names if name.lower() == asked]
+    found = whole or [name for name in names if name.lower().endswith(f"/{asked}")]
+    return found[0] if len(found) == 1 else None
+
+
+def when(ms: int, zone: str = UTC) -> dt.datetime | None:
+    """The moment in that zone; None outside of what a calendar holds (years 1 to 9999)."""
+    try:
+        return (_EPOCH + dt.timedelta(milliseconds=ms)).astimezone(zone_of(zone))
+    except (OverflowError, ValueError):
+        return None
+
+
+def moment(ms: int | None, zone: str = UTC, *, exact: bool = False) -> str:
+    """`2026-01-03 00:00:00 UTC`, with milliseconds if `exact`; the bare number where no calendar holds it."""
+    if ms is None:
+        return "—"
+    at = when(ms, zone)
+    if at is None:
+        return f"{ms} ms"
+    text = at.replace(tzinfo=None).isoformat(" ", "milliseconds" if exact else "seconds")
+    return f"{text} {at.tzname() or zone}"
+
+
+def wall_clock(at: dt.datetime | None) -> str:
+    """A time somebody's clock showed, in a zone nobody wrote down."""
+    return "—" if at is None else at.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def ago(ms: int | None, now_ms: int) -> str:
+    """`20 days ago`, `in 3 hours`, `just now`."""
+    if ms is None:
+        return "—"
+    distance = now_ms - ms
+    if abs(distance) < 60_000:
+        return "刚刚" if _chinese() else "just now"
+    text = span(abs(distance))
+    if _chinese():
+        return text + ("前" if distance > 0 else "后")
+    return f"{text} ago" if distance > 0 else f"in {text}"
+
+
+def span(ms: int) -> str:
+    """The largest unit that fits: `20 days`, `1 hour`, `45 s`, `120 ms`."""
+    for name, length in _SPANS:
+        if ms >= length:
+            return plural(math.floor(ms / length), name)
+    return _told(f"{ms // 1_000} s" if ms >= 1_000 else f"{ms} ms")
+
+
+def duration(ms: int | None) -> str:
+    """A length of time in its two largest units: `1 d 12 h`."""
+    if ms is None:
+        return "—"
+    return (MINUS if ms < 0 else "") + _told(core_units.duration(abs(ms)))
+
+
+whole = core_units.whole
+
+
+def parse_time(text: str, zone: str = UTC) -> int | None:
+    """Epoch milliseconds of an ISO time (in `zone` where it names none) or of a bare number; None if it is neither."""
+    text = text.strip()
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    try:
+        at = dt.datetime.fromisoformat(text.removesuffix(" UTC") + ("+00:00" if text.endswith(" UTC") else ""))
+    except ValueError:
+        return None
+    return ((at if at.tzinfo else at.replace(tzinfo=zone_of(zone))) - _EPOCH) // dt.timedelta(milliseconds=1)
+
+
+def iso(ms: int) -> str:
+    """`2026-01-03T00:00:00Z`, with milliseconds where there are any: how a POINT or a TIME is written."""
+    return core_units.iso(ms)
+
+
+def _chinese() -> bool:
+    return language.chosen() == language.CHINESE
+
+
+def _told(length: str) -> str:
+    """A length of time, its units in the language of the reader."""
+    return " ".join(IN_CHINESE.get(part, part) for part in length.split()) if _chinese() else length
+
+
+def short_name(path: str, keep: int = 44) -> str:
+    """The end of a long path: names differ at their end."""
+    return path if len(path) <= keep else "…" + path[-(keep - 1) :]

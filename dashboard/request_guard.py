@@ -1,0 +1,153 @@
+"""The one way into the dashboard's server: an ASGI layer before every page, file, stream and probe.
+
+Law: whoever cannot name the secret that this start printed gets nothing of what lies behind, whatever they ask for and
+however they write it. A browser shows the secret once, in the address that was printed, and from then on by a cookie;
+since browsers send cookies whoever asks them to, a request counts only if its Host is one of this server's own names
+and it was not sent for another origin's page.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from dashboard.formatting import language, refusal_page
+from dashboard.formatting.refusal_page import FOREIGN, HOST, SECRET
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers = Sequence[tuple[bytes, bytes]]
+
+TOKEN = b"token"
+READS = ("GET", "HEAD")
+OWN_SITES = (b"same-origin", b"none")  # `none`: typed, a bookmark, a link outside of any browser
+_AS_IT_IS = "%/:@!$&'()*+,;=~-._?"
+_BEFORE_EACH = (
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`refused` says why nothing is answered; `shown` that the address still holds a secret, to be taken out of it."""
+
+    refused: str | None = None
+    shown: bool = False
+
+
+class Guard:
+    """`app` behind the secret. `port` is the server's; `hosts` are further names a browser may know it by."""
+
+    def __init__(self, app: App, secret: str, port: int, hosts: Iterable[str] = ()) -> None:
+        if len(secret) < 32:
+            raise ValueError("a guard needs a secret that cannot be guessed")
+        self._app, self._secret = app, secret.encode()
+        named = [f"127.0.0.1:{port}", f"localhost:{port}"]
+        own = [*named, *(name.removesuffix(":80") for name in named if port == 80)]
+        self.origins: dict[bytes, tuple[bytes, ...]] = {each.encode(): (f"http://{each}".encode(),) for each in own}
+        for each in hosts:  # forwarded: by somebody who may speak https to the browser
+            self.origins[each.encode()] = (f"http://{each}".encode(), f"https://{each}".encode())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        found = self.verdict(scope)
+        if scope["type"] == "websocket" and found.refused:
+            await receive()  # that somebody would connect
+            await send({"type": "websocket.close", "code": 1008})
+        elif found.refused:
+            await self._refuse(scope, send, found.refused)
+        elif found.shown:
+            await self._enter(scope, send)
+        else:
+            # The origin is judged: Streamlit would ask other servers for its own address to compare it with.
+            headers = [each for each in scope["headers"] if each[0] != b"origin"]
+            await self._app({**scope, "headers": headers}, receive, _closed(send))
+
+    def verdict(self, scope: Scope) -> Verdict:
+        """Whether this request, or this opening of a stream, may go on."""
+        headers: Headers = scope["headers"]
+        reads = scope["type"] == "http" and scope["method"] in READS
+        hosts = _all(headers, b"host")
+        if len(hosts) != 1 or hosts[0] not in self.origins:
+            return Verdict(HOST)
+        origins = _all(headers, b"origin")
+        if len(origins) > 1 or any(each not in self.origins[hosts[0]] for each in origins) or not (origins or reads):
+            return Verdict(FOREIGN)
+        shown = _tokens(scope["query_string"])[0] if reads else []
+        if self._is_any(shown):
+            return Verdict(shown=True)
+        if any(each not in OWN_SITES for each in _all(headers, b"sec-fetch-site")):
+            return Verdict(FOREIGN)
+        name = _cookie(hosts[0])
+        pairs = [pair.strip().partition(b"=") for each in _all(headers, b"cookie") for pair in each.split(b";")]
+        if not self._is_any([value for key, _, value in pairs if key == name]):
+            return Verdict(SECRET)
+        return Verdict(shown=bool(shown))
+
+    def _is_any(self, offered: Sequence[bytes]) -> bool:
+        """In a time that tells nothing of the secret."""
+        return any(hmac.compare_digest(each, self._secret) for each in offered)
+
+    async def _enter(self, scope: Scope, send: Send) -> None:
+        """The secret moves from the address into a cookie; the rest of the address stays as it is."""
+        rest = _tokens(scope["query_string"])[1]
+        raw = scope.get("raw_path") or quote(scope["path"]).encode()
+        path = "/" + quote(raw, safe=_AS_IT_IS.replace("?", "")).lstrip("/")  # two slashes would name another server
+        to = path + (f"?{quote(rest, safe=_AS_IT_IS)}" if rest else "")
+        (host,) = _all(scope["headers"], b"host")
+        cookie = _cookie(host) + b"=" + self._secret + b"; Path=/; HttpOnly; SameSite=Strict"
+        await _answer(send, 303, [(b"location", to.encode()), (b"set-cookie", cookie)], b"")
+
+    async def _refuse(self, scope: Scope, send: Send, why: str) -> None:
+        spoken = b",".join(_all(scope["headers"], b"accept-language")).strip().lower()
+        language.choose(language.CHINESE if spoken.startswith(b"zh") else language.ENGLISH)
+        hosts = [each.decode("latin-1") for each in _all(scope["headers"], b"host")]
+        page = refusal_page.page(why, hosts[0] if len(hosts) == 1 else "", next(iter(self.origins)).decode())
+        kind = [(b"content-type", b"text/html; charset=utf-8")]
+        kind += [(b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'")]
+        await _answer(send, 403, kind, page.encode())
+
+
+def _all(headers: Headers, name: bytes) -> list[bytes]:
+    return [value for key, value in headers if key == name]
+
+
+def _cookie(host: bytes) -> bytes:
+    """Its name, by the port a browser knows: cookies are not told apart by it, and two servers shall not clash."""
+    return b"snapscope-" + (host.rpartition(b":")[2] if b":" in host else b"web")
+
+
+def _tokens(query: bytes) -> tuple[list[bytes], bytes]:
+    """The secrets a query offers, and the query without them."""
+    parts = [(part, *part.partition(b"=")[::2]) for part in query.split(b"&")]
+    return [value for _, key, value in parts if key == TOKEN], b"&".join(p for p, key, _ in parts if key != TOKEN)
+
+
+def _closed(send: Send) -> Send:
+    """Answers that nobody frames, and that tell no other server where they were read."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *_BEFORE_EACH]
+        await send(message)
+
+    return sent
+
+
+async def _answer(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    every = [*headers, (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
+    await _closed(send)({"type": "http.response.start", "status": status, "headers": every})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,1 @@
+"""Rows, facts and sentences that pages draw, made from the core's values. Pure."""

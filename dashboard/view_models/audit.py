@@ -1,0 +1,135 @@
+"""The journal as values: which runs are shown, how each came out, and how many did exactly what their plan said.
+
+Law: exact is counted, never assumed: as many files as planned went, with as many bytes, and nothing was kept back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from core.execution.journal import UNDONE, Run
+from dashboard import words
+from dashboard.formatting import units
+
+BADGE = 40  # the newest runs that deleted by a plan, which the badge counts
+EXACT, INEXACT, ENDED, TAKEN_BACK, OPEN = OUTCOMES = ("exact", "inexact", "ended", "taken back", "unfinished")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a reader asks to see; None asks for all. `until_ms` is the first moment that is too late."""
+
+    table: str | None = None
+    kind: str | None = None
+    who: str | None = None
+    outcome: str | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    text: str | None = None
+
+    def takes(self, run: Run) -> bool:
+        exactly = ((self.table, run.table), (self.kind, run.change_kind), (self.who, run.who))
+        return (
+            all(asked is None or asked == found for asked, found in exactly)
+            and (self.outcome is None or self.outcome == outcome(run))
+            and (self.since_ms is None or run.started_ms >= self.since_ms)
+            and (self.until_ms is None or run.started_ms < self.until_ms)
+            and (self.text is None or self.text.lower() in _said(run))
+        )
+
+
+def chosen(runs: Iterable[Run], wanted: Wanted) -> list[Run]:
+    return [run for run in runs if wanted.takes(run)]
+
+
+def _said(run: Run) -> str:
+    """What a text is looked for in: ids, fingerprints, names, sentences, what was asked, points that go."""
+    points = " ".join(str(point) for point, keep, _ in run.plan["points"] if not keep)
+    said = (run.id, run.fingerprint, run.table, run.who, run.change_kind, run.plan["headline"], run.problem or "")
+    return f"{' '.join(map(str, said))} {run.plan['change']} {points}".lower()
+
+
+def deleted(receipt: Mapping[str, Any]) -> int:
+    """How many files a receipt says went: a number, or (of tags and commits) their names."""
+    found = receipt["deleted"]
+    return int(found) if isinstance(found, int) else len(found)
+
+
+def is_exact(run: Run) -> bool | None:
+    """Whether the receipt equals the plan; None of a run without a receipt, or of a change that deletes nothing."""
+    found = run.receipt
+    if found is None or run.change_kind not in words.DELETING:
+        return None
+    same = deleted(found) == found["planned_files"] and found["freed_bytes"] == found["planned_bytes"]
+    return same and not found["kept_back"]
+
+
+def outcome(run: Run) -> str:
+    """One of `OUTCOMES`."""
+    if run.is_open:
+        return OPEN
+    if run.state == UNDONE:
+        return TAKEN_BACK
+    return {None: ENDED, True: EXACT, False: INEXACT}[is_exact(run)]
+
+
+def badge(runs: Sequence[Run]) -> tuple[int, int]:
+    """(exact runs, runs) of the newest `BADGE` that ended and deleted by a plan; `runs` are newest first."""
+    judged = [exact for run in runs if (exact := is_exact(run)) is not None][:BADGE]
+    return sum(judged), len(judged)
+
+
+def title(table: str) -> str:
+    """`shop.orders` of a table's place."""
+    *_, above, name = ["", *table.rstrip("/").split("/")]
+    return f"{above.removesuffix('.db')}.{name}" if above else name
+
+
+def frame(found: Sequence[Run], zone: str) -> pd.DataFrame:
+    """The runs as a table, newest first, ids as text."""
+    receipts = [run.receipt for run in found]
+    return pd.DataFrame(
+        {
+            "started": [units.moment(run.started_ms, zone) for run in found],
+            "change": [words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in found],
+            "table": [title(run.table) for run in found],
+            "who": [run.who for run in found],
+            "outcome": [words.AUDIT_OUTCOMES[outcome(run)] for run in found],
+            "files": pd.array([None if each is None else deleted(each) for each in receipts], "Int64"),
+            "bytes": pd.array([None if each is None else int(each["freed_bytes"]) for each in receipts], "Int64"),
+            "planned": [str(run.plan["headline"]) for run in found],
+            "took": [units.duration(None if run.ended_ms is None else run.ended_ms - run.started_ms) for run in found],
+            "run": [run.id for run in found],
+        }
+    )
+
+
+def points(run: Run) -> pd.DataFrame:
+    """Every point of a plan in its own order: whether it was to stay, and why."""
+    rows = [(point, words.STAYS if keep else words.GOES, words.listing(why)) for point, keep, why in run.plan["points"]]
+    return pd.DataFrame(rows, columns=["point", "verdict", "reasons"])
+
+
+def entries(events: Sequence[Mapping[str, Any]], zone: str) -> pd.DataFrame:
+    """What the journal wrote of a run, in order."""
+    rows = [
+        (str(each["number"]), units.moment(each["at_ms"], zone), words.AUDIT_EVENTS[each["what"]], each["hash"])
+        for each in events
+    ]
+    return pd.DataFrame(rows, columns=["number", "at", "what", "hash"])
+
+
+def planned(run: Run, frees: Sequence[tuple[str, str, int]], gone: Sequence[str]) -> pd.DataFrame:
+    """Every file of a plan beside what became of it: deleted, kept back with the reason, or not yet."""
+    went, kept = set(gone), dict((run.receipt or {}).get("kept_back", ()))
+    rows: list[tuple[str, str, int | None, str]] = [
+        (path, kind, size, words.AUDIT_FATES[path in went] if path not in kept else kept[path])
+        for path, kind, size in frees
+    ]
+    known = {path for path, _, _ in frees}
+    rows += [(path, words.AUDIT_REFERENCE, None, words.AUDIT_FATES[True]) for path in gone if path not in known]
+    return pd.DataFrame(rows, columns=["path", "kind", "bytes", "fate"]).astype({"bytes": "Int64"})

@@ -1,0 +1,99 @@
+"""A difference by folder: partition by partition key, then bucket, with the exact sums of everything below each. Pure.
+
+Law: the sums of a folder are those of the core, added up; nothing is counted from what is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from dashboard import words
+from dashboard.formatting import markup, units
+from dashboard.formatting.markup import Piece
+
+SHOWN = 200  # folders without folders below
+OPEN = 40  # so many at most are shown without a click
+SIDES = ("added", "removed")
+COUNTED = tuple(f"{side}_{name}" for side in SIDES for name in ("files", "bytes", "rows"))
+
+
+@dataclass(slots=True)
+class Folder:
+    """One step of the way to files that differ, and the sums below it."""
+
+    name: str
+    sums: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
+    inner: dict[str, Folder] = field(default_factory=dict)
+
+    def add(self, steps: list[str], sums: dict[str, int]) -> None:
+        for name in COUNTED:
+            self.sums[name] += sums[name]
+        if steps:
+            self.inner.setdefault(steps[0], Folder(steps[0])).add(steps[1:], sums)
+
+
+def tree(partitions: pa.Table) -> Folder:
+    """The rows of `Diff.partitions` as folders; what has one folder alone below it is one step with it."""
+    root = Folder("")
+    for row in partitions.to_pylist():
+        steps = [step for step in row["partition"].split("/") if step]
+        steps += [] if row["bucket"] is None else [f"bucket-{words.bucket(row['bucket'])}"]
+        root.add(steps, row)
+    return Folder("", root.sums, {name: _joined(each) for name, each in root.inner.items()})
+
+
+def _joined(folder: Folder) -> Folder:
+    inner = {name: _joined(each) for name, each in folder.inner.items()}
+    if len(inner) == 1:
+        only = next(iter(inner.values()))
+        return Folder(f"{folder.name}/{only.name}", folder.sums, only.inner)
+    return Folder(folder.name, folder.sums, inner)
+
+
+def leaves(folder: Folder) -> int:
+    return sum(map(leaves, folder.inner.values())) if folder.inner else 1
+
+
+def drawn(partitions: pa.Table) -> str:
+    """The tree as HTML that opens and closes without the server, with what was left out said."""
+    root = tree(partitions)
+    total = leaves(root)
+    most = max((each.sums[f"{side}_bytes"] for each in root.inner.values() for side in SIDES), default=0) or 1
+    left = [SHOWN]
+    lines = "".join(_line(each, most, left, 0, is_open=total <= OPEN) for each in root.inner.values())
+    if not root.inner:
+        lines = _sums(Folder(words.WHOLE_TABLE, root.sums), max(root.sums.values()) or 1, 0)
+    heads = "".join(f"<span>{word}</span>" for word in words.TREE_HEADS)
+    text = f'<div class="snap-tree"><div class="snap-tree-line snap-tree-head">{heads}</div>{lines}</div>'
+    if total > SHOWN:
+        text += markup.note("info", words.capped(SHOWN, total, words.PARTITIONS))
+    return text
+
+
+def _line(folder: Folder, most: int, left: list[int], depth: int, *, is_open: bool) -> str:
+    if left[0] <= 0:
+        return ""
+    if not folder.inner:
+        left[0] -= 1
+        return _sums(folder, most, depth)
+    inner = "".join(_line(each, most, left, depth + 1, is_open=is_open) for each in folder.inner.values())
+    opened = " open" if is_open else ""
+    return f"<details{opened}><summary>{_sums(folder, most, depth)}</summary>{inner}</details>"
+
+
+def _sums(folder: Folder, most: int, depth: int) -> str:
+    """One line; only its name is set in by its depth, so that figures stand below figures."""
+    cells: list[Piece] = [markup.mono(folder.name)]
+    for side in SIDES:
+        files, size, rows = (folder.sums[f"{side}_{name}"] for name in ("files", "bytes", "rows"))
+        sign = "+" if side == "added" else units.MINUS
+        if files:
+            shown = markup.in_hue(side, f"{sign}{units.count(files)}")
+            cells += [shown, markup.bar(side, size / most, size), f"{sign}{units.count(rows)}"]
+        else:
+            cells += [markup.muted("—"), "", ""]
+    first, *rest = (markup.join([cell]).text for cell in cells)
+    name = f'<span class="snap-step" style="padding-left:{depth * 1.1:.1f}rem">{first}</span>'
+    return f'<div class="snap-tree-line">{name}{"".join(f"<span>{cell}</span>" for cell in rest)}</div>'

@@ -1,0 +1,200 @@
+"""A difference in words, tables and HTML: one stat line, sums by partition and bucket, the files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.analysis.diff import Diff, by_partition
+from dashboard import words
+from dashboard.formatting import markup, units
+from dashboard.formatting.markup import Html, Piece
+
+if TYPE_CHECKING:  # Spark is slow to load
+    from core.spark.diff.rows import RowDiff
+
+
+def compacted_files(found: Diff) -> int:
+    """How many files compaction brought or took away."""
+    return found.summary["compaction_added_files"] + found.summary["compaction_removed_files"]
+
+
+def carried_rows(found: Diff) -> int:
+    """Rows that compaction's files gained or lost: appended or dropped between A and B, then rewritten."""
+    return found.summary["compaction_added_rows"] - found.summary["compaction_removed_rows"]
+
+
+def stat_line(found: Diff) -> str:
+    """`Net +1,200 rows, 3.1 MB, +9 files · +12 files 4.1 MB … · −3 files … · compaction 5 → 1 files …`."""
+    sums = found.summary
+    net: list[Piece] = [
+        words.NET,
+        Html(f"<b>{units.signed_plural(sums['net_rows'], words.ROW)},</b>"),
+        markup.hint(Html(f"<b>{units.signed_size(sums['net_bytes'])},</b>"), units.exact_bytes(sums["net_bytes"])),
+        Html(f"<b>{units.signed_plural(sums['net_files'], words.FILE)}</b>"),
+    ]
+    parts = [markup.join(net)]
+    for side in ("added", "removed"):
+        own = {name: sums[f"{side}_{name}"] - sums[f"compaction_{side}_{name}"] for name in ("files", "bytes", "rows")}
+        parts.append(_side(side, own["files"], own["bytes"], own["rows"]))
+    if compacted_files(found):
+        parts.append(
+            markup.in_hue(
+                "compaction",
+                words.compaction_stat(
+                    sums["compaction_removed_files"],
+                    sums["compaction_added_files"],
+                    sums["compaction_removed_bytes"],
+                    sums["compaction_added_bytes"],
+                    carried_rows(found),
+                ),
+            )
+        )
+    return f'<div class="snap-stat">{markup.join(parts, " &nbsp;·&nbsp; ")}</div>'
+
+
+def _side(side: str, files: int, size: int, rows: int) -> Html:
+    sign = "+" if side == "added" else units.MINUS
+    if not files:
+        return markup.muted(words.NONE_OF[side])
+    details = markup.join([markup.size(size), units.plural(rows, "row")], ", ")
+    return markup.join([markup.in_hue(side, f"{sign}{units.plural(files, 'file')}"), details])
+
+
+def partitions(found: Diff, *, hide_compaction: bool) -> pa.Table:
+    """The core's sums by partition and bucket; without files that compaction brought or took away where asked."""
+    return _by_partition(found) if hide_compaction else found.partitions
+
+
+def partition_frame(table: pa.Table) -> pd.DataFrame:
+    """The same as a long table, with one line a bucket."""
+    types = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype()}
+    shown: pd.DataFrame = table.to_pandas(types_mapper=types.get)
+    return shown
+
+
+def _by_partition(found: Diff) -> pa.Table:
+    """The core's sums by partition and bucket, over files that no compaction brought or took away."""
+    return by_partition(_changed(found.added), _changed(found.removed))
+
+
+def _changed(files: pa.Table) -> pa.Table:
+    return files.filter(pc.not_equal(files["change"], "compaction"))
+
+
+def listed(found: Diff, *, hide_compaction: bool) -> pa.Table:
+    """Every file that differs: side ("added" or "removed"), path, partition, bytes, rows, change, and bucket and
+    level, or in Iceberg content."""
+    parts = []
+    for side, table in (("added", found.added), ("removed", found.removed)):
+        shown = _changed(table) if hide_compaction else table
+        own = ["content"] if "content" in shown.column_names else ["bucket", "level"]
+        shown = shown.select(["path", "partition", *own, "bytes", "rows", "change"])
+        parts.append(shown.add_column(0, "side", pa.array([side] * len(shown), pa.string())))
+    return pa.concat_tables(parts)
+
+
+def files(rows: pa.Table) -> pd.DataFrame:
+    """Rows of `listed` as a table shows them."""
+    frame = partition_frame(rows)
+    frame["side"] = frame["side"].map(words.SIDES)
+    frame["change"] = frame["change"].map(words.CHANGES)
+    return frame
+
+
+def sentence(found: Diff) -> str | None:
+    """What there is to say before any table, None where the tables say it."""
+    if found.a.snapshot.content == found.b.snapshot.content:
+        return words.SAME_POINT
+    sums = found.summary
+    if not sums["added_files"] and not sums["removed_files"]:
+        return words.NO_FILE_CHANGE
+    if (sums["added_files"], sums["removed_files"]) == (
+        sums["compaction_added_files"],
+        sums["compaction_removed_files"],
+    ):
+        return compacted(found)
+    return None
+
+
+def compacted(found: Diff) -> str:
+    """Where compaction brought or took every file that differs: whether it is all that happened, or has also merged
+    what was written meanwhile."""
+    commits = len(found.commits) == abs(found.b.snapshot.id - found.a.snapshot.id) and found.commits
+    is_all = commits and all(each.kind == "COMPACT" for each in commits)
+    return words.ONLY_COMPACTION if is_all else words.ALL_COMPACTED
+
+
+def row_stat(found: RowDiff) -> str:
+    """`12 added · 3 removed · 5 changed · 80 unchanged`."""
+    parts: list[Piece] = [
+        markup.in_hue("ink" if side == "changed" else side, words.row_count(count, side))
+        if (count := getattr(found, side))
+        else markup.muted(words.row_count(0, side))
+        for side in words.ROW_SIDES
+    ]
+    if found.unchanged is not None:
+        parts.append(markup.muted(words.rows_unchanged(found.unchanged)))
+    return f'<div class="snap-stat">{markup.join(parts, " &nbsp;·&nbsp; ")}</div>'
+
+
+def rows(found: RowDiff, kinds: Collection[str] = ()) -> tuple[pd.DataFrame, dict[str, str]]:
+    """A line for each row that differs (of these kinds alone, where some are named), and the labels of its columns:
+    what happened, how often, the key, and what a row has in the columns that differ: `before → after` of a changed one.
+    Columns in which nothing differs are not there. Names are numbers, because a column of a table may be called
+    anything."""
+    lines = []
+    for each in found.changes:
+        if kinds and each.kind not in kinds:
+            continue
+        line = {"side": words.ROW_SIDES[each.kind]}
+        if not found.key:
+            line["times"] = str(each.times)
+        line |= {f"k{found.key.index(name)}": _cell(value) for name, value in each.key.items()}
+        for name in each.after or each.before:
+            before, after = _cell(each.before.get(name)), _cell(each.after.get(name))
+            only = after if each.kind == "added" else before
+            line[f"c{found.columns.index(name)}"] = words.became(before, after) if each.kind == "changed" else only
+        lines.append(line)
+    labels = {"side": words.COLUMN["side"], "times": words.TIMES}
+    labels |= {f"k{number}": name for number, name in enumerate(found.key)}
+    labels |= {f"c{number}": name for number, name in enumerate(found.columns)}
+    shown = {name: label for name, label in labels.items() if any(name in line for line in lines)}
+    return pd.DataFrame(lines, columns=list(shown)).fillna(""), shown
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return words.NULL
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def settings(found: Diff, before: Mapping[str, str], after: Mapping[str, str]) -> pd.DataFrame:
+    """What changed beside rows: columns, options, and what ANALYZE has counted, a line each."""
+    lines = [(words.SETTING_COLUMN, words.spoken(each)) for each in found.schema_changes]
+    lines += [(words.SETTING_OPTION, words.spoken(each)) for each in found.option_changes]
+    for name in dict.fromkeys((*before, *after)):
+        if before.get(name) != after.get(name):
+            nothing = words.NOT_COUNTED
+            told = words.became(before.get(name, nothing), after.get(name, nothing))
+            lines.append((words.SETTING_STATISTICS, f"{name}: {told}"))
+    return pd.DataFrame(lines, columns=["of", "changed"])
+
+
+def commits(found: Diff, zone: str, now_ms: int) -> pd.DataFrame:
+    """The commits between, newest first."""
+    listed = tuple(reversed(found.commits))
+    return pd.DataFrame(
+        {
+            "snapshot": [str(each.id) for each in listed],
+            "kind": [words.commit_kind(each.kind) for each in listed],
+            "committed": [units.moment(each.time_ms, zone) for each in listed],
+            "ago": [units.ago(each.time_ms, now_ms) for each in listed],
+            "delta": [units.signed(each.delta_rows) for each in listed],
+            "user": [each.commit_user for each in listed],
+        }
+    )

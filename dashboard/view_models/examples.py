@@ -1,0 +1,183 @@
+"""What to ask of a table: its columns with what is known of them, and statements and conditions that suit it. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import SnapscopeError
+from core.formats.paimon import types
+from core.model.references import Field, Heads, Schema
+from dashboard.formatting.cells import quoted
+
+_NUMBERS = re.compile(r"(TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|DECIMAL|LONG)\b", re.IGNORECASE)
+_SIMPLE = re.compile(
+    r"(BOOLEAN|TINYINT|SMALLINT|INT|BIGINT|LONG|FLOAT|DOUBLE|DECIMAL|DATE|TIMESTAMP|STRING|CHAR|VARCHAR|UUID)",
+    re.IGNORECASE,
+)
+_REQUIRED = " NOT NULL"
+MOST_NULLS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as a reader needs it: `written` is its name as SQL takes it, `marks` keys of `words.COLUMN_MARKS`."""
+
+    name: str
+    written: str
+    type: str
+    marks: tuple[str, ...]
+    comment: str
+
+
+def columns(heads: Heads, schema: Schema) -> tuple[Column, ...]:
+    """The columns of a schema, in its order."""
+    required = _required(heads, schema.id)
+    found = []
+    for field in schema.fields:
+        text = _type(field)
+        marks = {
+            "partition": field.name in schema.partition_keys,
+            "primary": field.name in schema.primary_keys,
+            "required": text.endswith(_REQUIRED) or field.id in required,
+        }
+        found.append(
+            Column(
+                field.name,
+                quoted(field.name),
+                text.removesuffix(_REQUIRED),
+                tuple(name for name, is_so in marks.items() if is_so),
+                field.description or "",
+            )
+        )
+    return tuple(found)
+
+
+def _required(heads: Heads, id: int) -> frozenset[int]:
+    """Iceberg says it beside the type."""
+    listed = heads.document.get("schemas") or []
+    return frozenset(
+        field["id"] for each in listed if each.get("schema-id") == id for field in each["fields"] if field["required"]
+    )
+
+
+def _type(field: Field) -> str:
+    if isinstance(field.type, str):
+        return field.type
+    try:
+        return types.text(types.parse(field.type))
+    except SnapscopeError:
+        return json.dumps(field.type)
+
+
+def tables(name: str, format: str, *, has_before: bool) -> tuple[str, ...]:
+    """What else a statement may name, as SQL takes it: the second point, what changed, the metadata tables."""
+    from core.spark.read.iceberg import system_tables as iceberg_system
+    from core.spark.read.paimon import system_tables as system  # here, beside Spark, stands which ones there are
+
+    kinds = iceberg_system.KINDS if format == "iceberg" else (*system.KINDS, "audit_log")
+    compared = ("t_before", *(() if format == "iceberg" else ("t_changes",))) if has_before else ()
+    return (*dict.fromkeys(("t", quoted(name))), *compared, *(f"`t${kind}`" for kind in sorted(kinds)))
+
+
+def statements(schema: Schema, name: str, format: str, *, has_before: bool) -> tuple[tuple[str, str], ...]:
+    """Statements to begin with, each with its key in `words.EXAMPLES`. Each runs on this table."""
+    table = quoted(name)
+    found = [("rows", f"SELECT *\nFROM {table}\nLIMIT 100")]
+    groups = [quoted(each.name) for each in schema.fields if each.name in schema.partition_keys] or _groups(schema)[:1]
+    by = ", ".join(groups)
+    if groups:
+        found.append(("count", f"SELECT {by}, count(*) AS n\nFROM {table}\nGROUP BY {by}\nORDER BY {by}"))
+    else:
+        found.append(("count", f"SELECT count(*) AS n\nFROM {table}"))
+    if numbers := _numbers(schema):
+        value = numbers[0]
+        figures = f"count(*) AS n, sum({value}) AS total, min({value}) AS least, max({value}) AS most"
+        text = f"SELECT {by}, {figures}\nFROM {table}\nGROUP BY {by}\nORDER BY {by}" if groups else ""
+        found.append(("sum", text or f"SELECT {figures}\nFROM {table}"))
+    if keys := _keys(schema):
+        key = ", ".join(keys)
+        found.append(
+            (
+                "twice",
+                f"SELECT {key}, count(*) AS n\nFROM {table}\nGROUP BY {key}\nHAVING count(*) > 1\n"
+                "ORDER BY n DESC\nLIMIT 100",
+            )
+        )
+    asked = [quoted(each.name) for each in schema.fields if not _type(each).endswith(_REQUIRED)][:MOST_NULLS]
+    if asked:
+        counted = ",\n  ".join(f"count_if({each} IS NULL) AS {each}" for each in asked)
+        found.append(("nulls", f"SELECT count(*) AS `rows`,\n  {counted}\nFROM {table}"))
+    found.append(
+        (
+            "files",
+            "SELECT `partition`, count(*) AS files, sum(file_size_in_bytes) AS bytes, sum(record_count) AS n\n"
+            "FROM `t$files`\nGROUP BY `partition`\nORDER BY bytes DESC",
+        )
+    )
+    found.append(("commits", _COMMITS[format]))
+    if has_before:
+        found.append(("before", _compared(groups)))
+        if format != "iceberg":
+            found.append(("changes", "SELECT _rowkind, count(*) AS n\nFROM t_changes\nGROUP BY _rowkind\nORDER BY 1"))
+    return tuple(found)
+
+
+_COMMITS = {
+    "paimon": "SELECT snapshot_id, commit_time, commit_kind, commit_user, delta_record_count\nFROM `t$snapshots`\n"
+    "ORDER BY snapshot_id DESC",
+    "iceberg": "SELECT snapshot_id, committed_at, operation, summary\nFROM `t$snapshots`\nORDER BY committed_at DESC",
+}
+
+
+def _compared(groups: Sequence[str]) -> str:
+    if not groups:
+        return "SELECT (SELECT count(*) FROM t) AS now, (SELECT count(*) FROM t_before) AS earlier"
+    by = ", ".join(groups)
+    return (
+        f"SELECT {by}, sum(now) AS now, sum(earlier) AS earlier\nFROM (\n"
+        f"  SELECT {by}, count(*) AS now, 0 AS earlier FROM t GROUP BY {by}\n  UNION ALL\n"
+        f"  SELECT {by}, 0, count(*) FROM t_before GROUP BY {by}\n)\n"
+        f"GROUP BY {by}\nHAVING sum(now) <> sum(earlier)\nORDER BY {by}"
+    )
+
+
+def conditions(schema: Schema, rows: int | None) -> tuple[str, ...]:
+    """Conditions to search with, true or false of the whole table. `rows` are those of the newest point."""
+    found = [f"count(*) > {max((rows or 2_000) // 2, 0)}"]
+    if numbers := _numbers(schema):
+        found += [f"exists(select 1 from t where {numbers[0]} < 0)", f"max({numbers[0]}) > 1000"]
+    keys = _keys(schema)
+    if len(keys) == 1:
+        found.append(f"count(*) > count(distinct {keys[0]})")
+    nullable = [quoted(each.name) for each in schema.fields if not _type(each).endswith(_REQUIRED)]
+    if nullable:
+        found.append(f"count_if({nullable[-1]} is null) > 0")
+    return tuple(found)
+
+
+def _numbers(schema: Schema) -> list[str]:
+    """Columns of figures, those first that are no id by their name."""
+    plain = [
+        each.name
+        for each in schema.fields
+        if _NUMBERS.match(_type(each)) and each.name not in (*schema.primary_keys, *schema.partition_keys)
+    ]
+    figures = [name for name in plain if not re.search(r"(^|_)(id|key|year|month|day)$", name, re.IGNORECASE)]
+    exact = {each.name for each in schema.fields if re.match(r"DECIMAL|DOUBLE|FLOAT", _type(each), re.IGNORECASE)}
+    return [quoted(name) for name in sorted(figures, key=lambda name: name not in exact) or plain]
+
+
+def _keys(schema: Schema) -> list[str]:
+    if schema.primary_keys:
+        return [quoted(name) for name in schema.primary_keys]
+    simple = [each.name for each in schema.fields if _SIMPLE.match(_type(each))]
+    named = [name for name in simple if re.search(r"(^|_)(id|key)$", name, re.IGNORECASE)]
+    return [quoted(name) for name in (named or simple)[:1]]
+
+
+def _groups(schema: Schema) -> list[str]:
+    texts = [each.name for each in schema.fields if re.match(r"STRING|VARCHAR|CHAR|DATE", _type(each), re.IGNORECASE)]
+    return [quoted(name) for name in texts]

@@ -1,0 +1,65 @@
+"""What is worth knowing about a table before one looks closer: one sentence each, worst first.
+
+Law: a notice is made from what was read; nothing here guesses, and no number is rounded into another meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.model.history import History
+from core.model.references import MAIN, Heads, Line
+from dashboard import words
+from dashboard.charts.time_axis import MAX_POINTS
+
+PROBLEM, WARNING, INFO = "problem", "warning", "info"
+_GAP = re.compile(r"snapshots? (\d+)(?: to (\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One line. `level` is problem (something cannot be read), warning (an engine may trip) or info."""
+
+    level: str
+    text: str
+
+
+def notices(heads: Heads, history: History | None = None) -> tuple[Notice, ...]:
+    """All notices of a table; what only manifests can tell needs the history."""
+    found = [each for line in heads.lines for each in _of_line(line, heads.retained(line))]
+    if history is not None:
+        found += [Notice(PROBLEM, problem.sentence()) for problem in history.problems]
+        if history.incomplete:
+            found.append(Notice(PROBLEM, words.lower_bound(len(history.problems))))
+        told = {warning for line in heads.lines for warning in line.warnings}
+        found += [Notice(WARNING, warning.sentence()) for warning in history.warnings if warning not in told]
+    if not any(line.snapshots or line.tags or line.unreadable for line in heads.lines):
+        found.append(Notice(INFO, words.no_snapshots(heads.name)))
+    order = (PROBLEM, WARNING, INFO)
+    return tuple(sorted(dict.fromkeys(found), key=lambda notice: order.index(notice.level)))
+
+
+def _of_line(line: Line, retained: frozenset[int]) -> Iterator[Notice]:
+    on = "" if line.branch == MAIN else words.on_branch(line.branch)
+    for each in line.unreadable:
+        yield Notice(PROBLEM, each.problem.sentence())
+    for warning in line.warnings:
+        match = _GAP.fullmatch(warning.expected) if warning.found == "no file" else None
+        if match:
+            yield Notice(WARNING, words.gap(int(match[1]), int(match[2] or match[1])) + on)
+        else:
+            yield Notice(WARNING, warning.sentence())
+    if line.branch == MAIN and len(line.snapshots) == 1 and not line.tags:
+        yield Notice(INFO, words.one_snapshot(str(line.snapshots[0].id)))
+    if len(line.snapshots) > MAX_POINTS:
+        yield Notice(INFO, words.many_snapshots(len(line.snapshots)) + on)
+    held: dict[int, list[str]] = {}
+    for tag in line.tags:
+        held.setdefault(tag.snapshot.id, []).append(tag.name)
+    for number, names in sorted(held.items()):
+        if len(names) > 1:
+            yield Notice(INFO, words.twin_tags(sorted(names), number) + on)
+    if expired := sorted(number for number in held if number not in retained):
+        yield Notice(INFO, words.held_by_tags([name for number in expired for name in held[number]], expired) + on)

@@ -1,0 +1,250 @@
+"""Rows and panels out of core values: what stands in each table and each list of facts.
+
+Law: every cell is text or a plain number in its unit; ids are text, because browsers lose digits beyond 2**53.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.expiration_dates import Expiry
+from core.model.history import History
+from core.model.plan import Plan
+from core.model.references import MAIN, Heads, Line, Schema, Snapshot
+from core.reports import json as answers
+from dashboard import words
+from dashboard.charts.pointer import stays
+from dashboard.charts.trends import Trend
+from dashboard.formatting import markup, units
+from dashboard.formatting.markup import Piece
+
+NO_WATERMARK = -(2**63)  # what a writer without one writes
+
+# one point -----------------------------------------------------------------------------------------------------------
+
+
+def trend(heads: Heads, history: History | None) -> Trend:
+    """Rows, files and bytes of main's points in the order of their ids, expired ones that tags keep included."""
+    line = heads.main
+    found = {tag.snapshot.id: (f"tag:{tag.name}", tag.snapshot) for tag in reversed(line.tags)}
+    found |= {snapshot.id: (str(snapshot.id), snapshot) for snapshot in line.snapshots}
+    numbers = sorted(found) if heads.pointer is None else [snapshot.id for snapshot in line.snapshots]
+    ordered = [found[number] for number in numbers]
+    points = tuple(point for point, _ in ordered)
+    times = tuple(snapshot.time_ms for _, snapshot in ordered)
+    rows = tuple(snapshot.total_rows for _, snapshot in ordered)
+    if history is None or not points:
+        return Trend(points, times, rows)
+    places = [history.position(point) for point in points]
+    blind = set(history.incomplete)
+
+    def of(values: np.ndarray) -> tuple[int | None, ...]:
+        return tuple(None if place in blind else int(values[place]) for place in places)
+
+    totals = history.totals
+    return Trend(points, times, rows, of(totals.files), of(totals.bytes))
+
+
+def due(ends: Mapping[str, Expiry], now_ms: int) -> frozenset[str]:
+    """The points that the next expiry by the table's own rules takes."""
+    return frozenset(
+        point for point, end in ends.items() if end.not_before_ms is not None and end.not_before_ms <= now_ms
+    )
+
+
+def point_facts(
+    heads: Heads,
+    history: History | None,
+    point: str,
+    branch: str,
+    snapshot: Snapshot,
+    zone: str,
+    now_ms: int,
+    goes: str | None = None,
+) -> list[tuple[str, Piece]]:
+    """What a reader wants to know of one point first; `goes` says when it goes by itself."""
+    line = heads.line(branch) or heads.main
+    retained = any(each.id == snapshot.id and each.content == snapshot.content for each in line.snapshots)
+    named = line.tags if heads.pointer is None else heads.main.tags
+    tags = [tag.name for tag in named if tag.snapshot.id == snapshot.id]
+    names = words.FIELD_NAMES
+    found: list[tuple[str, Piece]] = [
+        (names["snapshot"], markup.mono(snapshot.id)),
+        (names["kind"], words.commit_kind(snapshot.kind)),
+        (names["committed"], markup.moment(snapshot.time_ms, zone, now_ms)),
+    ]
+    if branch in heads.branches:
+        found.append((names["branch"], markup.chip("branch", branch)))
+    if not retained:
+        found.append((names["standing"], words.EXPIRED_HELD))
+    if snapshot.note:
+        found.append((names["standing"], words.capitalized(snapshot.note)))
+    if heads.pointer is not None:
+        found.append((names["main"], words.pointed(stays(heads.pointer, snapshot.id), zone)))
+    if tags:
+        found.append((names["tags"], markup.join(markup.chip("tag", name) for name in tags)))
+    if goes:
+        found.append((names["goes"], goes))
+    found.append((names["rows"], _rows_text(snapshot)))
+    if history is not None:
+        position = history.position(point)
+        less = position in history.incomplete
+        files = units.count(int(history.totals.files[position]))
+        found.append((names["files"], ("≥ " if less else "") + files))
+        found.append((names["bytes"], markup.size(int(history.totals.bytes[position]), at_least=less)))
+    found.append((names["schema"], _schema_text(line, snapshot)))
+    if snapshot.watermark is not None:
+        found.append(
+            (names["watermark"], markup.join([units.moment(snapshot.watermark, zone), markup.mono(snapshot.watermark)]))
+        )
+    if snapshot.fields.get("operation"):
+        found.append((names["operation"], str(snapshot.fields["operation"])))
+    if snapshot.commit_user:
+        found.append((names["user"], markup.mono(snapshot.commit_user)))
+    return found
+
+
+def every_field(snapshot: Snapshot, zone: str) -> list[tuple[str, Piece]]:
+    """The snapshot's JSON, field by field as written, numbers with all their digits; beside it what they measure."""
+    found: list[tuple[str, Piece]] = []
+    for name, value in snapshot.fields.items():
+        if isinstance(value, dict) and value:
+            found += [(f"{name}.{inner}", _measured(str(inner), each, zone)) for inner, each in value.items()]
+        else:
+            found.append((str(name), _measured(str(name), value, zone)))
+    return found
+
+
+def _measured(name: str, value: object, zone: str) -> Piece:
+    """A value as it is written, with its unit where its name tells one."""
+    written = markup.mono(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    text, name = str(value), name.lower().replace("-", "")
+    if not re.fullmatch(r"-?\d{1,19}", text):
+        return written
+    number = int(text)
+    if name in ("timemillis", "timestampms") or (name == "watermark" and number > NO_WATERMARK):
+        unit = units.moment(number, zone, exact=True)
+    elif name.endswith("size"):
+        unit = units.size(number)
+    elif name.endswith(("recordcount", "records")):
+        unit = units.plural(number, "row")
+    else:
+        return written
+    return markup.join([written, markup.muted(unit)])
+
+
+def _rows_text(snapshot: Snapshot) -> Piece:
+    if snapshot.delta_rows is None:
+        return units.count(snapshot.total_rows)
+    meaning = "added" if snapshot.delta_rows > 0 else "removed"
+    change = markup.in_hue(meaning, units.signed(snapshot.delta_rows)) if snapshot.delta_rows else markup.muted("±0")
+    return markup.join([units.count(snapshot.total_rows), change])
+
+
+def _schema_text(line: Line, snapshot: Snapshot) -> Piece:
+    schema: Schema | None = line.schemas.get(snapshot.schema_id)
+    if schema is None:
+        return f"{snapshot.schema_id} ({words.UNREADABLE})"
+    names = ", ".join(column.name for column in schema.fields)
+    return markup.hint(f"{schema.id} · {units.plural(len(schema.fields), 'column')}", names)
+
+
+# plans ---------------------------------------------------------------------------------------------------------------
+
+
+def verdicts(plan: Plan, heads: Heads, zone: str) -> pd.DataFrame:
+    """One row per point: what goes first, then what stays, each newest first."""
+    by_point: Mapping[str, Snapshot | None] = _snapshots(heads)
+    found = [
+        {
+            "point": verdict.point,
+            "verdict": words.STAYS if verdict.keep else words.GOES,
+            "committed": units.moment(at.time_ms, zone) if (at := by_point.get(verdict.point)) else "—",
+            "reasons": words.listing(verdict.reasons),
+            "keep": verdict.keep,
+        }
+        for verdict in reversed(plan.points)
+    ]
+    frame = pd.DataFrame(found, columns=["point", "verdict", "committed", "reasons", "keep"])
+    return frame.sort_values("keep", kind="stable").drop(columns="keep").reset_index(drop=True)
+
+
+def freed_parts(plan: Plan) -> list[tuple[str, str, int]]:
+    """`(hue, word, bytes)` of one bar: what goes, what tags alone keep of it, what else stays."""
+    parts = [
+        ("freed", words.PART_FREED, plan.freed_bytes),
+        ("tag", words.PART_TAGS, plan.tags_keep_bytes),
+        ("compaction", words.PART_STAYS, plan.kept_bytes - plan.tags_keep_bytes),
+    ]
+    return [part for part in parts if part[0] != "tag" or part[2]]
+
+
+def freed_kinds(plan: Plan) -> list[list[Piece]]:
+    """One line per kind of file: kind, files, bytes with a bar."""
+    most = max((size for _, _, size in plan.by_kind()), default=0) or 1
+    return [[kind, units.count(files), markup.bar("freed", size / most, size)] for kind, files, size in plan.by_kind()]
+
+
+def freed_files(plan: Plan) -> pd.DataFrame:
+    """Every file that would go: path, kind, bytes."""
+    frame: pd.DataFrame = plan.frees.to_pandas()
+    return frame
+
+
+def ended_files(plan: Plan) -> pd.DataFrame:
+    """Every file that a commit ends, largest first: path, partition, rows, bytes."""
+    frame: pd.DataFrame = plan.leaving.sort_by([("bytes", "descending"), ("path", "ascending")]).to_pandas()
+    return frame
+
+
+def _snapshots(heads: Heads) -> Mapping[str, Snapshot]:
+    found: dict[str, Snapshot] = {}
+    for line in heads.lines:
+        before = "" if line.branch == MAIN else f"branch:{line.branch}/"
+        found |= {f"{before}{snapshot.id}": snapshot for snapshot in line.snapshots}
+        found |= {f"{before}tag:{tag.name}": tag.snapshot for tag in line.tags}
+        found |= {f"{before}changelog:{each.id}": each for each in line.changelogs}
+    return found
+
+
+# tags ----------------------------------------------------------------------------------------------------------------
+
+
+def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.DataFrame:
+    """One row per tag, newest snapshot first; what it costs stands before what it is."""
+    retained: Collection[int] = {snapshot.id for snapshot in line.snapshots}
+    before = "" if line.branch == MAIN else f"branch:{line.branch}/"
+    if history is not None and history.heads.format == "iceberg":
+        retained = history.heads.retained(line)
+    costs = {} if history is None else {each["point"]: each for each in answers.tag_costs(history, now_ms)}
+    found = []
+    for tag in reversed(line.tags):
+        cost = costs.get(f"{before}tag:{tag.name}", {})
+        found.append(
+            {
+                "name": tag.name,
+                "snapshot": str(tag.snapshot.id),
+                "standing": words.RETAINED if tag.snapshot.id in retained else words.EXPIRED_HELD,
+                "committed": units.moment(tag.snapshot.time_ms, zone),
+                "rows": tag.snapshot.total_rows,
+                "retained": words.tag_retained(tag.retained),
+                "expires": words.tag_expires(tag, zone),
+                "cost": cost.get("exclusive_now_bytes"),
+                "later": cost.get("exclusive_after_policy_bytes"),
+            }
+        )
+    columns = ["name", "snapshot", "cost", "later", "expires", "committed", "rows", "standing", "retained"]
+    return pd.DataFrame(found, columns=columns).astype({"cost": "Int64", "later": "Int64"})
+
+
+def dearest(frame: pd.DataFrame, cost: str) -> tuple[str, int] | None:
+    """Of `tags`: the one that costs most by that column, and its bytes; None where a cost is not known."""
+    if frame[cost].hasnans or frame.empty:
+        return None
+    at = int(frame[cost].astype("int64").to_numpy().argmax())
+    return str(frame["name"].iloc[at]), int(frame[cost].iloc[at])

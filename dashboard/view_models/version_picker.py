@@ -1,0 +1,112 @@
+"""What a reader typed, as a POINT of the core's grammar; the points there are to choose from; what one resolved to."""
+
+from __future__ import annotations
+
+import re
+
+from core.errors import Invalid
+from core.model.references import MAIN, Heads, Line, Snapshot
+from core.model.time_travel import AsOf
+from dashboard import words
+from dashboard.formatting import time_input, units
+from dashboard.formatting.palette import SIGNS
+
+LISTED = 300  # newest snapshots to choose from; tags and branches all are, and any other point can be typed
+
+_BARE = re.compile(r"\d{1,19}|latest(~\d+)?|earliest")
+EPOCH_MS_DIGITS = 13
+_EPOCH = re.compile(r"1\d{9}(\.\d+)?|1\d{12}|1\d{15}")  # of 2001 to 2033: nobody has that many snapshots
+_KINDS = ("tag:", "branch:", "time:", "watermark:", "changelog:")
+
+
+def read(text: str, zone: str = units.UTC, heads: Heads | None = None) -> str:
+    """A POINT. A bare time, in any form of `moments`, gets `time:` and its zone (its own, else `zone`); with
+    `heads`, a tag's or a branch's bare name gets its kind, and so does `BRANCH/POINT`. Everything else is left for the
+    core to judge. `Invalid` where a name is a tag's and a branch's."""
+    text = text.strip()
+    is_time = _EPOCH.fullmatch(text) is not None and not _is_id(text, heads)
+    if is_time and len(text) == EPOCH_MS_DIGITS:
+        return f"time:{text}"
+    if (_BARE.fullmatch(text) and not is_time) or text.startswith(_KINDS[:2]):
+        return text
+    if text.startswith("time:"):
+        value = text[len("time:") :]
+        ms = int(value) if re.fullmatch(r"-?\d{1,18}", value) else _moment(value, zone)
+        return text if ms is None else f"time:{units.iso(ms)}"
+    ms = _moment(text, zone)
+    if ms is not None:
+        return f"time:{units.iso(ms)}"
+    return text if heads is None or text.startswith(_KINDS) else _named(text, heads)
+
+
+def _is_id(text: str, heads: Heads | None) -> bool:
+    return heads is not None and any(str(each.id) == text for line in heads.lines for each in line.snapshots)
+
+
+def _moment(text: str, zone: str) -> int | None:
+    found = time_input.read(text, zone)
+    return None if found is None else found.ms
+
+
+def _named(text: str, heads: Heads) -> str:
+    """A bare name: of a tag on main, of a branch, of a point on a branch."""
+    branches = [line.branch for line in heads.lines]
+    is_tag = any(tag.name == text for tag in heads.main.tags)
+    if is_tag and text in branches:
+        raise Invalid(words.two_names(text), remedy=words.two_names_next(text))
+    if is_tag:
+        return f"tag:{text}"
+    on_branch = any(text == name or text.startswith(f"{name}/") for name in branches)
+    return f"branch:{text}" if on_branch else text
+
+
+def offered(heads: Heads, zone: str, now_ms: int, line: Line | None = None) -> dict[str, str]:
+    """Points to choose from, of all branches or of one line alone, and how each is shown: the ends, branches, tags,
+    then the newest snapshots of each branch."""
+    lines = heads.lines if line is None else (line,)
+
+    def shown(sign: str, name: str, of: Snapshot | None) -> str:
+        return f"{sign} {name}" if of is None else f"{sign} {name} · {told(of, zone, now_ms)}"
+
+    found = {}
+    if any(each.snapshots for each in lines):
+        found = {"latest": words.LATEST, "earliest": words.EARLIEST}
+    for each in lines:
+        if each.branch != MAIN and each.snapshots:
+            found[f"branch:{each.branch}"] = shown(SIGNS["branch"], each.branch, each.latest)
+    for each in lines:
+        for tag in reversed(each.tags):
+            name = f"{_before(heads, each)}tag:{tag.name}"
+            found[name] = shown(SIGNS["tag"], name.replace("tag:", "", 1), tag.snapshot)
+    for each in lines:
+        for snapshot in reversed(each.snapshots[-LISTED:]):
+            at = _before(heads, each)
+            found[f"{at}{snapshot.id}"] = f"{at}{told(snapshot, zone, now_ms)}"
+    return found
+
+
+def _before(heads: Heads, line: Line) -> str:
+    """Iceberg's ids and tags are of the table, Paimon's of a branch."""
+    return "" if line.branch == MAIN or heads.pointer is not None else f"branch:{line.branch}/"
+
+
+def told(of: Snapshot, zone: str, now_ms: int) -> str:
+    """`31 · Append · 2026-11-11 08:02:11 UTC · 10 days ago`."""
+    parts = str(of.id), words.commit_kind(of.kind), units.moment(of.time_ms, zone), units.ago(of.time_ms, now_ms)
+    return " · ".join(parts)
+
+
+def resolved(text: str, point: str, found: AsOf, zone: str, now_ms: int) -> str:
+    """One line on what a text resolved to, and how it was read where that is not how it was typed."""
+    line = words.picked(told(found.snapshot, zone, now_ms), found.branch if found.branch != MAIN else "")
+    return f"{point} → {line}" if was_read_as(text, point) else line
+
+
+def next_pair(a: str | None, b: str | None, clicked: str) -> tuple[str, str | None]:
+    """A and B after a click: the first click is A, the second B, a third begins anew."""
+    return (clicked, None) if a is None or b is not None else (a, clicked)
+
+
+def was_read_as(text: str, point: str) -> bool:
+    """Is the point another text than the one typed?"""
+    return text.strip() != point

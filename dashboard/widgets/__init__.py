@@ -1,1 +1,0 @@
-"""Pieces several pages share. They draw; what they draw is made in `present`."""

@@ -1,0 +1,52 @@
+"""Every word the dashboard shows, a module for each page. Pages hold no sentences of their own.
+
+Law: a sentence names the thing, the number with its unit, and where it helps the next step. Text that others wrote
+(names of tables, tags, users) goes through `html.escape` before it enters a chart's hover text.
+
+Pages say `words.NAME`, whichever module here holds it, so no name stands in two of them. Each name stands a second
+time, of the same kind, in the module of the same name under `zh`; `words.NAME` is the one of the reader's language.
+So it is said while a page is drawn, never at import.
+"""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from dashboard.formatting import language
+from dashboard.words import zh
+from dashboard.words.asof import *
+from dashboard.words.audit import *
+from dashboard.words.bisect import *
+from dashboard.words.diff import *
+from dashboard.words.doctor import *
+from dashboard.words.entering import *
+from dashboard.words.files import *
+from dashboard.words.frame import *
+from dashboard.words.how import *
+from dashboard.words.lab import *
+from dashboard.words.notices import *
+from dashboard.words.overview import *
+from dashboard.words.pointing import *
+from dashboard.words.query import *
+from dashboard.words.report import *
+from dashboard.words.retention import *
+from dashboard.words.schedule import *
+from dashboard.words.tags import *
+from dashboard.words.timeline import *
+from dashboard.words.told import *
+from dashboard.words.top import *
+from dashboard.words.trouble import *
+
+_IN_CHINESE = {
+    name: said for name, said in vars(zh).items() if not name.startswith("_") and not isinstance(said, ModuleType)
+}
+
+
+class _InTheReadersLanguage(ModuleType):
+    def __getattribute__(self, name: str) -> Any:
+        if name in _IN_CHINESE and language.chosen() == language.CHINESE:
+            return _IN_CHINESE[name]
+        return super().__getattribute__(name)
+
+
+sys.modules[__name__].__class__ = _InTheReadersLanguage

@@ -1,0 +1,68 @@
+"""The journal: what an auditor may rely on, also where somebody had a hand in its file."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from core.errors import Corrupt
+from core.execution.journal import DONE, Journal
+
+PLAN = {"change": {"names": ["v"]}, "fingerprint": "f", "headline": "Frees nothing."}
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    made = Journal(tmp_path / "journal.sqlite")
+    for number in range(3):
+        run = made.start("/w/t", "DeleteTags", PLAN, [(f"tag/tag-{number}", b"{}")], [("tag/tag-v", "tag", 2)])
+        made.add(run, DONE, {"deleted": [f"tag/tag-{number}"]})
+    return made
+
+
+def alter(journal: Journal, statement: str) -> None:
+    with closing(sqlite3.connect(journal.path)) as connection:
+        for (name,) in connection.execute("select name from sqlite_master where type = 'trigger'").fetchall():
+            connection.execute(f"drop trigger {name}")
+        connection.execute(statement)
+        connection.commit()
+
+
+def test_a_journal_nobody_touched_is_intact(journal: Journal) -> None:
+    assert journal.verify() == journal.events()[-1]["hash"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update events set detail = '{}' where number = 2",
+        "update events set detail = 'no json' where number = 2",
+        "update events set at_ms = 0 where number = 3",
+        "delete from events where number = 3",
+        "delete from runs where rowid = 2",
+        "update runs set who = 'somebody else' where rowid = 2",
+        "update runs set table_location = '/w/other' where rowid = 2",
+        "update removed set content = x'00' where rowid = 2",
+        "delete from removed",
+        "update runs set plan = replace(plan, 'Frees nothing', 'Frees all') where rowid = 2",
+        "update frees set path = 'data/another' where rowid = 2",
+        "update frees set bytes = 3 where rowid = 2",
+        "delete from frees where rowid = 2",
+        "insert into runs select 'made up', who, table_location, change_kind, plan, fingerprint, 1 from runs limit 1",
+    ],
+)
+def test_whatever_was_altered_is_told(journal: Journal, statement: str) -> None:
+    alter(journal, statement)
+    with pytest.raises(Corrupt):
+        journal.verify()
+
+
+@pytest.mark.parametrize("table", ["runs", "removed", "frees", "events"])
+def test_nothing_is_ever_updated_or_deleted(journal: Journal, table: str) -> None:
+    with closing(sqlite3.connect(journal.path)) as connection:
+        for statement in (f"delete from {table}", f"update {table} set run = 'x'", f"update {table} set id = 'x'"):
+            with pytest.raises(sqlite3.DatabaseError):
+                connection.execute(statement)

@@ -1,0 +1,407 @@
+"""Carrying on and taking back: what a later process may do with a run that an earlier one left unfinished."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.errors import Conflict, Corrupt, Invalid, NotFound
+from core.execution import grace_period, recovery
+from core.execution import journal as journals
+from core.execution.apply import apply
+from core.execution.journal import CANCELLED, FAILED, REMOVED, Journal
+from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.storage.store import Store
+from core.table import Table, open_table
+from tests.support.builders import TableBuilder
+from tests.support.execution import ground
+from tests.support.execution.dying import Death, dies
+
+NOW = ground.LATE_MS
+EXPIRE = Expire(retain_max=3, retain_min=3)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> TableBuilder:
+    return ground.small_table(ground.warehouse(tmp_path))
+
+
+def resume(run: str) -> None:
+    receipt = recovery.resume(run, open_table=open_table, settle_s=0)
+    assert receipt.outcome == "done"
+
+
+def test_what_is_cancelled_before_any_file_went_can_be_taken_back(table: TableBuilder) -> None:
+    """Cancel while writers get their time to finish: only references have gone by then."""
+    before = {path: path.read_bytes() for path in table.root.rglob("*") if path.is_file() and path.name != "EARLIEST"}
+    opened = open_table(str(table.root))
+    receipt = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0, cancelled=lambda: True)
+    assert receipt.outcome == "cancelled"
+    assert set(receipt.deleted) == {path for path, _ in Journal().removed(receipt.run)}
+    assert Journal().run(receipt.run).can_undo
+    recovery.undo(receipt.run, open_table=open_table)
+    after = {path: path.read_bytes() for path in table.root.rglob("*") if path.is_file() and path.name != "EARLIEST"}
+    assert after == before
+
+
+def cancelled_in_its_sweep(table: TableBuilder) -> str:
+    opened, asked = open_table(str(table.root)), itertools.count()
+    plan = opened.preview(EXPIRE, NOW)
+    receipt = apply(opened, plan, settle_s=0, cancelled=lambda: next(asked) >= 3)
+    assert receipt.outcome == "cancelled"
+    assert len(plan.removes) < len(receipt.deleted) < len(plan.frees)
+    return receipt.run
+
+
+def test_what_was_cancelled_and_carried_on_to_its_end_is_exact(table: TableBuilder) -> None:
+    """Its receipt tells of the whole change, not of the last attempt alone."""
+    run = cancelled_in_its_sweep(table)
+    assert (Journal().run(run).state, Journal().run(run).problem) == (CANCELLED, None)
+    receipt = recovery.resume(run, open_table=open_table, settle_s=0)
+    assert receipt.is_exact
+    assert set(receipt.deleted) == {path for path, _, _ in Journal().frees(run)}
+    assert receipt.freed_bytes == receipt.planned_bytes
+
+
+def test_what_was_swept_once_is_never_taken_back(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut off while a resume waits for writers: its last entry says that references went, an earlier one that files
+    did."""
+    run = cancelled_in_its_sweep(table)
+
+    def is_killed(*_: object) -> None:
+        raise Death
+
+    with monkeypatch.context() as patch:
+        patch.setattr(grace_period, "wait", is_killed)
+        patch.setattr(Journal, "add", without(FAILED, Journal.add))
+        with pytest.raises(Death):
+            recovery.resume(run, open_table=open_table, settle_s=0)
+    assert [event["what"] for event in Journal().events(run)][-1] == REMOVED
+    assert not Journal().run(run).can_undo
+    with pytest.raises(Invalid, match="sweep has started"):
+        recovery.undo(run, open_table=open_table)
+    resume(run)
+    assert ground.broken(table.root) == []
+
+
+def test_what_another_hand_deleted_files_of_is_not_taken_back(
+    table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An orphan removal came while the run waited: its points would be there again without their rows."""
+
+    def is_killed(*_: object) -> None:
+        raise Death
+
+    opened = open_table(str(table.root))
+    plan = opened.preview(EXPIRE, NOW)
+    with monkeypatch.context() as patch:
+        patch.setattr(grace_period, "wait", is_killed)
+        patch.setattr(Journal, "add", without(FAILED, Journal.add))
+        with pytest.raises(Death):
+            apply(opened, plan, settle_s=60)
+    run = Journal().open_run(opened.location)
+    assert run is not None
+    path = plan.frees["path"].to_pylist()[0]
+    (table.root / path).unlink()
+    before = ground.disk(table.root)
+    with pytest.raises(Invalid, match=f"1 file of what it removed are gone by another hand, such as {path}"):
+        recovery.undo(run.id, open_table=open_table)
+    assert ground.disk(table.root) == before
+    resume(run.id)
+    assert ground.broken(table.root) == []
+
+
+def without(what: str, add: Callable[..., str]) -> Callable[..., str]:
+    """A journal that its process no longer writes this entry to: it is dead by then."""
+    return lambda self, run, entry, detail: "" if entry == what else add(self, run, entry, detail)
+
+
+# which run, which table --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", [recovery.resume, recovery.undo])
+def test_an_unknown_run(verb: Callable[..., object]) -> None:
+    with pytest.raises(NotFound, match="no run 'nobody'"):
+        verb("nobody", open_table=open_table)
+
+
+@pytest.mark.parametrize("verb", [recovery.resume, recovery.undo])
+def test_a_finished_run(table: TableBuilder, verb: Callable[..., object]) -> None:
+    opened = open_table(str(table.root))
+    receipt = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0)
+    before = ground.disk(table.root)
+    with pytest.raises(Invalid, match="finished"):
+        verb(receipt.run, open_table=open_table)
+    assert ground.disk(table.root) == before
+
+
+# resume --------------------------------------------------------------------------------------------------------------
+
+
+def test_ids_used_again_after_a_rollback_are_left_alone(table: TableBuilder) -> None:
+    """Killed in the sweep; rolled back to an old tag, so that ids that were to go are used again; then resumed."""
+    run = dies(table, EXPIRE, "delete dt=", count=3)
+    ground.gone_for_good(table)
+    ground.roll_back(table, 2, tag="early")
+    for size in (5_010, 5_020, 5_030):
+        table.commit([table.file(size, rows=size // 10, partition=("2026-01-01",))])
+    new = ground.references(table.root)
+    resume(run)
+    assert ground.references(table.root) == new, "no reference made since may go, of other content or of the same"
+    assert ground.broken(table.root) == []
+    assert open_table(str(table.root)).history().incomplete == {}
+
+
+@pytest.mark.parametrize("at", ["delete snapshot/snapshot-3", "journal: entry references removed", "delete dt="])
+def test_the_snapshot_rolled_back_to_is_left_alone(table: TableBuilder, at: str) -> None:
+    """Rolling back to a tag writes its expired snapshot anew, with the very bytes the plan let go. It is the table's
+    only snapshot now: removing it would leave an empty table, and the next commit would start from nothing."""
+    run = dies(table, EXPIRE, at)
+    ground.gone_for_good(table)
+    ground.roll_back(table, 2, tag="early")
+    resume(run)
+    assert (table.root / "snapshot/snapshot-2").is_file()
+    assert ground.broken(table.root) == []
+
+
+def test_resume_heeds_what_was_asked_to_stay_since(table: TableBuilder) -> None:
+    """Killed before the first reference went; a consumer that came meanwhile keeps what it still reads."""
+    run = dies(table, EXPIRE, "delete snapshot/snapshot-1")
+    table.consumer("slow", 3)
+    resume(run)
+    left = sorted(path.name for path in (table.root / "snapshot").glob("snapshot-*"))
+    assert left == [f"snapshot-{number}" for number in range(3, 10)]
+    assert ground.broken(table.root) == []
+
+
+def test_a_tag_made_again_after_it_went_stays(table: TableBuilder) -> None:
+    run = dies(table, DeleteTags(("early", "twin")), "journal: written references removed")
+    table.tag("early", 2)
+    resume(run)
+    assert (table.root / "tag/tag-early").is_file()
+    assert ground.broken(table.root) == []
+
+
+@pytest.mark.parametrize("at", ["put snapshot/EARLIEST", "delete snapshot/snapshot-6"])
+def test_the_hint_follows_whoever_removed_the_references(table: TableBuilder, at: str) -> None:
+    """Killed after the last reference went, before the hint was written: the resume has none left to remove."""
+    resume(dies(table, EXPIRE, at))
+    assert (table.root / "snapshot/EARLIEST").read_text() == "7"
+
+
+def test_no_hint_names_a_changelog_that_was_taken_back(table: TableBuilder) -> None:
+    """Engines believe LATEST without looking whether what it names is there."""
+    opened, hint = open_table(str(table.root)), table.root / "changelog/LATEST"
+    for _ in range(2):
+        plan = opened.preview(dataclasses.replace(EXPIRE, changelog_retain_max=100), NOW)
+        receipt = apply(opened, plan, settle_s=0, cancelled=lambda: True)
+        assert hint.read_text() == "6"
+        recovery.undo(receipt.run, open_table=open_table)
+        left = [each.id for each in opened.heads().main.changelogs]
+        assert (hint.read_text() == str(left[-1])) if left else not hint.exists()
+        table.keep_changelog(1)
+
+
+def test_the_hint_of_changelogs_follows_whoever_left_them(table: TableBuilder) -> None:
+    resume(dies(table, dataclasses.replace(EXPIRE, changelog_retain_max=100), "put changelog/LATEST"))
+    assert (table.root / "changelog/LATEST").read_text() == "6"
+
+
+def test_two_resumes_of_one_run(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second looked while the first was at work, and gets the lock after it: the run is finished by then."""
+    run = dies(table, EXPIRE, "journal: entry sweep started")
+    ends_first(monkeypatch, run)
+    with pytest.raises(Invalid, match="finished"):
+        recovery.resume(run, open_table=open_table, settle_s=0)
+    ends = [event["what"] for event in Journal().events(run)]
+    assert ends.count(journals.DONE) == 1
+
+
+def test_undo_is_not_late(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo looked while a resume settled, and gets the lock after its sweep: references to swept files would be
+    written back."""
+    run = dies(table, EXPIRE, "journal: entry sweep started")
+    ends_first(monkeypatch, run)
+    with pytest.raises(Invalid, match="finished"):
+        recovery.undo(run, open_table=open_table)
+    assert ground.broken(table.root) == []
+
+
+def ends_first(monkeypatch: pytest.MonkeyPatch, run: str) -> None:
+    """Between the next look at the journal and the lock, another process resumes the run."""
+    locked = recovery.locked
+
+    def late(location: str) -> object:
+        monkeypatch.setattr(recovery, "locked", locked)
+        recovery.resume(run, open_table=open_table, settle_s=0)
+        return locked(location)
+
+    monkeypatch.setattr(recovery, "locked", late)
+
+
+# undo ----------------------------------------------------------------------------------------------------------------
+
+
+def test_undo_overwrites_nothing_made_since(table: TableBuilder) -> None:
+    run = dies(table, EXPIRE, "journal: entry sweep started")
+    ground.gone_for_good(table)
+    ground.roll_back(table, 2, tag="early")
+    table.commit([table.file(5_010, rows=501, partition=("2026-01-01",))])
+    new = ground.references(table.root)
+    with pytest.raises(Conflict, match="snapshot-3"):
+        recovery.undo(run, open_table=open_table)
+    assert ground.references(table.root) == new
+    assert ground.broken(table.root) == []
+    resume(run)
+    assert {path: ground.references(table.root)[path] for path in new} == new
+    assert ground.broken(table.root) == []
+
+
+def test_undo_does_not_take_back_a_rollback(table: TableBuilder) -> None:
+    """Snapshots brought back above the one that was rolled back to would be the newest."""
+    run = dies(table, EXPIRE, "journal: entry sweep started")
+    ground.gone_for_good(table)
+    ground.roll_back(table, 2, tag="early")
+    new = ground.references(table.root)
+    with pytest.raises(Conflict, match=r"snapshot-7 is gone, too: .*nothing was brought back\. .*Resume"):
+        recovery.undo(run, open_table=open_table)
+    assert ground.references(table.root) == new
+    resume(run)
+    assert open_table(str(table.root)).heads().main.snapshots[-1].id == 2
+    assert ground.broken(table.root) == []
+
+
+@pytest.mark.parametrize("change", [EXPIRE, Expire(changelogs_only=True, changelog_retain_max=4, older_than_ms=NOW)])
+def test_undo_leaves_no_hole_where_others_have_expired_since(table: TableBuilder, change: Expire) -> None:
+    """A hole makes the engine throw, and its next expiry free files that are still needed."""
+    for number in (1, 2, 3):
+        table.keep_changelog(number)
+    if change.changelogs_only:
+        table.expire([1, 2, 3], free=False)
+        change = dataclasses.replace(change, changelog_retain_max=8, changelog_retain_min=8)
+    run = dies(table, change, "journal: entry sweep started")
+    (first,) = (
+        sorted(table.root.glob("changelog/changelog-*"))[:1]
+        if change.changelogs_only
+        else [table.root / "snapshot/snapshot-7"]
+    )
+    first.unlink()
+    new = ground.references(table.root)
+    with pytest.raises(Conflict, match=f"{first.name} is gone, too"):
+        recovery.undo(run, open_table=open_table)
+    assert ground.references(table.root) == new
+
+
+def test_undo_leaves_a_tag_that_another_hand_replaced_again(table: TableBuilder) -> None:
+    run = dies(table, ReplaceTag("early", 9), "journal: entry references removed")
+    table.tag("early", 8)
+    with pytest.raises(Conflict, match="tag-early"):
+        recovery.undo(run, open_table=open_table)
+    assert (table.root / "tag/tag-early").read_bytes() == (table.root / "snapshot/snapshot-8").read_bytes()
+    resume(run)
+    assert (table.root / "tag/tag-early").read_bytes() == (table.root / "snapshot/snapshot-8").read_bytes()
+    assert ground.broken(table.root) == []
+
+
+def test_undo_after_the_sweep_began_is_refused(table: TableBuilder) -> None:
+    run = dies(table, EXPIRE, "delete dt=")
+    with pytest.raises(Invalid, match="sweep has started"):
+        recovery.undo(run, open_table=open_table)
+    resume(run)
+
+
+def test_an_unfinished_run_blocks_the_next_change_and_says_what_to_do(table: TableBuilder) -> None:
+    run = dies(table, EXPIRE, "journal: entry sweep started")
+    opened = open_table(str(table.root))
+    with pytest.raises(Conflict, match=f"snapscope resume {run}.*snapscope undo {run}"):
+        apply(opened, opened.preview(DeleteTags(("twin",)), NOW), settle_s=0)
+    recovery.undo(run, open_table=open_table)
+    receipt = apply(opened, opened.preview(DeleteTags(("twin",)), NOW), settle_s=0)
+    assert receipt.outcome == "done"
+
+
+def test_a_table_that_moved_away(table: TableBuilder, tmp_path: Path) -> None:
+    run = dies(table, EXPIRE, "delete dt=")
+    os.rename(table.root, tmp_path / "moved")
+    for verb in (recovery.resume, recovery.undo):
+        with pytest.raises((NotFound, Invalid)):
+            verb(run, open_table=open_table)
+    os.rename(tmp_path / "moved", table.root)
+    resume(run)
+
+
+# refused deletes ------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_store_never_deletes_does_not_block_the_table_for_ever(table: TableBuilder) -> None:
+    """The first run can be resumed, in case the store comes to its senses; a resume that meets the same ends the
+    run, and says what was left behind."""
+
+    class Stubborn(Store):
+        def delete(self, relative: str) -> bool:
+            if relative.startswith("dt="):
+                raise Corrupt(f"403 for {relative}", path=relative)
+            return super().delete(relative)
+
+    opened = open_table(str(table.root))
+    stubborn = Table(Stubborn(str(table.root)), opened.manifests)
+    shown = opened.preview(EXPIRE, NOW)
+    data = {path for path in shown.frees["path"].to_pylist() if path.startswith("dt=")}
+    receipt = apply(stubborn, shown, settle_s=0)
+    assert receipt.outcome == "incomplete"
+    assert {path for path, why in receipt.kept_back if "403" in why} == data
+    assert len(receipt.problems) == len(data)
+    assert Journal().open_run(opened.location) is not None
+    again = recovery.resume(receipt.run, open_table=lambda _: stubborn, settle_s=0)
+    assert {path for path, why in again.kept_back if "403" in why} == data
+    assert not again.is_exact
+    assert Journal().open_run(opened.location) is None
+    assert data <= ground.unheld(table.root)
+    old = ground.LATE_MS
+    receipt = apply(opened, opened.preview(CleanOrphans(older_than_ms=old), old), settle_s=0)
+    assert data <= set(receipt.deleted)
+
+
+# publishing kinds ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", [CreateTag("new", 9), RenameTag("early", "new"), ReplaceTag("early", 9)])
+def test_a_tag_that_was_never_published_is_no_receipt(table: TableBuilder, change: Change) -> None:
+    """Died before the tag was written: carried on, it is written; nothing is called done that was not."""
+    run = dies(table, change, "create tag/" if not isinstance(change, ReplaceTag) else "put tag/")
+    resume(run)
+    name = "early" if isinstance(change, ReplaceTag) else "new"
+    expected = 2 if isinstance(change, RenameTag) else 9
+    assert (table.root / f"tag/tag-{name}").read_bytes() == TAGGED(table, expected)
+    assert (table.root / "tag/tag-early").exists() is not isinstance(change, RenameTag)
+    assert ground.broken(table.root) == []
+
+
+def TAGGED(table: TableBuilder, number: int) -> bytes:
+    return (table.root / f"snapshot/snapshot-{number}").read_bytes()
+
+
+def test_a_tag_whose_source_went_meanwhile_is_not_made(table: TableBuilder) -> None:
+    run = dies(table, CreateTag("new", 3), "create tag/")
+    table.expire([1, 2, 3])
+    with pytest.raises((Conflict, NotFound)):
+        recovery.resume(run, open_table=open_table, settle_s=0)
+    assert not (table.root / "tag/tag-new").exists()
+    recovery.undo(run, open_table=open_table)
+    assert Journal().open_run(str(table.root)) is None
+
+
+def test_a_published_tag_whose_files_went_meanwhile_is_withdrawn(table: TableBuilder) -> None:
+    run = dies(table, CreateTag("new", 3), "journal: entry done")
+    (table.root / "tag/tag-new").unlink()
+    held = (table.root / "snapshot/snapshot-3").read_bytes()
+    table.expire([1, 2, 3])
+    (table.root / "tag/tag-new").write_bytes(held)
+    with pytest.raises(Corrupt):
+        recovery.resume(run, open_table=open_table, settle_s=0)
+    assert not (table.root / "tag/tag-new").exists()

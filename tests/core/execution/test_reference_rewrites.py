@@ -1,0 +1,226 @@
+"""References rewritten while others are at work on the same table: nothing of theirs is lost, and the run says so."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.errors import Conflict, Corrupt
+from core.execution import recovery
+from core.execution.apply import apply
+from core.execution.journal import REMOVED, Journal
+from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.write import documents
+from core.model.actions import Change, CreateBranch, FastForward, RenameBranch, Rollback
+from core.model.plan import Plan
+from core.storage.store import Store
+from core.table import Table, open_table
+from tests.support.execution import ground
+from tests.support.execution.dying import Life, MortalStore, dies
+
+MEANWHILE = r"committed meanwhile|was being removed"
+
+
+@pytest.mark.parametrize(
+    ("change", "at", "directory", "number"),
+    [
+        (Rollback("5", destructive=True), "delete snapshot/snapshot-9", "snapshot", 10),
+        (RenameBranch("b", "c"), "delete branch/branch-b/snapshot/snapshot-5", "branch/branch-b/snapshot", 6),
+    ],
+)
+def test_who_commits_meanwhile_is_not_lost(
+    change: Change, at: str, directory: str, number: int, tmp_path: Path
+) -> None:
+    """The run does not end over it; taken back, what the commit stands on is there again."""
+    root = ground.warehouse(tmp_path / "w")
+    ground.small_table(root)
+    before = ground.references(root)
+    made = f"{directory}/snapshot-{number}"
+    theirs = json.dumps(json.loads(before[f"{directory}/snapshot-{number - 1}"]) | {"id": number}).encode()
+
+    class Watched(Life):
+        def effect(self, what: str) -> None:
+            super().effect(what)
+            if what == at:
+                (root / made).write_bytes(theirs)
+
+    table = Table(MortalStore(str(root), Watched()), Manifests(Store(str(root))))
+    with pytest.raises(Conflict, match=MEANWHILE):
+        apply(table, table.preview(change, ground.LATE_MS), settle_s=0)
+    assert (root / made).read_bytes() == theirs
+    run = Journal().open_run(table.location)
+    assert run is not None
+    with pytest.raises(Conflict, match=MEANWHILE):
+        recovery.resume(run.id, open_table=open_table, settle_s=0)
+    recovery.undo(run.id, open_table=open_table)
+    assert ground.references(root) == {**before, made: theirs}
+    assert ground.broken(root) == []
+    if directory == "snapshot":
+        assert (root / "snapshot/LATEST").read_text() == "10"
+
+
+def _numbered(first: int, end: int) -> set[str]:
+    return {f"snapshot/snapshot-{number}" for number in range(first, end)}
+
+
+def meanwhile(root: Path, change: Change, at: str, act: Callable[[], object]) -> tuple[Table, Plan]:
+    """A table whose store lets another hand act right before an effect, and the change's plan."""
+
+    class Watched(Life):
+        def effect(self, what: str) -> None:
+            super().effect(what)
+            if what == at:
+                act()
+
+    table = Table(MortalStore(str(root), Watched()), Manifests(Store(str(root))))
+    return table, table.preview(change, ground.LATE_MS)
+
+
+def test_who_commits_under_an_id_that_just_went_is_not_left_standing_on_nothing(tmp_path: Path) -> None:
+    """Snapshot 9 went, another hand's 9 came on top of 8, then 8 was to go: 8 and what it stands on come back."""
+    root = ground.warehouse(tmp_path / "w")
+    ground.small_table(root)
+    before = ground.references(root)
+    theirs = json.dumps(json.loads(before["snapshot/snapshot-8"]) | {"id": 9}).encode()
+    made = root / "snapshot/snapshot-9"
+    change = Rollback("5", destructive=True)
+    table, plan = meanwhile(root, change, "delete snapshot/snapshot-8", lambda: made.write_bytes(theirs))
+    with pytest.raises(Conflict, match=MEANWHILE):
+        apply(table, plan, settle_s=0)
+    run = Journal().open_run(table.location)
+    assert run is not None
+    with pytest.raises(Conflict, match=MEANWHILE):
+        recovery.resume(run.id, open_table=open_table, settle_s=0)
+    recovery.undo(run.id, open_table=open_table)
+    assert ground.references(root) == {**before, "snapshot/snapshot-9": theirs}
+    assert (root / "snapshot/LATEST").read_text() == "9"
+
+
+def test_commits_after_a_rollback_that_was_cut_off_at_its_end_are_no_trouble(tmp_path: Path) -> None:
+    """They stand on the point that was rolled back to, which may have expired since."""
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    run = dies(builder, Rollback("5", destructive=True), f"journal: entry {REMOVED}")
+    document = json.loads((root / "snapshot/snapshot-5").read_bytes())
+    for number in (6, 7):
+        (root / f"snapshot/snapshot-{number}").write_text(json.dumps(document | {"id": number}))
+    for number in range(1, 7):
+        (root / f"snapshot/snapshot-{number}").unlink()
+    now = ground.references(root)
+    assert recovery.resume(run, open_table=open_table, settle_s=0).outcome == "done"
+    assert ground.references(root) == now
+    assert (root / "snapshot/LATEST").read_text() == "7", "engines believe it where no next one is there"
+
+
+def test_a_point_that_expires_while_it_is_rolled_back_to_leaves_the_table_as_it_was(tmp_path: Path) -> None:
+    root = ground.warehouse(tmp_path / "w")
+    ground.small_table(root)
+    before = ground.references(root)
+
+    def expires() -> None:
+        for path in _numbered(1, 6):
+            (root / path).unlink()
+
+    change = Rollback("5", destructive=True)
+    table, plan = meanwhile(root, change, "delete snapshot/snapshot-9", expires)
+    with pytest.raises(Conflict, match="changed by another hand"):
+        apply(table, plan, settle_s=0)
+    assert ground.references(root) == {path: before[path] for path in before.keys() - _numbered(1, 6)}
+
+
+def test_a_forwarded_main_begins_where_its_branch_begins(tmp_path: Path) -> None:
+    """An old EARLIEST would name a snapshot again once main has come so far, and hide all before it."""
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    builder.commit([builder.file(10, partition=("2026-01-01",))])
+    for number in range(1, 8):
+        (root / f"snapshot/snapshot-{number}").unlink()
+    (root / "snapshot/EARLIEST").write_text("8")
+    table = open_table(str(root))
+    apply(table, table.preview(FastForward("b"), ground.LATE_MS), settle_s=0)
+    assert min(path for path in ground.references(root) if path.startswith("snapshot/")) == "snapshot/snapshot-4"
+    assert (root / "snapshot/EARLIEST").read_text() == "4"
+
+
+def test_no_hint_names_changelogs_that_are_all_gone(tmp_path: Path) -> None:
+    """Neither after the rollback, nor missing where it is taken back."""
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    (root / "changelog").mkdir()
+    (root / "snapshot/snapshot-3").rename(root / "changelog/changelog-3")
+    for path in _numbered(1, 3):
+        (root / path).unlink()
+    hints = [root / "changelog" / name for name in ("EARLIEST", "LATEST")]
+    for hint in hints:
+        hint.write_text("3")
+    change = Rollback("tag:early", destructive=True)
+    run = dies(builder, change, f"journal: entry {REMOVED}")
+    assert not any(hint.exists() for hint in hints)
+    recovery.undo(run, open_table=open_table)
+    assert [hint.read_text() for hint in hints] == ["3", "3"]
+
+
+def test_no_new_snapshot_has_the_content_of_a_tag_that_went_before_the_resume(tmp_path: Path) -> None:
+    """A tag that goes takes its files along."""
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    run = dies(builder, Rollback("tag:early"), "create snapshot/snapshot-10")
+    (root / "tag/tag-early").unlink()
+    with pytest.raises(Conflict, match="tag-early"):
+        recovery.resume(run, open_table=open_table, settle_s=0)
+    assert not (root / "snapshot/snapshot-10").exists()
+    recovery.undo(run, open_table=open_table)
+
+
+def test_no_new_snapshot_has_the_content_of_a_point_that_expired_before_its_tag_came(tmp_path: Path) -> None:
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    before = ground.references(root)
+    run = dies(builder, Rollback("5"), "create manifest/")
+    path = next(path for path in sorted(builder.commits[5].paths) if path.endswith(".parquet"))
+    (root / path).unlink()
+    with pytest.raises(Corrupt, match="was withdrawn"):
+        recovery.resume(run, open_table=open_table, settle_s=0)
+    recovery.undo(run, open_table=open_table)
+    assert ground.references(root) == before
+
+
+def test_what_comes_back_from_a_tag_that_ends_is_kept_by_one_that_does_not(tmp_path: Path) -> None:
+    """An engine that ends the tag would take the files, for it knows of one life of them only."""
+    root = ground.warehouse(tmp_path / "w")
+    ground.small_table(root)
+    tag = root / "tag/tag-early"
+    whole = tag.read_bytes()
+    tag.write_bytes(documents.tag(documents.untagged(whole), dt.datetime(2026, 1, 1), 86_400_000))
+    table = open_table(str(root))
+    receipt = apply(table, table.preview(Rollback("tag:early"), ground.LATE_MS), settle_s=0)
+    [kept] = [path for path in receipt.created if path.startswith("tag/")]
+    assert json.loads((root / kept).read_bytes()) == json.loads(documents.untagged(whole))
+    assert ground.broken(root) == []
+
+
+def test_no_branch_is_cut_from_a_tag_that_went_before_the_resume(tmp_path: Path) -> None:
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    run = dies(builder, CreateBranch("c", "tag:early"), "create branch/branch-c/snapshot")
+    (root / "tag/tag-early").unlink()
+    with pytest.raises(Conflict, match="changed by another hand"):
+        recovery.resume(run, open_table=open_table, settle_s=0)
+    recovery.undo(run, open_table=open_table)
+    assert not (root / "branch/branch-c").exists()
+
+
+def test_the_receipt_names_what_went(tmp_path: Path) -> None:
+    """References that went are files that were deleted, in the journal too; nothing was freed by it."""
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    gone = {f"snapshot/snapshot-{number}" for number in (6, 7, 8, 9)}
+    run = dies(builder, Rollback("5", destructive=True), "delete snapshot/snapshot-7")
+    receipt = recovery.resume(run, open_table=open_table, settle_s=0)
+    assert set(receipt.deleted) == gone
+    assert sorted(Journal().deleted(run)) == sorted(receipt.deleted)
+    assert (receipt.outcome, receipt.freed_bytes, receipt.planned_files) == ("done", 0, 0)

@@ -1,0 +1,407 @@
+"""Avro containers, whole and damaged: a file is answered by all its rows or by an error, never by fewer rows."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+import pytest
+
+from core.errors import Corrupt, SnapscopeError, Unsupported
+from core.formats.avro import decode as avro
+from core.formats.avro.decode import Column, Decoded
+from tests.support.depth import FACTOR
+from tests.support.places import ROOT
+
+SCHEMA = {
+    "type": "record",
+    "name": "entry",
+    "fields": [
+        {"name": "_KIND", "type": "int"},
+        {"name": "_NAME", "type": "string"},
+        {
+            "name": "_FILE",
+            "type": {
+                "type": "record",
+                "name": "file",
+                "fields": [
+                    {"name": "_SIZE", "type": "long"},
+                    {"name": "_EXTRA", "type": {"type": "array", "items": "string"}},
+                    {"name": "_SOURCE", "type": ["null", "int"], "default": None},
+                ],
+            },
+        },
+    ],
+}
+COLUMNS = (
+    Column("kind", ("_KIND",), pa.int32()),
+    Column("name", ("_NAME",), pa.string()),
+    Column("size", ("_FILE", "_SIZE"), pa.int64()),
+    Column("extra", ("_FILE", "_EXTRA"), pa.list_(pa.string())),
+    Column("source", ("_FILE", "_SOURCE"), pa.int32(), required=False),
+    Column("later", ("_FILE", "_LATER"), pa.string(), required=False),
+)
+CODECS = ["null", "deflate", "snappy", "zstandard", "bzip2", "xz"]
+
+
+def record(number: int) -> dict[str, Any]:
+    file = {
+        "_SIZE": number * 1000,
+        "_EXTRA": [f"x{each}" for each in range(number % 3)],
+        "_SOURCE": (0, 1, None)[number % 3],
+    }
+    return {"_KIND": number % 2, "_NAME": f"data-{number}.parquet", "_FILE": file}
+
+
+def container(count: int, codec: str = "null", blocks: int = 1, schema: Any = SCHEMA) -> bytes:
+    if codec == "snappy":
+        return by_snappy(container(count, "null", blocks, schema), schema)
+    out = io.BytesIO()
+    writer = fastavro.write.Writer(out, schema, codec=codec, sync_marker=bytes(range(16)))  # type: ignore[arg-type]
+    for number in range(count):
+        writer.write(record(number))
+        if blocks > 1 and (number + 1) % max(count // blocks, 1) == 0:
+            writer.flush()
+    writer.flush()
+    return out.getvalue()
+
+
+def by_snappy(plain: bytes, schema: Any) -> bytes:
+    """An uncompressed container with each block as Snappy literals and the checksum Avro asks for."""
+    reader = fastavro.block_reader(io.BytesIO(plain))
+    out = header_(json.dumps(schema).encode(), b"snappy") + SYNC
+    for block in reader:
+        data = block.bytes_.getvalue()  # type: ignore[attr-defined]
+        packed = bytearray(varint(len(data)))
+        for begin in range(0, len(data), 60):
+            part = data[begin : begin + 60]
+            packed += bytes([(len(part) - 1) << 2]) + part
+        packed += zlib.crc32(data).to_bytes(4, "big")
+        out += long_(block.num_records) + long_(len(packed)) + packed + SYNC
+    return out
+
+
+def row(number: int) -> dict[str, Any]:
+    made = record(number)
+    return {
+        "kind": made["_KIND"],
+        "name": made["_NAME"],
+        "size": made["_FILE"]["_SIZE"],
+        "extra": made["_FILE"]["_EXTRA"],
+        "source": made["_FILE"]["_SOURCE"],
+        "later": None,
+    }
+
+
+def read(directory: Path, files: Sequence[bytes], columns: Sequence[Column] = COLUMNS) -> Decoded:
+    paths = []
+    for number, content in enumerate(files):
+        path = directory / f"m{number}"
+        path.write_bytes(content)
+        paths.append(str(path))
+    return avro.read(paths, columns)
+
+
+def place(directory: Path, content: bytes) -> str:
+    (directory / "m").write_bytes(content)
+    return str(directory / "m")
+
+
+def plain_verdicts(directory: Path, files: Sequence[bytes]) -> list[str | int]:
+    decoded = read(directory, files, COLUMNS[:2])
+    counts = Counter(decoded.rows["file"].to_pylist())
+    return [decoded.errors[n].kind if n in decoded.errors else counts[n] for n in range(len(files))]
+
+
+def rows_of(decoded: Decoded, number: int) -> list[Mapping[str, Any]]:
+    found = decoded.rows.filter(pa.compute.equal(decoded.rows["file"], number)).to_pylist()
+    return sorted(({key: value for key, value in each.items() if key != "file"} for each in found), key=_size)
+
+
+def _size(each: Mapping[str, Any]) -> int:
+    size: int = each["size"]
+    return size
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_every_codec_and_several_blocks(tmp_path: Path, codec: str) -> None:
+    decoded = read(tmp_path, [container(50, codec), container(31, codec, blocks=5), container(0, codec)])
+    assert decoded.errors == {}
+    for number, count in enumerate((50, 31, 0)):
+        assert rows_of(decoded, number) == [row(each) for each in range(count)]
+
+
+def test_files_of_several_schemas_in_one_read(tmp_path: Path) -> None:
+    newer = json.loads(json.dumps(SCHEMA))
+    newer["fields"].append({"name": "_ROW_ID", "type": ["null", "long"], "default": None})
+    older = json.loads(json.dumps(SCHEMA))
+    older["name"] = "org.apache.another.Record"
+    older["fields"][2]["type"]["fields"].pop()  # writers before 0.9 know no source
+    decoded = read(tmp_path, [container(3), container(4, schema=newer), container(5, schema=older)])
+    assert decoded.errors == {}
+    assert rows_of(decoded, 1) == [row(each) for each in range(4)]
+    assert rows_of(decoded, 2) == [{**row(each), "source": None} for each in range(5)]
+
+
+# damaged -------------------------------------------------------------------------------------------------------------
+
+
+def boundaries(content: bytes) -> set[int]:
+    """Ends of the header and of every block: where the sync marker has just been."""
+    sync = bytes(range(16))
+    return {at + 16 for at in range(len(content)) if content[at : at + 16] == sync}
+
+
+@pytest.mark.parametrize("codec", ["null", "deflate", "zstandard"])
+def test_cut_at_every_byte(tmp_path: Path, codec: str) -> None:
+    whole = container(24, codec, blocks=4)
+    ends = boundaries(whole)
+    assert len(ends) == 5
+    decoded = read(tmp_path, [whole[:end] for end in range(len(whole) + 1)])
+    for end in range(len(whole) + 1):
+        if end not in ends:
+            assert isinstance(decoded.errors.get(end), SnapscopeError), end
+            assert rows_of(decoded, end) == []
+        else:  # a shorter container that is whole in itself: only sizes and counts elsewhere can tell
+            blocks = sorted(ends).index(end)
+            assert rows_of(decoded, end) == [row(each) for each in range(6 * blocks)]
+
+
+def turned(codec: str) -> list[bytes]:
+    """A container with one bit turned, at every second byte (or every one)."""
+    whole = container(12, codec, blocks=3)
+    chance = random.Random(codec)
+    files = []
+    for at in range(0, len(whole), 1 if FACTOR > 1 else 2):
+        content = bytearray(whole)
+        content[at] ^= 1 << chance.randrange(8)
+        files.append(bytes(content))
+    return files
+
+
+def apart(question: str) -> Any:
+    """What an expression over this module answers in a process of its own: a decoder may be left running there."""
+    code = (
+        "import json, pathlib, sys, tempfile\n"
+        "from core.formats import avro\n"
+        "from tests.core.formats.avro.test_decode import *\n"
+        "avro.PATIENCE_S = 0.8\n"
+        "directory = pathlib.Path(sys.argv[1])\n"
+        f"print(json.dumps({question}))\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-c", code, folder], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def verdicts(directory: Path, files: Sequence[bytes]) -> list[str | int]:
+    """Per file its number of rows, or the kind of its error."""
+    decoded = read(directory, files)
+    counts = Counter(decoded.rows["file"].to_pylist())
+    errors = decoded.errors
+    assert not any(counts[number] for number in errors)
+    return [errors[number].kind if number in errors else counts[number] for number in range(len(files))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("codec", ["null", "deflate", "snappy", "zstandard"])
+def test_one_bit_turned_anywhere(codec: str) -> None:
+    """Content may change unseen where a codec has no checksum; rows never get fewer or more without an error."""
+    found = Counter(apart(f"verdicts(directory, turned({codec!r}))"))
+    assert set(found) <= {12, "Corrupt", "Unsupported"}
+    assert found["Corrupt"] > found[12] // 4
+    assert found[12] + found["Corrupt"] + found["Unsupported"] == len(turned(codec))
+
+
+LEFTOVER = 'header_(PLAIN) + SYNC + BLOCK + long_(1) + long_(6) + b"\\x00\\x02a" + b"\\x00\\x02b" + SYNC'
+GOOD = "header_(PLAIN) + SYNC + BLOCK"
+
+
+@pytest.mark.slow
+def test_a_block_with_more_than_its_records_is_an_error_and_no_endless_loop() -> None:
+    """The fast decoder never returns from such a file. It is named; the others are read, then and afterwards."""
+    bad_alone = f"[avro.read([place(directory, {LEFTOVER})], COLUMNS[:2]).errors[0].kind]"
+    assert apart(bad_alone) == ["Corrupt"]
+    question = f"[verdicts(directory, [{GOOD}, {LEFTOVER}, {GOOD}]), verdicts(directory, [{GOOD}])]"
+    assert apart(question.replace("verdicts(", "plain_verdicts(")) == [[1, "Corrupt", 1], [1]]
+
+
+def test_the_slow_reader_answers_like_the_fast_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [container(50, codec, blocks=5) for codec in CODECS if codec != "snappy"]  # it would need a package
+    fast = read(tmp_path, files)
+    monkeypatch.setattr(avro, "_gave_up", True)
+    slow = read(tmp_path, files)
+    assert slow.errors == fast.errors == {}
+    for number in range(len(files)):
+        assert rows_of(slow, number) == rows_of(fast, number)
+
+
+def test_a_damaged_file_harms_no_other(tmp_path: Path) -> None:
+    good = container(9, "deflate")
+    bad = bytearray(good)
+    bad[-40] ^= 0xFF
+    decoded = read(tmp_path, [good, bytes(bad), good, good[:-1], good])
+    assert set(decoded.errors) == {1, 3}
+    for number in (0, 2, 4):
+        assert rows_of(decoded, number) == [row(each) for each in range(9)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"O",
+        b"Obj",
+        b"Obj\x01",
+        b"Obj\x02" + container(3)[4:],
+        b"PAR1" + bytes(50) + b"PAR1",
+        b"ORC" + bytes(50),
+        b"{}",
+        b"\x00" * 1000,
+        b"Obj\x01" + b"\xff" * 200,
+        b"Obj\x01\x00" + bytes(16),  # a header without a schema
+        random.Random(1).randbytes(3000),
+        b"Obj\x01" + random.Random(2).randbytes(3000),
+    ],
+    ids=str,
+)
+def test_what_is_no_container(tmp_path: Path, content: bytes) -> None:
+    decoded = read(tmp_path, [content, container(2)])
+    assert isinstance(decoded.errors[0], Corrupt | Unsupported)
+    assert decoded.errors[0].path == str(tmp_path / "m0")
+    assert rows_of(decoded, 1) == [row(0), row(1)]
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    decoded = avro.read([str(tmp_path / name) for name in ("absent", "directory", "loop")], COLUMNS)
+    assert {number: type(error) for number, error in decoded.errors.items()} == dict.fromkeys(range(3), Corrupt)
+
+
+def header_(schema: bytes, codec: bytes = b"null") -> bytes:
+    def text(data: bytes) -> bytes:
+        return long_(len(data)) + data
+
+    return b"Obj\x01" + long_(2) + text(b"avro.schema") + text(schema) + text(b"avro.codec") + text(codec) + long_(0)
+
+
+def long_(value: int) -> bytes:
+    return varint((value << 1) ^ (value >> 63))
+
+
+def varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+SYNC = bytes(range(16))
+BLOCK = long_(1) + long_(3) + b"\x00\x02a" + SYNC  # kind 0, name "a"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        b"",
+        b"null",
+        b'"int"',
+        b"[]",
+        b"{}",
+        b"\xff\xfe",
+        b'{"type": "record", "name": "x"}',
+        b'{"type": "record", "name": "x", "fields": null}',
+        b'{"type": "record", "name": "x", "fields": {"name": "_KIND"}}',
+        b'{"type": "record", "name": "x", "fields": [1, "a", null]}',
+        b'{"type": "record", "name": "x", "fields": [{"type": "int"}]}',
+        b'{"type": "record", "name": "x", "fields": [{"name": "_KIND"}, {"name": "_NAME"}]}',
+        b'{"type": "record", "name": "x", "fields": [{"name": "_KIND", "type": "nope"}, {"name": "_NAME", "type": 7}]}',
+        b'{"type": "record", "name": "x", "fields": [{"name": "_KIND", "type": ["null", 3]}, {"name": "_NAME"}]}',
+        b"[" * 5000,
+    ],
+    ids=lambda schema: schema[:60].decode(errors="replace"),
+)
+def test_a_header_that_says_nonsense(tmp_path: Path, schema: bytes) -> None:
+    decoded = read(tmp_path, [header_(schema) + SYNC + BLOCK], COLUMNS[:2])
+    assert isinstance(decoded.errors[0], SnapscopeError)
+    assert len(decoded.rows) == 0
+
+
+PLAIN = b"""{"type": "record", "name": "x", "fields": [
+    {"name": "_KIND", "type": "int"}, {"name": "_NAME", "type": "string"}]}"""
+NULLABLE = PLAIN.replace(b'"string"', b'["null", "string"]')
+
+
+def test_the_container_by_hand_is_read(tmp_path: Path) -> None:
+    decoded = read(tmp_path, [header_(PLAIN) + SYNC + BLOCK], COLUMNS[:2])
+    assert decoded.errors == {}
+    assert decoded.rows.to_pylist() == [{"file": 0, "kind": 0, "name": "a"}]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        long_(2) + long_(3) + b"\x00\x02a" + SYNC,  # promises one record more than it has
+        long_(-1) + long_(3) + b"\x00\x02a" + SYNC,
+        long_(1) + long_(-3) + b"\x00\x02a" + SYNC,
+        long_(1) + long_(2**40) + b"\x00\x02a" + SYNC,
+        long_(2**62) + long_(3) + b"\x00\x02a" + SYNC,
+        long_(1) + long_(3) + b"\x00\x02a" + b"x" * 16,
+        long_(1) + long_(3) + b"\x00\x40a" + SYNC,  # a text longer than the block
+        long_(1) + long_(3) + b"\x00\x01a" + SYNC,  # a text of negative length
+        b"\xff" * 12 + SYNC,
+    ],
+    ids=str,
+)
+def test_a_block_that_lies(tmp_path: Path, block: bytes) -> None:
+    decoded = read(tmp_path, [header_(PLAIN) + SYNC + BLOCK + block, header_(PLAIN) + SYNC + BLOCK], COLUMNS[:2])
+    assert isinstance(decoded.errors.get(0), SnapscopeError), decoded.rows.to_pylist()
+    assert decoded.rows.to_pylist() == [{"file": 1, "kind": 0, "name": "a"}]
+
+
+def test_an_unknown_codec_is_an_error(tmp_path: Path) -> None:
+    decoded = read(tmp_path, [header_(PLAIN, b"lzo") + SYNC + BLOCK], COLUMNS[:2])
+    assert isinstance(decoded.errors[0], SnapscopeError)
+
+
+def test_a_required_column_that_is_missing_or_of_another_type(tmp_path: Path) -> None:
+    without = PLAIN.replace(b"_NAME", b"_NAMF")
+    texts = PLAIN.replace(b'"int"', b'"string"')
+    decoded = read(
+        tmp_path, [header_(each) + SYNC for each in (without, texts)] + [header_(texts) + SYNC + BLOCK], COLUMNS[:2]
+    )
+    assert isinstance(decoded.errors[0], Corrupt)
+    assert "_NAME" in str(decoded.errors[0])
+    assert isinstance(decoded.errors[2], Corrupt)
+
+
+def test_a_required_column_with_nulls(tmp_path: Path) -> None:
+    """A file of that shape is fine as long as every record says something."""
+    head = header_(NULLABLE) + SYNC
+    told, silent = (head + long_(1) + long_(len(body)) + body + SYNC for body in (b"\x00\x02\x02a", b"\x00\x00"))
+    decoded = read(tmp_path, [told, silent], COLUMNS[:2])
+    assert {number: type(error) for number, error in decoded.errors.items()} == {1: Corrupt}
+    assert decoded.rows.to_pylist() == [{"file": 0, "kind": 0, "name": "a"}]
+
+
+def test_nothing_asked_nothing_answered() -> None:
+    decoded = avro.read([], COLUMNS)
+    assert decoded.errors == {}
+    assert decoded.rows.column_names == ["file", *(column.name for column in COLUMNS)]

@@ -1,0 +1,171 @@
+"""Per-ref retention beside the rule written out as sets, on random tables with clocks that went back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import Corrupt, Invalid
+from core.formats.iceberg import retention
+from core.formats.iceberg.retention import Asked, judge
+from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
+
+NOW = 1_000
+
+
+def snapshot(number: int, parent: int | None, time_ms: int) -> Snapshot:
+    return Snapshot(number, time_ms, "append", 0, "", 0, None, None, None, {}, b"", parent)
+
+
+def by_sets(
+    snapshots: Mapping[int, Snapshot], given_refs: Sequence[Ref], properties: Mapping[str, str], asked: Asked
+) -> tuple[set[int], set[str]] | None:
+    """(expired, dropped refs), or None where an explicit id is a live ref's head. Source: Iceberg, RemoveSnapshots."""
+    cutoff = asked.older_than_ms
+    if cutoff is None:
+        cutoff = asked.now_ms - int(properties.get("history.expire.max-snapshot-age-ms", 432_000_000))
+    least = asked.retain_last or int(properties.get("history.expire.min-snapshots-to-keep", 1))
+    longest = int(properties.get("history.expire.max-ref-age-ms", 2**63 - 1))
+    live = set()
+    for ref in given_refs:
+        age_ms = longest if ref.max_ref_age_ms is None else ref.max_ref_age_ms
+        if ref.name in (asked.dropped or {}):
+            continue
+        if ref.name == MAIN or (
+            ref.snapshot_id in snapshots and asked.now_ms - snapshots[ref.snapshot_id].time_ms <= age_ms
+        ):
+            live.add(ref)
+    keep = {ref.snapshot_id for ref in live}
+    if keep & asked.ids:
+        return None
+    reachable: set[int] = set()
+    for ref in live:
+        if not ref.is_branch:
+            reachable.add(ref.snapshot_id)
+            continue
+        at: int | None = ref.snapshot_id
+        kept, keeping = 0, True
+        while at in snapshots:
+            each = snapshots[at]
+            reachable.add(each.id)
+            few = kept < (least if ref.min_snapshots is None else ref.min_snapshots)
+            young = each.time_ms >= (
+                cutoff if ref.max_snapshot_age_ms is None else asked.now_ms - ref.max_snapshot_age_ms
+            )
+            keeping = keeping and (few or young)
+            if keeping:
+                keep.add(each.id)
+                kept += 1
+            at = each.parent_id
+    keep |= {each.id for each in snapshots.values() if each.id not in reachable and each.time_ms >= cutoff}
+    expired = (snapshots.keys() - keep) | asked.ids
+    return expired, {ref.name for ref in given_refs} - {ref.name for ref in live}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[dict[int, Snapshot], list[Ref], dict[str, str]]:
+    count = draw(st.integers(1, 9))
+    snapshots = {}
+    for number in range(1, count + 1):
+        earlier = st.integers(1, number - 1) if number > 1 else st.nothing()
+        parent = draw(st.none() | earlier | st.just(99))  # 99: expired long ago
+        snapshots[number] = snapshot(number, parent, draw(st.integers(900, NOW)))
+    some = st.integers(1, count)
+    few, age = st.none() | st.integers(1, 4), st.none() | st.integers(0, 110)
+    given_refs = [Ref(MAIN, True, draw(some), draw(few), draw(age))]
+    for number in range(draw(st.integers(0, 4))):
+        is_branch = draw(st.booleans())
+        at = draw(some | st.just(77))  # 77: a snapshot that is not there
+        own = (draw(few), draw(age)) if is_branch else (None, None)
+        given_refs.append(Ref(f"r{number}", is_branch, at, *own, draw(age)))
+    properties = {
+        key: str(value)
+        for key, value in (
+            ("history.expire.max-snapshot-age-ms", draw(age)),
+            ("history.expire.min-snapshots-to-keep", draw(few)),
+            ("history.expire.max-ref-age-ms", draw(age)),
+        )
+        if value is not None
+    }
+    return snapshots, given_refs, properties
+
+
+@given(st.data())
+def test_the_rule_is_the_rule(data: st.DataObject) -> None:
+    snapshots, given_refs, properties = data.draw(tables())
+    names = [ref.name for ref in given_refs if ref.name != MAIN]
+    asked = Asked(
+        NOW,
+        data.draw(st.none() | st.integers(890, NOW + 10)),
+        data.draw(st.none() | st.integers(1, 5)),
+        data.draw(st.frozensets(st.sampled_from(sorted(snapshots)), max_size=2)),
+        dict.fromkeys(data.draw(st.sets(st.sampled_from(names))) if names else (), "named"),
+    )
+    wanted = by_sets(snapshots, given_refs, properties, asked)
+    if wanted is None:
+        with pytest.raises(Invalid, match="still referenced by"):
+            judge(snapshots, given_refs, properties, asked)
+        return
+    found = judge(snapshots, given_refs, properties, asked)
+    assert (set(found.goes), set(found.gone_refs)) == wanted
+    assert all(reasons and all(reasons) for _, reasons in found.snapshots.values())
+
+
+def test_a_snapshot_at_the_cut_off_stays() -> None:
+    line = {number: snapshot(number, number - 1 or None, 100 * number) for number in range(1, 6)}
+    found = judge(line, [Ref(MAIN, True, 5)], {}, Asked(NOW, older_than_ms=300))
+    assert found.goes == {1, 2}
+    assert found.snapshots[3] == (True, ("not older than 1970-01-01 00:00:00.300 UTC (branch main)",))
+
+
+def test_nothing_younger_is_kept_behind_one_that_goes() -> None:
+    """Clocks went back: the walk stops at the first that is neither young nor few."""
+    line = {1: snapshot(1, None, 900), 2: snapshot(2, 1, 100), 3: snapshot(3, 2, 950)}
+    found = judge(line, [Ref(MAIN, True, 3)], {}, Asked(NOW, older_than_ms=500))
+    assert found.goes == {1, 2}
+    assert found.snapshots[1][1] == ("behind a snapshot of branch main that goes",)
+
+
+def test_parents_that_go_round_in_a_circle_end() -> None:
+    line = {1: snapshot(1, 2, 100), 2: snapshot(2, 1, 200)}
+    assert [each.id for each in retention.ancestors(line, 2)] == [2, 1]
+    assert judge(line, [Ref(MAIN, True, 2)], {}, Asked(NOW, older_than_ms=500)).goes == {1}
+
+
+def test_what_cannot_be_asked() -> None:
+    line = {1: snapshot(1, None, 100)}
+    with pytest.raises(Invalid, match="0 were to be retained"):
+        judge(line, [Ref(MAIN, True, 1)], {}, Asked(NOW, retain_last=0))
+    with pytest.raises(Invalid, match="no snapshot 7"):
+        judge(line, [Ref(MAIN, True, 1)], {}, Asked(NOW, ids=frozenset({7})))
+    with pytest.raises(Corrupt, match="min-snapshots-to-keep was expected to be a whole number, found 'many'"):
+        judge(line, [Ref(MAIN, True, 1)], {"history.expire.min-snapshots-to-keep": "many"}, Asked(NOW))
+
+
+def test_the_log_is_cleared_up_to_a_gap() -> None:
+    assert retention.trimmed(((1, 1), (2, 2), (3, 3)), {1, 3}) == ((3, 3),)
+    assert retention.trimmed(((1, 1), (2, 2), (3, 1), (4, 3)), {1, 3}) == ((3, 1), (4, 3))
+    assert retention.trimmed(((1, 1),), set()) == ()
+
+
+@given(st.data())
+def test_the_day_a_snapshot_goes_is_the_day_an_expiry_takes_it(data: st.DataObject) -> None:
+    """Where a date is told: not taken until then, taken after it, as long as no ref ends before."""
+    snapshots, given_refs, properties = data.draw(tables())
+    properties.pop("history.expire.max-ref-age-ms", None)
+    lasting = [Ref(ref.name, ref.is_branch, ref.snapshot_id, ref.min_snapshots, ref.max_snapshot_age_ms)
+               for ref in given_refs if ref.snapshot_id in snapshots]  # fmt: skip
+    schema = Schema(0, (), (), (), properties, 0)
+    line = Line(MAIN, tuple(snapshots.values()), (), (), (), {0: schema}, current_schema=0)
+    heads = Heads("t", "iceberg", (line,), {}, tuple(lasting), ())
+    for point, (until_ms, words) in retention.ends(heads, NOW).items():
+        assert words
+        if until_ms is None:
+            kept = judge(snapshots, lasting, properties, Asked(10**15))
+            assert int(point) not in kept.goes
+            continue
+        assert int(point) not in judge(snapshots, lasting, properties, Asked(until_ms)).goes
+        assert int(point) in judge(snapshots, lasting, properties, Asked(until_ms + 1)).goes

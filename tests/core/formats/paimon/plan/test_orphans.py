@@ -1,0 +1,238 @@
+"""A live file is no orphan, wherever today's options would put it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from pathlib import Path
+
+import pytest
+
+from core.errors import Invalid
+from core.execution.apply import apply
+from core.execution.journal import Journal
+from core.model.actions import CleanOrphans, Expire
+from core.model.plan import fingerprint
+from core.table import open_table
+from tests.support.builders import DAY_MS, TableBuilder
+from tests.support.execution import ground
+
+NOW_MS = 4_000_000_000_000
+
+
+@pytest.mark.parametrize("option", ["data-file.path-directory", "partition.default-name"])
+def test_options_that_move_paths_orphan_nothing(option: str, tmp_path: Path) -> None:
+    root = tmp_path / "w" / "default.db" / "t"
+    table = TableBuilder(root, partition_keys=["dt"]) if option.startswith("partition") else TableBuilder(root)
+    partition = {"partition": (None,)} if option.startswith("partition") else {}
+    table.commit([table.file(10, rows=1, **partition)])
+    path = max((root / "schema").iterdir())
+    schema = json.loads(path.read_text())
+    schema["options"][option] = "elsewhere"
+    path.write_text(json.dumps(schema))
+    plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - 1), NOW_MS)
+    assert plan.frees.num_rows == 0
+
+
+def test_what_a_killed_job_of_ours_staged_goes_and_nothing_beside_it(tmp_path: Path, state_dir: Path) -> None:
+    root = ground.warehouse(tmp_path)
+    table = TableBuilder(root)
+    table.commit([table.file(10, rows=1)])
+    staged = [f".snapscope-staging-1/{name}" for name in ("__partition=ab/part-0.parquet", "_temporary/0/x")]
+    others = [".other-staging/part-0.parquet", "archive/part-0.parquet"]
+    for path in (*staged, *others):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(b"rows")
+    opened = open_table(str(root))
+    plan = opened.preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS)
+    assert sorted(plan.frees["path"].to_pylist()) == staged
+    before = ground.disk(root)
+    apply(opened, plan, settle_s=0)
+    assert before - ground.disk(root) == set(staged)
+
+
+def test_young_orphans_are_warned_of(tmp_path: Path) -> None:
+    """A file that a writer has not committed yet is named by nothing, either."""
+    root = tmp_path / "w" / "default.db" / "t"
+    table = TableBuilder(root)
+    table.commit([table.file(10, rows=1)])
+    young, old = (
+        open_table(str(root)).preview(CleanOrphans(NOW_MS - age_ms), NOW_MS).warnings for age_ms in (1, DAY_MS)
+    )
+    assert "not yet committed" in young[0]
+    assert old == ()
+
+
+@pytest.mark.parametrize("place", ["inner", "x=1", "dt=2026-01-02"])
+def test_a_table_in_a_tables_directory_is_another_table(place: str, tmp_path: Path) -> None:
+    """Nothing of the outer one names the inner one's files: they are live all the same."""
+    root = ground.warehouse(tmp_path)
+    table = TableBuilder(root, partition_keys=["dt"])
+    table.commit([table.file(10, rows=1, partition=("2026-01-01",))])
+    orphan = table.file(20, rows=1, partition=("2026-01-01",))
+    keys = ["dt"] if place == "x=1" else []
+    inner = TableBuilder(root / place, partition_keys=keys)
+    inner._shared.random.seed(11)  # its files have other names
+    inner.commit([inner.file(10, rows=1, partition=("2026-01-02",) * len(keys))])
+    plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - 1), NOW_MS)
+    assert plan.frees["path"].to_pylist() == [f"dt=2026-01-01/bucket-0/{orphan.name}"]
+
+
+def test_what_a_newer_engine_keeps_beside_manifests_stays(tmp_path: Path) -> None:
+    """A live manifest's sidecar is named by a field of its list that is not known here."""
+    root = ground.warehouse(tmp_path)
+    table = TableBuilder(root)
+    table.commit([table.file(10, rows=1)])
+    manifest = next(path.name for path in (root / "manifest").iterdir() if not path.name.startswith("manifest-list"))
+    (root / "manifest" / f"{manifest}.avro.sidecar").write_bytes(b"bounds")
+    crashed = f"manifest/manifest-{uuid.UUID(int=1)}-0"
+    (root / crashed).write_bytes(b"entries")
+    plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS)
+    assert plan.frees["path"].to_pylist() == [crashed]
+    assert plan.warnings[-1].startswith("1 files stay: not named")
+
+
+# neighbours ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parted(tmp_path: Path, state_dir: Path) -> TableBuilder:
+    """A table by day whose history knows two partitions."""
+    table = TableBuilder(ground.warehouse(tmp_path), partition_keys=["dt"])
+    table.commit([table.file(10, rows=1, partition=(day,)) for day in ("a", "b")])
+    return table
+
+
+def put(root: Path, *paths: str) -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(bytes(10))
+
+
+def cleaned(root: Path, *also: str) -> tuple[set[str], tuple[str, ...]]:
+    """What a clean-up planned, which must be exactly what it then deletes, and what it said."""
+    table, before = open_table(str(root)), ground.disk(root)
+    plan = table.preview(CleanOrphans(NOW_MS - DAY_MS, also=also), NOW_MS)
+    planned = set(plan.frees["path"].to_pylist())
+    receipt = apply(table, plan, settle_s=0)
+    assert (receipt.outcome, receipt.kept_back) == ("done", ())
+    assert before - ground.disk(root) == planned
+    return planned, plan.warnings
+
+
+def data(number: int) -> str:
+    return f"data-{uuid.UUID(int=number)}-0.parquet"
+
+
+NEIGHBOURS = (
+    f"dt=a.bak/bucket-0/{data(1)}",  # a copy somebody made, or a partition that a crashed writer began: nobody knows
+    f"dt=10:00/bucket-0/{data(2)}",  # the engine escapes a colon
+    f"dt=a/bucket-0.bak/{data(3)}",
+    f"dt=a/bucket-0/old/{data(4)}",
+    f"dt=a/copy/bucket-0/{data(5)}",
+    f"x=1/bucket-0/{data(6)}",
+    f"bucket-0/{data(7)}",
+    f"archive/bucket-0/{data(8)}",
+    "dt=b/notes.txt",
+    f"dt=a/inner/metadata/{data(9)}",
+    "dt=c/metadata/v1.metadata.json",  # an Iceberg table in the directory of a partition
+    "dt=c/metadata/version-hint.text",
+    f"dt=c/bucket-0/{data(10)}",
+    f"dt=d/schema/{data(11)}",
+    f"dt=d/bucket-0/{data(12)}",
+    "dt=a/bucket-1/metadata/v1.metadata.json",
+    f"dt=a/bucket-1/{data(13)}",
+    f"dt=b/schema/{data(14)}",  # in that of a known one
+    f"dt=b/bucket-0/{data(15)}",
+)
+
+
+def test_what_a_clean_up_plans_it_deletes_and_neighbours_stay(parted: TableBuilder) -> None:
+    """`dt=10:00` was planned and then refused, for ever; a user's copies and tables within went."""
+    own = f"dt=a/bucket-0/{data(99)}"
+    put(parted.root, own, *NEIGHBOURS)
+    planned, warnings = cleaned(parted.root)
+    assert planned == {own}
+    said = " ".join(warnings)
+    for directory in ("dt=a.bak", "dt=10:00", "dt=a/bucket-0.bak", "dt=a/bucket-0/old", "dt=a/copy", "x=1", "archive"):
+        assert directory in said, said
+    assert "directories of other tables stay: dt=a/bucket-1, dt=b, dt=c, dt=d." in said
+    assert Journal().open_run(str(parted.root)) is None
+
+
+def test_a_partition_that_nothing_mentions_goes_once_it_is_named(parted: TableBuilder) -> None:
+    """A crashed writer's first files of a new day look like a copy of yesterday's."""
+    put(parted.root, *NEIGHBOURS, f"dt=new/bucket-0/{data(98)}", "dt=new/bucket-0/notes.txt")
+    assert cleaned(parted.root)[0] == set()
+    assert cleaned(parted.root, "dt=new", "./dt=a.bak/")[0] == {f"dt=new/bucket-0/{data(98)}", NEIGHBOURS[0]}
+    for wrong in ("archive", "dt=c", "dt=d", "dt=10:00", "", "..", "dt=a/bucket-0", "/", "snapshot", "x=1", "bucket-0"):
+        with pytest.raises(Invalid, match="no directory of a partition"):
+            cleaned(parted.root, wrong)
+
+
+def test_the_plan_of_an_orphan_clean_up_keeps_its_fingerprint(parted: TableBuilder) -> None:
+    heads = open_table(str(parted.root)).heads()
+    plain, named = (fingerprint(heads, CleanOrphans(1, also=also), "r", 2) for also in ((), ("dt=x",)))
+    digest = hashlib.sha256()
+    for path, content in sorted(heads.references.items()):
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    asked = {"change": "CleanOrphans", "older_than_ms": 1, "branch": "main", "rules": "r", "now_ms": 2}
+    digest.update(json.dumps(asked, sort_keys=True).encode())
+    assert plain == digest.hexdigest() != named
+
+
+def test_an_index_that_lies_beside_data_is_found(parted: TableBuilder) -> None:
+    """`index-file-in-data-file-dir`: a crashed writer leaves it in a bucket."""
+    index = f"dt=a/bucket-0/index-{uuid.UUID(int=5)}-3"
+    put(parted.root, index, "dt=a/bucket-0/index-of-mine")
+    planned, warnings = cleaned(parted.root)
+    assert planned == {index}
+    assert any("1 files stay: not named" in each for each in warnings)
+
+
+def test_a_link_out_of_the_table_is_not_planned(parted: TableBuilder, tmp_path: Path) -> None:
+    """What the deletion refuses was planned, and left the run incomplete and the table blocked."""
+    other = tmp_path / "other disk" / "bucket-1"
+    put(other, data(1))
+    (parted.root / "dt=a" / "bucket-1").symlink_to(other)
+    assert cleaned(parted.root)[0] == set()
+    assert (other / data(1)).exists()
+
+
+@pytest.mark.parametrize("prefix", ["", "inner/data"])
+def test_odd_values_are_this_tables_own(prefix: str, tmp_path: Path, state_dir: Path) -> None:
+    values = ["10:00", "a%2Fb", "a b", "ü", "#", "?", "+", "..", "x" * 120, "a=b", None]
+    options = {"data-file.path-directory": prefix} if prefix else {}
+    table = TableBuilder(ground.warehouse(tmp_path), partition_keys=["dt"], options=options)
+    table.commit([table.file(10, rows=1, partition=(value,), write=False) for value in values])
+    opened = open_table(str(table.root))
+    paths = opened.history().files["path"].to_pylist()
+    assert all(path.startswith(prefix) for path in paths)
+    put(table.root, *paths)
+    orphans = [f"{path.rpartition('/')[0]}/{data(number)}" for number, path in enumerate(paths)]
+    put(table.root, *orphans)
+    planned, warnings = cleaned(table.root)
+    assert planned == set(orphans)
+    assert not any("director" in each for each in warnings)
+
+
+def test_an_orphan_beside_a_live_file_that_is_missing_is_not_planned(tmp_path: Path) -> None:
+    """The sweep refuses it, for a point may mean it: planned, the run stayed open and blocked the table."""
+    root = ground.warehouse(tmp_path)
+    table = TableBuilder(root, partition_keys=["dt"])
+    lost, other = table.file(10, rows=1, partition=("1",)), table.file(10, rows=1, partition=("2",))
+    table.commit([lost, other])
+    table.commit([table.file(10, rows=1, partition=("2",))])
+    orphans = [f"dt={value}/bucket-0/data-{uuid.uuid4()}-0.parquet" for value in "12"]
+    for orphan in orphans:
+        (root / orphan).write_bytes(b"x")
+    (root / "dt=1/bucket-0" / lost.name).unlink()
+    opened = open_table(str(root))
+    plan = opened.preview(CleanOrphans(NOW_MS - 1), NOW_MS)
+    assert plan.frees["path"].to_pylist() == orphans[1:]
+    assert [each for each in plan.warnings if each.startswith("Not in this plan, 1 file: kept, because a point names")]
+    receipt = apply(opened, plan, settle_s=0)
+    assert receipt.is_exact
+    assert (root / orphans[0]).is_file()
+    assert apply(opened, opened.preview(Expire(retain_max=1, retain_min=1), NOW_MS), settle_s=0).outcome == "done"

@@ -1,0 +1,131 @@
+"""Plans of Paimon's rollbacks, branches and consumers: what is lost is told exactly, what cannot be is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from core.errors import SnapscopeError
+from core.model.actions import (
+    Change,
+    ClearConsumers,
+    CreateBranch,
+    DeleteBranches,
+    FastForward,
+    RenameBranch,
+    ReplaceBranch,
+    ResetConsumer,
+    Rollback,
+)
+from core.model.plan import Plan
+from core.table import open_table
+from tests.support import set_model
+from tests.support.builders import TableBuilder
+from tests.support.execution import ground
+
+NOW = ground.LATE_MS
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> TableBuilder:
+    """Read only. See `ground.small_table`; two readers, and branch b is the table's fallback."""
+    root = ground.warehouse(tmp_path_factory.mktemp("lines"))
+    made = ground.small_table(root, **{"scan.fallback-branch": "b"})
+    made.consumer("reader", 7)
+    made.consumer("other", 3)
+    return made
+
+
+def plan(table: TableBuilder, change: Change) -> Plan:
+    return open_table(str(table.root)).preview(change, NOW)
+
+
+def test_what_a_rollback_loses_is_what_the_sets_say(table: TableBuilder) -> None:
+    model = set_model.read(table.root)
+    shown = plan(table, Rollback("5", destructive=True))
+    lost = {"6", "7", "8", "9"}
+    assert {verdict.point for verdict in shown.goes} == lost
+    kept = {path for point, holder in model.holders.items() if point not in lost for path in holder.paths}
+    own = {path for point in lost for path in model.holders[point].paths} - kept
+    assert set(shown.orphans["path"].to_pylist()) == {path for path in own if not path.startswith("snapshot/")}
+    assert len(shown.frees) == 0
+    assert shown.steps[0].is_hint, "readers are told where to look before anything goes"
+    assert [step.path for step in shown.steps[1:]] == [f"snapshot/snapshot-{number}" for number in (9, 8, 7, 6)]
+    assert next(warning for warning in shown.warnings if "Consumer" in warning).startswith("Consumer reader waits for")
+    assert "4 points go" in shown.headline
+    assert plan(table, Rollback("5")).goes == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (Rollback("9"), "newest already"),
+        (Rollback("9", destructive=True), "nothing to do"),
+        (Rollback("77"), "not retained"),
+        (Rollback("branch:b/5"), "a point of its own"),
+        (Rollback("5", any_line=True), "a point of its own"),
+        (CreateBranch("b", "tag:early"), "exists already"),
+        (CreateBranch("c", "5"), "Make a tag there first"),
+        (CreateBranch("c", "tag:early", min_snapshots=3), "Iceberg's to say"),
+        (CreateBranch("12", "tag:early"), "is a number"),
+        (DeleteBranches(("b",)), "scan.fallback-branch"),
+        (DeleteBranches(("main",)), "the table itself"),
+        (DeleteBranches(("nobody",)), "no branch"),
+        (RenameBranch("b", "main"), "reserved"),
+        (FastForward("main"), "the table itself"),
+        (ReplaceBranch("b", "5"), "a line of snapshots of its own"),
+        (ResetConsumer("reader", 77), "not retained"),
+        (ResetConsumer("nobody"), "no consumer"),
+        (ResetConsumer("reader", 7), "just so already"),
+        (ClearConsumers(including="x.*"), "No consumer has such a name"),
+        (ClearConsumers(including="("), "is no pattern"),
+    ],
+)
+def test_what_cannot_be_asked(table: TableBuilder, change: Change, words: str) -> None:
+    with pytest.raises(SnapscopeError, match=words):
+        plan(table, change)
+
+
+def test_readers_are_cleared_by_their_whole_names(table: TableBuilder) -> None:
+    for change, gone in (
+        (ClearConsumers(), ["other", "reader"]),
+        (ClearConsumers(including="r.*"), ["reader"]),
+        (ClearConsumers(including="read"), None),
+        (ClearConsumers(excluding="r.*"), ["other"]),
+    ):
+        if gone is None:
+            with pytest.raises(SnapscopeError, match="No consumer"):
+                plan(table, change)
+        else:
+            assert [path for path, _ in plan(table, change).removes] == [f"consumer/consumer-{name}" for name in gone]
+
+
+def test_a_branch_without_a_snapshot_goes_by_its_name(table: TableBuilder) -> None:
+    shutil.copytree(table.root / "schema", table.root / "branch/branch-empty/schema")
+    assert plan(table, DeleteBranches(("empty",))).headline == "Deletes branch empty; frees nothing."
+
+
+def test_an_id_that_was_used_again_is_no_way_back(tmp_path: Path) -> None:
+    """The tag's own snapshot is gone, another has its id: only a new snapshot can have its content."""
+    root = ground.warehouse(tmp_path / "w")
+    ground.small_table(root)
+    tag = root / "tag/tag-packed"
+    tag.write_text(json.dumps(json.loads(tag.read_bytes()) | {"commitUser": "somebody else"}))
+    opened = open_table(str(root))
+    with pytest.raises(SnapscopeError, match="another snapshot's by now"):
+        opened.preview(Rollback("tag:packed", destructive=True), NOW)
+    assert opened.preview(Rollback("tag:packed"), NOW).leaves == ("snapshot/snapshot-10",)
+    snapshot = root / "snapshot/snapshot-8"
+    whole = snapshot.read_bytes()
+    snapshot.write_bytes(whole[:50])
+    with pytest.raises(SnapscopeError, match="Snapshot 8 cannot be read"):
+        opened.preview(FastForward("b"), NOW)
+    snapshot.write_bytes(whole)
+    tag.write_bytes(tag.read_bytes()[:50])
+    with pytest.raises(SnapscopeError, match="Tag packed cannot be read"):
+        opened.preview(FastForward("b"), NOW)
+    with pytest.raises(SnapscopeError, match="Tag packed cannot be read"):
+        opened.preview(Rollback("5", destructive=True), NOW)

@@ -1,0 +1,295 @@
+"""What metadata says twice: no engine's table is doubted, and each kind of contradiction is found."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pytest
+
+from core.errors import Corrupt
+from core.execution.apply import apply
+from core.formats.paimon import consistency
+from core.model.actions import Expire
+from core.table import open_table
+from tests.core.formats.paimon.test_history import REAL, four_commits, list_of, manifest_of, strip_sizes
+from tests.support.builders import TableBuilder
+from tests.support.execution import ground
+from tests.support.places import TABLES
+
+Record = dict[str, Any]
+
+
+def examined(root: Path, frees: set[str] | None = None) -> tuple[dict[str, str], dict[str, str]]:
+    """Doubts per point and per place, where everything that is held (or `frees`) would go."""
+    table = open_table(str(root))
+    history = table.history()
+    paths = history.objects["path"].to_pylist() if frees is None else sorted(frees)
+    found = consistency.examine(table.store, history, table.manifests, paths)
+    assert not history.incomplete
+    return {history.holders[position].point: problem.sentence() for position, problem in found.problems.items()}, dict(
+        found.unsure
+    )
+
+
+def avro(path: Path, change: Callable[[list[Record]], object]) -> None:
+    """Rewrite an Avro file's records in place."""
+    reader = fastavro.reader(io.BytesIO(path.read_bytes()))
+    schema, records = reader.writer_schema, list(reader)
+    change(records)  # type: ignore[arg-type]
+    out = io.BytesIO()
+    fastavro.writer(out, schema, records, codec="null", sync_marker=bytes(16))  # type: ignore[arg-type]
+    path.write_bytes(out.getvalue())
+
+
+def document(path: Path, **fields: Any) -> None:
+    """Change fields of a JSON document; None takes a field away."""
+    kept = {key: value for key, value in (json.loads(path.read_bytes()) | fields).items() if value is not None}
+    path.write_text(json.dumps(kept))
+
+
+# what engines write --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_no_table_of_an_engine_is_doubted(name: str) -> None:
+    assert examined(TABLES / "paimon" / "default.db" / name) == ({}, {})
+
+
+def with_windows(root: Path) -> None:
+    """A compacted changelog: its entries tell the sizes of windows, no entry that of the file."""
+    table = TableBuilder(root)
+    names = ["compacted-changelog-x$0-100.cc-parquet", "compacted-changelog-x$0-100-100-50.cc-parquet"]
+    windows = [replace(table.file(100 - 50 * number, write=False), name=name) for number, name in enumerate(names)]
+    table._sparse(f"bucket-0/{names[0]}", 150)
+    table.commit([table.file()], changelog=windows)
+    table.commit([table.file()])
+
+
+def late_counts(root: Path) -> None:
+    """A newer release goes on with a table whose snapshots told no rows: it counts from zero."""
+    table = four_commits(root)
+    table.expire([1, 2], free=False)
+    (root / "tag/tag-v").unlink()
+    for path in root.glob("snapshot/snapshot-*"):
+        document(path, totalRecordCount=json.loads(path.read_bytes())["totalRecordCount"] - 17)
+
+
+def without_sizes(root: Path) -> None:
+    four_commits(root)
+    strip_sizes(root)
+
+
+def named_user(root: Path) -> None:
+    """A job may call itself anything."""
+    table = TableBuilder(root)
+    table.commit([table.file()], user="manifest-0a1b2c3d-0a1b-nightly")
+
+
+def reused_ids(root: Path) -> None:
+    """After a rollback the same writer gives the same numbers to other commits, at another time."""
+    table = TableBuilder(root)
+    table.commit([table.file()])
+    table.commit([table.file()])
+    table.branch("b", None)
+    table.tag("old", 2)
+    kept = (root / "tag/tag-old").read_bytes()
+    ground.roll_back(table, 1)
+    table.commit([table.file()])
+    (root / "tag/tag-old").write_bytes(kept)
+
+
+def leftovers(root: Path) -> None:
+    """A changelog whose snapshot went names a list that nothing holds any more, and that lies there still."""
+    table = TableBuilder(root, options={"changelog-producer": "input"})
+    table.commit([table.file()], changelog=[table.file(prefix="changelog-")])
+    table.commit([table.file()], changelog=[table.file(prefix="changelog-")])
+    table.keep_changelog(1)
+    table.commit([table.file()], table.live(), kind="OVERWRITE")
+    (root / manifest_of(table, 1)).unlink()
+    for number in (1, 2, 3):
+        if number < 3:
+            (root / f"snapshot/snapshot-{number}").unlink()
+    avro(root / list_of(table, 3), lambda records: records.clear())
+    avro(root / list_of(table, 3, "delta"), lambda records: records.clear())
+    live = json.loads((root / "snapshot/snapshot-3").read_bytes())
+    sizes = {f"{kind}ManifestListSize": os.path.getsize(root / list_of(table, 3, kind)) for kind in ("base", "delta")}
+    (root / "snapshot/snapshot-3").write_text(json.dumps(live | sizes | {"totalRecordCount": 0, "deltaRecordCount": 0}))
+
+
+WRITTEN = [with_windows, late_counts, without_sizes, named_user, reused_ids, leftovers]
+
+
+@pytest.mark.parametrize("make", WRITTEN, ids=lambda make: make.__name__)
+def test_nothing_that_a_writer_may_do_is_doubted(make: Callable[[Path], None], tmp_path: Path) -> None:
+    make(tmp_path / "t")
+    assert examined(tmp_path / "t") == ({}, {})
+
+
+# contradictions ------------------------------------------------------------------------------------------------------
+
+
+def subject(root: Path) -> TableBuilder:
+    """Four commits, the last a compaction; tag v on 2; an index and statistics from 3 on; lists' sizes are not told."""
+    table = TableBuilder(root)
+    files = [table.file(1_000 + number, rows=10 + number) for number in range(4)]
+    table.commit(files[:2])
+    table.commit(files[2:3], index=[table.index_file()])
+    table.tag("v", 2)
+    table.commit(files[3:], index=[table.index_file(), table.index_file()], statistics=True)
+    table.commit([table.file(5_000, rows=46, source=1)], files, kind="COMPACT")
+    strip_sizes(root)
+    return table
+
+
+def key_renamed(root: Path, table: TableBuilder) -> None:
+    name = json.loads((root / "tag/tag-v").read_bytes())["indexManifest"]
+    (root / "snapshot/snapshot-2").unlink()
+    document(root / "tag/tag-v", indexManifest=None, indexManifes=name)
+
+
+def list_lost(root: Path, table: TableBuilder) -> None:
+    document(root / "snapshot/snapshot-1", baseManifestList=None, baseManifestListSize=500)
+
+
+def copy_differs(root: Path, table: TableBuilder) -> None:
+    document(root / "tag/tag-v", indexManifest=table.commits[3].index_manifest)
+
+
+def copy_lost_its_index(root: Path, table: TableBuilder) -> None:
+    document(root / "tag/tag-v", indexManifest=None)
+
+
+def counts_swapped(root: Path, table: TableBuilder) -> None:
+    def change(records: list[Record]) -> None:
+        records[0] |= {"_NUM_ADDED_FILES": 1, "_NUM_DELETED_FILES": 1}
+
+    avro(root / list_of(table, 3), change)
+
+
+def other_size(root: Path, table: TableBuilder) -> None:
+    def change(records: list[Record]) -> None:
+        records[0]["_FILE_SIZE"] += 1
+
+    avro(root / list_of(table, 3), change)
+
+
+def named_twice(root: Path, table: TableBuilder) -> None:
+    def change(records: list[Record]) -> None:
+        records[1] = records[0]
+
+    avro(root / list_of(table, 4), change)
+    document(root / "snapshot/snapshot-4", totalRecordCount=None, deltaRecordCount=None)
+
+
+def other_rows_of_one_file(root: Path, table: TableBuilder) -> None:
+    """What is deleted had another number of rows than what was added: one of them is another file."""
+
+    def change(records: list[Record]) -> None:
+        records[0]["_FILE"]["_ROW_COUNT"] += 1
+        records[1]["_FILE"]["_ROW_COUNT"] -= 1
+
+    avro(root / manifest_of(table, 4), lambda records: change([each for each in records if each["_KIND"] == 1]))
+
+
+def other_delta(root: Path, table: TableBuilder) -> None:
+    number = json.loads((root / "snapshot/snapshot-3").read_bytes())["deltaRecordCount"]
+    document(root / "snapshot/snapshot-3", deltaRecordCount=number + 1)
+
+
+def more_rows(root: Path, table: TableBuilder) -> None:
+    """A list that lost a manifest with more deleted than added rows leaves a view of more rows than told."""
+    number = json.loads((root / "snapshot/snapshot-4").read_bytes())["totalRecordCount"]
+    document(root / "snapshot/snapshot-4", totalRecordCount=number - 3)
+
+
+CONTRADICTIONS: Mapping[Callable[[Path, TableBuilder], None], tuple[set[str], str]] = {
+    key_renamed: ({"tag:v"}, "under an unknown key"),
+    list_lost: ({"1"}, "whose size is told"),
+    copy_differs: ({"2", "tag:v"}, "a copy of the same snapshot"),
+    copy_lost_its_index: ({"2", "tag:v"}, "a copy of the same snapshot"),
+    counts_swapped: ({"3"}, "as many ADD entries"),
+    other_size: ({"3"}, "as many bytes"),
+    named_twice: ({"4"}, "each manifest once"),
+    other_rows_of_one_file: ({"1", "2", "3", "4", "tag:v"}, "other manifests"),
+    other_delta: ({"3"}, "deltaRecordCount"),
+    more_rows: ({"4"}, "totalRecordCount"),
+}
+
+
+@pytest.mark.parametrize("damage", CONTRADICTIONS, ids=lambda damage: damage.__name__)
+def test_a_contradiction_is_told_of_the_points_that_say_it(
+    damage: Callable[[Path, TableBuilder], None], tmp_path: Path
+) -> None:
+    table = subject(tmp_path / "t")
+    assert examined(tmp_path / "t") == ({}, {})
+    damage(tmp_path / "t", table)
+    points, phrase = CONTRADICTIONS[damage]
+    doubts, _ = examined(tmp_path / "t")
+    assert doubts.keys() == points
+    assert all(phrase in each and "restore" in each for each in doubts.values()), doubts
+
+
+@pytest.mark.parametrize("damage", CONTRADICTIONS, ids=lambda damage: damage.__name__)
+def test_what_contradicts_itself_stops_an_apply_unless_it_goes(
+    damage: Callable[[Path, TableBuilder], None], tmp_path: Path
+) -> None:
+    root = ground.warehouse(tmp_path)
+    damage(root, subject(root))
+    points, _ = CONTRADICTIONS[damage]
+    before = ground.disk(root)
+    opened = open_table(str(root))
+    tags = [tag.name for tag in opened.heads().main.tags]
+    for change in (Expire(retain_max=1, retain_min=1), Expire(retain_max=1, retain_min=1, drop_tags=tuple(tags))):
+        shown = opened.preview(change, ground.LATE_MS)
+        stays = {verdict.point for verdict in shown.points if verdict.keep}
+        if stays & points:
+            with pytest.raises(Corrupt, match="contradicts itself"):
+                apply(opened, shown, settle_s=0)
+            assert ground.disk(root) == before
+            continue
+        assert apply(opened, shown, settle_s=0).outcome == "done"
+        assert not ground.broken(root)
+        return
+
+
+# the disk ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_held_file_that_is_not_there_makes_its_directory_unsure(tmp_path: Path) -> None:
+    """A name that changed by a digit: the file that is meant looks free."""
+    table = subject(tmp_path / "t")
+    held, free = (f"bucket-0/{file.name}" for file in (table.live()[0], table.file()))
+    (tmp_path / "t" / held).rename(tmp_path / "t/bucket-0/data-elsewhere.parquet")
+    _, unsure = examined(tmp_path / "t", {free})
+    assert list(unsure) == ["bucket-0"]
+    assert held in unsure["bucket-0"]
+    assert examined(tmp_path / "t", {"index/index-x"}) == ({}, {})
+
+
+def test_a_held_file_of_another_size_makes_its_directory_unsure(tmp_path: Path) -> None:
+    table = subject(tmp_path / "t")
+    held, free = (f"bucket-0/{file.name}" for file in (table.live()[0], table.file()))
+    os.truncate(tmp_path / "t" / held, 7)
+    _, unsure = examined(tmp_path / "t", {free})
+    assert "7 bytes instead of 5000" in unsure["bucket-0"]
+
+
+def test_a_namesake_of_an_absent_file_is_unsure(tmp_path: Path) -> None:
+    """A bucket that changed by a digit: the file that is meant lies elsewhere under the same name."""
+    table = subject(tmp_path / "t")
+    name = table.live()[0].name
+    for bucket in (1, 2):
+        (tmp_path / f"t/bucket-{bucket}").mkdir()
+        (tmp_path / f"t/bucket-{bucket}" / name).touch()
+    namesakes = {f"bucket-{bucket}/{name}" for bucket in (1, 2)}
+    assert examined(tmp_path / "t", namesakes) == ({}, {})
+    (tmp_path / "t/bucket-0" / name).unlink()
+    _, unsure = examined(tmp_path / "t", namesakes | {"bucket-1/other"})
+    assert unsure.keys() == namesakes

@@ -1,0 +1,365 @@
+"""Which snapshots go: each rule set against the engine's own arithmetic, boundaries, consumers, words, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import Invalid
+from core.formats.paimon import retention
+from core.formats.paimon.retention import Policy, Retained, Verdicts
+from core.model.references import Consumer, Line, Schema
+from tests.support.depth import tries
+
+NOW = 1_000_000
+HOUR = 3_600_000
+
+
+def policy(options: Mapping[str, str] | None = None, now_ms: int = NOW, **given_: Any) -> Policy:
+    asked = {
+        "retain_max": None,
+        "retain_min": None,
+        "time_retained_ms": None,
+        "older_than_ms": None,
+        "max_deletes": None,
+        "rules": "newest",
+    }
+    return retention.policy(options or {}, now_ms, **{**asked, **given_})
+
+
+def line(*consumers: int, **options: str) -> Line:
+    keys = {name.replace("__", ".").replace("_", "-"): value for name, value in options.items()}
+    schema = Schema(0, (), (), (), keys, 0)
+    return Line("main", (), (), (), tuple(Consumer(f"c{each}", each) for each in consumers), {0: schema})
+
+
+def judge(times: Mapping[int, int | None], rule: Policy, on: Line | None = None) -> Verdicts:
+    retained = [Retained(number, times[number]) for number in sorted(times)]
+    return retention.expire_snapshots(on or line(), retained, rule)
+
+
+# the policy ----------------------------------------------------------------------------------------------------------
+
+
+def test_defaults_are_the_engines() -> None:
+    found = policy(now_ms=10 * HOUR)
+    assert (found.retain_max, found.retain_min, found.max_deletes) == (2**31 - 1, 10, None)
+    assert found.threshold_ms == 9 * HOUR
+    assert found.notes == ()
+
+
+def test_options_of_the_table_count_where_nothing_was_asked() -> None:
+    options = {
+        "snapshot.num-retained.min": "3",
+        "snapshot.num-retained.max": "7",
+        "snapshot.time-retained": "2 h",
+    }
+    found = policy(options, 10 * HOUR)
+    assert (found.retain_max, found.retain_min, found.threshold_ms) == (7, 3, 8 * HOUR)
+    asked = policy(options, 10 * HOUR, retain_max=5, retain_min=2, time_retained_ms=HOUR)
+    assert (asked.retain_max, asked.retain_min, asked.threshold_ms) == (5, 2, 9 * HOUR)
+
+
+def test_changelog_options_fall_back_to_the_snapshots() -> None:
+    options = {"snapshot.num-retained.min": "3", "changelog.num-retained.max": "20", "snapshot.time-retained": "2 h"}
+    found = policy(options, 10 * HOUR, prefix="changelog")
+    assert (found.retain_max, found.retain_min, found.threshold_ms) == (20, 3, 8 * HOUR)
+
+
+def test_an_age_and_a_time_protect_what_either_protects() -> None:
+    assert policy(time_retained_ms=100, older_than_ms=NOW - 500).threshold_ms == NOW - 500
+    assert policy(time_retained_ms=500, older_than_ms=NOW - 100).threshold_ms == NOW - 500
+    assert policy(older_than_ms=NOW + 10**9).threshold_ms == NOW + 10**9
+    assert policy(time_retained_ms=0).threshold_ms == NOW
+
+
+def test_only_retain_max_lowers_the_default_of_retain_min_and_says_so() -> None:
+    found = policy(retain_max=3)
+    assert (found.retain_max, found.retain_min) == (3, 3)
+    assert "lowered" in found.notes[0]
+    assert policy(retain_max=10).notes == ()
+    assert policy(retain_max=30).retain_min == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "asked", "says"),
+    [
+        ({}, {"retain_min": 0}, "at least 1"),
+        ({}, {"retain_min": -1}, "at least 1"),
+        ({}, {"retain_max": 2, "retain_min": 3}, "below retain-min"),
+        ({"snapshot.num-retained.min": "5"}, {"retain_max": 4}, "the table's option snapshot.num-retained.min"),
+        ({"snapshot.num-retained.max": "5"}, {}, "the engine's default"),
+        ({}, {"retain_max": 0}, "retain-max must be at least 1"),
+        ({}, {"retain_max": -1}, "retain-max must be at least 1"),
+        ({"snapshot.num-retained.max": "5"}, {"retain_min": 6}, "below retain-min"),
+        ({"snapshot.num-retained.min": "0"}, {}, "at least 1"),
+        ({"snapshot.num-retained.min": "many"}, {}, "a number"),
+        ({"snapshot.num-retained.max": "1.5"}, {}, "a number"),
+        ({"snapshot.time-retained": "soon"}, {}, "duration"),
+        ({}, {"max_deletes": 0}, "at least 1"),
+        ({}, {"max_deletes": -1}, "at least 1"),
+        ({}, {"time_retained_ms": -1}, "negative"),
+        ({}, {"older_than_ms": -1}, "negative"),
+        ({}, {"rules": "3.x"}, "rule set"),
+        ({}, {"rules": ""}, "rule set"),
+    ],
+)
+def test_requests_that_cannot_be(options: Mapping[str, str], asked: Mapping[str, Any], says: str) -> None:
+    with pytest.raises(Invalid, match=says):
+        policy(options, **asked)
+
+
+# the engine's arithmetic ---------------------------------------------------------------------------------------------
+
+
+def engine(times: Mapping[int, int], rule: Policy, consumers: Sequence[int]) -> set[int]:
+    """The range the engine expires, by ids as its sources compute it."""
+    latest, earliest = max(times), min(times)
+    low = max(latest - rule.retain_max + 1, earliest)
+    high = min([latest - rule.retain_min + 1, *consumers])
+    if rule.max_deletes is not None:
+        high = min(high, earliest + rule.max_deletes)
+    for number in range(low, high):
+        judged = times.get(number + 1 if rule.rules == "newest" else number)
+        if judged is not None and judged >= rule.threshold_ms:
+            high = number
+            break
+    return {number for number in times if number < high}
+
+
+POLICIES = st.builds(
+    lambda least, more, age, deletes, rules: Policy(least + more, least, 20 - age, deletes, rules),
+    st.integers(1, 6),
+    st.integers(0, 20),
+    st.integers(0, 20),
+    st.none() | st.integers(1, 12),
+    st.sampled_from(sorted(retention.RULES)),
+)
+
+
+@tries(400)
+@given(
+    st.integers(1, 5),
+    st.lists(st.integers(0, 20), min_size=1, max_size=15),
+    POLICIES,
+    st.lists(st.integers(0, 25), max_size=2),
+)
+def test_without_gaps_exactly_what_the_engine_takes(
+    first: int, committed: list[int], rule: Policy, consumers: list[int]
+) -> None:
+    """Clocks may run backwards: the engine stops at the first that is too young."""
+    times = {first + index: time_ms for index, time_ms in enumerate(committed)}
+    found = judge(times, rule, line(*consumers))
+    assert set(found.goes) == engine(times, rule, consumers)
+    check_words(times, found)
+
+
+def check_words(times: Mapping[int, Any], found: Verdicts) -> None:
+    ids = sorted(times)
+    assert list(found.goes) == ids[: len(found.goes)], "only a prefix goes"
+    assert set(found.reasons) == set(ids)
+    assert all(each.strip() for reasons in found.reasons.values() for each in reasons)
+    assert all(found.reasons[number] for number in ids)
+
+
+@pytest.mark.slow
+@tries(400)
+@given(
+    st.dictionaries(st.integers(1, 30), st.integers(0, 20), min_size=1, max_size=15),
+    POLICIES,
+    st.lists(st.integers(0, 35), max_size=2),
+)
+def test_over_gaps_no_fewer_stay_than_the_engine_keeps(
+    times: dict[int, int], rule: Policy, consumers: list[int]
+) -> None:
+    found = judge(times, rule, line(*consumers))
+    check_words(times, found)
+    assert max(times) not in found.goes, "the newest always stays"
+    assert len(times) - len(found.goes) >= min(len(times), rule.retain_min)
+    for consumer in consumers:
+        assert all(number < consumer for number in found.goes)
+    if rule.max_deletes is None:
+        assert set(found.goes) <= engine(times, rule, consumers)
+    else:
+        assert len(found.goes) <= rule.max_deletes
+
+
+# boundaries ----------------------------------------------------------------------------------------------------------
+
+TIMES = {1: 100, 2: 200, 3: 300, 4: 400}
+
+
+@pytest.mark.parametrize(
+    ("rules", "threshold", "expected"),
+    [
+        ("newest", 200, ()),  # 1 is judged by 2, committed at the threshold: still protected
+        ("newest", 201, (1,)),
+        ("newest", 300, (1,)),
+        ("newest", 301, (1, 2)),
+        ("newest", 10**9, (1, 2, 3)),
+        ("1.x", 100, ()),
+        ("1.x", 101, (1,)),
+        ("1.x", 200, (1,)),
+        ("0.9", 300, (1, 2)),
+        ("0.9", 301, (1, 2, 3)),
+    ],
+)
+def test_ages_at_the_boundary(rules: str, threshold: int, expected: tuple[int, ...]) -> None:
+    rule = policy(retain_min=1, older_than_ms=threshold, rules=rules)
+    assert judge(TIMES, rule).goes == expected
+
+
+def test_the_newest_n_go_whatever_their_age_beyond_retain_max() -> None:
+    young = dict.fromkeys(range(1, 6), NOW)
+    found = judge(young, policy(retain_max=2, retain_min=1))
+    assert found.goes == (1, 2, 3)
+    assert found.reasons[1] == ("not among the newest 2 (retain-max)",)
+    assert found.reasons[5] == ("among the newest 1 (retain-min)",)
+    assert "too young" in found.reasons[4][0]
+
+
+@pytest.mark.parametrize(
+    ("next_", "expected"), [(0, ()), (1, ()), (2, (1,)), (4, (1, 2, 3)), (5, (1, 2, 3)), (10**18, (1, 2, 3))]
+)
+def test_consumers_hold_their_next_and_all_later(next_: int, expected: tuple[int, ...]) -> None:
+    rule = policy(retain_min=1, older_than_ms=10**9)
+    found = judge(TIMES, rule, line(next_))
+    assert found.goes == expected
+    if len(expected) < 3:
+        assert f"consumer c{next_} reads on from snapshot {next_}" in found.reasons[len(expected) + 1][0]
+
+
+def test_the_slowest_consumer_counts() -> None:
+    rule = policy(retain_min=1, older_than_ms=10**9)
+    assert judge(TIMES, rule, line(4, 2, 3)).goes == (1,)
+
+
+def test_a_consumer_over_a_gap_holds_from_the_next_there_is() -> None:
+    rule = policy(retain_min=1, older_than_ms=10**9)
+    assert judge({1: 1, 2: 2, 7: 3, 8: 4}, rule, line(5)).goes == (1, 2)
+
+
+def test_consumers_of_changelogs_only_hold_no_snapshot() -> None:
+    free = line(1, consumer__changelog_only="true", changelog__time_retained="2 d")
+    rule = policy(retain_min=1, older_than_ms=10**9)
+    assert judge(TIMES, rule, free).goes == (1, 2, 3)
+    old = policy(retain_min=1, older_than_ms=10**9, rules="1.x")
+    assert judge(TIMES, old, free).goes == (), "older releases do not know the option"
+
+
+def test_max_deletes() -> None:
+    rule = policy(retain_min=1, older_than_ms=10**9, max_deletes=2)
+    found = judge(TIMES, rule)
+    assert found.goes == (1, 2)
+    assert "max-deletes 2 was reached" in found.reasons[3][0]
+    assert judge(TIMES, policy(retain_min=1, older_than_ms=10**9, max_deletes=99)).goes == (1, 2, 3)
+
+
+def test_nothing_and_one() -> None:
+    rule = policy(retain_min=1, older_than_ms=10**9)
+    assert judge({}, rule) == Verdicts((), {})
+    assert judge({7: 1}, rule).goes == ()
+    assert judge({7: 1}, policy(retain_max=1, retain_min=1)).goes == ()
+
+
+def test_an_unreadable_age_stops_and_retain_max_goes_on() -> None:
+    times: dict[int, int | None] = {1: 1, 2: None, 3: 3, 4: 4, 5: 5}
+    found = judge(times, policy(retain_min=1, older_than_ms=10**9))
+    assert found.goes == ()
+    assert "the age of snapshot 2 cannot be read" in found.reasons[1][0]
+    assert judge(times, policy(retain_min=1, older_than_ms=10**9, rules="1.x")).goes == (1,)
+    assert judge(times, policy(retain_max=2, retain_min=2)).goes == (1, 2, 3)
+
+
+def test_what_stays_behind_a_blocker_says_which() -> None:
+    found = judge(TIMES, policy(retain_min=1, older_than_ms=10**9), line(2))
+    assert found.reasons[3] == ("only a prefix may go, and snapshot 2 stays: consumer c2 reads on from snapshot 2",)
+
+
+@pytest.mark.parametrize(
+    ("going", "rules", "runs"),
+    [
+        (0, "newest", 0),
+        (1, "newest", 1),
+        (50, "newest", 1),
+        (51, "1.x", 2),
+        (10, "0.9", 1),
+        (11, "0.9", 2),
+        (1000, "0.9", 100),
+    ],
+)
+def test_runs_of_the_engine(going: int, rules: str, runs: int) -> None:
+    assert retention.engine_runs(going, rules) == runs
+
+
+# changelogs ----------------------------------------------------------------------------------------------------------
+
+
+def judge_changelogs(
+    changelogs: Mapping[int, int | None], snapshots: Mapping[int, int], rule: Policy, on: Line | None = None
+) -> Verdicts:
+    both = [[Retained(number, each[number]) for number in sorted(each)] for each in (changelogs, snapshots)]
+    return retention.expire_changelogs(on or line(), both[0], both[1], rule)
+
+
+def engine_changelogs(
+    changelogs: Mapping[int, int], snapshots: Mapping[int, int], rule: Policy, consumers: Sequence[int]
+) -> set[int]:
+    latest, first, last = max({**changelogs, **snapshots}), min(changelogs), max(changelogs)
+    low = max(latest - rule.retain_max + 1, first)
+    high = min([latest - rule.retain_min + 1, last, *consumers])
+    if rule.max_deletes is not None:
+        high = min(high, first + rule.max_deletes)
+    for number in range(low, high):
+        if changelogs[number] >= rule.threshold_ms:
+            high = number
+            break
+    return {number for number in changelogs if number < high}
+
+
+@tries(300)
+@given(
+    st.lists(st.integers(0, 20), min_size=1, max_size=10),
+    st.lists(st.integers(0, 20), min_size=1, max_size=6),
+    POLICIES,
+    st.lists(st.integers(0, 20), max_size=2),
+)
+def test_changelogs_go_as_the_engine_takes_them(
+    old: list[int], new: list[int], rule: Policy, consumers: list[int]
+) -> None:
+    changelogs = {1 + index: time_ms for index, time_ms in enumerate(old)}
+    snapshots = {1 + len(old) + index: time_ms for index, time_ms in enumerate(new)}
+    found = judge_changelogs(changelogs, snapshots, rule, line(*consumers))
+    assert set(found.goes) == engine_changelogs(changelogs, snapshots, rule, consumers)
+    check_words(changelogs, found)
+
+
+def test_the_newest_changelog_always_stays() -> None:
+    found = judge_changelogs({1: 1, 2: 2}, {3: 3}, policy(retain_max=1, retain_min=1))
+    assert found.goes == (1,)
+    assert "always stays" in found.reasons[2][0]
+    assert judge_changelogs({}, {1: 1}, policy(retain_max=1, retain_min=1)) == Verdicts((), {})
+
+
+# named ones ----------------------------------------------------------------------------------------------------------
+
+FIVE = [Retained(number, number) for number in (1, 2, 5, 6, 9)]
+
+
+def test_named_snapshots_go_if_they_are_the_oldest() -> None:
+    found = retention.named_snapshots(FIVE, [2, 1, 2])
+    assert found.goes == (1, 2)
+    assert set(found.reasons) == {1, 2, 5, 6, 9}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [([3], "not retained"), ([2], "hole"), ([1, 5], "hole"), ([9], "hole"), ([1, 2, 5, 6, 9], "newest always stays")],
+)
+def test_named_snapshots_that_may_not_go(wanted: list[int], says: str) -> None:
+    with pytest.raises(Invalid, match=says):
+        retention.named_snapshots(FIVE, wanted)

@@ -1,0 +1,67 @@
+"""What has to be typed grows with the danger, and only somebody who read a grave plan can type it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pyarrow as pa
+import pytest
+
+from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag
+from core.model.plan import FREES, Plan, Verdict
+from core.planning.confirmation import danger, of_all
+
+SNAPSHOT, TAG = Verdict("1", False, ("old",)), Verdict("branch:b/tag:v", False, ("named",))
+
+
+def plan(change: Change, *points: Verdict, freed: int = 10, kept: int = 100, warnings: int = 0) -> Plan:
+    frees = pa.table([["a", "b"], ["data", "data"], [freed, 0]], schema=FREES)
+    said = tuple(f"warning {number}" for number in range(warnings))
+    return Plan("/w/t", change, "newest", 0, "f" * 64, points, frees, kept, 0, (), (), said)
+
+
+@pytest.mark.parametrize("change", [CreateTag("x"), RenameTag("x", "y")])
+def test_what_deletes_nothing_needs_a_click(change: Change) -> None:
+    assert danger(plan(change, warnings=1), "t").phrase == ""
+
+
+def test_an_ordinary_expiry_needs_the_tables_name() -> None:
+    found = danger(plan(Expire(retain_max=3), SNAPSHOT), "t")
+    assert (found.phrase, found.why) == ("t", ())
+
+
+@pytest.mark.parametrize(
+    ("grave", "why"),
+    [
+        (plan(DeleteTags((" ",), "b"), dataclasses.replace(TAG, point="branch:b/tag: ")), "1 tag goes"),
+        (plan(Expire(drop_tags=("v",)), SNAPSHOT, TAG), "1 tag goes"),
+        (plan(Expire(drop_tags=("v", "w")), SNAPSHOT, TAG, dataclasses.replace(TAG, point="tag:w")), "2 tags go"),
+        (plan(Expire(retain_max=1), SNAPSHOT, freed=100, kept=100), "half"),
+        (plan(Expire(retain_max=1), SNAPSHOT, warnings=2), "2 warnings"),
+    ],
+)
+def test_a_grave_plan_needs_the_number_of_files(grave: Plan, why: str) -> None:
+    found = danger(grave, "t")
+    assert found.phrase == "t 2"
+    assert why in "; ".join(found.why)
+
+
+def test_a_tag_that_goes_alone_is_named() -> None:
+    """By what has to be typed, and by the sentence above it."""
+    one, many = plan(DeleteTags(("v",), "b"), TAG), plan(Expire(drop_tags=("v",)), *[SNAPSHOT] * 12, TAG)
+    found = danger(one, "t")
+    assert (found.phrase, found.why) == ("v", ("1 tag goes: somebody named it",))
+    assert one.headline == "Frees 10 B in 2 files; 1 point goes: branch:b/tag:v."
+    assert many.headline == "Frees 10 B in 2 files; 13 points go: branch:b/tag:v, 1, 1, 1 and 9 more."
+
+
+def test_plans_that_are_confirmed_at_once_count_all_files() -> None:
+    tag, other = plan(DeleteTags(("v",)), TAG), plan(DeleteTags(("a long name",)), TAG)
+    assert of_all([plan(CreateTag("x")), tag], "t") == danger(tag, "t")
+    assert of_all([tag, other], "t").phrase == "t 4"
+    assert of_all([plan(CreateTag("x"))], "t").phrase == ""
+
+
+def test_a_tag_that_stays_is_no_danger() -> None:
+    kept = dataclasses.replace(TAG, keep=True)
+    assert danger(plan(Expire(retain_max=1), SNAPSHOT, kept), "t").phrase == "t"

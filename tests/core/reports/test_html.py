@@ -1,0 +1,220 @@
+"""Reports: one file that needs nothing, in which nobody's names do anything, and whose command runs that very plan."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from core.analysis.diff import diff
+from core.analysis.expiration_dates import expiries
+from core.cli import main
+from core.errors import Invalid
+from core.execution.journal import Journal
+from core.model.actions import DeleteTags, Expire
+from core.model.time_travel import resolve
+from core.reports import html as report
+from core.reports import json as answers
+from core.reports import page as sheet
+from core.table import Table, open_table
+from tests.support.builders import DAY_MS, START_MS, TableBuilder
+from tests.support.iceberg_tables import as_if_there
+from tests.support.places import SMALL_TABLES
+
+NOW_MS = START_MS + 40 * DAY_MS + 7
+HOSTILE = "<img src=x onerror=alert(1)>\"'&amp;"
+TURNED = "gnp.\u202eetadpu"  # shown from right to left, it would read as another name
+TAGS = frozenset(
+    "html head meta title style body header main footer section h1 h2 p dl dt dd div table thead tbody tr th td span "
+    "code pre".split()
+)
+ATTRIBUTES = frozenset({"lang", "charset", "http-equiv", "content", "name", "class", "title"})
+
+
+class Reader(HTMLParser):
+    """What a browser would make of it: nothing but the page's own tags may come out."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.said: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == [], "every tag is closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in TAGS, tag
+        assert {name for name, _ in attrs} <= ATTRIBUTES, attrs
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.said.append(data)
+        else:
+            assert "url(" not in data
+            assert "@import" not in data
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.said).split())
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    made = TableBuilder(
+        tmp_path / "shop.db" / "orders",
+        step_ms=DAY_MS,
+        columns=(("id", "BIGINT"), (HOSTILE, "STRING")),
+        options={"snapshot.time-retained": "1 h", "note": HOSTILE},
+    )
+    for number in range(8):
+        made.commit([made.file(1_000 + number, rows=10)], made.live()[:1], user=HOSTILE if number % 2 else TURNED)
+        if number in (1, 5):
+            made.tag(HOSTILE.replace("/", "") + str(number))
+    made.consumer(HOSTILE, 7)
+    return open_table(str(made.root))
+
+
+def three(table: Table, zone: str = "UTC", speak: sheet.Speak = str) -> dict[str, str]:
+    history = table.history()
+    a, b = (resolve(history.heads, point) for point in ("2", "8"))
+    plan = table.preview(Expire(retain_max=3, retain_min=1, older_than_ms=NOW_MS), NOW_MS, history)
+    return {
+        "plan": report.of_plan(plan, history.heads, HOSTILE, zone=zone, native=(HOSTILE,), speak=speak),
+        "diff": report.of_diff(diff(history, a, b), history, HOSTILE, zone=zone, speak=speak),
+        "state": report.of_table(history, b, HOSTILE, zone=zone, now_ms=NOW_MS, speak=speak),
+    }
+
+
+def test_nobodys_names_do_anything_in_a_report(table: Table) -> None:
+    for kind, text in three(table, "Asia/Shanghai").items():
+        said = Reader(text).text
+        assert HOSTILE in said, kind
+        assert TURNED not in text, "what turns a line around is written as an escape"
+        assert r"gnp.\u202eetadpu" in said, kind
+        assert "http" not in text.replace("http-equiv", ""), "nothing outside is named"
+        assert "default-src 'none'" in unescape(text), "and nothing could be loaded"
+        assert "CST" in said, "times are in the zone asked for"
+    assert three(table) == three(table), "the same table, the same file"
+
+
+def test_a_report_says_what_the_table_holds(table: Table) -> None:
+    history = table.history()
+    plan = table.preview(Expire(retain_max=3, retain_min=1, older_than_ms=NOW_MS), NOW_MS, history)
+    texts = {kind: Reader(text).text for kind, text in three(table).items()}
+    assert plan.headline in texts["plan"]
+    assert plan.fingerprint in texts["plan"]
+    assert f"({plan.freed_bytes:,} bytes) in {len(plan.frees)} files" in texts["plan"]
+    for path in plan.frees["path"].to_pylist():
+        assert path in texts["plan"]
+    for verdict in plan.points:
+        assert "; ".join(verdict.reasons) in texts["plan"]
+    assert "2026-01-02 00:00:00 UTC" in texts["diff"]
+    assert "Read at 2026-02-10 00:00:00 UTC" in texts["state"]
+    for option, value in history.heads.main.options.items():
+        assert f"{option} {value}" in texts["state"]
+
+
+def test_a_branch_has_its_own_snapshots_and_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    made = TableBuilder(tmp_path / "t", step_ms=DAY_MS, options={"snapshot.time-retained": "1 h"})
+    for number in range(4):
+        made.commit([made.file(1_000 + number, rows=10)])
+    made.tag("v1", 2)
+    branch = made.branch("b1", "v1")
+    branch.commit([branch.file(5, rows=1)])
+    table = open_table(str(made.root))
+    history = table.history()
+    when = expiries(history.heads, NOW_MS)
+    state = Reader(report.of_table(history, None, "t", now_ms=NOW_MS)).text
+    for point in ("4", "2", "branch:b1/3"):
+        assert re.search(rf" {point} 2026-[^:]*:00:00 UTC APPEND [^·]*? {re.escape(when[point].words)}", state), point
+    assert when["3"].words != when["branch:b1/3"].words
+    assert state.count(when["branch:b1/3"].words) == 2, "the newest one of each branch"
+    assert "missing from every sum" not in state
+    for path in (made.root / "manifest").glob("manifest-list-*"):
+        path.write_bytes(b"no list")
+    history = open_table(str(made.root)).history()
+    at = resolve(history.heads, "latest")
+    told = Reader(report.of_table(history, at, "t", now_ms=NOW_MS)).text
+    assert "missing from every sum" in told
+    assert "Everything held ≥ " in told
+    assert {each["exclusive_now_bytes"] for each in answers.tag_costs(history, NOW_MS)} == {None}
+
+
+def test_every_table_of_a_real_engine_has_a_report() -> None:
+    """In one zone or another, with or without a commit, whatever its options and tags."""
+    paimon = [path for path in (SMALL_TABLES / "paimon" / "default.db").iterdir() if path.is_dir()]
+    iceberg = [path for path in (SMALL_TABLES / "iceberg" / "pyiceberg").iterdir() if path.is_dir()]
+    assert paimon
+    assert iceberg
+    for path in (*paimon, *iceberg):
+        history = as_if_there(path)[0] if path in iceberg else open_table(str(path)).history()
+        heads, latest = history.heads, history.heads.main.latest
+        point = None if latest is None else resolve(heads, "latest")
+        said = Reader(report.of_table(history, point, path.name, zone="Asia/Tokyo", now_ms=NOW_MS)).text
+        for tag in (tag for line in heads.lines for tag in line.tags):
+            assert tag.name in said
+        if point is not None and latest is not None:
+            assert f"snapshot {latest.id}, committed" in said
+            assert f"{history.totals.files[history.position(point.point)]:,}" in said
+
+
+def commanded(text: str) -> list[str]:
+    """The words of the command that a plan's report prints."""
+    found = re.search(r"<pre>(snapscope .*?)</pre>", text, re.DOTALL)
+    assert found
+    return shlex.split(unescape(found[1]))[1:]
+
+
+@pytest.mark.parametrize("change", [Expire(retain_max=3, retain_min=1, older_than_ms=NOW_MS), None])
+def test_the_command_of_a_plan_runs_exactly_it_or_refuses(
+    change: Expire | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = TableBuilder(tmp_path / "a place" / "t", step_ms=DAY_MS)
+    for number in range(6):
+        made.commit([made.file(1_000 + number)], made.live()[:1])
+    made.tag("it's -- v1", 2)
+    table = open_table(str(made.root))
+    plan = table.preview(change or DeleteTags(("it's -- v1",)), NOW_MS)
+    spoken = [*commanded(report.of_plan(plan, table.heads(), "t")), "--yes", "--settle", "0 s"]
+    late = made.commit([made.file(5)])
+    before = sorted(path for path in made.root.rglob("*") if path.is_file())
+    assert main(spoken) == 1, "a commit since: another state, so not this plan"
+    assert f"not {plan.fingerprint}; nothing was changed" in capsys.readouterr().err
+    assert sorted(path for path in made.root.rglob("*") if path.is_file()) == before
+    (made.root / f"snapshot/snapshot-{late}").unlink()
+    made.hints(earliest=1, latest=late - 1)
+    assert main(spoken) == 0
+    (run,) = Journal().runs()
+    assert run.fingerprint == plan.fingerprint
+    assert run.receipt
+    assert run.receipt["deleted"] == len(plan.frees)
+
+
+def test_reports_are_written_where_they_are_asked_for(
+    table: Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "report.html"
+    location = table.location
+    for words in (
+        ["report", location, "-o", str(out), "--zone", "Europe/Berlin"],
+        ["report", location, "--at", "3", "-o", str(out)],
+        ["report", location, "--diff", "2", "8", "-o", str(out)],
+        ["plan", "expire", location, "--retain-max", "3", "--retain-min", "1", "--report", str(out)],
+    ):
+        out.unlink(missing_ok=True)
+        assert main(words) == 0
+        assert f"Written to {out}." in capsys.readouterr().out
+        assert Reader(out.read_text(encoding="utf-8")).text
+    assert main(["report", location, "-o", str(tmp_path / "nowhere" / "r.html")]) == 1
+    assert "could not be written" in capsys.readouterr().err
+    with pytest.raises(Invalid, match="no time zone"):
+        three(table, "Nowhere/Land")

@@ -1,0 +1,134 @@
+"""A query that was stopped gives its cores back, in a process of its own: the Spark of the other tests would end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.places import ROOT, TABLES
+
+TABLE = TABLES / "paimon/default.db/branches"
+BEGIN = f"""
+    import json, os, signal, sys, tempfile, threading, time
+    from core.errors import Invalid
+    from core.spark import query, session, sql
+    from core.table import open_table
+
+    table = open_table({str(TABLE)!r})
+
+    def ask(statement, **how):
+        return query.query(table, statement, **how).table.to_pylist()
+
+    def refused(statement, **how):
+        began = time.monotonic()
+        try:
+            return ask(statement, **how), time.monotonic() - began
+        except Invalid as error:
+            return error.message, time.monotonic() - began
+
+    expected = ask("SELECT count(*) AS n FROM t", timeout_s=600)
+    before = session.spark()
+"""
+
+
+def told(tmp_path: Path, script: str) -> Any:
+    """What a script prints last, as JSON."""
+    environment = {"SNAPSCOPE_STATE": str(tmp_path), "SNAPSCOPE_SPARK_FAST_START": "1", "PATH": "/usr/bin:/bin"}
+    environment |= {"TMPDIR": str(tmp_path), "SNAPSCOPE_SPARK_CONF": "spark.driver.memory=1g"}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(BEGIN) + textwrap.dedent(script)],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1200, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_query_that_never_looks_up_is_ended_with_its_spark(tmp_path: Path) -> None:
+    """The inner loops of this join run for minutes for each outer row, and ask nobody whether they may go on."""
+    script = """
+        loops = "SELECT sum(hash(a.id, b.id, c.id, d.id, e.id)) FROM range(30000) a, range(30000) b, t c, t d, t e"
+
+        def stop():
+            tracker = before.session.sparkContext.statusTracker()
+            while not any(of and of.numActiveTasks for of in map(tracker.getStageInfo, tracker.getActiveStageIds())):
+                time.sleep(0.05)
+            sql.cancel("loops")
+
+        threading.Thread(target=stop).start()
+        said, _ = refused(loops, timeout_s=600, query_id="loops")
+        again = ask("SELECT count(*) AS n FROM t", timeout_s=600)  # asked at once, while no core is free
+        print(json.dumps([said, again == expected, session.spark() is not before]))
+    """
+    assert told(tmp_path, script) == ["The query was cancelled.", True, True]
+
+
+@pytest.mark.parametrize("by", ["the limit", "cancel"])
+def test_a_jvm_that_answers_nobody_holds_up_nobody(tmp_path: Path, by: str) -> None:
+    """A stopped process is the worst of them: no call of ours comes back, as when memory is all but used up. What ran
+    beside is asked again within its own limit, and its scratch files are gone."""
+    script = f"""
+        slow = "SELECT count(*) AS n FROM t a, t b, t c, t d WHERE hash(a.id, b.id, c.id, d.id) % 7 = 1"
+        found = []
+        beside = threading.Thread(target=lambda: found.append(refused(slow, timeout_s=600)[0]))
+        started = threading.Event()
+
+        def hang(done, total):
+            if not started.is_set():
+                started.set()
+                beside.start()
+                time.sleep(0.5)
+                os.kill(before.process.pid, signal.SIGSTOP)
+                if {by!r} == "cancel":
+                    threading.Timer(1, sql.cancel, ("hung",)).start()
+
+        limit = 600 if {by!r} == "cancel" else 4
+        said, seconds = refused(slow, timeout_s=limit, query_id="hung", on_progress=hang)
+        began = time.monotonic()
+        again = ask("SELECT count(*) AS n FROM t", timeout_s=600)
+        beside.join(600)
+        gone = before.process.poll() is not None
+        litter = [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("snapscope-spark-")]
+        print(json.dumps([said, seconds, again == expected, gone, isinstance(found[0], list), len(litter)]))
+    """
+    said, seconds, again, gone, found, litter = told(tmp_path, script)
+    assert said.startswith("The query was cancelled." if by == "cancel" else "The query was stopped after 4 seconds")
+    assert seconds < 9
+    assert (again, gone, found) == (True, True, True)
+    assert litter == 1  # of the Spark that runs
+
+
+def test_a_sort_of_endless_rows_ends_at_its_limit(tmp_path: Path) -> None:
+    """What the gate cannot see, as the numbers are the table's: rows times rows, sorted, in little memory."""
+    script = """
+        many = "(SELECT explode(sequence(1, n)) id FROM (SELECT count(*) * 17000 n FROM t))"
+        said, seconds = refused(f"SELECT * FROM {many} a, {many} b ORDER BY 1", timeout_s=10)
+        again = ask("SELECT count(*) AS n FROM t", timeout_s=120)
+        print(json.dumps([said, seconds, again == expected]))
+    """
+    said, seconds, again = told(tmp_path, script)
+    assert said.startswith(("The query was stopped after 10 seconds", "The query needs more memory"))
+    assert seconds < 15
+    assert again
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        pytest.param("SELECT sum(size(sequence(0, id))) FROM range(1000000000, 1000000001)", id="in a task"),
+        pytest.param("SELECT size(sequence(0, shiftleft(1, 30)))", id="while planning"),
+    ],
+)
+def test_a_query_out_of_memory_is_told_and_the_next_has_a_fresh_spark(tmp_path: Path, statement: str) -> None:
+    """A JVM that goes on without memory answers nobody: it ends, in little time, and says so."""
+    script = f"""
+        said, _ = refused({statement!r}, timeout_s=300)
+        again = ask("SELECT count(*) AS n FROM t", timeout_s=600)
+        print(json.dumps([said, again == expected, session.spark() is not before, before.process.returncode]))
+    """
+    assert told(tmp_path, script) == ["The query needs more memory than Spark has.", True, True, 3]

@@ -1,0 +1,158 @@
+"""Row changes on the Diff page: asked for, followed, cancelled, shown."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from core.errors import Unsupported
+from core.model.references import Snapshot
+from core.spark.diff.compare import Change
+from core.spark.diff.rows import RowDiff
+from dashboard import words
+from dashboard.view_models import differences
+from tests.dashboard.conftest import Page, newest_job
+from tests.support.builders import TableBuilder
+from tests.support.spark.stored import Stored
+
+TITLE = "shop.orders"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    table = TableBuilder(tmp_path / "w" / "shop.db" / "orders")
+    for _ in range(3):
+        table.commit([table.file()])
+    return tmp_path / "w"
+
+
+def press(page: Page, label: str) -> Page:
+    next(each for each in page.test.button if each.label == label).click()
+    return page.run()
+
+
+def finished(page: Page) -> Page:
+    job = newest_job("rows")
+    assert job is not None
+    assert job.wait(300)
+    return page.run()
+
+
+def found(*changes: Change, key: tuple[str, ...] = ("id",), **more: Any) -> RowDiff:
+    point: Any = type("Point", (), {"point": "1", "snapshot": Snapshot})
+    totals = {"added": 1, "removed": 1, "changed": 1, "unchanged": 7, "truncated": False, **more}
+    return RowDiff(
+        a=point, b=point, key=key, columns=("id", "v", "bytes"), changes=changes, files_read=1, files_live=3,
+        seconds=0.1, notes=(), **totals,
+    )  # fmt: skip
+
+
+CHANGES = (
+    Change("changed", {"id": 1}, {"bytes": None}, {"bytes": b"\x01"}),
+    Change("added", {"id": 2}, {}, {"bytes": b"", "v": dt.date(2026, 1, 2)}),
+    Change("removed", {"id": 3}, {"bytes": None, "v": float("nan")}, {}),
+)
+
+
+def test_only_changed_cells_are_shown() -> None:
+    shown, labels = differences.rows(found(*CHANGES))
+    assert labels == {"side": "Side", "k0": "id", "c1": "v", "c2": "bytes"}
+    assert shown.to_dict("records") == [
+        {"side": "± changed", "k0": "1", "c1": "", "c2": "null → 01"},
+        {"side": "+ added", "k0": "2", "c1": "2026-01-02", "c2": ""},
+        {"side": "− removed", "k0": "3", "c1": "nan", "c2": "null"},
+    ]
+    only, _ = differences.rows(found(*CHANGES), {"removed"})
+    assert set(only["side"]) == {words.ROW_SIDES["removed"]}
+    shown, labels = differences.rows(found(Change("added", {}, {}, {"v": 5}, times=3), key=()))
+    assert shown.to_dict("records") == [{"side": "+ added", "times": "3", "c1": "5"}]
+    assert "7 unchanged" in differences.row_stat(found())
+    assert "unchanged" not in differences.row_stat(found(unchanged=None))
+
+
+def test_what_is_below_the_history_stays_in_its_place_when_it_is_known(
+    open_page: Callable[..., Page], warehouse: Path
+) -> None:
+    """Tabs that are drawn in another place are other tabs to the browser, and the first of them is open again."""
+
+    def places(page: Page) -> list[int]:
+        return [at for at, each in page.test.main.children.items() if each.type == "tab_container"]
+
+    page = open_page("diff", warehouse, table=TITLE, a="1", b="3")
+    first = places(page)
+    assert first == places(page.run()) != []
+
+
+def test_rows_are_compared_when_asked_for(
+    open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def compare(table: Any, history: Any, a: Any, b: Any, **how: Any) -> RowDiff:
+        asked.append((a.point, b.point))
+        return found(*CHANGES, truncated=True, added=2_000)
+
+    monkeypatch.setattr("core.spark.diff.rows.row_diff", compare)
+    page = open_page("diff", warehouse, table=TITLE, a="1", b="3")
+    assert words.ROW_CHANGES in [each.label for each in page.test.tabs]
+    assert not asked
+    page = finished(press(page, words.COMPARE_ROWS))
+    assert asked == [("1", "3")]
+    assert "2,000 added" in page.text
+    assert "read 1 of 3 files" in page.text
+    assert words.rows_capped(3) in page.text
+    assert "null → 01" in page.text
+    assert "--rows" in page.text
+    page.test.query_params["b"] = "2"  # other points: what was found is not theirs
+    assert "2,000 added" not in page.run().text
+
+
+def test_a_comparison_that_cannot_be_says_why(
+    open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> RowDiff:
+        raise Unsupported("The column 'v' was changed from DOUBLE to DATE.")
+
+    monkeypatch.setattr("core.spark.diff.rows.row_diff", refuse)
+    page = finished(press(open_page("diff", warehouse, table=TITLE, a="1", b="3"), words.COMPARE_ROWS))
+    assert "changed from DOUBLE to DATE" in page.text
+
+
+def test_a_comparison_can_be_cancelled(
+    open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, cancelled = threading.Event(), set[str]()  # a job that another test left may go on asking to be cancelled
+
+    def wait(*_: Any, **__: Any) -> RowDiff:
+        assert go_on.wait(300)
+        return found()
+
+    monkeypatch.setattr("core.spark.diff.rows.row_diff", wait)
+    monkeypatch.setattr("core.spark.sql.run.cancel", cancelled.add)
+    page = press(open_page("diff", warehouse, table=TITLE, a="1", b="3"), words.COMPARE_ROWS)
+    page = press(page, words.CANCEL)
+    job = newest_job("rows")
+    assert job is not None
+    assert job.id in cancelled
+    go_on.set()
+    assert words.COMPARING_CANCELLED in finished(page).text
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_real_rows_through_spark(open_page: Callable[..., Page], tmp_path: Path, spark: SparkSession) -> None:
+    table = Stored(
+        tmp_path / "shop.db" / "orders", [("id", "INT"), ("v", "STRING")], primary_keys=["id"], options={"bucket": "1"}
+    )
+    table.commit([table.file([{"id": 1, "v": "a"}, {"id": 2, "v": "b"}])])
+    table.commit([table.file([{"id": 1, "v": "z"}, {"id": 3, "v": "c"}])])
+    page = finished(press(open_page("diff", tmp_path, table=TITLE, a="1", b="2"), words.COMPARE_ROWS))
+    assert "a → z" in page.text
+    assert "1 added" in page.text
+    assert "1 changed" in page.text

@@ -1,0 +1,62 @@
+"""The timeline beside its chart: stretches of time, points as a table, every field of a point."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from core.model.history import History
+from core.table import open_table
+from dashboard.charts import trends
+from dashboard.charts.time_axis import axis
+from dashboard.formatting import time_windows
+from dashboard.view_models import rows
+from tests.support.builders import DAY_MS, TableBuilder
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> History:
+    """Three commits, of which the first has expired and is tagged."""
+    made = TableBuilder(tmp_path / "shop.db" / "orders", step_ms=DAY_MS)
+    for _ in range(3):
+        made.commit([made.file(rows=10)])
+        if made.live() and len(made.live()) == 1:
+            made.tag("early")
+    made.expire([1])
+    return open_table(str(made.root)).history()
+
+
+def test_every_stretch_of_time_has_a_way_to_all_others() -> None:
+    whole = (0, 80_000)
+    assert time_windows.closer(whole, 10_000) == (-10_000, 30_000)
+    assert time_windows.closer(whole, None) == time_windows.closer(whole, 99_000_000) == (20_000, 60_000)
+    assert time_windows.wider((20_000, 30_000), whole) == (15_000, 35_000)
+    assert time_windows.wider((-10_000, 70_000), whole) is None
+    assert time_windows.moved((20_000, 40_000), whole, 1) == (30_000, 50_000)
+    assert time_windows.moved((20_000, 40_000), whole, 9) == (60_000, 80_000)
+    assert time_windows.moved((5_000, 25_000), whole, -1) == (0, 20_000)
+    assert time_windows.moved((70_000, 90_000), whole, 1) == (70_000, 90_000)
+    there = (50_000, 50_000)
+    for _ in range(60):
+        there = time_windows.closer(there, None)
+    assert there[1] - there[0] >= time_windows.LEAST_MS - 1
+
+
+def test_points_as_a_table_are_the_dots(known: History) -> None:
+    found = trends.points(axis(known.heads), known, "Asia/Shanghai")
+    assert set(found["point"]) == {dot.point for dot in axis(known.heads).dots}
+    line = found.set_index("point").loc["tag:early"]
+    assert (line["rows"], line["files"], line["tags"]) == (10, 1, "early")
+    assert line["committed"].endswith("CST")
+    assert "files" not in trends.points(axis(known.heads), None, "UTC")
+
+
+def test_every_field_keeps_its_digits_and_tells_its_unit(known: History) -> None:
+    snapshot = known.heads.main.latest
+    found = {name: re.sub("<[^>]+>", "", str(piece)) for name, piece in rows.every_field(snapshot, "Asia/Shanghai")}
+    assert found["commitIdentifier"] == "9223372036854775807"
+    assert found["timeMillis"].endswith("CST")
+    assert found["totalRecordCount"].endswith(" rows")
+    assert set(found) == set(snapshot.fields)  # also an empty one

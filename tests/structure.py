@@ -1,0 +1,292 @@
+"""Counts what makes the code hard to enter, and fails when a count grows.
+
+    python -m tests.structure            prints each count beside its limit; exit status 1 where one is exceeded
+    python -m tests.structure --lower    writes today's counts as the new limits where they are lower
+    python -m tests.structure --diagram  writes the diagram of packages in docs/architecture.md
+
+The limits are in tests/structure.json. They only ever go down: a change that needs more of something explains itself in
+its commit and raises the limit there by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+
+from tests.support.places import ROOT
+
+LIMITS = ROOT / "tests" / "structure.json"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+BEGIN, END = "<!-- diagram: python -m tests.structure --diagram -->", "<!-- /diagram -->"
+PACKAGES = ("core", "dashboard")
+LONGEST_FILE = 400
+LARGEST_PACKAGE = 20
+ACTIONS = "core/model/actions.py"
+TEXTS = re.compile(r"dashboard/words/")
+
+
+@cache
+def sources() -> dict[str, ast.Module]:
+    """Every module of the product by its path."""
+    paths = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text()) for path in paths}
+
+
+@cache
+def imports() -> Mapping[str, Mapping[str, bool]]:
+    """Per module the modules of the product it imports, and whether it does so inside a function."""
+    names = {module_name(path) for path in sources()}
+    found: dict[str, dict[str, bool]] = {name: {} for name in names}
+    for path, tree in sources().items():
+        at_top = set(tree.body)
+        for node in ast.walk(tree):
+            for target in imported(node, names):
+                if target != module_name(path):
+                    late = node not in at_top
+                    found[module_name(path)][target] = found[module_name(path)].get(target, True) and late
+    return found
+
+
+def module_name(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def imported(node: ast.AST, names: set[str]) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if alias.name in names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        for alias in node.names:
+            whole = f"{node.module}.{alias.name}"
+            yield from (name for name in (whole if whole in names else node.module,) if name in names)
+
+
+# --- counts: each answers with the places it found -------------------------------------------------------------------
+
+
+def format_branches() -> list[str]:
+    """Code outside core/formats that asks which format a table has."""
+    return [
+        f"{path}:{node.lineno}"
+        for path, tree in sources().items()
+        if not path.startswith("core/formats/")
+        for node in ast.walk(tree)
+        if _asks_for_the_format(node)
+    ]
+
+
+def _asks_for_the_format(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == "own"
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+        names = [_name(side) for side in (node.left, *node.comparators)]
+        texts = [side.value for side in (node.left, *node.comparators) if isinstance(side, ast.Constant)]
+        return ("format" in names and bool({"paimon", "iceberg"} & {str(text) for text in texts})) or (
+            "pointer" in names and None in texts
+        )
+    return False
+
+
+def _name(node: ast.AST) -> str:
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+        case _:
+            return ""
+
+
+def mentions_of_one_action() -> list[str]:
+    """The files that name the action that is named in most files; texts are left out."""
+    actions = [node.name for node in sources()[ACTIONS].body if isinstance(node, ast.ClassDef)]
+    of: dict[str, list[str]] = defaultdict(list)
+    for path, tree in sources().items():
+        named = {_name(node) for node in ast.walk(tree)}
+        for action in actions:
+            if action in named and not TEXTS.match(path):
+                of[action].append(f"{path} ({action})")
+    return max(of.values(), key=len)
+
+
+def cycles() -> list[str]:
+    """Modules that import each other in a circle, imports inside functions included; one line a circle."""
+    graph, order, seen = imports(), [], set[str]()
+
+    def visit(name: str, edges: Callable[[str], Iterator[str]], out: list[str]) -> None:
+        stack = [(name, edges(name))]
+        seen.add(name)
+        while stack:
+            at, rest = stack[-1]
+            following = next((each for each in rest if each not in seen), None)
+            if following is None:
+                out.append(at)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, edges(following)))
+
+    for name in sorted(graph):
+        if name not in seen:
+            visit(name, lambda each: iter(graph[each]), order)
+    back: dict[str, list[str]] = defaultdict(list)
+    for name, targets in graph.items():
+        for target in targets:
+            back[target].append(name)
+    seen.clear()
+    groups = []
+    for name in reversed(order):
+        if name not in seen:
+            group: list[str] = []
+            visit(name, lambda each: iter(back[each]), group)
+            groups.append(sorted(group))
+    return [" <-> ".join(group) for group in groups if len(group) > 1]
+
+
+def late_imports() -> list[str]:
+    """Imports of our own modules inside functions."""
+    return [f"{name} -> {target}" for name, targets in imports().items() for target, late in targets.items() if late]
+
+
+def layer_exceptions() -> list[str]:
+    """Imports that contradict the layers and are allowed in pyproject.toml."""
+    text = (ROOT / "pyproject.toml").read_text()
+    return sorted({f"{a} -> {b}" for a, b in re.findall(r'"(core[\w.]+) -> (core[\w.]+)"', text)})
+
+
+def decisions_on_sentences() -> list[str]:
+    """Comparisons with a text of several words: rewording it would change what the program does."""
+    found = []
+    for path, tree in sources().items():
+        if TEXTS.match(path):
+            continue
+        for node in ast.walk(tree):
+            sides: list[ast.expr] = []
+            if isinstance(node, ast.Compare):
+                sides = [node.left, *node.comparators]
+            elif isinstance(node, ast.Call) and _name(node.func) in ("startswith", "endswith"):
+                sides = node.args
+            found += [
+                f"{path}:{side.lineno} {side.value!r}"
+                for side in sides
+                if isinstance(side, ast.Constant) and isinstance(side.value, str) and _is_sentence(side.value)
+            ]
+    return found
+
+
+def _is_sentence(text: str) -> bool:
+    return len(re.findall(r"[a-z]{2,}", text)) > 1 and " " in text.strip()
+
+
+def large_packages() -> list[str]:
+    count = Counter(path.rpartition("/")[0] for path in sources() if not path.endswith("__init__.py"))
+    return [f"{package}: {modules} modules" for package, modules in count.items() if modules > LARGEST_PACKAGE]
+
+
+def long_files() -> list[str]:
+    lines = {path: len((ROOT / path).read_text().splitlines()) for path in sources()}
+    return [f"{path}: {count} lines" for path, count in lines.items() if count > LONGEST_FILE]
+
+
+def names_of_several_classes() -> list[str]:
+    """Public classes that share a name."""
+    of: dict[str, list[str]] = defaultdict(list)
+    for path, tree in sources().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                of[node.name].append(path)
+    return [f"{name}: {', '.join(paths)}" for name, paths in sorted(of.items()) if len(paths) > 1]
+
+
+def tests_imported_by_tests() -> list[str]:
+    return [
+        f"{path.relative_to(ROOT).as_posix()} -> {node.module}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and re.match(r"tests\.(\w+\.)*(test_\w+|conftest)$", node.module or "")
+    ]
+
+
+COUNTS: dict[str, Callable[[], list[str]]] = {
+    "questions which format a table has, outside core/formats": format_branches,
+    "files that name one action": mentions_of_one_action,
+    "circles of imports": cycles,
+    "imports of ours inside functions": late_imports,
+    "imports against the layers": layer_exceptions,
+    "decisions that depend on a sentence": decisions_on_sentences,
+    f"packages of more than {LARGEST_PACKAGE} modules": large_packages,
+    f"files of more than {LONGEST_FILE} lines": long_files,
+    "class names with several meanings": names_of_several_classes,
+    "imports of one test by another": tests_imported_by_tests,
+}
+
+
+# --- the diagram -----------------------------------------------------------------------------------------------------
+
+
+def diagram() -> str:
+    """Packages of core and their imports, as Mermaid: an arrow for each pair, arrows implied by others left out."""
+    edges: dict[str, set[str]] = defaultdict(set)
+    allowed = {tuple(each.split(" -> ")) for each in layer_exceptions()}
+    for name, targets in imports().items():
+        for target in targets:
+            here, there = _box(name), _box(target)
+            if here and there and here != there and (name, target) not in allowed:
+                edges[here].add(there)
+    reach: dict[str, set[str]] = {}
+
+    def below(box: str) -> set[str]:
+        if box not in reach:
+            reach[box] = set()
+            reach[box] = edges[box].union(*(below(each) for each in edges[box]))
+        return reach[box]
+
+    lines = ["```mermaid", "flowchart TD"]
+    for box in sorted(edges):
+        direct = edges[box] - {each for other in edges[box] for each in below(other)}
+        lines += [f"    {box} --> {each}" for each in sorted(direct)]
+    return "\n".join([*lines, "```"])
+
+
+def _box(name: str) -> str:
+    parts = name.split(".")
+    return parts[0] if parts[0] == "dashboard" else parts[1] if len(parts) > 1 else ""
+
+
+def written(text: str) -> str:
+    """A document with today's diagram."""
+    before, rest = text.split(BEGIN)
+    return f"{before}{BEGIN}\n{diagram()}\n{END}{rest.split(END)[1]}"
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lower", action="store_true")
+    parser.add_argument("--diagram", action="store_true")
+    parser.add_argument("--where", action="store_true", help="list the places")
+    asked = parser.parse_args()
+    if asked.diagram:
+        ARCHITECTURE.write_text(written(ARCHITECTURE.read_text()))
+        return 0
+    limits = json.loads(LIMITS.read_text())
+    found = {name: count() for name, count in COUNTS.items()}
+    if asked.lower:
+        lower = {name: min(len(places), limits.get(name, len(places))) for name, places in found.items()}
+        LIMITS.write_text(json.dumps(lower, indent=2) + "\n")
+        limits = lower
+    grown = {name: places for name, places in found.items() if len(places) > limits.get(name, 0)}
+    for name, places in found.items():
+        print(f"{len(places):5,}  of at most {limits.get(name, 0):5,}  {name}")
+        if asked.where or name in grown:
+            print(*(f"         {place}" for place in places), sep="\n")
+    return 1 if grown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

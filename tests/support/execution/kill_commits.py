@@ -1,0 +1,88 @@
+"""`kill -9` of a writer in the middle of a commit, and what the next writer finds.
+
+A case: a process of ours commits to a table and notes each answer; it is killed as soon as a file of some kind is seen
+on disk that was not there before, so at any step of a commit. Then every snapshot is whole, every commit that was
+answered is there once, what is left over is named by nothing, and the commit that was cut off can be tried again.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import uuid
+from pathlib import Path
+
+from core.formats.paimon.write import commit, publish
+from core.formats.paimon.write.commit import Stamp
+from core.model.references import Snapshot
+from core.storage.store import Store
+from tests.support.execution import ground, processes, writing
+
+KINDS = ("manifest/manifest-list-", "manifest/manifest-", "manifest/.", "snapshot/snapshot-", "snapshot/.", "dt=d1/")
+
+
+def once(store: Store, number: int) -> Snapshot:
+    """The commit of this number: an append, a compaction or an overwrite."""
+    files = [writing.new_file(store, "d1"), writing.new_file(store, "d2")]
+    stamp = Stamp(number, lambda: str(uuid.uuid4()), user="killed", identifier=number)
+    if number % 5 == 0:
+        return commit.overwrite(store, files, [{}], stamp)
+    if number % 3 == 0:
+        live = commit.live_entries(store, publish.read_head(store).snapshot)
+        return commit.compact(store, live, files, stamp)
+    return commit.append(store, files, stamp)
+
+
+def prove(directory: Path, seed: int) -> dict[str, int]:
+    """One kill; what was counted."""
+    chance = random.Random(seed)
+    root = ground.warehouse(directory)
+    store = Store(str(root))
+    options = {"manifest.merge-min-count": "3"}
+    publish.create_table(store, writing.COLUMNS, partition_keys=["dt"], options=options, time_ms=1)
+    kind, after = chance.choice(KINDS), chance.randrange(1, 12)
+    (notes := directory / "notes").touch()
+    command = [sys.executable, "-m", "tests.support.execution.kill_commits", str(root), str(notes)]
+    with processes.started(command, directory / "state") as writer:
+        assert processes.seen(lambda: notes.read_text().count("\n") >= after, writer)
+        before = ground.disk(root)
+        assert processes.seen(lambda: any(path.startswith(kind) for path in ground.disk(root) - before), writer)
+        assert writer.kill() == -9
+    told = dict(json.loads(line) for line in notes.read_text().splitlines(keepends=True) if line.endswith("\n"))
+    found = {number: _identifier(store, number) for number in publish.snapshot_ids(store)}
+    assert list(found) == list(range(1, len(found) + 1)), "no hole"
+    assert len(set(found.values())) == len(found), "each once"
+    assert told.items() <= found.items(), "none is lost"
+    assert len(found) - len(told) in (0, 1), "at most one was made and not answered"
+    assert ground.broken(root) == []
+    left = ground.unheld(root)
+    is_made = len(found) > len(told)
+    cut_off = max(told.values()) + 1
+    assert once(store, cut_off).id == len(found) + (not is_made), "it lands once"
+    assert ground.broken(root) == []
+    assert left <= ground.unheld(root), "nobody takes away what another made"
+    return {
+        "commits killed": 1,
+        "made but not answered": int(is_made),
+        "snapshots whole": len(found),
+        "files left over": len(left),
+    }
+
+
+def _identifier(store: Store, number: int) -> int:
+    return int(json.loads(store.read(f"snapshot/snapshot-{number}"))["commitIdentifier"])
+
+
+def _write(store: Store, notes: Path) -> None:
+    """Commits until killed; a line for each answer."""
+    number = 0
+    with notes.open("a") as told:
+        while True:
+            number += 1
+            told.write(json.dumps([once(store, number).id, number]) + "\n")
+            told.flush()
+
+
+if __name__ == "__main__":
+    _write(Store(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,123 @@
+"""A file system that does not tell the truth, under a store that takes it for an object store.
+
+Every call is counted. One of them (`Lies.at`), or all that a rule picks, goes wrong in one of the ways of `HOW`; what
+a directory lists may be behind the time, for as long as `Lies.behind` says so.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.formats.paimon.manifests import Manifests
+from core.storage.store import Store
+from core.table import Table
+
+HOW = ("forbidden", "unavailable", "connection lost", "half", "absent")
+
+
+class ConnectionLost(Exception):
+    """As a client library's own error: of no class that anybody knows."""
+
+
+@dataclass
+class Lies:
+    """What goes wrong, and what was asked so far: (call, path)."""
+
+    at: int | None = None
+    how: str = "unavailable"
+    picks: Callable[[str, str, int], bool] = lambda call, path, times: False
+    behind: Callable[[str, frozenset[str]], frozenset[str]] = lambda directory, names: names
+    cut: Callable[[bytes], bytes] = lambda data: data[: len(data) // 2]
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def is_wrong(self, call: str, path: str) -> bool:
+        with self._lock:
+            number = len(self.calls)
+            times = self.calls.count((call, path))
+            self.calls.append((call, path))
+        return number == self.at or self.picks(call, path, times)
+
+    def tell(self, path: str) -> None:
+        match self.how:
+            case "forbidden":
+                raise PermissionError(errno.EACCES, "403 Forbidden", path)
+            case "unavailable":
+                raise OSError(errno.EIO, "503 Slow Down", path)
+            case "connection lost":
+                raise ConnectionLost(path)
+            case "absent":
+                raise FileNotFoundError(errno.ENOENT, "404 Not Found", path)
+
+
+class LyingFiles:
+    """The few calls that a store makes, on a local directory."""
+
+    def __init__(self, root: str, lies: Lies) -> None:
+        self._true = Store(root)._fs
+        self.lies = lies
+        self.root = root
+
+    def _is_half(self, call: str, path: str) -> bool:
+        """False where all is well, True where half an answer is given; raises otherwise."""
+        if not self.lies.is_wrong(call, os.path.relpath(path, self.root)):
+            return False
+        self.lies.tell(path)
+        return True
+
+    def ls(self, path: str, detail: bool = True) -> list[Mapping[str, Any]]:
+        is_half = self._is_half("ls", path)
+        found = sorted(self._true.ls(path, detail=True), key=lambda info: str(info["name"]))
+        by_name = {os.path.basename(info["name"]): info for info in found}
+        told = self.lies.behind(os.path.relpath(path, self.root), frozenset(by_name))
+        nothing = {"size": 100, "type": "file", "mtime": 0.0}
+        listed = [by_name.get(name, {**nothing, "name": os.path.join(path, name)}) for name in sorted(told)]
+        return listed[: len(listed) // 2] if is_half else listed
+
+    def info(self, path: str) -> Mapping[str, Any]:
+        if self._is_half("info", path):
+            raise OSError(errno.EIO, "half an answer", path)
+        found: Mapping[str, Any] = self._true.info(path)
+        return found
+
+    def cat_file(self, path: str, start: int | None = None, end: int | None = None) -> bytes:
+        is_half = self._is_half("cat_file", path)
+        data: bytes = self._true.cat_file(path, start, end)
+        return self.lies.cut(data) if is_half else data
+
+    def pipe_file(self, path: str, data: bytes, mode: str = "overwrite") -> None:
+        """Half an answer to a write or a delete: it was done, and nobody is told."""
+        is_half = self._is_half("pipe_file", path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "xb" if mode == "create" else "wb") as file:
+            file.write(data)
+        if is_half:
+            raise OSError(errno.EIO, "half an answer", path)
+
+    def rm_file(self, path: str) -> None:
+        is_half = self._is_half("rm_file", path)
+        os.unlink(path)
+        if is_half:
+            raise OSError(errno.EIO, "half an answer", path)
+
+    def unstrip_protocol(self, path: str) -> str:
+        return f"lying://{path}"
+
+
+def lying_store(root: object, lies: Lies) -> Store:
+    store: Any = object.__new__(Store)
+    store._fs, store.protocol = LyingFiles(str(root), lies), "s3"
+    store.root = store.location = str(root)
+    made: Store = store
+    return made
+
+
+def lying_table(root: object, lies: Lies) -> Table:
+    """A table on it, nothing decoded yet."""
+    store = lying_store(root, lies)
+    return Table(store, Manifests(store))

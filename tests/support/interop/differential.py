@@ -1,0 +1,201 @@
+"""Our plan beside what a real engine deletes, on one history; and the engine beside us after our apply.
+
+Law: where the two differ, the reason is proven. What the engine took beyond our plan, some remaining point still
+needs (the engine left it dangling); what we take beyond it, nothing needs afterwards (the engine stranded it).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pyarrow.orc as orc
+import pyarrow.parquet as pq
+
+from core.catalog import DEMO_MARKER
+from core.errors import Corrupt, Invalid
+from core.execution.apply import apply
+from core.formats.paimon.plan.engine_deletion import would_delete
+from core.model.actions import Change, DeleteTags, Expire
+from core.table import open_table
+from tests.engines.paimon_java import EngineError, PaimonJudge
+from tests.support.interop.engine_deleted import act, copied, dangling, files_of, needs, points
+from tests.support.interop.random_history import History
+
+NOW_MS = 4_000_000_000_000
+RULES = {"2.0.0": "newest", "1.4.2": "1.x", "0.9.0": "0.9"}
+
+
+def changes(history: History, rules: str) -> Iterator[Change]:
+    """The requests tried on a history: expiries of three sizes and by age, each tag alone, and some together."""
+    heads = open_table(str(history.table)).heads()
+    main = heads.main
+    rng = random.Random(len(main.snapshots))
+    for keep in sorted({1, max(1, len(main.snapshots) // 2), max(1, len(main.snapshots) - 2)}):
+        yield Expire(retain_max=keep, retain_min=keep, rules=rules)
+    # The engine turns a time into an age and back, so its threshold drifts by the milliseconds in between.
+    times = sorted(each.time_ms for each in main.snapshots)
+    calm = [before + 10_000 for before, after in pairwise(times) if after - before > 60_000]
+    if calm:
+        yield Expire(retain_min=1, older_than_ms=rng.choice(calm), rules=rules)
+    if main.changelogs:
+        for keep in (1, len(main.snapshots) + len(main.changelogs) // 2):
+            yield Expire(changelogs_only=True, changelog_retain_max=keep, changelog_retain_min=keep, rules=rules)
+    if len(main.tags) > 1:
+        yield DeleteTags(tuple(tag.name for tag in main.tags))
+    for tag in main.tags:
+        yield DeleteTags((tag.name,))
+
+
+class Before:
+    """What the engine reads at each point of a history, and among which files it has read it so again."""
+
+    def __init__(self, judge: PaimonJudge, history: History) -> None:
+        self.rows = rows(judge, history.table)
+        self.read: dict[str, list[frozenset[str]]] = {}
+
+    def is_known(self, point: str, there: frozenset[str]) -> bool:
+        """Read as before among all files, and among fewer than these: what lies between is read as before, too."""
+        return any(fewer <= there for fewer in self.read.get(point, ()))
+
+
+def compare(judge: PaimonJudge, history: History, change: Change, before: Before, counts: Counter[str]) -> None:
+    """One request on copies of one history. Raises AssertionError with everything needed to look into it."""
+    table = open_table(str(history.table))
+    try:
+        plan = table.preview(change, NOW_MS)
+    except Invalid:
+        counts["refused by us"] += 1
+        return
+    except Corrupt as error:
+        # After a rollback as latest and a compaction the engine itself reads fewer rows than it wrote down; its next
+        # commits bring them back, so what such a point needs is not known.
+        assert _reads_too_few(judge, history.table, str(error.path)), (history.table.name, change, error)
+        counts["refused by us, the engine lost rows of a point"] += 1
+        return
+    ours = set(plan.frees["path"].to_pylist())
+    native = would_delete(table.store, table.heads(), table.manifests, change, NOW_MS)
+    with copied(history.table) as copy:
+        outcome = act(judge, copy, change)
+        theirs = {path for path in outcome.deleted if not _is_hint(path)}
+        story = (history.table.name, change, outcome.errors)
+        if outcome.errors:
+            counts["refused by the engine"] += 1
+            return
+        more, fewer = theirs - ours, ours - theirs
+        if more:
+            broken = {path for paths in dangling(judge, copy).values() for path in paths}
+            unreadable = {path for path in broken if " " in path}
+            assert unreadable or more <= broken | _gap_leftovers(history, more), (story, "took and nothing needs", more)
+            counts["engine broke a point"] += 1
+        if fewer:
+            # A point that goes with us and stays with the engine is one its hints hide from it.
+            goes = {verdict.point for verdict in plan.goes}
+            left = points(copy)
+            needed = {path for name, at in left.items() if name not in goes for path in _needs(judge, copy, at)}
+            assert not fewer & needed, (story, "we would take what the engine's points need", fewer & needed)
+            counts["engine did not see a snapshot" if goes & left.keys() else "engine stranded files"] += 1
+        if not more and not fewer:
+            counts["same"] += 1
+        predicted = {path for path in native.paths if path in files_of(history.table)}
+        if predicted == theirs:
+            counts["native predicted"] += 1
+        else:
+            counts["native not predicted"] += 1
+    _apply(judge, history, change, ours, before, counts)
+
+
+def _reads_too_few(judge: PaimonJudge, table: Path, path: str) -> bool:
+    """Do the files the engine itself reads at this snapshot or tag hold fewer rows than its document counts?"""
+    name = next(each.point for each in open_table(str(table)).history().holders if each.path == path)
+    data = judge.refs(table, own=True, **points(table)[name])["data"]
+    return sum(_rows_in(table / each) for each in data) < json.loads((table / path).read_bytes())["totalRecordCount"]
+
+
+def _rows_in(path: Path) -> int:
+    match path.suffix:
+        case ".parquet":
+            return int(pq.read_metadata(path).num_rows)
+        case ".orc":
+            return int(orc.ORCFile(path).nrows)
+        case _:
+            with path.open("rb") as file:
+                return sum(1 for _ in fastavro.reader(file))
+
+
+def _apply(
+    judge: PaimonJudge,
+    history: History,
+    change: Change,
+    ours: set[str],
+    known: Before,
+    counts: Counter[str],
+) -> None:
+    """Our apply takes exactly the plan; the engine reads every point that stays as before, and commits on."""
+    with copied(history.table) as copy:
+        (copy.parent.parent / DEMO_MARKER).write_text("{}")
+        before = files_of(copy)
+        table = open_table(str(copy))
+        plan = table.preview(change, NOW_MS)
+        receipt = apply(table, plan, settle_s=0)
+        there = files_of(copy)
+        gone = before - there
+        assert gone == ours, (history.table.name, change, gone ^ ours)
+        assert receipt.is_exact or not ours, receipt
+        left = readable(copy)
+        unknown = {point: at for point, at in left.items() if not known.is_known(point, there)}
+        for point, found in rows(judge, copy, unknown).items():
+            assert found == known.rows[point], (history.table.name, change, point, "rows changed")
+            known.read.setdefault(point, []).append(there)
+        counts["points as before after our apply"] += len(left)
+        if not history.may_dangle:
+            _commit_on(judge, copy, counts)
+
+
+def _commit_on(judge: PaimonJudge, copy: Path, counts: Counter[str]) -> None:
+    try:
+        judge.compact(copy, full=True)
+    except EngineError as error:
+        if error.is_unsupported:
+            return
+        raise
+    counts["engine committed on"] += 1
+
+
+def readable(table: Path) -> dict[str, dict[str, Any]]:
+    """Every snapshot and tag, of every branch."""
+    return {name: at for name, at in points(table).items() if "changelog_id" not in at}
+
+
+def rows(judge: PaimonJudge, table: Path, at_points: Mapping[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+    """Rows at some points, else at every readable one; or the error's class where the engine cannot read a point
+    (before us either)."""
+    found: dict[str, Any] = {}
+    for name, at in (readable(table) if at_points is None else at_points).items():
+        try:
+            found[name] = judge.rows(table, own=True, **at)
+        except EngineError as error:
+            found[name] = f"error {error}".replace(str(table), "").split("(", 1)[0][:60]
+    return found
+
+
+def _needs(judge: PaimonJudge, table: Path, at: dict[str, Any]) -> frozenset[str]:
+    try:
+        return needs(judge, table, at)
+    except EngineError:
+        return frozenset()
+
+
+def _gap_leftovers(history: History, more: set[str]) -> set[str]:
+    """Across a gap the engine also takes what only the lost snapshot named: nobody's, as far as anyone can know."""
+    return more if history.may_dangle else set()
+
+
+def _is_hint(path: str) -> bool:
+    return path.rsplit("/", 1)[-1] in ("EARLIEST", "LATEST")
