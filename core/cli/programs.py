@@ -19,12 +19,13 @@ from core.units import asked_duration_ms, several
 
 # What `snapscope serve --help` says last.
 _PROTECTION = (
-    "Who can use it: whoever has the address that is printed, once, at the start. It holds a secret that a browser "
-    "keeps in a cookie until the server stops. The server listens on loopback, so other machines cannot reach it; "
-    "other users and programs of this machine, websites open in your browser, and whoever a port or an SSH tunnel is "
-    "forwarded to can, and get nothing without the secret. It does not protect from programs that run as you, nor "
-    "from another server on this machine that you open at the same host name: browsers send it the cookie, too. "
-    "With a port forwarded to another number, name what the address bar shows: --allow-host localhost:9000."
+    "Who can use it: whoever has the address that is printed, once, at the start. It holds a secret that a "
+    "browser keeps in a cookie until it is closed, or the server stops. The server listens on loopback, so other "
+    "machines cannot reach it; other users and programs of this machine, websites open in your browser, and "
+    "whoever a port or an SSH tunnel is forwarded to can, and get nothing without the secret. It does not protect "
+    "from programs that run as you, nor from another server on this machine that you open at the same host name: "
+    "browsers send it the cookie, too. With a port forwarded to another number, name what the address bar shows: "
+    "--allow-host localhost:9000."
 )
 
 Args = argparse.Namespace

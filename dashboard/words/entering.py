@@ -5,7 +5,7 @@ from __future__ import annotations
 REFUSED = "Access refused"
 REFUSED_SECRET: tuple[str, ...] = (
     "Open the address that `snapscope serve` printed when it started: it ends in `?token=…`. This browser then stays "
-    "signed in until the server stops.",
+    "signed in until it is closed, or the server stops.",
     "Each start prints a new address; an older one no longer works.",
 )
 REFUSED_FOREIGN: tuple[str, ...] = (

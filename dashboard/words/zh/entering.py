@@ -4,7 +4,7 @@ from __future__ import annotations
 
 REFUSED = "拒绝访问"
 REFUSED_SECRET: tuple[str, ...] = (
-    "请打开 `snapscope serve` 启动时打印的地址：它以 `?token=…` 结尾。之后此浏览器在服务器停止前一直保持登录。",
+    "请打开 `snapscope serve` 启动时打印的地址：它以 `?token=…` 结尾。之后此浏览器保持登录，直到它关闭或服务器停止。",
     "每次启动都会打印新的地址，之前的地址不再有效。",
 )
 REFUSED_FOREIGN: tuple[str, ...] = (
