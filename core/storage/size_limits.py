@@ -28,6 +28,11 @@ INDEX_FILE = GB
 DATA_FILE = 16 * GB
 """A data file that is read whole, because its store is no local disk."""
 
+FOOTER = 256 * MB
+"""The footer of a Parquet or ORC file as it is stored: that of 10,000 columns in 1,000 row groups takes some 200 MB."""
+FOOTER_UNPACKED = GB
+"""An ORC footer with its stripe statistics, unpacked."""
+
 PACKED_JSON = 300
 """Times its size that gzipped JSON of more than `DOCUMENT` unpacks to; that of 100,000 snapshots alike but for their
 ids and times 30, of 8,000 schemas that are alike 142."""

@@ -49,4 +49,5 @@ OF_LIMITS: Mapping[str, str] = {
     "{count} bitmaps were expected to be at most {most:,}": "位图有 {count} 个，最多应为 {most:,} 个",
     "{text} is no JSON number": "{text} 不是 JSON 数字",
     "{type!r:.60} is no type": "{type!r:.60} 不是类型",
+    "its footer takes {found:,} bytes, more than {most:,}": "它的文件尾占 {found:,} 字节，超过 {most:,}",
 }

@@ -19,7 +19,7 @@ from core.formats.iceberg import puffin, types
 from core.formats.iceberg.file_paths import Place, normals
 from core.formats.iceberg.types import Column, Type
 from core.model.intervals import Ints
-from core.spark.read import moments
+from core.spark.read import footer_limits, moments
 from core.spark.read.iceberg import deletes as iceberg_deletes
 from core.spark.read.iceberg.columns import WAY_OUT
 from core.spark.read.iceberg.deletes import near_miss
@@ -134,11 +134,9 @@ def _opened(place: Place, path: str) -> tuple[Store, str]:
 def _source(place: Place, path: str) -> Any:
     """What to decode: a local file by its path, so that only what is needed is read."""
     store, inside = _opened(place, path)
-    return (
-        local_disk.refuse_special(store.full(inside))
-        if store.is_local
-        else pa.BufferReader(store.read(inside, DATA_FILE))
-    )
+    source = local_disk.refuse_special(store.full(inside)) if store.is_local else store.read(inside, DATA_FILE)
+    footer_limits.refuse_large(source, "parquet")
+    return source if isinstance(source, str) else pa.BufferReader(source)
 
 
 # columns ----------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import pyarrow.parquet as parquet
 
 from core.errors import Corrupt
 from core.formats.iceberg import types
+from core.spark.read import footer_limits
 from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg.scan import Opened
 
@@ -41,6 +42,7 @@ def settled(of: Opened, columns: Collection[int] | None) -> Opened:
 @lru_cache(_KEPT)
 def _has(ids: frozenset[int], local: str, path: str) -> bool:
     try:
+        footer_limits.refuse_large(local, "parquet")
         return ids <= set(_ids(parquet.read_schema(local)))
     except FileNotFoundError as error:
         raise iceberg_files.missing(path) from error

@@ -18,7 +18,7 @@ from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.paimon import binary_row, types
 from core.formats.paimon.types import Type, parse
 from core.model.references import Field
-from core.spark.read import int96, moments
+from core.spark.read import footer_limits, int96, moments
 from core.spark.session.task_errors import telling
 from core.storage.size_limits import DATA_FILE
 from core.storage.store import Store
@@ -88,6 +88,7 @@ def decode(
                 with open(source, "rb") as file:
                     return _avro(file, wanted, micros)
             return _avro(io.BytesIO(source), wanted, micros)
+        footer_limits.refuse_large(source, form)
         opened = source if isinstance(source, str) else pa.BufferReader(source)
         if form == "parquet":
             import pyarrow.parquet as parquet
