@@ -11,6 +11,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -102,14 +103,22 @@ class Guard:
         return any(hmac.compare_digest(each, self._secret) for each in offered)
 
     async def _enter(self, scope: Scope, send: Send) -> None:
-        """The secret moves from the address into a cookie; the rest of the address stays as it is."""
+        """The secret moves from the address into a cookie; the rest of the address stays as it is.
+
+        Where a link on another page led here, a redirection would still be that page's request, and be refused: an
+        empty page of our own leads on instead.
+        """
         rest = _tokens(scope["query_string"])[1]
         raw = scope.get("raw_path") or quote(scope["path"]).encode()
         path = "/" + quote(raw, safe=_AS_IT_IS.replace("?", "")).lstrip("/")  # two slashes would name another server
         to = path + (f"?{quote(rest, safe=_AS_IT_IS)}" if rest else "")
         (host,) = _all(scope["headers"], b"host")
         cookie = _cookie(host) + b"=" + self._secret + b"; Path=/; HttpOnly; SameSite=Strict"
-        await _answer(send, 303, [(b"location", to.encode()), (b"set-cookie", cookie)], b"")
+        if all(each in OWN_SITES for each in _all(scope["headers"], b"sec-fetch-site")):
+            return await _answer(send, 303, [(b"location", to.encode()), (b"set-cookie", cookie)], b"")
+        kind = (b"content-type", b"text/html; charset=utf-8")
+        body = f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(to)}"><title>Snapscope</title>'
+        return await _answer(send, 200, [kind, (b"set-cookie", cookie)], body.encode())
 
     async def _refuse(self, scope: Scope, send: Send, why: str) -> None:
         spoken = b",".join(_all(scope["headers"], b"accept-language")).strip().lower()

@@ -55,11 +55,11 @@ def test_nobody_passes_whom_the_rule_written_twice_would_not_let(
     elif kind == "websocket":
         assert found.messages == [{"type": "websocket.close", "code": 1008}]
     else:
-        assert found.status in (303, 403)
+        assert found.status in (200, 303, 403)
         assert SECRET.encode() not in found.body
-        if found.status == 303:
+        if found.status != 403:
             assert query in (f"token={SECRET}", f"table=a&token={SECRET}", "token=old")
-            assert SECRET not in found.all("location")[0]
+            assert SECRET not in "".join(found.all("location"))
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -74,13 +74,23 @@ def test_every_path_is_behind_the_guard(path: str) -> None:
 
 def test_the_secret_leaves_the_address_and_all_else_of_it_stays() -> None:
     query = f"table=a.b&sql=select+%26%C3%A4&token={SECRET}&x=&x=token"
-    found = ask([("host", OWN[1]), ("sec-fetch-site", "cross-site")], path="/query/%C3%A4", query=query)
+    found = ask([("host", OWN[1]), ("sec-fetch-site", "none")], path="/query/%C3%A4", query=query)
     assert found.status == 303
     assert found.all("location") == ["/query/%C3%A4?table=a.b&sql=select+%26%C3%A4&x=&x=token"]
     assert found.all("set-cookie") == [f"{COOKIE}; Path=/; HttpOnly; SameSite=Strict"]
     assert found.all("cache-control") == ["no-store"]
     old = ask([("host", OWN[0]), ("cookie", COOKIE)], query="token=of-the-start-before&table=a")
     assert (old.status, old.all("location")) == (303, ["/?table=a"])
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_link_on_another_page_leads_on_by_a_page_of_ours(site: str) -> None:
+    """A redirection would bear the other page's mark, and be refused."""
+    found = ask([("host", OWN[0]), ("sec-fetch-site", site)], path="/query", query=f"token={SECRET}&sql=%22%3E%3Cx")
+    assert (found.status, found.all("location")) == (200, [])
+    assert found.all("set-cookie") == [f"{COOKIE}; Path=/; HttpOnly; SameSite=Strict"]
+    assert b'content="0;url=/query?sql=%22%3E%3Cx"' in found.body
+    assert SECRET.encode() not in found.body
 
 
 def test_a_forwarded_port_has_a_cookie_of_its_own() -> None:
