@@ -14,7 +14,7 @@ from core import user_state
 from core.errors import Corrupt, Invalid
 
 TIMES = 25
-ADDING = f"from core import desk\nfor _ in range({TIMES}): desk.change('counted', lambda n: n + 1, 0)"
+ADDING = f"from core import user_state as desk\nfor _ in range({TIMES}): desk.change('counted', lambda n: n + 1, 0)"
 
 
 @pytest.fixture

@@ -293,7 +293,7 @@ def test_files_that_are_silent_do_not_hide_the_others(slow: Any) -> None:
 def test_a_process_that_was_forked_has_readers_of_its_own() -> None:
     script = """
         import os, signal, threading
-        from core import patience
+        from core.storage import time_limits as patience
         assert patience.within("x", 5, lambda: 1) == 1
         over = threading.Event()
         try:
@@ -318,7 +318,7 @@ def test_a_process_that_was_forked_has_readers_of_its_own() -> None:
 def test_the_process_ends_with_threads_that_are_stuck(tmp_path: Path) -> None:
     script = """
         import os, time
-        from core import patience
+        from core.storage import time_limits as patience
         from core.errors import Corrupt
         read, _ = os.pipe()
         try:

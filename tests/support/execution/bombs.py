@@ -352,7 +352,7 @@ def child(format: str, wanted: list[list[str]], directory: str) -> None:
 
 def run(format: str, wanted: list[list[str]], directory: Path) -> list[tuple[str, str, int, float]]:
     """Answers of a limited reader: (bomb, what was said, bytes of memory, seconds). Raises where it did not answer."""
-    code = f"from tests.apply import bombs; bombs.child({format!r}, {wanted!r}, {str(directory)!r})"
+    code = f"from tests.support.execution import bombs; bombs.child({format!r}, {wanted!r}, {str(directory)!r})"
     environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=False,

@@ -194,7 +194,7 @@ def apart(question: str) -> Any:
     """What an expression over this module answers in a process of its own: a decoder may be left running there."""
     code = (
         "import json, pathlib, sys, tempfile\n"
-        "from core.formats import avro\n"
+        "from core.formats.avro import decode as avro\n"
         "from tests.core.formats.avro.test_decode import *\n"
         "avro.PATIENCE_S = 0.8\n"
         "directory = pathlib.Path(sys.argv[1])\n"

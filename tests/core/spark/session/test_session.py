@@ -286,7 +286,7 @@ def gone(pid: int, within_s: float = 0) -> bool:
 
 WORK = """
 import json, sys, time
-from core.spark import session as sessions
+from core.spark.session import session as sessions
 found, spark = sessions.java_home(), sessions.get()
 spark.range(10).selectExpr("id", "id % 2 AS odd").write.partitionBy("odd").parquet("{out}")
 print(json.dumps({{
@@ -325,7 +325,7 @@ def test_without_java_it_runs_on_the_wheel_and_ends_after_an_exception(tmp_path:
 def test_it_comes_back_after_dying_and_goes_with_a_killed_process(tmp_path: Path) -> None:
     first = """
 import json, time
-from core.spark import session as sessions
+from core.spark.session import session as sessions
 spark = sessions.get()
 print(json.dumps({"rows": spark.range(10).count(), "pid": sessions._running.process.pid,
                   "setting": spark.conf.get("spark.answer", "")}), flush=True)

@@ -17,7 +17,9 @@ TABLE = TABLES / "paimon/default.db/branches"
 BEGIN = f"""
     import json, os, signal, sys, tempfile, threading, time
     from core.errors import Invalid
-    from core.spark import query, session, sql
+    from core.spark.query import query
+    from core.spark.session import session
+    from core.spark.sql import run as sql
     from core.table import open_table
 
     table = open_table({str(TABLE)!r})
