@@ -30,16 +30,8 @@ from core.paths import JOURNAL, private_file, state_dir
 from core.safe_text import harmless
 
 # What an event says; a run is open until one of ENDS.
-STARTED, REMOVED, SWEEPING, SWEPT, FAILED, CANCELLED, DONE, UNDONE = (
-    "started",
-    "references removed",
-    "sweep started",
-    "swept",
-    "failed",
-    "cancelled",
-    "done",
-    "undone",
-)
+STARTED, REMOVED, SWEEPING, SWEPT = "started", "references removed", "sweep started", "swept"
+FAILED, CANCELLED, DONE, UNDONE = "failed", "cancelled", "done", "undone"
 ENDS = (DONE, UNDONE)
 
 _TABLES = """
@@ -61,6 +53,10 @@ _GUARDS = "".join(
     for table in ("runs", "removed", "frees", "events")
     for verb in ("update", "delete")
 )
+
+
+BUSY_S = 30.0  # how long one waits for another writer
+_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)  # of the right file: it may be used later
 
 
 @dataclass(frozen=True)
@@ -109,7 +105,7 @@ class Journal:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(sqlite3.connect(private_file(self.path), timeout=30, isolation_level=None)) as connection:
+            with closing(sqlite3.connect(private_file(self.path), timeout=BUSY_S, isolation_level=None)) as connection:
                 connection.execute("pragma journal_mode = wal")
                 connection.execute("pragma synchronous = full")
                 connection.executescript(_TABLES + _GUARDS)
@@ -123,7 +119,7 @@ class Journal:
         try:
             self._watch.refuse_another(run)
             uri = f"{self.path.absolute().as_uri()}?mode=rw"
-            with closing(sqlite3.connect(uri, timeout=30, isolation_level=None, uri=True)) as connection:
+            with closing(sqlite3.connect(uri, timeout=BUSY_S, isolation_level=None, uri=True)) as connection:
                 connection.execute("pragma synchronous = full")
                 connection.execute("begin immediate")
                 self._watch.refuse_other_entries(connection, run)
@@ -134,6 +130,8 @@ class Journal:
         except FileNotFoundError as error:
             raise self._watch.lost(run, told("it is gone")) from error
         except (sqlite3.DatabaseError, OSError) as error:
+            if getattr(error, "sqlite_errorcode", None) in _PASSING:
+                raise self._unusable(error) from error
             raise self._watch.lost(run, str(error)) from error
 
     def _is_there(self) -> bool:

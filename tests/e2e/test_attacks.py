@@ -407,7 +407,9 @@ def test_the_cookie_of_an_earlier_start_opens_nothing(served: Served, browser: B
             assert answer is not None
             assert answer.status == 403
             expect(page.get_by_text("snapscope serve").first).to_be_visible()
-            assert page.goto(first.address).status == 403  # type: ignore[union-attr]
+            answer = page.goto(first.address)
+            assert answer is not None
+            assert answer.status == 403
             page.goto(second.address)  # in place of the old one
             expect(page.get_by_text("clicks").first).to_be_visible()
     assert second.secret != first.secret

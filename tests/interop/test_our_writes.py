@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.errors import NotFound, Unsupported
+from core.formats.paimon import references
 from core.formats.paimon.write import commit, publish
 from core.spark.read.paimon import frames as read
 from core.spark.write import analyze
@@ -73,7 +74,7 @@ def ours(spark: SparkSession, store: Store, *, snapshot: int | None = None, bran
     head = publish.read_head(store, branch)
     if snapshot is not None:
         path = f"snapshot/snapshot-{snapshot}"
-        point = commit.heads.snapshot_of(str(snapshot), store.read(path), path)
+        point = references.snapshot_of(str(snapshot), store.read(path), path)
     else:
         assert head.snapshot is not None
         point = head.snapshot

@@ -49,12 +49,15 @@ def test_engine_statistics_rule_out_no_row(
     options = {"bucket": "2", "write-only": "true"} if is_keyed else {"bucket": "-1"}
     java_judge.create(location, columns, partition_keys=["p"], options=options, **keys)
     for number in range(9):
+        form = ("parquet", "orc", "avro")[number % 3]
         mostly = {name: value(choose, name) for name, _ in COLUMNS}
         rows = []
         for id in range(number * 4, number * 4 + 4):
             own = {n: mostly[n] if choose.random() < 0.7 else value(choose, n) for n, _ in COLUMNS}
+            if form == "orc" and own["at"] and own["at"].year in (1, 9999):
+                own["at"] = None  # our reader of ORC knows the years 1678 to 2261
             rows.append([written({**own, "id": id, "p": "ab"[id % 8 // 4]}[name]) for name, _ in COLUMNS])
-        java_judge.write(location, rows, options={"file.format": ("parquet", "orc", "avro")[number % 3]})
+        java_judge.write(location, rows, options={"file.format": form})
     table = open_table(location)
     history = table.history()
     point = points.opened_at(table, history, resolve(history.heads, "latest"))

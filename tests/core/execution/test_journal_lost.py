@@ -168,3 +168,26 @@ def test_an_event_makes_no_journal(tmp_path: Path) -> None:
     with pytest.raises(Corrupt, match="it is gone"):
         journal.add(run, journals.DONE, {})
     assert not (tmp_path / "state").exists()
+
+
+def test_a_journal_that_is_busy_is_not_called_another(
+    table: Table, attacked: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was said not to be the one that the run was written to."""
+    monkeypatch.setattr(journals, "BUSY_S", 0.05)
+    other = sqlite3.connect(attacked.path, isolation_level=None)
+    before, plan = left(table), table.preview(CHANGE, ground.LATE_MS)
+
+    def hold() -> None:
+        other.execute("begin immediate")
+
+    with ground.while_settling(hold), pytest.raises(Corrupt, match="could not be used: database is locked") as said:
+        apply(table, plan, settle_s=0, journal=Journal(attacked.path))
+    other.execute("rollback")
+    other.close()
+    assert "is not the one" not in str(said.value)
+    assert {path for path in before - left(table) if "snapshot" not in path} == set()
+    journal = Journal(attacked.path)
+    run = journal.open_run(table.location)
+    assert run is not None
+    assert recovery.resume(run.id, open_table=lambda _: table, settle_s=0, journal=journal).outcome == "done"

@@ -49,7 +49,7 @@ def opened(lake: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def storing(self: store.Store, location: str, *rest: object) -> None:
         if not location.startswith(str(lake)) and Path(location) not in lake.parents:  # a demo's marker may stand there
             found.append(location)
-        begin(self, location, *rest)  # type: ignore[arg-type]
+        begin(self, location, *rest)  # type: ignore[arg-type]  # whatever it is called with
 
     def by_url(location: str, **options: object) -> object:
         found.append(location)
@@ -57,7 +57,7 @@ def opened(lake: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def calling(self: socket.socket, address: object) -> None:
         found.append(str(address))
-        connect(self, address)  # type: ignore[arg-type]
+        connect(self, address)  # type: ignore[arg-type]  # whatever it is called with
 
     def of_catalog(location: str) -> object:
         found.append(location)

@@ -292,7 +292,7 @@ def places(format: str, root: Path) -> Iterator[tuple[str, dict[str, Bomb]]]:
             kinds = ANY
         else:
             continue
-        if format == "iceberg" and path.endswith(".metadata.json") and root / path != iceberg_ground.newest(root):
+        if format != "paimon" and path.endswith(".metadata.json") and root / path != iceberg_ground.newest(root):
             continue  # no plan reads it
         seen.add(kind)
         yield path, kinds

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.errors import Invalid
+from core.formats.paimon import references
 from core.formats.paimon.write import publish
 from core.spark.query.query import query
 from core.spark.write import append as write
@@ -25,7 +26,7 @@ def committed(store: Store) -> list[tuple[int, int]]:
     """(batch, rows added) of each snapshot."""
     found = []
     for number in publish.snapshot_ids(store):
-        document = publish.heads.document(store.read(f"snapshot/snapshot-{number}"), "")
+        document = references.document(store.read(f"snapshot/snapshot-{number}"), "")
         found.append((document["commitIdentifier"], document["deltaRecordCount"]))
     return found
 
