@@ -239,10 +239,14 @@ def _taken_away(query: Run, error: Exception) -> SnapscopeError | None:
     if query.spark.was_killed:
         return Invalid("Spark was started anew while the query ran.", remedy="Ask again.")
     chain = (error, error.__cause__, error.__context__)
-    is_broken = any(isinstance(each, Py4JNetworkError | OSError | EOFError) for each in chain)
-    if not query.spark.ran_out_of_memory(EXIT_S if is_broken else 0):
+    if not query.spark.ran_out_of_memory(EXIT_S if any(map(_is_cut_off, chain)) else 0):
         return None
     return Invalid(TOO_LARGE if query.is_alone else TOO_LARGE_TOGETHER, remedy=TOO_LARGE_NEXT)
+
+
+def _is_cut_off(error: BaseException | None) -> bool:
+    """Whether the JVM did not answer. Py4J raises a bare Py4JError where half an answer came before the end."""
+    return isinstance(error, OSError | EOFError | Py4JNetworkError) or type(error) is Py4JError
 
 
 def _of_ours(error: Exception) -> Exception:
