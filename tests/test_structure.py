@@ -23,6 +23,11 @@ def test_the_counts_see_what_they_count() -> None:
     assert not structure._asks_for_the_format(structure.ast.parse("args.format == 'json'").body[0].value)  # type: ignore[attr-defined]
     assert structure._is_sentence("kept, because")
     assert not structure._is_sentence("snapshot-id")
+    assert structure.tests_named_by_imports("from tests.core import test_paths\n") == ["tests.core.test_paths"]
+    assert structure.tests_named_by_imports("import tests.core.test_paths\n") == ["tests.core.test_paths"]
+    assert structure.tests_named_by_imports('code = """\n    from tests.dashboard.conftest import Page"""')
+    assert structure.tests_named_by_imports('code = (\n    "from tests.core.test_paths import *\\n"\n)')
+    assert not structure.tests_named_by_imports("from tests.support.places import ROOT\n")
 
 
 def test_the_diagram_is_drawn_from_the_imports_of_today() -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -18,10 +15,9 @@ from core.catalog import list_tables
 from dashboard import background_jobs, permissions
 from dashboard import data as loading
 from dashboard import url_state as state
-from tests.support.builders import STATES, State
-from tests.support.places import ROOT
+from tests.support.builders import STATES
+from tests.support.dashboard.pages import APP, Open, Page
 
-APP = ROOT / "dashboard" / "app.py"
 PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "tags", "query")
 
 
@@ -48,15 +44,6 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     st.cache_resource.clear()
 
 
-def newest_job(kind: str) -> background_jobs.Job | None:
-    """The newest job of a kind that this test started."""
-    return max(
-        (each for each in background_jobs._jobs.values() if each.kind == kind),
-        key=lambda each: each.started_s,
-        default=None,
-    )
-
-
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The warehouse of a named state, built once; a state that changes after the first look is built anew."""
@@ -70,51 +57,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         return kept[name]
 
     return build
-
-
-@dataclass
-class Page:
-    """A page of the dashboard as AppTest runs it."""
-
-    test: AppTest = field(repr=False)  # a page's whole tree in the words of a failed assertion takes gigabytes
-
-    @property
-    def text(self) -> str:
-        """Everything a reader could read, without tags."""
-        found = [unescape(re.sub(r"<[^>]+>", " ", each.proto.body)) for each in self.test.get("html")]
-        for kind in (
-            "markdown",
-            "caption",
-            "code",
-            "button",
-            "text_input",
-            "selectbox",
-            "multiselect",
-            "toggle",
-            "tabs",
-        ):
-            for each in self.test.get(kind):
-                found += [str(getattr(each, name)) for name in ("label", "value") if getattr(each, name, None)]
-        for frame in self.test.dataframe:
-            found.append(frame.value.to_string())
-        return re.sub(r"\s+", " ", " ".join(found))
-
-    def run(self) -> Page:
-        self.test.run()
-        self.check()
-        return self
-
-    def check(self) -> None:
-        """Nothing failed that nobody foresaw, and Streamlit shows no error box of its own."""
-        assert not self.test.exception, [each.value for each in self.test.exception]
-        assert "Snapscope itself failed" not in self.text, self.text
-        assert not self.test.error, [each.value for each in self.test.error]
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.test, name)
-
-
-Open = Callable[..., Page]
 
 
 @pytest.fixture
@@ -135,6 +77,3 @@ def open_page() -> Open:
         return Page(test).run()
 
     return opened
-
-
-__all__ = ["PAGES", "Open", "Page", "State", "newest_job"]

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from dashboard import words
-from tests.dashboard.conftest import Open
 from tests.support.builders import TableBuilder
+from tests.support.dashboard.pages import Open
 
 
 @pytest.mark.slow

@@ -26,8 +26,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dashboard import words
-from tests.e2e.conftest import Reader
 from tests.support.builders import TableBuilder
+from tests.support.e2e.reader import Reader
 from tests.support.places import ROOT
 from tests.support.ports import free_port
 

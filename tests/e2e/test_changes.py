@@ -13,7 +13,7 @@ from core.model.actions import Expire
 from core.planning.confirmation import danger
 from core.table import open_table
 from dashboard import words
-from tests.e2e.conftest import Reader
+from tests.support.e2e.reader import Reader
 
 ADDRESS = "retention?table=sales.orders&keep_max=12"
 

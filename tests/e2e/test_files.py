@@ -9,8 +9,8 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from dashboard import words
-from tests.e2e.conftest import Reader
 from tests.support.builders import DAY_MS, TableBuilder
+from tests.support.e2e.reader import Reader
 
 
 def test_from_the_map_to_a_life(tmp_path: Path, reader: Callable[..., Reader]) -> None:

@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, expect
 
 from dashboard import words
 from dashboard.words import zh
-from tests.e2e.conftest import Reader
 from tests.support.builders import DAY_MS, TableBuilder
+from tests.support.e2e.reader import Reader
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from dashboard import words
-from tests.e2e.conftest import Reader
 from tests.support.builders import STATES
+from tests.support.e2e.reader import Reader
 
 TABLE = "sales.orders"
 NAVIGATION = {name: title for name, (title, _) in words.PAGES.items()}

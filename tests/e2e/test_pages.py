@@ -10,8 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from dashboard import words
-from tests.e2e.conftest import Reader
 from tests.support.builders import STATES, TableBuilder
+from tests.support.e2e.reader import Reader
 from tests.support.places import TABLES
 
 WIDTHS = (1440, 900)

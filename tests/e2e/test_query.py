@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from playwright.sync_api import expect
 
 from dashboard import words
-from tests.e2e.conftest import Reader
+from tests.support.e2e.reader import Reader
 
 TABLE = "sales.orders"
 LONG = 300_000

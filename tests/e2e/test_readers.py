@@ -17,7 +17,7 @@ from core.planning.confirmation import danger
 from core.table import open_table
 from dashboard import words
 from dashboard.words import zh
-from tests.e2e.conftest import Reader
+from tests.support.e2e.reader import Reader
 from tests.support.places import TABLES
 
 NAME, ZONE = "schema_evolved", "Asia/Shanghai"

@@ -11,8 +11,8 @@ from core.errors import Unsupported
 from core.spark.query.query import query
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge, ordered
-from tests.interop.test_our_writes import shown
 from tests.support.interop.keyed_tables import ENGINE_OPTIONS, Case, build
+from tests.support.interop.shown import shown
 
 
 def check(judge: PaimonJudge, location: str, snapshot: int) -> list[str]:

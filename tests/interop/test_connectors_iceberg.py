@@ -18,8 +18,8 @@ from core.table import Table, open_table
 from tests.engines.connectors import iceberg_runtime
 from tests.engines.iceberg_java import IcebergJudge
 from tests.engines.java import Missing
-from tests.interop.test_iceberg_reads import LAYOUTS, Past
 from tests.support.iceberg_tables import PYICEBERG, moved
+from tests.support.interop.iceberg_layouts import LAYOUTS, Past
 from tests.support.spark.iceberg_written import Written
 
 RUNTIME = "Iceberg Spark runtime 1.11.0"

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from core.spark.query.query import query
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge, ordered
-from tests.interop.test_our_writes import shown
+from tests.support.interop.shown import shown
 
 
 def ours(location: str, since: str, at: str) -> tuple[list[list[Any]], str]:

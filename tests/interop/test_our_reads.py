@@ -15,7 +15,7 @@ from core.spark.query.query import query
 from core.spark.read.paimon import frames as read
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge, ordered
-from tests.interop.test_our_writes import shown
+from tests.support.interop.shown import shown
 
 COLUMNS = [
     ("id", "BIGINT"), ("note", "STRING"), ("price", "DECIMAL(12, 2)"), ("wide", "DECIMAL(30, 4)"), ("tiny", "TINYINT"),

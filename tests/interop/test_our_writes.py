@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from core.spark.write import append as write
 from core.storage.store import Store
 from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.engines.pypaimon_env import PypaimonJudge
+from tests.support.interop.shown import shown
 
 T0 = 1_790_000_000_000
 COLUMNS = (
@@ -45,28 +45,6 @@ def made(spark: SparkSession, first: int, end: int, day: str = "2026-01-01") -> 
           if(id % 7 = 0, null, array(cast(id as int), null)) list,
           element_at(array({parts}), cast(id % 4 as int) + 1) p, date'{day}' d from range({first}, {end})"""
     ).coalesce(1)
-
-
-def shown(value: Any) -> Any:
-    """A value as the judges write it."""
-    match value:
-        case dt.datetime():
-            fraction = f".{value.microsecond:06d}" if value.microsecond else ""
-            fraction = fraction[:4] if fraction.endswith("000") else fraction
-            seconds = f":{value.second:02d}{fraction}" if value.second or fraction or value.tzinfo else ""
-            return f"{value.replace(tzinfo=None).isoformat(timespec='minutes')}{seconds}" + (
-                "Z" if value.tzinfo else ""
-            )
-        case dt.date():
-            return value.isoformat()
-        case Decimal():
-            return format(value, "f")
-        case bytes():
-            return value.hex()
-        case list():
-            return [shown(each) for each in value]
-        case _:
-            return value
 
 
 def ours(spark: SparkSession, store: Store, *, snapshot: int | None = None, branch: str = "main") -> list[list[Any]]:

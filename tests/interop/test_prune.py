@@ -16,8 +16,8 @@ from core.spark.diff.shared_files import paths_of
 from core.spark.read.paimon import merge_on_read, points, prune
 from core.spark.sql import filters
 from core.table import open_table
-from tests.core.spark.read.paimon.test_prune import COLUMNS, condition, value
 from tests.engines.paimon_java import PaimonJudge
+from tests.support.spark.conditions import COLUMNS, condition, value
 
 
 def written(found: Any) -> Any:

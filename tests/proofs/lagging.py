@@ -13,13 +13,13 @@ from zlib import crc32
 
 from core.errors import SnapscopeError
 from core.execution import delete_files
+from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.storage import presence
-from tests.core.execution import test_lying_store
-from tests.core.execution.test_lying_store import CHANGES, Stage, hidden
-from tests.support.execution import ground
+from tests.support.execution import ground, lying_runs
 from tests.support.execution.journal_attacks import ATTACKS, Ground
 from tests.support.execution.lying import Lies, lying_table
+from tests.support.execution.lying_runs import CHANGES, Stage, hidden
 
 CLAIM = (
     "Whatever a store lists and does not let read, or lets read and does not list, whichever answer to a write is "
@@ -47,9 +47,9 @@ def prove(seed: int) -> dict[str, int]:
 
 
 def _prove(chance: random.Random, folder: Path) -> Counter[str]:
-    stage, counts = test_lying_store.made(folder), Counter[str]()
+    stage, counts = lying_runs.made(folder), Counter[str]()
     name = chance.choice(sorted(CHANGES))
-    end, documents, _ = test_lying_store.end_of_a_clean_run(stage, CHANGES[name])
+    end, documents, _ = lying_runs.end_of_a_clean_run(stage, CHANGES[name])
     for _ in range(CASES):
         way = chance.choice(WAYS)
         if way == "journal":
@@ -57,11 +57,11 @@ def _prove(chance: random.Random, folder: Path) -> Counter[str]:
             journal, is_refused = _attacked(stage, name, how, chance)
         else:
             how = way
-            journal, receipt = test_lying_store.attempt(stage, CHANGES[name], _lies(chance, way, stage))
+            journal, receipt = lying_runs.attempt(stage, CHANGES[name], _lies(chance, way, stage))
             is_refused = receipt is None
         counts[way] += 1
         counts["refusals"] += is_refused
-        test_lying_store.finish(stage.root, CHANGES[name], journal)
+        lying_runs.finish(stage.root, CHANGES[name], journal)
         assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end), (name, how)
         journal.verify()
     return counts
@@ -102,10 +102,10 @@ def _attacked(stage: Stage, name: str, how: str, chance: random.Random) -> tuple
             attacked.attack(how)
 
     is_refused = False
-    plan = table.preview(CHANGES[name], test_lying_store.NOW)
+    plan = table.preview(CHANGES[name], lying_runs.NOW)
     with ground.while_settling(settled):
         try:
-            test_lying_store.apply(table, plan, settle_s=0, progress=progress, journal=Journal(attacked.path))
+            apply(table, plan, settle_s=0, progress=progress, journal=Journal(attacked.path))
         except SnapscopeError:
             is_refused = True
     assert is_refused == bool(attacked.kept), (name, how, batch)

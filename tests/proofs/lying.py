@@ -10,8 +10,7 @@ from pathlib import Path
 from unittest import mock
 from zlib import crc32
 
-from tests.core.execution import test_lying_store
-from tests.support.execution import ground
+from tests.support.execution import ground, lying_runs
 from tests.support.execution.lying import HOW, Lies
 
 CLAIM = (
@@ -35,17 +34,17 @@ def _some(salt: int, often: int) -> Callable[[str, str, int], bool]:
 
 
 def _prove(chance: random.Random, folder: Path) -> dict[str, int]:
-    stage = test_lying_store.made(folder)
-    name = chance.choice(sorted(test_lying_store.CHANGES))
-    change = test_lying_store.CHANGES[name]
-    end, documents, calls = test_lying_store.end_of_a_clean_run(stage, change)
+    stage = lying_runs.made(folder)
+    name = chance.choice(sorted(lying_runs.CHANGES))
+    change = lying_runs.CHANGES[name]
+    end, documents, calls = lying_runs.end_of_a_clean_run(stage, change)
     refused = 0
     for _ in range(CASES):
         lies = Lies(chance.randrange(calls), chance.choice(HOW))
         if chance.random() < 0.3:
             lies.picks = _some(chance.randrange(2**32), chance.choice((3, 7, 20)))
-        journal, receipt = test_lying_store.attempt(stage, change, lies)
+        journal, receipt = lying_runs.attempt(stage, change, lies)
         refused += receipt is None
-        test_lying_store.finish(stage.root, change, journal)
+        lying_runs.finish(stage.root, change, journal)
         assert (ground.references(stage.root), ground.disk(stage.root)) == (documents, end), (name, lies.at, lies.how)
     return {"calls that went wrong": CASES, "refusals": refused}

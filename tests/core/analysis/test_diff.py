@@ -27,10 +27,11 @@ from core.model.intervals import from_pairs
 from core.model.references import Field, Schema
 from core.model.time_travel import resolve
 from core.table import open_table
-from tests.core.formats.paimon.test_history import REAL, Maker
 from tests.support import set_model
 from tests.support.builders import DataFile, TableBuilder
 from tests.support.depth import tries
+from tests.support.formats.paimon.random_tables import Maker
+from tests.support.formats.paimon.tables import REAL
 from tests.support.iceberg_documents import document, snapshot
 from tests.support.places import TABLES
 from tests.support.set_model import Model

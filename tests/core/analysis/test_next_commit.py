@@ -13,8 +13,8 @@ from core.errors import NotFound
 from core.execution.apply import apply
 from core.model.actions import Expire
 from core.table import open_table
-from tests.core.planning.test_reclaim import NOW_MS, replaced_four_times
 from tests.support.builders import TableBuilder
+from tests.support.formats.paimon.tables import NOW_MS, replaced_four_times
 
 NEWEST_ALONE = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
 

@@ -25,8 +25,8 @@ from core.errors import Invalid
 from core.execution.journal import Journal
 from core.reports import json as answers
 from core.table import Table, open_table
-from tests.core.formats.paimon.test_history import four_commits
 from tests.support.builders import START_MS, STATES, TableBuilder
+from tests.support.formats.paimon.tables import four_commits
 from tests.support.places import ROOT, TABLES
 
 NOW = str(START_MS + 10**11)

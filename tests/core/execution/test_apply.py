@@ -22,9 +22,9 @@ from core.execution.journal import Journal
 from core.planning.reclaim import CreateTag, DeleteTags, Expire, Plan
 from core.storage.store import Store
 from core.table import Table, open_table
-from tests.core.formats.paimon.test_history import four_commits, list_of, merging
 from tests.support import set_model
 from tests.support.builders import START_MS, DataFile, TableBuilder
+from tests.support.formats.paimon.tables import four_commits, list_of, merging
 
 NOW_MS = START_MS + 10**11
 KEEP_ONE = Expire(retain_max=1, retain_min=1)

@@ -19,7 +19,7 @@ from core.model.actions import Analyze, Compact, DropPartitions, Truncate
 from core.planning.confirmation import danger
 from core.storage.store import Store
 from core.table import open_table
-from tests.core.formats.paimon.write.test_commit import COLUMNS, T0, file, live, stamp
+from tests.support.formats.paimon.commits import COLUMNS, T0, file, live, stamp
 
 NOW = T0 + 10**9
 Said = Callable[..., tuple[int, Any]]

@@ -6,8 +6,6 @@ stays refuses, damage to what goes frees less.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import itertools
 import json
 import os
@@ -20,12 +18,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from core.cli import main
 from core.formats.paimon import references
-from tests.core.formats.paimon.test_consistency import avro
 from tests.support import set_model
 from tests.support.builders import TableBuilder, _avro
+from tests.support.command_line import run
 from tests.support.execution import fuzz, ground
+from tests.support.formats.paimon.tables import avro
 
 NOW = "2053-01-01T00:00:00Z"
 KEEP_TWO = ("--retain-max", "2", "--retain-min", "1", "--now", NOW, "--json")
@@ -71,19 +69,6 @@ class Said(NamedTuple):
     def error(self) -> str:
         """Why it was refused; empty where it was carried out, as planned or in part."""
         return str(self.document.get("error", ""))
-
-
-def run(*words: object) -> tuple[int, Any]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = main([str(word) for word in words])
-    assert "Traceback" not in err.getvalue()
-    assert out.getvalue().count("\n") == 1, out.getvalue()
-    document = json.loads(out.getvalue())
-    done = document.get("receipt") or {"outcome": "done", "problems": []}
-    is_success = "error" not in document and done["outcome"] == "done" and not done["problems"]
-    assert (status == 0) == is_success, document
-    return status, document
 
 
 def expire(root: Path) -> Said:

@@ -17,10 +17,10 @@ from core.execution.journal import Journal
 from core.model.actions import Change, CreateBranch, CreateTag, DeleteBranches, FastForward, ReplaceBranch, Rollback
 from core.planning.confirmation import danger
 from core.table import open_table
-from tests.core.formats.iceberg.catalogs.test_pyiceberg_catalog import NAME, Lake, home, lake
 from tests.support.execution import iceberg_ground as ground
 from tests.support.execution.iceberg_ground import LATE_MS, document, ids
 from tests.support.execution.iceberg_rest import Server, serving
+from tests.support.formats.iceberg.sql_catalog import NAME, Lake, home, lake
 
 __all__ = ["home", "lake"]  # fixtures
 

@@ -21,11 +21,11 @@ from core.formats.paimon.manifests import Manifests
 from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.storage.store import Store
 from core.table import Table, open_table
-from tests.core.formats.iceberg.catalogs.test_pyiceberg_catalog import NAME, Lake, home, lake
 from tests.support.execution.dying import Death, Life, MortalJournal, MortalStore
 from tests.support.execution.ground import while_settling
 from tests.support.execution.iceberg_ground import LATE_MS
 from tests.support.execution.iceberg_rest import Server, serving
+from tests.support.formats.iceberg.sql_catalog import NAME, Lake, home, lake
 
 __all__ = ["home", "lake"]  # fixtures
 

@@ -17,10 +17,10 @@ from core.execution.journal import Journal
 from core.formats.iceberg.manifests import Manifests
 from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag, Rollback
 from core.model.plan import Plan
-from core.storage.store import Store
 from core.table import Table
 from tests.support.execution import iceberg_ground as ground
-from tests.support.execution.dying import Death, Life, MortalJournal, MortalStore
+from tests.support.execution.dying import Life
+from tests.support.execution.iceberg_crashes import AFTER_THE_COMMIT, BEFORE_IT, cut_off, reopened
 from tests.support.execution.iceberg_ground import LATE_MS, Json, ids
 from tests.support.execution.stages import Check, Stage, open_run
 
@@ -160,33 +160,6 @@ def test_one_refused_effect_loses_nothing_and_is_told(name: str, stage: Stage) -
 
 
 # in between, another hand --------------------------------------------------------------------------------------------
-
-
-def cut_off(root: Path, change: Change, at: str) -> str:
-    """A run that died right before its first effect that begins with `at`."""
-
-    class Watched(Life):
-        def effect(self, what: str) -> None:
-            if what.startswith(at):
-                self.left = len(self.log)
-            super().effect(what)
-
-    life = Watched()
-    plan = ground.opened(Store(str(root))).preview(change, LATE_MS)
-    with pytest.raises(Death):
-        apply(
-            ground.opened(MortalStore(str(root), life)), plan, settle_s=0, journal=MortalJournal(Journal().path, life)
-        )
-    run = Journal().open_run(str(root))
-    assert run is not None
-    return run.id
-
-
-def reopened(location: str) -> Table:
-    return ground.opened(Store(location))
-
-
-AFTER_THE_COMMIT, BEFORE_IT = "journal: entry references removed", "create metadata"
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model.actions import CreateBranch, CreateTag, DeleteTags, Expire, FastForward, RenameTag, ReplaceTag, Rollback
 from core.table import open_table
-from tests.core.formats.iceberg.catalogs.test_pyiceberg_catalog import NAME, Lake, home
 from tests.engines.java import Missing, find_java
 from tests.engines.metastore import Metastore
 from tests.support.execution.ground import while_settling
 from tests.support.execution.iceberg_ground import LATE_MS
+from tests.support.formats.iceberg.sql_catalog import NAME, Lake, home
 
 __all__ = ["home"]  # a fixture
 

@@ -15,9 +15,9 @@ from core.formats.iceberg.write import commit
 from core.model.actions import CreateTag, Expire
 from core.storage.store import Entry, Store
 from core.table import open_table
-from tests.core.execution.test_iceberg_crash import AFTER_THE_COMMIT, cut_off, reopened
 from tests.support.execution import iceberg_ground as ground
 from tests.support.execution.ground import while_settling
+from tests.support.execution.iceberg_crashes import AFTER_THE_COMMIT, cut_off, reopened
 from tests.support.execution.iceberg_ground import LATE_MS, Json, ids
 
 

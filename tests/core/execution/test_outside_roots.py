@@ -21,9 +21,9 @@ from core.planning import outside_roots as roots
 from core.planning.confirmation import danger
 from core.storage.store import Store
 from core.table import open_table
-from tests.core.execution.test_hostile import run
 from tests.support import set_model
 from tests.support.builders import DataFile, TableBuilder
+from tests.support.command_line import run
 from tests.support.execution import ground, iceberg_ground, outside_history
 from tests.support.iceberg_tables import read_avro, write_avro
 

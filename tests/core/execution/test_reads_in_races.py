@@ -18,9 +18,9 @@ from core.model.actions import CreateTag, Expire
 from core.model.time_travel import resolve
 from core.paths import cache_dir
 from core.table import Table, open_table
-from tests.core.execution.test_lying_store import Stage, made
 from tests.support.execution import ground, iceberg_ground
 from tests.support.execution.lying import Lies, lying_store, lying_table
+from tests.support.execution.lying_runs import Stage, made
 
 NOW = ground.LATE_MS
 APART = 6

@@ -28,13 +28,13 @@ from core.model.time_travel import in_words, resolve
 from core.planning.reclaim import CreateTag, DeleteTags, Expire, Plan, ReplaceTag, preview
 from core.reports import json as answers
 from core.table import open_table
-from tests.core.formats.paimon.test_history import STEP, Maker, four_commits, list_of, manifest_of
 from tests.support import set_model
-from tests.support.builders import START_MS, DataFile, TableBuilder
+from tests.support.builders import DataFile, TableBuilder
 from tests.support.depth import tries
+from tests.support.formats.paimon.random_tables import STEP, Maker
+from tests.support.formats.paimon.tables import NOW_MS, four_commits, list_of, manifest_of, replaced_four_times
 from tests.support.places import TABLES
 
-NOW_MS = START_MS + 10**11
 KEEP_ONE = Expire(retain_max=1, retain_min=1)
 KINDS = ["data", "changelog", "index", "statistics", "manifest", "manifest-list", "snapshot", "tag", "changelog-json"]
 
@@ -442,14 +442,6 @@ def beside(root: Path, change: Expire) -> tuple[str, ...]:
     table = open_table(str(root))
     history = table.history()
     return table.native(table.preview(change, NOW_MS, history), history)
-
-
-def replaced_four_times(root: Path, options: Mapping[str, str]) -> TableBuilder:
-    """Each commit replaces the files of the one before, so every snapshot alone holds something."""
-    table = TableBuilder(root, options=options)
-    for _ in range(4):
-        table.commit([table.file()], table.live(), kind="OVERWRITE")
-    return table
 
 
 def test_named_snapshots_are_compared_as_named(tmp_path: Path) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from core.analysis.diff import diff
 from core.analysis.expiration_dates import expiries
 from core.cli import main
 from core.errors import Invalid
@@ -19,52 +16,13 @@ from core.model.actions import DeleteTags, Expire
 from core.model.time_travel import resolve
 from core.reports import html as report
 from core.reports import json as answers
-from core.reports import page as sheet
 from core.table import Table, open_table
-from tests.support.builders import DAY_MS, START_MS, TableBuilder
+from tests.support.builders import DAY_MS, TableBuilder
 from tests.support.iceberg_tables import as_if_there
 from tests.support.places import SMALL_TABLES
+from tests.support.reports.html import HOSTILE, NOW_MS, Reader, commanded, three
 
-NOW_MS = START_MS + 40 * DAY_MS + 7
-HOSTILE = "<img src=x onerror=alert(1)>\"'&amp;"
 TURNED = "gnp.\u202eetadpu"  # shown from right to left, it would read as another name
-TAGS = frozenset(
-    "html head meta title style body header main footer section h1 h2 p dl dt dd div table thead tbody tr th td span "
-    "code pre".split()
-)
-ATTRIBUTES = frozenset({"lang", "charset", "http-equiv", "content", "name", "class", "title"})
-
-
-class Reader(HTMLParser):
-    """What a browser would make of it: nothing but the page's own tags may come out."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.said: list[str] = []
-        self.open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == [], "every tag is closed"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in TAGS, tag
-        assert {name for name, _ in attrs} <= ATTRIBUTES, attrs
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open[-1:] != ["style"]:
-            self.said.append(data)
-        else:
-            assert "url(" not in data
-            assert "@import" not in data
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.said).split())
 
 
 @pytest.fixture
@@ -81,17 +39,6 @@ def table(tmp_path: Path) -> Table:
             made.tag(HOSTILE.replace("/", "") + str(number))
     made.consumer(HOSTILE, 7)
     return open_table(str(made.root))
-
-
-def three(table: Table, zone: str = "UTC", speak: sheet.Speak = str) -> dict[str, str]:
-    history = table.history()
-    a, b = (resolve(history.heads, point) for point in ("2", "8"))
-    plan = table.preview(Expire(retain_max=3, retain_min=1, older_than_ms=NOW_MS), NOW_MS, history)
-    return {
-        "plan": report.of_plan(plan, history.heads, HOSTILE, zone=zone, native=(HOSTILE,), speak=speak),
-        "diff": report.of_diff(diff(history, a, b), history, HOSTILE, zone=zone, speak=speak),
-        "state": report.of_table(history, b, HOSTILE, zone=zone, now_ms=NOW_MS, speak=speak),
-    }
 
 
 def test_nobodys_names_do_anything_in_a_report(table: Table) -> None:
@@ -165,13 +112,6 @@ def test_every_table_of_a_real_engine_has_a_report() -> None:
         if point is not None and latest is not None:
             assert f"snapshot {latest.id}, committed" in said
             assert f"{history.totals.files[history.position(point.point)]:,}" in said
-
-
-def commanded(text: str) -> list[str]:
-    """The words of the command that a plan's report prints."""
-    found = re.search(r"<pre>(snapscope .*?)</pre>", text, re.DOTALL)
-    assert found
-    return shlex.split(unescape(found[1]))[1:]
 
 
 @pytest.mark.parametrize("change", [Expire(retain_max=3, retain_min=1, older_than_ms=NOW_MS), None])

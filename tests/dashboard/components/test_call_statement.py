@@ -10,8 +10,8 @@ import pytest
 
 from core.catalog import DEMO_MARKER
 from core.table import open_table
-from tests.dashboard.conftest import Page, newest_job
 from tests.support.builders import DAY_MS, START_MS, TableBuilder
+from tests.support.dashboard.pages import Page, newest_job
 
 Open = Callable[..., Page]
 

@@ -9,8 +9,8 @@ import pytest
 
 from core.paths import state_dir
 from dashboard import visits, words
-from tests.dashboard.conftest import Page
 from tests.support.builders import START_MS, TableBuilder
+from tests.support.dashboard.pages import Page
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from core.formats.iceberg.catalogs import pyiceberg_catalog
 from core.storage import store
 from dashboard import permissions, url_state, words
-from tests.dashboard.conftest import APP, Page
 from tests.support.builders import TableBuilder
+from tests.support.dashboard.pages import APP, Page
 
 ELSEWHERE = (
     "s3://bucket/lake",

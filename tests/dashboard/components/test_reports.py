@@ -16,9 +16,9 @@ from core.table import open_table
 from dashboard import words
 from dashboard.components import reports
 from dashboard.words import zh
-from tests.core.reports.test_html import HOSTILE, Reader, commanded, three
-from tests.dashboard.conftest import Page
 from tests.support.builders import DAY_MS, TableBuilder
+from tests.support.dashboard.pages import Page
+from tests.support.reports.html import HOSTILE, Reader, commanded, three
 
 Made = dict[str, Callable[[], str]]
 

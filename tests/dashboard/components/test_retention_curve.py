@@ -19,8 +19,8 @@ from core.table import open_table
 from dashboard import words
 from dashboard.formatting.palette import LIGHT
 from dashboard.view_models import retention_curve
-from tests.dashboard.conftest import newest_job
 from tests.support.builders import DAY_MS, STATES, TableBuilder
+from tests.support.dashboard.pages import newest_job
 
 NOW_MS = 4_000_000_000_000
 

@@ -17,8 +17,8 @@ from core.spark.diff.compare import Change
 from core.spark.diff.rows import RowDiff
 from dashboard import words
 from dashboard.view_models import differences
-from tests.dashboard.conftest import Page, newest_job
 from tests.support.builders import TableBuilder
+from tests.support.dashboard.pages import Page, newest_job
 from tests.support.spark.stored import Stored
 
 TITLE = "shop.orders"

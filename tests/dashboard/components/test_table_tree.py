@@ -11,9 +11,9 @@ from core.catalog import TableRef
 from core.cli import main
 from dashboard import words
 from dashboard.view_models import table_tree
-from tests.core.formats.iceberg.catalogs.test_pyiceberg_catalog import Lake, home
-from tests.dashboard.conftest import Page
 from tests.support.builders import TableBuilder
+from tests.support.dashboard.pages import Page
+from tests.support.formats.iceberg.sql_catalog import Lake, home
 from tests.support.iceberg_tables import PYICEBERG, moved
 
 __all__ = ["home"]  # a fixture

@@ -13,8 +13,8 @@ from core.table import open_table
 from dashboard import words
 from dashboard.formatting import units
 from dashboard.view_models import version_picker
-from tests.dashboard.conftest import Page
 from tests.support.builders import DAY_MS, START_MS, TableBuilder
+from tests.support.dashboard.pages import Page
 from tests.support.iceberg_tables import PYICEBERG, moved
 
 TITLE = "shop.orders"

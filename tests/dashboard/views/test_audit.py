@@ -24,8 +24,8 @@ from dashboard.components.frame import Opened
 from dashboard.formatting import exports
 from dashboard.view_models import audit
 from dashboard.view_models.audit import Wanted
-from tests.dashboard.conftest import Page
 from tests.support.builders import DAY_MS, TableBuilder
+from tests.support.dashboard.pages import Page
 
 NOW_MS = 4_000_000_000_000
 CHANGES = (

@@ -10,7 +10,7 @@ import pytest
 from core import doctor
 from core.doctor import Finding
 from dashboard import words
-from tests.dashboard.conftest import Page, newest_job
+from tests.support.dashboard.pages import Page, newest_job
 
 
 def test_the_page_says_what_the_command_does(

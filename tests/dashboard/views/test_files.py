@@ -17,8 +17,8 @@ from dashboard import words
 from dashboard.charts import file_lifetime, treemap
 from dashboard.formatting.palette import palette
 from dashboard.view_models import files as places
-from tests.dashboard.conftest import Page
 from tests.support.builders import DAY_MS, START_MS, TableBuilder
+from tests.support.dashboard.pages import Page
 
 TITLE = "shop.orders"
 NOW_MS = START_MS + 30 * DAY_MS

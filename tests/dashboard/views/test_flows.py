@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
-from streamlit.testing.v1.element_tree import Button, TextInput
+from streamlit.testing.v1.element_tree import TextInput
 
 from core import cli
 from core import table as tables
@@ -33,8 +33,8 @@ from dashboard.components.frame import Opened
 from dashboard.components.history import timeline
 from dashboard.formatting import commands, units
 from dashboard.view_models import version_picker
-from tests.dashboard.conftest import Page, newest_job
 from tests.support.builders import DAY_MS, START_MS, DataFile, TableBuilder
+from tests.support.dashboard.pages import Page, carrying_out, newest_job
 
 TITLE = "shop.orders"
 
@@ -489,11 +489,6 @@ def test_what_lies_outside_the_table_is_ticked_root_by_root(
 
 def confirming(page: Page) -> TextInput:
     (found,) = (each for each in page.test.text_input if str(each.key).startswith("confirm."))
-    return found
-
-
-def carrying_out(page: Page, kind: str = "Expire") -> Button:
-    (found,) = (each for each in page.test.button if str(each.key).startswith(f"carry_out.{kind}."))
     return found
 
 

@@ -11,7 +11,7 @@ from core.execution.apply import apply
 from core.model.actions import CreateTag
 from core.table import open_table
 from dashboard import words
-from tests.core.formats.iceberg.catalogs.test_pyiceberg_catalog import NAME, Lake, home
+from tests.support.formats.iceberg.sql_catalog import NAME, Lake, home
 
 __all__ = ["home"]  # a fixture
 

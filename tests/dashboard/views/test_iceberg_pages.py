@@ -14,8 +14,7 @@ from core.table import open_table
 from dashboard import words
 from dashboard.formatting import commands
 from dashboard.view_models import rows
-from tests.dashboard.conftest import newest_job
-from tests.dashboard.views.test_flows import carrying_out
+from tests.support.dashboard.pages import carrying_out, newest_job
 from tests.support.execution import iceberg_ground as ground
 from tests.support.iceberg_tables import JAVA_RANDOM, PYICEBERG, moved
 

@@ -24,8 +24,8 @@ from core.units import wall_clock
 from dashboard import visits, words
 from dashboard.view_models import table_tree
 from dashboard.view_models.home import table_facts
-from tests.dashboard.conftest import Page
 from tests.support.builders import DAY_MS, TableBuilder
+from tests.support.dashboard.pages import Page
 
 HOUR_MS = 3_600_000
 

@@ -24,8 +24,8 @@ from dashboard.charts import query_plot
 from dashboard.formatting import cells, exports
 from dashboard.formatting.palette import palette
 from dashboard.view_models import saved_queries
-from tests.dashboard.conftest import Open, Page
 from tests.support.builders import TableBuilder
+from tests.support.dashboard.pages import Open, Page
 
 SUM = "SELECT sum(a) AS n FROM t"
 

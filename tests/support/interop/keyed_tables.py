@@ -22,8 +22,8 @@ from core.spark.read.paimon import points
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.engines.pypaimon_env import PypaimonJudge
-from tests.interop.test_our_writes import shown
 from tests.support.interop import engine_deleted
+from tests.support.interop.shown import shown
 
 AXES: Mapping[str, Sequence[str]] = {
     "engine": ("deduplicate", "deduplicate by sequence", "deduplicate by sequence, descending",

@@ -23,7 +23,7 @@ from core.model.time_travel import resolve
 from core.planning.reclaim import preview
 from core.storage.store import Store
 from core.table import open_table
-from tests.core.formats.paimon.test_goldens import digest
+from tests.support.formats.goldens import digest
 from tests.support.iceberg_scan import scan
 from tests.support.iceberg_tables import JAVA_RANDOM, PYICEBERG, SMALL, as_if_there, moved
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -10,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import fastavro
 import pytest
 
 from core.errors import Corrupt
@@ -18,12 +16,10 @@ from core.execution.apply import apply
 from core.formats.paimon import consistency
 from core.model.actions import Expire
 from core.table import open_table
-from tests.core.formats.paimon.test_history import REAL, four_commits, list_of, manifest_of, strip_sizes
 from tests.support.builders import TableBuilder
 from tests.support.execution import ground
+from tests.support.formats.paimon.tables import REAL, Record, avro, four_commits, list_of, manifest_of, strip_sizes
 from tests.support.places import TABLES
-
-Record = dict[str, Any]
 
 
 def examined(root: Path, frees: set[str] | None = None) -> tuple[dict[str, str], dict[str, str]]:
@@ -36,16 +32,6 @@ def examined(root: Path, frees: set[str] | None = None) -> tuple[dict[str, str],
     return {history.holders[position].point: problem.sentence() for position, problem in found.problems.items()}, dict(
         found.unsure
     )
-
-
-def avro(path: Path, change: Callable[[list[Record]], object]) -> None:
-    """Rewrite an Avro file's records in place."""
-    reader = fastavro.reader(io.BytesIO(path.read_bytes()))
-    schema, records = reader.writer_schema, list(reader)
-    change(records)  # type: ignore[arg-type]
-    out = io.BytesIO()
-    fastavro.writer(out, schema, records, codec="null", sync_marker=bytes(16))  # type: ignore[arg-type]
-    path.write_bytes(out.getvalue())
 
 
 def document(path: Path, **fields: Any) -> None:

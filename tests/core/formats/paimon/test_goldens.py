@@ -5,12 +5,10 @@ Where that engine was wrong (it left references to files it deleted) ours frees 
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import shutil
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from core.execution.apply import apply
 from core.planning.reclaim import DeleteTags, Expire, Plan, preview
 from core.table import open_table
 from tests.support import set_model
+from tests.support.formats.goldens import digest
 from tests.support.places import SMALL_TABLES, TABLES
 
 NOW_MS = 1_795_300_000_000  # after every commit of every table
@@ -159,15 +158,6 @@ def test_no_plan_on_fast_forward_loss_frees_what_a_kept_point_reads() -> None:
 
 
 # the small copies -----------------------------------------------------------------------------------------------------
-
-
-@cache
-def digest(root: Path) -> dict[str, str]:
-    return {
-        path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in root.rglob("*")
-        if path.is_file()
-    }
 
 
 def test_the_small_copies_are_copies() -> None:

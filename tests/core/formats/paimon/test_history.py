@@ -10,7 +10,6 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +27,11 @@ from core.table import open_table
 from tests.support import builders, set_model
 from tests.support.builders import DataFile, TableBuilder
 from tests.support.depth import tries
+from tests.support.formats.paimon.random_tables import STEP, Maker, _at_level
+from tests.support.formats.paimon.tables import REAL, four_commits, list_of, manifest_of, strip_sizes
 from tests.support.places import TABLES
 
 ROW = ["path", "bytes", "rows", "partition", "bucket", "level", "schema_id", "source", "format"]
-REAL = sorted(path.name for path in (TABLES / "paimon" / "default.db").iterdir())
 
 
 def positions(history: History) -> dict[str, int]:
@@ -101,139 +101,6 @@ def test_a_real_table_holds_what_the_sets_say(name: str, changelogs: bool) -> No
 
 
 # made tables ---------------------------------------------------------------------------------------------------------
-
-PARTITIONS = [("2026-01-01",), ("a longer value",), (None,), ("",), ("  ",), ("2026-01-02",)]
-EXTRAS = [(), (), (".index",), ("-1.index", "-2.index")]
-NUMBER = st.integers(0, 10**6)
-STEP = st.tuples(
-    st.sampled_from(
-        [
-            *("append", "append", "append", "delete", "overwrite", "compact", "upgrade", "merge", "tag", "tag"),
-            *("branch", "expire", "expire", "gap", "delete-tag", "index", "again", "statistics", "changelog", "keep"),
-        ]
-    ),
-    NUMBER,
-    NUMBER,
-)
-
-
-class Maker:
-    """Turns steps (a word and two numbers) into a table; a step that does not fit the table is left out."""
-
-    def __init__(self, root: Path, options: dict[str, str]) -> None:
-        self.main = TableBuilder(root, partition_keys=["dt"], options=options)
-        self.lines = [self.main]
-        self.made = 0
-        self.dead: list[DataFile] = []
-        self.keeps_changelogs = False  # the builder does not know what a changelog holds, and would free it
-
-    def run(self, steps: list[tuple[str, int, int]]) -> None:
-        for word, a, b in steps:
-            line = self.lines[a % len(self.lines)]
-            getattr(self, f"do_{word.replace('-', '_')}")(line, a // len(self.lines), b)
-
-    def file(self, line: TableBuilder, a: int, b: int, **more: Any) -> DataFile:
-        self.made += 1
-        fields: dict[str, Any] = {
-            "partition": PARTITIONS[a % len(PARTITIONS)],
-            "bucket": (0, 0, 1, -2)[b % 4],
-            "extra": EXTRAS[b % len(EXTRAS)],
-            "source": (0, 0, 1, None)[a % 4],
-            "external": f"file:///elsewhere/x-{self.made}.parquet" if b % 7 == 0 else None,
-        }
-        return line.file(100 + self.made, rows=a % 3, **{**fields, **more})
-
-    def chosen(self, line: TableBuilder, a: int, b: int) -> list[DataFile]:
-        live = line.live()
-        return random.Random(a).sample(live, min(len(live), 1 + b % 3)) if live else []
-
-    def do_append(self, line: TableBuilder, a: int, b: int) -> None:
-        line.commit([self.file(line, a + number, b + number) for number in range(b % 3)])
-
-    def do_delete(self, line: TableBuilder, a: int, b: int) -> None:
-        gone = self.chosen(line, a, b)
-        self.dead += gone
-        line.commit([], gone, kind="OVERWRITE")
-
-    def do_overwrite(self, line: TableBuilder, a: int, b: int) -> None:
-        line.commit([self.file(line, a, b)], self.chosen(line, a, b), kind="OVERWRITE")
-
-    def do_compact(self, line: TableBuilder, a: int, b: int) -> None:
-        gone = self.chosen(line, a, b)
-        line.commit([self.file(line, a, b, source=1, level=5)] if gone else [], gone, kind="COMPACT")
-
-    def do_upgrade(self, line: TableBuilder, a: int, b: int) -> None:
-        """The same file at another level: one path, two identities."""
-        gone = [file for file in self.chosen(line, a, b) if file.level < 5]
-        line.commit([_at_level(file, file.level + 1) for file in gone], gone, kind="COMPACT")
-
-    def do_merge(self, line: TableBuilder, a: int, b: int) -> None:
-        with merging():
-            line.commit([self.file(line, a, b)], kind="COMPACT")
-
-    def do_again(self, line: TableBuilder, a: int, b: int) -> None:
-        """A file gets a second life, as `rollback_to_as_latest` gives it: its base is rewritten without its past."""
-        live = {file.identity for file in line.live()}
-        back = [file for file in self.dead if file.identity not in live][: 1 + b % 2]
-        with merging():
-            line.commit([self.file(line, a, b)])
-        with merging():
-            line.commit(back, kind="OVERWRITE")
-
-    def do_tag(self, line: TableBuilder, a: int, b: int) -> None:
-        if line.commits:
-            line.tag(f"t{b % 10}", sorted(line.commits)[a % len(line.commits)])
-
-    def do_delete_tag(self, line: TableBuilder, a: int, b: int) -> None:
-        if line.tags and not self.keeps_changelogs:
-            line.delete_tag(sorted(line.tags)[a % len(line.tags)])
-
-    def do_branch(self, line: TableBuilder, a: int, b: int) -> None:
-        if self.main.tags and len(self.lines) < 3:
-            tag = sorted(self.main.tags)[a % len(self.main.tags)]
-            self.lines.append(self.main.branch(f"b{len(self.lines)}", tag))
-
-    def do_expire(self, line: TableBuilder, a: int, b: int) -> None:
-        line.expire(sorted(line.commits)[: a % max(len(line.commits), 1)], free=not self.keeps_changelogs)
-
-    def do_gap(self, line: TableBuilder, a: int, b: int) -> None:
-        if len(line.commits) > 2:
-            line.expire([sorted(line.commits)[1:-1][a % (len(line.commits) - 2)]], free=not self.keeps_changelogs)
-
-    def do_index(self, line: TableBuilder, a: int, b: int) -> None:
-        before = line._last.index if line._last else ()
-        kept = list(before)[b % 2 :]
-        place = {"partition": PARTITIONS[a % len(PARTITIONS)], "bucket": b % 2}
-        line.commit([], index=[*kept, *(line.index_file(100 + number, **place) for number in range(a % 3))])
-
-    def do_statistics(self, line: TableBuilder, a: int, b: int) -> None:
-        if line is self.main:  # the builder would write a branch's into the branch
-            line.commit([], kind="ANALYZE", statistics=True)
-
-    def do_changelog(self, line: TableBuilder, a: int, b: int) -> None:
-        made = self.file(line, a, b, prefix="changelog-", extra=(), external=None)
-        line.commit([self.file(line, a, b)], changelog=[made])
-
-    def do_keep(self, line: TableBuilder, a: int, b: int) -> None:
-        if len(line.commits) > 1:
-            first = min(line.commits)
-            self.keeps_changelogs = True
-            line.keep_changelog(first)
-            line.expire([first], free=False)
-
-
-def _at_level(file: DataFile, level: int) -> DataFile:
-    return DataFile(**{**{name: getattr(file, name) for name in DataFile.__dataclass_fields__}, "level": level})
-
-
-@contextmanager
-def merging() -> Iterator[None]:
-    """While open, the next base list is rewritten into one manifest, as merging does."""
-    before, builders.MERGE_AFTER = builders.MERGE_AFTER, 1
-    try:
-        yield
-    finally:
-        builders.MERGE_AFTER = before
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -307,32 +174,11 @@ def test_a_changelog_without_producer_holds_appends_and_no_compactions(tmp_path:
 # damage --------------------------------------------------------------------------------------------------------------
 
 
-def four_commits(root: Path, **options: Any) -> TableBuilder:
-    """1 adds a; 2 adds b; 3 takes a away and adds c; 4 adds d; tag v on 2."""
-    table = TableBuilder(root, **options)
-    a, b, c, d = (table.file(1000 + number, rows=10) for number in range(4))
-    table.commit([a])
-    table.commit([b])
-    table.commit([c], [a], kind="OVERWRITE")
-    table.commit([d])
-    table.tag("v", 2)
-    return table
-
-
 def problems(root: Path) -> dict[str, list[str]]:
     """Per point the files that could not be read."""
     history = open_table(str(root)).history()
     found = {each.point: position for position, each in enumerate(history.holders)}
     return {point: [problem.path for problem in history.incomplete.get(at, ())] for point, at in found.items()}
-
-
-def manifest_of(table: TableBuilder, number: int, index: int = -1) -> str:
-    name: str = table.commits[number].manifests[index]["_FILE_NAME"]
-    return f"manifest/{name}"
-
-
-def list_of(table: TableBuilder, number: int, kind: str = "base") -> str:
-    return f"manifest/{table.commits[number].document[f'{kind}ManifestList']}"
 
 
 def write_list(path: Path, records: Sequence[Mapping[str, Any]], blocks: Sequence[int]) -> list[int]:
@@ -411,12 +257,6 @@ def test_a_list_that_lost_whole_blocks_is_told_by_its_rows(tmp_path: Path) -> No
     assert not problems(root)["4"]
     os.truncate(root / list_of(table, 4), first)
     assert problems(root)["4"] == ["snapshot/snapshot-4"]
-
-
-def strip_sizes(root: Path) -> None:
-    for path in [*root.glob("snapshot/snapshot-*"), *root.glob("tag/tag-*")]:
-        document = json.loads(path.read_bytes())
-        path.write_text(json.dumps({key: value for key, value in document.items() if not key.endswith("ListSize")}))
 
 
 def test_a_list_that_lost_whole_blocks_is_told_by_its_size_where_rows_agree(tmp_path: Path) -> None:

@@ -1,0 +1,75 @@
+"""A page of the dashboard, opened without a browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import unescape
+
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
+
+from dashboard import background_jobs
+from tests.support.places import ROOT
+
+APP = ROOT / "dashboard" / "app.py"
+
+
+def newest_job(kind: str) -> background_jobs.Job | None:
+    """The newest job of a kind that this test started."""
+    return max(
+        (each for each in background_jobs._jobs.values() if each.kind == kind),
+        key=lambda each: each.started_s,
+        default=None,
+    )
+
+
+@dataclass
+class Page:
+    """A page of the dashboard as AppTest runs it."""
+
+    test: AppTest = field(repr=False)  # a page's whole tree in the words of a failed assertion takes gigabytes
+
+    @property
+    def text(self) -> str:
+        """Everything a reader could read, without tags."""
+        found = [unescape(re.sub(r"<[^>]+>", " ", each.proto.body)) for each in self.test.get("html")]
+        for kind in (
+            "markdown",
+            "caption",
+            "code",
+            "button",
+            "text_input",
+            "selectbox",
+            "multiselect",
+            "toggle",
+            "tabs",
+        ):
+            for each in self.test.get(kind):
+                found += [str(getattr(each, name)) for name in ("label", "value") if getattr(each, name, None)]
+        for frame in self.test.dataframe:
+            found.append(frame.value.to_string())
+        return re.sub(r"\s+", " ", " ".join(found))
+
+    def run(self) -> Page:
+        self.test.run()
+        self.check()
+        return self
+
+    def check(self) -> None:
+        """Nothing failed that nobody foresaw, and Streamlit shows no error box of its own."""
+        assert not self.test.exception, [each.value for each in self.test.exception]
+        assert "Snapscope itself failed" not in self.text, self.text
+        assert not self.test.error, [each.value for each in self.test.error]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.test, name)
+
+
+Open = Callable[..., Page]
+
+
+def carrying_out(page: Page, kind: str = "Expire") -> Button:
+    (found,) = (each for each in page.test.button if str(each.key).startswith(f"carry_out.{kind}."))
+    return found

@@ -1,0 +1,68 @@
+"""Data files to commit, and what is live after a commit."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from typing import Any
+
+import fastavro
+
+from core.formats.paimon import binary_row
+from core.formats.paimon.write import publish
+from core.formats.paimon.write.commit import Stamp
+from core.formats.paimon.write.manifest_encoding import NewFile, Stats
+from core.model.references import Snapshot
+from core.storage.store import Store
+
+COLUMNS = (("id", "BIGINT"), ("note", "STRING"), ("dt", "STRING"))
+
+
+T0 = 1_700_000_000_000
+
+
+class Uuids:
+    """Counted names, so that a test can say them."""
+
+    def __init__(self, prefix: str = "u") -> None:
+        self.prefix, self.count = prefix, itertools.count()
+
+    def __call__(self) -> str:
+        return f"{self.prefix}{next(self.count)}"
+
+
+UUIDS = Uuids()
+
+
+def stamp(time_ms: int = T0, **more: Any) -> Stamp:
+    return Stamp(time_ms, UUIDS, **more)
+
+
+FILES = itertools.count()
+
+
+def file(store: Store, day: str | None = "d1", rows: int = 10, **more: Any) -> NewFile:
+    """A data file of no rows that can be read: only its name and promises matter here."""
+    path = f"dt={day}/bucket-0/data-{next(FILES)}-0.parquet"
+    store.create(path, b"x" * rows)
+    row = binary_row.encode((day,), ("STRING",))
+    stats = Stats([1, "a", day], [9, "z", day], [0, 0, 0])
+    return NewFile(row, path, rows, rows, 0, stats, source=0, created_ms=T0, **more)
+
+
+def live(store: Store, snapshot: Snapshot | None = None) -> set[str]:
+    """Names of the live files, read here without the code under test."""
+    snapshot = snapshot or publish.read_head(store).snapshot
+    assert snapshot is not None
+    records = []
+    for which in ("base", "delta"):
+        for listed in avro(store, snapshot.fields[f"{which}ManifestList"]):
+            records += avro(store, listed["_FILE_NAME"])
+    gone = {(r["_PARTITION"], r["_FILE"]["_FILE_NAME"]) for r in records if r["_KIND"] == 1}
+    kept = [(r["_PARTITION"], r["_FILE"]["_FILE_NAME"]) for r in records if r["_KIND"] == 0]
+    assert len(kept) == len(set(kept))
+    return {name for key, name in kept if (key, name) not in gone}
+
+
+def avro(store: Store, name: str) -> list[dict[str, Any]]:
+    return list(fastavro.reader(io.BytesIO(store.read(f"manifest/{name}"))))

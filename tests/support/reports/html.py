@@ -1,0 +1,80 @@
+"""HTML reports: made in all three kinds, read as a browser would, their printed command taken out."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from html import unescape
+from html.parser import HTMLParser
+
+from core.analysis.diff import diff
+from core.model.actions import Expire
+from core.model.time_travel import resolve
+from core.reports import html as report
+from core.reports import page as sheet
+from core.table import Table
+from tests.support.builders import DAY_MS, START_MS
+
+NOW_MS = START_MS + 40 * DAY_MS + 7
+
+
+HOSTILE = "<img src=x onerror=alert(1)>\"'&amp;"
+
+
+TAGS = frozenset(
+    "html head meta title style body header main footer section h1 h2 p dl dt dd div table thead tbody tr th td span "
+    "code pre".split()
+)
+
+
+ATTRIBUTES = frozenset({"lang", "charset", "http-equiv", "content", "name", "class", "title"})
+
+
+class Reader(HTMLParser):
+    """What a browser would make of it: nothing but the page's own tags may come out."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.said: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == [], "every tag is closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in TAGS, tag
+        assert {name for name, _ in attrs} <= ATTRIBUTES, attrs
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.said.append(data)
+        else:
+            assert "url(" not in data
+            assert "@import" not in data
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.said).split())
+
+
+def three(table: Table, zone: str = "UTC", speak: sheet.Speak = str) -> dict[str, str]:
+    history = table.history()
+    a, b = (resolve(history.heads, point) for point in ("2", "8"))
+    plan = table.preview(Expire(retain_max=3, retain_min=1, older_than_ms=NOW_MS), NOW_MS, history)
+    return {
+        "plan": report.of_plan(plan, history.heads, HOSTILE, zone=zone, native=(HOSTILE,), speak=speak),
+        "diff": report.of_diff(diff(history, a, b), history, HOSTILE, zone=zone, speak=speak),
+        "state": report.of_table(history, b, HOSTILE, zone=zone, now_ms=NOW_MS, speak=speak),
+    }
+
+
+def commanded(text: str) -> list[str]:
+    """The words of the command that a plan's report prints."""
+    found = re.search(r"<pre>(snapscope .*?)</pre>", text, re.DOTALL)
+    assert found
+    return shlex.split(unescape(found[1]))[1:]
