@@ -71,18 +71,20 @@ def _lies(chance: random.Random, way: str, stage: Stage) -> Lies:
     metadata = sorted(path for path in ground.disk(stage.good) if "bucket-" not in path and "T" not in Path(path).name)
     path = chance.choice(metadata)
     match way:
-        case "listed, never found":
+        case "listed and never found":
             return Lies(how="absent", picks=lambda call, at, times: (call, at) == ("cat_file", path))
-        case "listed, found late":
+        case "listed and found late":
             reads = chance.randrange(1, 4)
             return Lies(how="absent", picks=lambda call, at, times: (call, at) == ("cat_file", path) and times < reads)
-        case "found, never listed":  # what nothing names cannot be known of by anybody who lists
+        case "found and never listed":  # what nothing names cannot be known of by anybody who lists
             named = [each for each in metadata if each.startswith(("manifest/", "statistics/", "snapshot/", "schema/"))]
             return Lies(behind=hidden(chance.choice(named)))
-        case _:
+        case "answers to writes lost":
             often = chance.choice((2, 3, 5))
             writes = ("pipe_file", "rm_file")
             return Lies(how="half", picks=lambda call, at, _: call in writes and crc32(at.encode()) % often == 0)
+        case _:
+            raise ValueError(f"{way} is none of {WAYS}")
 
 
 def _attacked(stage: Stage, name: str, how: str, chance: random.Random) -> tuple[Journal, bool]:
