@@ -16,7 +16,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 
 from tests.support.places import ROOT
@@ -217,6 +217,35 @@ def tests_named_by_imports(text: str) -> list[str]:
     return [name.rstrip(".") for name in names if re.search(r"\.(test_\w+|conftest)(\.|$)", name)]
 
 
+def tests_named_after_no_module() -> list[str]:
+    """Tests of tests/core and tests/dashboard whose place and name do not say which module they test."""
+    return [path for path in mirrored_tests() if not modules_of(path, sources())]
+
+
+def modules_without_a_test() -> list[str]:
+    """Modules, other than texts, that no test is named after; many are tested through the modules that use them."""
+    named = {module for path in mirrored_tests() for module in modules_of(path, sources())}
+    return [
+        path for path in sources() if path not in named and not path.endswith("__init__.py") and not TEXTS.match(path)
+    ]
+
+
+def mirrored_tests() -> list[str]:
+    paths = sorted(path for package in PACKAGES for path in (ROOT / "tests" / package).rglob("test_*.py"))
+    return [path.relative_to(ROOT).as_posix() for path in paths]
+
+
+def modules_of(test: str, modules: Collection[str]) -> list[str]:
+    """The modules a test is named after: tests/core/x/test_y.py and test_y_somehow.py test core/x/y.py; test_x.py
+    there tests the package as a whole."""
+    place, _, name = test.removeprefix("tests/").removesuffix(".py").rpartition("/test_")
+    if place.rpartition("/")[2] == name:
+        return [path for path in modules if path.rpartition("/")[0] == place]
+    words = name.split("_")
+    names = ["_".join(words[:end]) for end in range(len(words), 0, -1)]
+    return next(([path] for each in names if (path := f"{place}/{each}.py") in modules), [])
+
+
 COUNTS: dict[str, Callable[[], list[str]]] = {
     "questions which format a table has, outside core/formats": format_branches,
     "files that name one action": mentions_of_one_action,
@@ -228,6 +257,8 @@ COUNTS: dict[str, Callable[[], list[str]]] = {
     f"files of more than {LONGEST_FILE} lines": long_files,
     "class names with several meanings": names_of_several_classes,
     "imports of one test by another": tests_imported_by_tests,
+    "tests named after no module": tests_named_after_no_module,
+    "modules that no test is named after": modules_without_a_test,
 }
 
 

@@ -28,6 +28,12 @@ def test_the_counts_see_what_they_count() -> None:
     assert structure.tests_named_by_imports('code = """\n    from tests.dashboard.conftest import Page"""')
     assert structure.tests_named_by_imports('code = (\n    "from tests.core.test_paths import *\\n"\n)')
     assert not structure.tests_named_by_imports("from tests.support.places import ROOT\n")
+    modules = ["core/x/journal.py", "core/x/journal_lock.py", "core/x/other.py"]
+    assert structure.modules_of("tests/core/x/test_journal_lost.py", modules) == ["core/x/journal.py"]
+    assert structure.modules_of("tests/core/x/test_journal_lock.py", modules) == ["core/x/journal_lock.py"]
+    assert structure.modules_of("tests/core/x/test_x.py", modules) == modules
+    assert structure.modules_of("tests/core/x/test_kill.py", modules) == []
+    assert structure.modules_of("tests/core/y/test_journal.py", modules) == []
 
 
 def test_the_diagram_is_drawn_from_the_imports_of_today() -> None:

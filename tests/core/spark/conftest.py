@@ -15,7 +15,7 @@ from core.spark.sql import run as sql
 @pytest.fixture(scope="session", autouse=True)
 def patient() -> Iterator[None]:
     """The one Spark of all tests is not ended because a busy machine is slow to end a stopped query's tasks; see
-    test_stubborn.py for that."""
+    sql/test_run_stubborn.py for that."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sql, "LINGER_S", math.inf)
         yield
