@@ -11,19 +11,17 @@ function with its arguments exchanged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from core import decimals
 from core.errors import Unsupported
 from core.model.intervals import Ints, Mask
-from core.spark.merge import rows as merge
+from core.spark.merge.columns import PickedColumn, Values, nulls, numbers, ranks
 from core.spark.merge.rules import LAST_NON_NULL, LAST_VALUE, PRIMARY_KEY, Function
 
-_Values: TypeAlias = npt.NDArray[Any]
 _BLANK = " \t\n\r\v\f\x1c\x1d\x1e\x1f"
 
 
@@ -67,7 +65,7 @@ def refuse_lost(found: Mapping[str, Any]) -> None:
             )
 
 
-class _Key(merge.Picked):
+class _Key(PickedColumn):
     def add(self, at: Ints, rows: Ints) -> None:
         self.put(at, rows)
 
@@ -75,7 +73,7 @@ class _Key(merge.Picked):
         self.put(at, rows)
 
 
-class _Last(merge.Picked):
+class _Last(PickedColumn):
     def add(self, at: Ints, rows: Ints) -> None:
         self.put(at, rows)
 
@@ -86,7 +84,7 @@ class _Last(merge.Picked):
         self.clear(at)
 
 
-class _LastNonNull(merge.Picked):
+class _LastNonNull(PickedColumn):
     def add(self, at: Ints, rows: Ints) -> None:
         there = self.valid[rows]
         self.source[at[there]] = rows[there]
@@ -99,7 +97,7 @@ class _LastNonNull(merge.Picked):
         self.clear(at[self.valid[rows]])
 
 
-class _First(merge.Picked):
+class _First(PickedColumn):
     def __init__(self, column: pa.ChunkedArray, keys: int, *, of_any: bool) -> None:
         super().__init__(column, keys)
         self.of_any = of_any
@@ -116,12 +114,12 @@ class _First(merge.Picked):
         self.done[at[starts]] = True
 
 
-class _Extreme(merge.Picked):
+class _Extreme(PickedColumn):
     """The greatest value (sign 1) or the least (-1); of equal ones the earlier row's. Null counts as nothing."""
 
     def __init__(self, column: pa.ChunkedArray, keys: int, sign: int) -> None:
         super().__init__(column, keys)
-        self.rank: Ints = sign * merge.ranks(self.column)
+        self.rank: Ints = sign * ranks(self.column)
 
     def add(self, at: Ints, rows: Ints) -> None:
         have = self.source[at]
@@ -138,18 +136,18 @@ class _Computed:
 
     def __init__(self, column: pa.ChunkedArray, keys: int) -> None:
         self.column: pa.Array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        self.valid: Mask = ~merge.nulls(self.column)
+        self.valid: Mask = ~nulls(self.column)
         self.values = self.plain()
-        self.value: _Values = np.zeros(keys, dtype=self.values.dtype)
+        self.value: Values = np.zeros(keys, dtype=self.values.dtype)
         self.there: Mask = np.zeros(keys, dtype=np.bool_)
         self.kept: Mask = np.ones(keys, dtype=np.bool_)
 
-    def plain(self) -> _Values:
+    def plain(self) -> Values:
         """The column's values, anything where there is none."""
         of = self.column.type
         if pa.types.is_decimal(of):
             return decimals.integers(self.column)
-        return merge.numbers(self.column)
+        return numbers(self.column)
 
     def put(self, at: Ints, rows: Ints) -> None:
         self.value[at], self.there[at] = self.values[rows], self.valid[rows]
@@ -160,16 +158,16 @@ class _Computed:
         self.put(at[~have], rows[~have])
         self.take(at[have], self.combined(self.value[at[have]], self.values[rows[have]]))
 
-    def take(self, at: Ints, found: _Values) -> None:
+    def take(self, at: Ints, found: Values) -> None:
         self.value[at], self.there[at] = found, True
 
     def add_before(self, at: Ints, rows: Ints) -> None:
         self.add(at, rows)  # in whatever order
 
-    def combined(self, have: _Values, new: _Values) -> _Values:
+    def combined(self, have: Values, new: Values) -> Values:
         raise NotImplementedError
 
-    def exact(self, found: _Values, is_exact: Mask) -> _Values:
+    def exact(self, found: Values, is_exact: Mask) -> Values:
         if not is_exact.all():
             raise Unsupported(
                 "A number does not fit its type {type} when it is aggregated.",
@@ -184,7 +182,7 @@ class _Computed:
         value, there = self.value[self.kept], self.there[self.kept]
         return pa.concat_arrays([self.column.take(pa.array(single)), self.array(value, there)])
 
-    def array(self, value: _Values, there: Mask) -> pa.Array:
+    def array(self, value: Values, there: Mask) -> pa.Array:
         of = self.column.type
         if pa.types.is_decimal(of):
             return decimals.column(value, there, of)
@@ -196,17 +194,17 @@ class _Sum(_Computed):
     def is_wide(self) -> bool:
         return bool(self.values.dtype == object)  # decimals of more than 18 digits
 
-    def fits(self, found: _Values) -> Mask:
+    def fits(self, found: Values) -> Mask:
         fitting: Mask = (np.abs(found) < 10**self.column.type.precision).astype(np.bool_)
         return fitting
 
-    def take(self, at: Ints, found: _Values) -> None:
+    def take(self, at: Ints, found: Values) -> None:
         super().take(at, found)
         if self.is_wide:
             self.there[at] = fits = self.fits(found)
             self.lost = self.lost or not fits.all()
 
-    def combined(self, have: _Values, new: _Values) -> _Values:
+    def combined(self, have: Values, new: Values) -> Values:
         if have.dtype.kind == "f":
             return have + new
         if pa.types.is_decimal(self.column.type):
@@ -227,13 +225,13 @@ class _Sum(_Computed):
 
 
 class _Product(_Computed):
-    def combined(self, have: _Values, new: _Values) -> _Values:
+    def combined(self, have: Values, new: Values) -> Values:
         if have.dtype.kind == "f":
             return have * new
         wide = have.astype(object) * new.astype(object)
         limits = np.iinfo(have.dtype)
         self.exact(have, ((wide >= limits.min) & (wide <= limits.max)).astype(np.bool_))
-        found: _Values = wide.astype(have.dtype)
+        found: Values = wide.astype(have.dtype)
         return found
 
     def retract(self, at: Ints, rows: Ints) -> None:
@@ -255,7 +253,7 @@ class _ListAgg(_Computed):
         self.function = function
         super().__init__(column, keys)
 
-    def plain(self) -> _Values:
+    def plain(self) -> Values:
         return np.array([text or "" for text in self.column.to_pylist()], dtype=object)
 
     def add(self, at: Ints, rows: Ints) -> None:
@@ -286,6 +284,6 @@ class _ListAgg(_Computed):
                 have = f"{have}{delimiter}{text}"
         return have
 
-    def array(self, value: _Values, there: Mask) -> pa.Array:
+    def array(self, value: Values, there: Mask) -> pa.Array:
         pairs = zip(value.tolist(), there.tolist(), strict=True)
         return pa.array([text if known else None for text, known in pairs], self.column.type)

@@ -12,22 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from core.errors import Unsupported
 from core.model.intervals import Ints, Mask
+from core.spark.merge.aggregates import column_of, refuse_lost
+from core.spark.merge.columns import NO_ROW, PickedColumn, Values, codes, numbers, ranks, tuple_ranks
 from core.spark.merge.rules import DEDUPLICATE, FIRST_ROW, PARTIAL_UPDATE, Function, Group, MergeRule
 
 SEQUENCE, KIND, LEVEL = "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL"
 INSERT, UPDATE_BEFORE, DELETE = 0, 1, 3
-
-_Values: TypeAlias = npt.NDArray[Any]
-_NONE = -1  # no row: the value is null
 
 
 def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False, stored: bool = False) -> pa.Table:
@@ -75,12 +72,10 @@ def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False, stored: bool 
     merged = merged.add_column(0, KIND, pa.array(of, pa.int8()))
     if not stored:
         return merged
-    from core.spark.merge.aggregates import refuse_lost
-
     refuse_lost(found)
     number = numbers(rows[SEQUENCE])
     last = _last(steps, retract if rule.engine == PARTIAL_UPDATE and rule.ignore_delete else None)
-    latest = np.where(last == _NONE, 0, number[last])  # the engine's zero where all rows are ignored
+    latest = np.where(last == NO_ROW, 0, number[last])  # the engine's zero where all rows are ignored
     return merged.add_column(0, SEQUENCE, pa.array(np.concatenate((number[single], latest)), pa.int64()))
 
 
@@ -100,7 +95,7 @@ def _first(rule: MergeRule, order: Ints, start: Ints, count: Ints, retract: Mask
 
 def _last(steps: _Steps, ignored: Mask | None) -> Ints:
     """Of each key with several rows the last one that counts."""
-    found: Ints = np.full(steps.keys, _NONE, dtype=np.int64)
+    found: Ints = np.full(steps.keys, NO_ROW, dtype=np.int64)
     for rows in steps:
         keys = np.arange(len(rows), dtype=np.int64)
         taken = slice(None) if ignored is None else ~ignored[rows]
@@ -115,14 +110,14 @@ def _grouped(rule: MergeRule, rows: pa.Table, retract: Mask) -> tuple[Ints, Ints
     """(rows in merging order, where each key begins, its number of rows)."""
     key = codes(rows, rule.keys)
     user = [ranks(rows[name], descending=rule.descending) for name in rule.sequence]
-    by: list[_Values] = [*user, numbers(rows[SEQUENCE])]
+    by: list[Values] = [*user, numbers(rows[SEQUENCE])]
     order = np.lexsort((~retract, *reversed(by), key)) if retract.any() else np.lexsort((*reversed(by), key))
     ordered = key[order]
     start = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))).astype(np.int64)
     return order.astype(np.int64), start, np.diff(np.concatenate((start, [len(order)])))
 
 
-def _without_stale(order: Ints, start: Ints, count: Ints, level: _Values) -> tuple[Ints, Ints, Ints]:
+def _without_stale(order: Ints, start: Ints, count: Ints, level: Values) -> tuple[Ints, Ints, Ints]:
     """With look-ups, what lies above level 0 is already merged with all below it: of each key only the row of the
     lowest such level counts, beside those of level 0."""
     group = np.repeat(np.arange(len(start), dtype=np.int64), count)
@@ -134,53 +129,6 @@ def _without_stale(order: Ints, start: Ints, count: Ints, level: _Values) -> tup
     keep[picked[first]] = True
     kept = np.bincount(group[keep], minlength=len(start)).astype(np.int64)
     return order[keep], np.cumsum(kept) - kept, kept
-
-
-def codes(rows: pa.Table, names: Sequence[str]) -> Ints:
-    """Equal numbers for rows with equal values in these columns, different ones for others."""
-    code: Ints = np.zeros(len(rows), dtype=np.int64)
-    for name in names:
-        column = _flat(rows[name])
-        if pa.types.is_integer(column.type) and not column.null_count and len(names) == 1:
-            return numbers(column).astype(np.int64)
-        if pa.types.is_floating(column.type):
-            column = pa.array(java_bits(numbers(column)), mask=nulls(column))
-        encoded = column.dictionary_encode()
-        own = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
-        if code.any():
-            code = np.unique(code, return_inverse=True)[1].astype(np.int64)
-        code = code * (len(encoded.dictionary) + 1) + own
-    return code
-
-
-def ranks(column: pa.ChunkedArray | pa.Array, *, descending: bool = False) -> Ints:
-    """Numbers in the order of the values, equal for equal ones; null is the lowest in both directions."""
-    flat = _flat(column)
-    if pa.types.is_floating(flat.type):
-        flat = pa.array(java_bits(numbers(flat)), mask=nulls(flat))
-    elif pa.types.is_boolean(flat.type):
-        flat = flat.cast(pa.int8())
-    nothing = nulls(flat)
-    if pa.types.is_integer(flat.type) and not nothing.any():
-        values = numbers(flat).astype(np.int64)
-        return ~values if descending else values
-    if pa.types.is_decimal(flat.type):
-        encoded = flat.dictionary_encode()
-        place = np.zeros(len(encoded.dictionary) + 1, dtype=np.int64)
-        place[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(1, len(place))
-        found: Ints = place[pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)]
-    else:
-        found = pc.rank(flat, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
-    lowest = np.int64(-len(found) - 2)
-    return np.where(nothing, lowest, -found if descending else found)
-
-
-def java_bits(values: _Values) -> Ints:
-    """Floats as integers in Java's order: -0.0 before 0.0, one NaN after everything."""
-    wide = values.astype(np.float64)
-    wide[np.isnan(wide)] = np.nan
-    bits = wide.view(np.int64)
-    return np.where(bits < 0, bits ^ np.int64(0x7FFFFFFFFFFFFFFF), bits)
 
 
 @dataclass(frozen=True)
@@ -206,36 +154,13 @@ class _Steps:
             yield self.order[self.start[:active] + number]
 
 
-# columns ----------------------------------------------------------------------------------------------------------
-
-
-class Picked:
-    """A column whose merged value is one of its rows' values, or null."""
-
-    def __init__(self, column: pa.ChunkedArray, keys: int) -> None:
-        self.column = _flat(column)
-        self.valid: Mask = ~nulls(self.column)
-        self.source: Ints = np.full(keys, _NONE, dtype=np.int64)
-        self.kept: Mask = np.ones(keys, dtype=np.bool_)
-
-    def put(self, at: Ints, rows: Ints) -> None:
-        self.source[at] = np.where(self.valid[rows], rows, _NONE)
-
-    def clear(self, at: Ints) -> None:
-        self.source[at] = _NONE
-
-    def result(self, single: Ints) -> pa.Array:
-        source = np.concatenate((single, self.source[self.kept]))
-        return self.column.take(pa.array(source, mask=source == _NONE))
-
-
 def _partial_update(
-    rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values
+    rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: Values
 ) -> tuple[Mapping[str, Any], Mask]:
     """The columns of the merged keys, and which of these are rows."""
     found = _columns(rule, columns, steps.keys)
     free = [found[name] for name in rule.columns if not any(name in group.fields for group in rule.groups)]
-    groups = [(group, _tuple_ranks(columns, group.sequence), np.zeros(steps.keys, np.int64)) for group in rule.groups]
+    groups = [(group, tuple_ranks(columns, group.sequence), np.zeros(steps.keys, np.int64)) for group in rule.groups]
     deleted, inserted, filled = (np.zeros(steps.keys, dtype=np.bool_) for _ in range(3))
 
     def reset(at: Ints, rows: Ints) -> None:
@@ -321,34 +246,16 @@ def _retract_partial(
 
 def _columns(rule: MergeRule, columns: pa.Table, keys: int) -> dict[str, Any]:
     """The columns with the state of their functions, if they have any."""
-    from core.spark.merge.aggregates import column_of
-
     return {
         name: column_of(rule.functions[name], columns[name], keys)
         if name in rule.functions
-        else Picked(columns[name], keys)
+        else PickedColumn(columns[name], keys)
         for name in rule.columns
     }
 
 
-def _tuple_ranks(columns: pa.Table, names: Sequence[str]) -> Ints:
-    """The order of several columns together; 0 where all of them are null."""
-    each = [ranks(columns[name]) for name in names]
-    order = np.lexsort(tuple(reversed(each)))
-    changes: Mask = np.zeros(len(order), dtype=np.bool_)
-    for rank in each:
-        changes[1:] |= rank[order][1:] != rank[order][:-1]
-    found = np.empty(len(order), dtype=np.int64)
-    found[order] = np.cumsum(changes) + 1
-    empty: Mask = np.ones(len(order), dtype=np.bool_)
-    for name in names:
-        empty &= nulls(_flat(columns[name]))
-    found[empty] = 0
-    return found
-
-
 def _aggregation(
-    rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: _Values
+    rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: Values
 ) -> tuple[Mapping[str, Any], Mask]:
     found = _columns(rule, columns, steps.keys)
     deleted: Mask = np.zeros(steps.keys, dtype=np.bool_)
@@ -378,22 +285,3 @@ def _retract(function: Function, name: str, column: Any, at: Ints, rows: Ints) -
             remedy="The engine refuses to read this point too, unless 'ignore-retract' is set for the column.",
         )
     column.retract(at, rows)
-
-
-# arrays -----------------------------------------------------------------------------------------------------------
-
-
-def _flat(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def nulls(column: pa.Array) -> Mask:
-    found: Mask = column.is_null().to_numpy(zero_copy_only=False)
-    return found
-
-
-def numbers(column: pa.ChunkedArray | pa.Array) -> _Values:
-    """The values with some number where they are null."""
-    flat = _flat(column)
-    found: _Values = (pc.fill_null(flat, 0) if flat.null_count else flat).to_numpy(zero_copy_only=False)
-    return found

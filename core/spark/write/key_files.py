@@ -22,7 +22,8 @@ from core.formats.paimon.write import manifest_encoding
 from core.formats.paimon.write.full_compaction import TARGET, keys
 from core.formats.paimon.write.manifest_encoding import STATS_LENGTH, Record
 from core.model.references import Schema
-from core.spark.merge.rows import DELETE, KIND, SEQUENCE, UPDATE_BEFORE, java_bits, ranks
+from core.spark.merge.columns import java_bits, ranks
+from core.spark.merge.rows import DELETE, KIND, SEQUENCE, UPDATE_BEFORE
 from core.spark.write import footers
 from core.units import number, parse_size_bytes
 

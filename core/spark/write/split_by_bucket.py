@@ -27,7 +27,8 @@ from core.formats.paimon.types import parse
 from core.formats.paimon.write import bucket_hash, documents
 from core.model.references import Schema
 from core.spark.merge import aggregates
-from core.spark.merge.rows import KIND, codes
+from core.spark.merge.columns import codes
+from core.spark.merge.rows import KIND
 from core.spark.merge.rules import AGGREGATION, FIRST_ROW, PARTIAL_UPDATE, MergeRule
 from core.spark.read.paimon.frames import KINDS
 from core.spark.session.task_errors import telling

@@ -16,7 +16,8 @@ from core import decimals
 from core.errors import Unsupported
 from core.formats.paimon.types import arrow, parse
 from core.model.references import Field, Schema
-from core.spark.merge.rows import merge, ranks
+from core.spark.merge.columns import ranks
+from core.spark.merge.rows import merge
 from core.spark.merge.rules import merge_rule
 
 COLUMNS = (
