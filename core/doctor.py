@@ -28,6 +28,7 @@ from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
 from core.formats.paimon.retention import RULES
 from core.messages import both, counted, joined, told
 from core.paths import cache_dir, private, state_dir
+from core.spark.session.java import java_home
 from core.units import size
 
 CORRECT = "Correct {setting}, or unset it: plain Spark needs none."
@@ -139,8 +140,6 @@ def _engine() -> Iterator[Finding]:
 
 
 def _java() -> Finding:
-    from core.spark.session.java import java_home
-
     try:
         java = java_home()
     except SnapscopeError as error:

@@ -27,6 +27,7 @@ BEGIN, END = "<!-- diagram: python -m tests.structure --diagram -->", "<!-- /dia
 PACKAGES = ("core", "dashboard")
 LONGEST_FILE = 400
 LARGEST_PACKAGE = 20
+SLOW_LIBRARIES = frozenset({"pyspark", "py4j"})  # half a second: what does without them loads them on first use
 ACTIONS = "core/model/actions.py"
 TEXTS = re.compile(r"dashboard/words/")
 
@@ -147,8 +148,41 @@ def cycles() -> list[str]:
 
 
 def late_imports() -> list[str]:
-    """Imports of our own modules inside functions."""
-    return [f"{name} -> {target}" for name, targets in imports().items() for target, late in targets.items() if late]
+    """Imports of our own modules inside functions, or for type checkers alone, that are not late because of Spark.
+
+    Late because of Spark is an import that loads PySpark in a module that has not loaded it itself."""
+    return [
+        f"{name} -> {target}"
+        for name, targets in imports().items()
+        for target, late in targets.items()
+        if late and (not loads_a_slow_library(target) or loads_a_slow_library(name))
+    ]
+
+
+@cache
+def loads_a_slow_library(name: str) -> bool:
+    """Whether importing a module loads a slow library, directly or through others."""
+    loaded, waiting = {name}, [name]
+    while waiting:
+        at = waiting.pop()
+        if SLOW_LIBRARIES & at_top()[at]:
+            return True
+        packages = {at[: dot.start()] for dot in re.finditer(r"\.", at)} & at_top().keys()  # their __init__ runs first
+        following = packages | {target for target, late in imports()[at].items() if not late}
+        waiting += following - loaded
+        loaded |= following
+    return False
+
+
+@cache
+def at_top() -> Mapping[str, frozenset[str]]:
+    """Per module the libraries that are loaded with it, by the first part of their names."""
+    found = {}
+    for path, tree in sources().items():
+        names = [alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names]
+        names += [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module]
+        found[module_name(path)] = frozenset(name.partition(".")[0] for name in names)
+    return found
 
 
 def layer_exceptions() -> list[str]:
@@ -250,7 +284,7 @@ COUNTS: dict[str, Callable[[], list[str]]] = {
     "questions which format a table has, outside core/formats": format_branches,
     "files that name one action": mentions_of_one_action,
     "circles of imports": cycles,
-    "imports of ours inside functions": late_imports,
+    "imports inside functions that no slow library explains": late_imports,
     "imports against the layers": layer_exceptions,
     "decisions that depend on a sentence": decisions_on_sentences,
     f"packages of more than {LARGEST_PACKAGE} modules": large_packages,

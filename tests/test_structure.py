@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -34,6 +36,17 @@ def test_the_counts_see_what_they_count() -> None:
     assert structure.modules_of("tests/core/x/test_x.py", modules) == modules
     assert structure.modules_of("tests/core/x/test_kill.py", modules) == []
     assert structure.modules_of("tests/core/y/test_journal.py", modules) == []
+
+
+def test_an_import_is_late_only_because_of_a_slow_library() -> None:
+    """What the text of the code says is what Python does."""
+    assert structure.loads_a_slow_library("core.spark.sql.run")  # itself
+    assert structure.loads_a_slow_library("core.demo.build")  # through others
+    assert not structure.loads_a_slow_library("core.cli")
+    check = "import sys, core.cli; sys.exit(bool({'pyspark', 'py4j'} & sys.modules.keys()))"
+    assert subprocess.run([sys.executable, "-c", check], cwd=structure.ROOT, check=False).returncode == 0
+    check = "import sys, core.demo.build; sys.exit('pyspark' not in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], cwd=structure.ROOT, check=False).returncode == 0
 
 
 def test_the_diagram_is_drawn_from_the_imports_of_today() -> None:

@@ -10,10 +10,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from core import doctor as checks
 from core.catalog import list_tables
 from core.cli.text import grid
 from core.execution.apply import hold
 from core.model.time_travel import resolve
+from core.serve import serve as run_dashboard
 from core.table import open_table
 from core.units import asked_duration_ms, several
 
@@ -113,10 +115,8 @@ def demo(args: Args) -> Answer:
 
 
 def serve(args: Args) -> Answer:
-    from core.serve import serve as run
-
     _configure(args)
-    return {"exit_status": run(args.warehouse, args.port, is_writing=args.write, hosts=args.allow_host)}, ""
+    return {"exit_status": run_dashboard(args.warehouse, args.port, is_writing=args.write, hosts=args.allow_host)}, ""
 
 
 def serve_options(sub: argparse.ArgumentParser) -> None:
@@ -129,11 +129,9 @@ def serve_options(sub: argparse.ArgumentParser) -> None:
 
 
 def doctor(args: Args) -> Answer:
-    from core import doctor as looking
-
-    found = [*looking.examine(args.places), *(looking.spark() if args.spark else ())]
+    found = [*checks.examine(args.places), *(checks.spark() if args.spark else ())]
     lines = [
-        f"{each.level.upper() if each.level != looking.OK else 'ok':<8} {each.name:<20} {each.found}"
+        f"{each.level.upper() if each.level != checks.OK else 'ok':<8} {each.name:<20} {each.found}"
         + (f"  → {each.remedy}" if each.remedy else "")
         for each in found
     ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.analysis import file_lifetime
 from core.analysis.diff import Diff
@@ -26,11 +26,9 @@ from core.model.actions import CreateTag, ReplaceTag
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, HolderKind, Line, Problem, Snapshot
+from core.model.row_diff import RowDiff
 from core.model.time_travel import AsOf
 from core.planning.reclaim import going
-
-if TYPE_CHECKING:  # Spark is slow to load
-    from core.spark.diff.rows import RowDiff
 
 Json = dict[str, Any]
 UNREAD = told("Not every snapshot or tag can be read, and those may need what would be freed: nobody knows how much.")

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.analysis.diff import Diff, by_partition
+from core.model.row_diff import RowDiff
 from dashboard import words
 from dashboard.formatting import markup, units
 from dashboard.formatting.markup import Html, Piece
-
-if TYPE_CHECKING:  # Spark is slow to load
-    from core.spark.diff.rows import RowDiff
 
 
 def compacted_files(found: Diff) -> int:

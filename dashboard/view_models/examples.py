@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from core.errors import SnapscopeError
 from core.formats.paimon import types
 from core.model.references import Field, Heads, Schema
+from core.spark.read.iceberg import system_tables as iceberg_system
+from core.spark.read.paimon import system_tables as system
 from dashboard.formatting.cells import quoted
 
 _NUMBERS = re.compile(r"(TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|DECIMAL|LONG)\b", re.IGNORECASE)
@@ -74,9 +76,6 @@ def _type(field: Field) -> str:
 
 def tables(name: str, format: str, *, has_before: bool) -> tuple[str, ...]:
     """What else a statement may name, as SQL takes it: the second point, what changed, the metadata tables."""
-    from core.spark.read.iceberg import system_tables as iceberg_system
-    from core.spark.read.paimon import system_tables as system  # here, beside Spark, stands which ones there are
-
     kinds = iceberg_system.KINDS if format == "iceberg" else (*system.KINDS, "audit_log")
     compared = ("t_before", *(() if format == "iceberg" else ("t_changes",))) if has_before else ()
     return (*dict.fromkeys(("t", quoted(name))), *compared, *(f"`t${kind}`" for kind in sorted(kinds)))

@@ -16,6 +16,7 @@ from core import user_state
 from core.errors import SnapscopeError
 from core.execution.apply import hold
 from core.model.history import History
+from core.model.query_answer import QueryAnswer
 from core.model.time_travel import AsOf, resolve
 from core.procedures.parse import is_call
 from dashboard import background_jobs, permissions, url_state, words
@@ -32,7 +33,6 @@ from dashboard.view_models import saved_queries as kept
 
 if TYPE_CHECKING:
     from core.spark.sql import warm_up
-from core.spark.query.query import QueryAnswer
 
 KIND = "query"
 CAPS = (100, 1_000, 10_000, 100_000)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from core.execution.delete_files import Receipt
+from core.execution.journal import Run
 from dashboard.formatting import units
 from dashboard.words.how import Rule
-
-if TYPE_CHECKING:
-    from core.execution.delete_files import Receipt
-    from core.execution.journal import Run
 
 JOB_STARTING = "Starting"
 JOB_DISMISS = "Dismiss"

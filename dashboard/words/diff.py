@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from core.model.row_diff import RowDiff
 from dashboard.formatting import units
 from dashboard.words.retention import GOES
-
-if TYPE_CHECKING:
-    from core.spark.diff.rows import RowDiff
 
 DIFF_TEACH = "Click two points: the first is A (before), the second is B (after)."
 DIFF_PICK_A = "Click the first point, A, on the timeline, or choose it below."

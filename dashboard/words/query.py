@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from core.model.query_answer import QueryAnswer
 from dashboard.formatting import units
 from dashboard.words.how import Rule
-
-if TYPE_CHECKING:
-    from core.spark.query.query import QueryAnswer
 
 SQL = "SQL"
 QUERY_POINT = "At"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from core.model.time_travel import AsOf
 from dashboard.charts.pointer import Reset
 from dashboard.charts.time_axis import Dot, Flag
 from dashboard.formatting import units
 from dashboard.words.notices import listed
-
-if TYPE_CHECKING:
-    from core.model.time_travel import AsOf
 
 _KINDS = {
     "APPEND": "Append",

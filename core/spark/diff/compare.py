@@ -5,9 +5,8 @@ Laws: see core/spark/diff/rows.py, which runs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Column as Expression
@@ -19,25 +18,13 @@ from core.formats.paimon import schema_evolution, types
 from core.formats.paimon.types import Type, parse
 from core.messages import told
 from core.model.references import Field, Schema
+from core.model.row_diff import ADDED, CHANGED, REMOVED, RowChange
 from core.spark.diff.shared_files import alike, paths_of, rows_of
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon import merge_on_read, points
 from core.spark.read.paimon.points import Opened
 
-ADDED, REMOVED, CHANGED, SAME = "added", "removed", "changed", "same"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One row that differs. `before` and `after` hold what the row has at each point: of an added row all columns are
-    in `after`, of a removed one in `before`, of a changed one both hold the changed columns alone. `key` holds the
-    primary key. Without one, `times` says how often the row was added or removed."""
-
-    kind: str
-    key: Mapping[str, Any]
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
-    times: int = 1
+SAME = "same"  # beside the kinds of rows that differ
 
 
 # columns ----------------------------------------------------------------------------------------------------------
@@ -143,7 +130,7 @@ class Compared:
         row = F.coalesce("b", "a")
         return frame.orderBy(*(canonical(row[f"c{n}"], each.type) for n, each in enumerate(self.columns)), "kind")
 
-    def changes(self, rows: pa.Table) -> Iterable[Change]:
+    def changes(self, rows: pa.Table) -> Iterable[RowChange]:
         """Rows of the frame as values of ours."""
         names = {f"c{number}": column for number, column in enumerate(self.columns) if not column.is_key}
         for row in rows.to_pylist():
@@ -155,7 +142,7 @@ class Compared:
             if row["kind"] == CHANGED:
                 changed = [self.columns[number].name for number in row["which"]]
                 before, after = ({name: side.get(name) for name in changed} for side in (before, after))
-            yield Change(row["kind"], key, before, after, row["times"])
+            yield RowChange(row["kind"], key, before, after, row["times"])
 
 
 def _is_of(column: Column, side: str) -> bool:

@@ -28,8 +28,9 @@ from core.formats.paimon.types import parse
 from core.messages import counted, told
 from core.model.history import History
 from core.model.references import Snapshot
+from core.model.row_diff import CHANGED
 from core.model.time_travel import AsOf
-from core.spark.diff.compare import CHANGED, Compared, compare, key_ids
+from core.spark.diff.compare import Compared, compare, key_ids
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon import merge_on_read, points, prune
 from core.spark.read.paimon.points import Opened, Rows

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from py4j.protocol import Py4JError
 from pyspark import StorageLevel
@@ -23,55 +22,15 @@ from pyspark.sql import functions as F
 from core.errors import Corrupt
 from core.messages import counted
 from core.model.history import History
+from core.model.row_diff import ADDED, CHANGED, REMOVED, RowDiff
 from core.model.time_travel import AsOf
 from core.spark.diff import iceberg as iceberg_diff
-from core.spark.diff.compare import ADDED, CHANGED, REMOVED, SAME, Change, Compared, compare
+from core.spark.diff.compare import SAME, Compared, compare
 from core.spark.read import removed_points
 from core.spark.read.iceberg import scan
 from core.spark.read.paimon import points
 from core.spark.sql import run as sql
 from core.table import Table
-from core.units import several
-
-ENGINE = "plain Spark (local)"
-
-
-@dataclass(frozen=True)
-class RowDiff:
-    """From `a` to `b`. `changes` are in the order of their keys, at most as many as asked for (`truncated`); the totals
-    count all. `unchanged` is None where the rows of files that were not read cannot be counted without reading them.
-    `files_read` of `files_live` files (those live at either point) were given to Spark."""
-
-    a: AsOf
-    b: AsOf
-    key: tuple[str, ...]
-    columns: tuple[str, ...]
-    changes: tuple[Change, ...] = field(repr=False)
-    added: int
-    removed: int
-    changed: int
-    unchanged: int | None
-    truncated: bool
-    files_read: int
-    files_live: int
-    seconds: float
-    notes: tuple[str, ...]
-    engine: str = ENGINE
-
-    @property
-    def stat_line(self) -> str:
-        rest = "" if self.unchanged is None else f", {self.unchanged:,} unchanged"
-        return f"{self.added:,} added, {self.removed:,} removed, {self.changed:,} changed{rest}"
-
-    @property
-    def note(self) -> str:
-        said = (
-            f"{self.a.point} to {self.b.point}, read {self.files_read:,} of {several(self.files_live, 'file')} "
-            f"in {self.seconds:.1f} s by {self.engine}."
-        )
-        if self.truncated:
-            said += f" The first {several(len(self.changes), 'row')} are shown; the totals count all."
-        return " ".join((said, *(f"{note}." for note in self.notes)))
 
 
 def row_diff(

@@ -18,6 +18,7 @@ from core.errors import Invalid, Unsupported
 from core.formats.paimon import types
 from core.messages import told
 from core.model.history import History
+from core.model.query_answer import QueryAnswer
 from core.model.references import MAIN, Schema
 from core.model.time_travel import AsOf
 from core.spark.diff.incremental import KIND, between
@@ -34,41 +35,9 @@ from core.spark.sql import filters, guard
 from core.spark.sql import run as sql
 from core.spark.sql.filters import Asked, Condition
 from core.table import Table
-from core.units import several
 
 ENGINE = "plain Spark (local)"
 VIEW = "t"
-
-
-@dataclass(frozen=True)
-class QueryAnswer:
-    """Rows, and what they came from. `files_read` of `files_live` data files were given to Spark; None: `engine`, a
-    connector, does not tell. `bytes_read` are those of these files, whole: of a file Spark reads the columns it needs;
-    None where it is not told.
-
-    `left_out` says in sentences which rows the engine would not show at this point, and neither does this; `differs`
-    where the engine itself would answer otherwise today."""
-
-    table: pa.Table
-    truncated: bool
-    seconds: float
-    files_read: int | None
-    files_live: int
-    point: AsOf
-    before: AsOf | None
-    engine: str
-    left_out: tuple[str, ...] = ()
-    differs: tuple[str, ...] = ()
-    bytes_read: int | None = None
-
-    @property
-    def note(self) -> str:
-        files = several(self.files_live, "file")
-        read = f"{files} live, read" if self.files_read is None else f"read {self.files_read:,} of {files}"
-        said = f"as of {self.point.point}, {read} in {self.seconds:.1f} s by {self.engine}."
-        return " ".join(
-            (said, *(f"Left out: {each}." for each in self.left_out), *(f"{each}." for each in self.differs))
-        )
 
 
 def views(table_name: str, *, has_before: bool) -> tuple[str, ...]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core.model.history import History
+from core.model.row_diff import RowDiff
 from core.model.time_travel import AsOf
 from dashboard import background_jobs, words
 from dashboard import data as loading
@@ -15,9 +15,6 @@ from dashboard.components import grid, spark_job
 from dashboard.components.frame import Opened
 from dashboard.formatting import markup
 from dashboard.view_models import differences
-
-if TYPE_CHECKING:
-    from core.spark.diff.rows import RowDiff
 
 KIND = "rows"
 SHOWN = 1_000

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import streamlit as st
 
 from core.model.history import History
+from core.model.query_answer import QueryAnswer
 from core.model.time_travel import AsOf
 from dashboard import url_state, words
 from dashboard.charts import query_plot, timeline
 from dashboard.components import explain_figure, grid
 from dashboard.components.frame import hues
 from dashboard.formatting import cells, exports, markup, units
-
-if TYPE_CHECKING:
-    from core.spark.query.query import QueryAnswer
 
 _PAGE, _VIEW, _CHART = "query.page", "query.view", "query.chart"
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from core.model.row_diff import RowDiff
 from dashboard.formatting import units
 from dashboard.words.zh.retention import GOES
-
-if TYPE_CHECKING:
-    from core.spark.diff.rows import RowDiff
 
 DIFF_TEACH = "点选两个时间点：先点的是 A（之前），后点的是 B（之后）。"
 DIFF_PICK_A = "在时间线上点选第一个时间点 A，或在下方选择。"

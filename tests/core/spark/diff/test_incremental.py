@@ -10,7 +10,8 @@ import pytest
 
 from core.cli import main
 from core.errors import Invalid, Unsupported
-from core.spark.query.query import QueryAnswer, query
+from core.model.query_answer import QueryAnswer
+from core.spark.query.query import query
 from tests.support.spark.stored import Row, Stored
 
 pytestmark = pytest.mark.usefixtures("spark")

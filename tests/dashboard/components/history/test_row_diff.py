@@ -13,8 +13,7 @@ from pyspark.sql import SparkSession
 
 from core.errors import Unsupported
 from core.model.references import Snapshot
-from core.spark.diff.compare import Change
-from core.spark.diff.rows import RowDiff
+from core.model.row_diff import RowChange, RowDiff
 from dashboard import words
 from dashboard.view_models import differences
 from tests.support.builders import TableBuilder
@@ -44,7 +43,7 @@ def finished(page: Page) -> Page:
     return page.run()
 
 
-def found(*changes: Change, key: tuple[str, ...] = ("id",), **more: Any) -> RowDiff:
+def found(*changes: RowChange, key: tuple[str, ...] = ("id",), **more: Any) -> RowDiff:
     point: Any = type("Point", (), {"point": "1", "snapshot": Snapshot})
     totals = {"added": 1, "removed": 1, "changed": 1, "unchanged": 7, "truncated": False, **more}
     return RowDiff(
@@ -54,9 +53,9 @@ def found(*changes: Change, key: tuple[str, ...] = ("id",), **more: Any) -> RowD
 
 
 CHANGES = (
-    Change("changed", {"id": 1}, {"bytes": None}, {"bytes": b"\x01"}),
-    Change("added", {"id": 2}, {}, {"bytes": b"", "v": dt.date(2026, 1, 2)}),
-    Change("removed", {"id": 3}, {"bytes": None, "v": float("nan")}, {}),
+    RowChange("changed", {"id": 1}, {"bytes": None}, {"bytes": b"\x01"}),
+    RowChange("added", {"id": 2}, {}, {"bytes": b"", "v": dt.date(2026, 1, 2)}),
+    RowChange("removed", {"id": 3}, {"bytes": None, "v": float("nan")}, {}),
 )
 
 
@@ -70,7 +69,7 @@ def test_only_changed_cells_are_shown() -> None:
     ]
     only, _ = differences.rows(found(*CHANGES), {"removed"})
     assert set(only["side"]) == {words.ROW_SIDES["removed"]}
-    shown, labels = differences.rows(found(Change("added", {}, {}, {"v": 5}, times=3), key=()))
+    shown, labels = differences.rows(found(RowChange("added", {}, {}, {"v": 5}, times=3), key=()))
     assert shown.to_dict("records") == [{"side": "+ added", "times": "3", "c1": "5"}]
     assert "7 unchanged" in differences.row_stat(found())
     assert "unchanged" not in differences.row_stat(found(unchanged=None))

@@ -16,8 +16,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.model.row_diff import RowDiff
 from core.model.time_travel import resolve
-from core.spark.diff.rows import RowDiff, row_diff
+from core.spark.diff.rows import row_diff
 from core.spark.query.query import query
 from core.spark.read.iceberg import footers, scan
 from core.spark.read.iceberg import frames as iceberg_read

@@ -1,0 +1,64 @@
+"""The rows that differ between two versions of a table, as core/spark/diff/ finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.model.time_travel import AsOf
+from core.units import several
+
+ENGINE = "plain Spark (local)"
+ADDED, REMOVED, CHANGED = "added", "removed", "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """One row that differs. `before` and `after` hold what the row has at each point: of an added row all columns are
+    in `after`, of a removed one in `before`, of a changed one both hold the changed columns alone. `key` holds the
+    primary key. Without one, `times` says how often the row was added or removed."""
+
+    kind: str
+    key: Mapping[str, Any]
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class RowDiff:
+    """From `a` to `b`. `changes` are in the order of their keys, at most as many as asked for (`truncated`); the totals
+    count all. `unchanged` is None where the rows of files that were not read cannot be counted without reading them.
+    `files_read` of `files_live` files (those live at either point) were given to Spark."""
+
+    a: AsOf
+    b: AsOf
+    key: tuple[str, ...]
+    columns: tuple[str, ...]
+    changes: tuple[RowChange, ...] = field(repr=False)
+    added: int
+    removed: int
+    changed: int
+    unchanged: int | None
+    truncated: bool
+    files_read: int
+    files_live: int
+    seconds: float
+    notes: tuple[str, ...]
+    engine: str = ENGINE
+
+    @property
+    def stat_line(self) -> str:
+        rest = "" if self.unchanged is None else f", {self.unchanged:,} unchanged"
+        return f"{self.added:,} added, {self.removed:,} removed, {self.changed:,} changed{rest}"
+
+    @property
+    def note(self) -> str:
+        said = (
+            f"{self.a.point} to {self.b.point}, read {self.files_read:,} of {several(self.files_live, 'file')} "
+            f"in {self.seconds:.1f} s by {self.engine}."
+        )
+        if self.truncated:
+            said += f" The first {several(len(self.changes), 'row')} are shown; the totals count all."
+        return " ".join((said, *(f"{note}." for note in self.notes)))
