@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -30,9 +30,6 @@ from dashboard.components.query import saved_queries as queries
 from dashboard.formatting import cells, commands, markup
 from dashboard.view_models import examples, table_tree
 from dashboard.view_models import saved_queries as kept
-
-if TYPE_CHECKING:
-    from core.spark.sql import warm_up
 
 KIND = "query"
 CAPS = (100, 1_000, 10_000, 100_000)
@@ -131,6 +128,7 @@ def _ask(opened: Opened, history: History | None) -> None:
 
 def _start_spark(job: background_jobs.Job) -> None:
     """Start Spark behind the page, so that the first query need not wait for it."""
+    from core.spark.sql import warm_up  # Spark is slow to load, and only this needs it
 
     warm_up.warm_up()  # what goes wrong is said by the first query
 

@@ -6,6 +6,7 @@ import datetime as dt
 import decimal
 import io
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ import pytest
 
 from core import user_state
 from core.errors import Corrupt
+from core.model.query_answer import QueryAnswer
 from core.model.time_travel import resolve
 from core.spark.query import query as spark_query
 from core.table import open_table
-from dashboard import words
+from dashboard import background_jobs, words
 from dashboard.charts import query_plot
 from dashboard.formatting import cells, exports
 from dashboard.formatting.palette import palette
@@ -44,13 +46,13 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Spark's place is taken: what it was asked."""
     asked: list[dict[str, Any]] = []
 
-    def answer(table: Any, sql: str, **how: Any) -> spark_query.QueryAnswer:
+    def answer(table: Any, sql: str, **how: Any) -> QueryAnswer:
         asked.append({"sql": sql, **how})
         rows = pa.table({"day": [dt.date(2026, 1, day % 28 + 1) for day in range(1_200)], "n": list(range(1_200))})
         found = resolve(how["history"].heads, how["at"])
         if sql == cells.counting(SUM):
             rows = pa.table({"count": [98_765]})
-        return spark_query.QueryAnswer(rows, how["row_cap"] == 100, 0.25, 1, 2, found, None, "plain Spark (local)")
+        return QueryAnswer(rows, how["row_cap"] == 100, 0.25, 1, 2, found, None, "plain Spark (local)")
 
     monkeypatch.setattr(spark_query, "query", answer)
     return asked
@@ -64,6 +66,16 @@ def run(page: Page, sql: str) -> Page:
     while words.QUERY_CANCELLED not in page.text and "rows as of" not in page.text and time.monotonic() < limit:
         page.run()
     return page
+
+
+def test_opening_the_page_starts_spark_behind_it(
+    warehouse: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = threading.Event()
+    monkeypatch.setattr("core.spark.sql.warm_up.warm_up", started.set)
+    monkeypatch.setattr(background_jobs, "warms_up", True)
+    open_page("query", warehouse, table="shop.orders")
+    assert started.wait(60)
 
 
 def test_an_answer_stands_beside_its_question_and_is_kept(
