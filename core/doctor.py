@@ -1,7 +1,7 @@
 """Looks whether everything Snapscope needs is here, with a remedy for what is not.
 
-Law: nothing here raises and nothing is changed but the two directories, which are made. What may take long is asked in
-a thread of its own and given up in time; Spark is started only by `spark`, on request.
+Law: nothing here raises and nothing is changed but the two directories, which are made, and a lock in one. What may
+take long is asked in a thread of its own and given up in time; Spark is started only by `spark`, on request.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import platform
 import re
 import shutil
 import sys
@@ -22,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from core.catalog import list_tables
-from core.errors import SnapscopeError
+from core.errors import Conflict, SnapscopeError
 from core.execution.journal import Journal
+from core.execution.table_lock import locked
 from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
 from core.formats.paimon.retention import RULES
 from core.messages import both, counted, joined, told
@@ -34,6 +36,7 @@ from core.units import size
 CORRECT = "Correct {setting}, or unset it: plain Spark needs none."
 REST_WORKS = "Everything but SQL and row diffs works."
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
+SYSTEMS = ("Linux", "Darwin")
 LEVELS = (PROBLEM, WARNING, OK)
 GROUPS = ("python", "engine", "stores", "places", "catalogs", "state", "versions")
 PACKAGES = ("streamlit", "pandas", "numpy", "plotly", "fsspec", "pyarrow", "datafusion", "fastavro", "sqlglot")
@@ -120,6 +123,15 @@ def _answers(running: Any) -> tuple[int, str, str]:
 
 
 def _python() -> Iterator[Finding]:
+    system = platform.system()
+    is_known = system in SYSTEMS
+    yield Finding(
+        "python",
+        "system",
+        OK if is_known else PROBLEM,
+        f"{system} {platform.release()}",
+        "" if is_known else told("Use Linux or macOS."),
+    )
     is_new = sys.version_info >= (3, 11)
     remedy = "" if is_new else told("Install Python 3.11 or newer.")
     yield Finding(
@@ -263,6 +275,7 @@ def _reached(group: str, place: str) -> Finding:
 def _state() -> Iterator[Finding]:
     for name, place in (("state", state_dir()), ("cache", cache_dir())):
         yield _directory(name, place)
+    yield _locks()
     journal = Journal()
     try:
         head, entries = journal.verify(), journal.entries()
@@ -289,6 +302,25 @@ def _directory(name: str, place: Path) -> Finding:
         more = told("Make room, or set {setting} to another disk.", setting=f"SNAPSCOPE_{name.upper()}")
         return Finding("state", name, WARNING, found, more)
     return Finding("state", name, OK, found)
+
+
+def _locks() -> Finding:
+    """Whether a second change of one table is kept out: it is tried, since some network file systems only say so."""
+    probe = "the doctor's own"  # no table's location
+    remedy = told("Set {setting} to a directory on a local disk.", setting="SNAPSCOPE_STATE")
+    try:
+        with locked(probe):
+            try:
+                with locked(probe):
+                    return Finding("state", "locks", PROBLEM, told("two changes of one table can run at once"), remedy)
+            except Conflict:  # as it should be
+                pass
+    except Conflict:  # with another doctor
+        pass
+    except SnapscopeError as error:
+        return Finding("state", "locks", PROBLEM, error.message, remedy)
+    kept = told("one change of a table at a time among this user's processes on this machine")
+    return Finding("state", "locks", OK, kept)
 
 
 def _versions() -> Iterator[Finding]:

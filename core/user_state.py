@@ -7,7 +7,6 @@ cannot be read is an error and stays as it is: unknown is not empty.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -16,9 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from core.errors import Corrupt, Invalid
 from core.paths import private_file, state_dir
 
+_AGAIN_S = 0.005
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 
 
@@ -46,8 +48,7 @@ def change(name: str, function: Callable[[Any], Any], default: Any) -> Any:
     Nobody else changes it meanwhile, so `function` is quick and asks nobody. `Invalid` where it cannot be written."""
     path = _path(name)
     try:
-        with private_file(path.with_suffix(".lock")).open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
+        with FileLock(private_file(path.with_suffix(".lock")), poll_interval=_AGAIN_S, fallback_to_soft=False):
             new = function(read(name, default))
             _replace(path, json.dumps(new, ensure_ascii=False, allow_nan=False).encode())
             return new

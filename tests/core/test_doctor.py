@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import platform
 import threading
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from core.catalog import Warehouse
 from core.cli import main
 from core.doctor import OK, PROBLEM, WARNING, Finding
 from core.execution.journal import Journal
+from core.execution.table_lock import locked
 from tests.support.builders import TableBuilder
 
 
@@ -83,3 +86,19 @@ def test_little_room_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     found = by_name(doctor.of_group("state"))
     assert [found[name].level for name in ("state", "cache", "journal")] == [WARNING, WARNING, OK]
     assert found["state"].ok
+
+
+def test_locks_that_keep_nobody_out_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a network file system that says yes to everybody."""
+    assert by_name(doctor.of_group("state"))["locks"].level == OK
+    with locked("the doctor's own"):
+        assert by_name(doctor.of_group("state"))["locks"].level == OK
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    found = by_name(doctor.of_group("state"))["locks"]
+    assert (found.level, found.found) == (PROBLEM, "two changes of one table can run at once")
+    assert "local disk" in found.remedy
+
+
+def test_a_system_it_was_not_made_for_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "system", lambda: "Windows")
+    assert by_name(doctor.of_group("python"))["system"].level == PROBLEM

@@ -248,6 +248,12 @@ OF_POINTS: Mapping[str, str] = {
     "{entries}, unbroken": "{entries}，没有断开",
     "empty": "空的",
     "Set {setting} to a writable directory.": "请把 {setting} 设为可写的目录。",
+    "Use Linux or macOS.": "请使用 Linux 或 macOS。",
+    "Set {setting} to a directory on a local disk.": "请把 {setting} 设为本地磁盘上的目录。",
+    "two changes of one table can run at once": "同一张表可能同时执行两项修改",
+    "one change of a table at a time among this user's processes on this machine": (
+        "在本机上，该用户的各进程对同一张表一次只执行一项修改"
+    ),
     "{place} cannot be written": "{place} 无法写入",
     "{place}, {size} free": "{place}，可用 {size}",
     "Make room, or set {setting} to another disk.": "请腾出空间，或把 {setting} 设到另一块磁盘。",

@@ -1,0 +1,81 @@
+"""The lock of a table: kept by another process or thread it refuses at once, and it is free when its holder dies."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from core.errors import Conflict, Invalid
+from core.execution.table_lock import locked
+
+TABLE = "/some/table"
+_HOLDER = """
+import sys
+from core.execution.table_lock import locked
+with locked(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_another_process_keeps_it_until_it_dies(state_dir: Path) -> None:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", _HOLDER, TABLE], stdin=pipe, stdout=pipe, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(Conflict, match="Another change"), locked(TABLE):
+            pass
+        with locked("/another/table"):
+            pass
+        holder.kill()
+        holder.wait(30)
+        with locked(TABLE):
+            pass
+
+
+def test_another_thread_keeps_it_until_it_is_done(state_dir: Path) -> None:
+    held, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with locked(TABLE):
+            held.set()
+            over.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(60)
+    with pytest.raises(Conflict), locked(TABLE):
+        pass
+    over.set()
+    thread.join(60)
+    with locked(TABLE):
+        pass
+
+
+def test_a_file_that_is_merely_there_holds_nothing(state_dir: Path) -> None:
+    with locked(TABLE):
+        pass
+    assert [path.suffix for path in (state_dir / "locks").iterdir()] == [".lock"], "it stays, so that no two are made"
+    with locked(TABLE):
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK])
+def test_a_file_system_that_cannot_lock_is_refused(
+    state_dir: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """A file in its place would stay behind a process that was killed, and be taken over by a guess."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(Invalid, match="Without it nothing is changed"), locked(TABLE):
+        pass
