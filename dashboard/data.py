@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 import pyarrow as pa
 import streamlit as st
+from cachetools import LRUCache
 
 from core import catalog as warehouses
 from core.analysis import inspection as contents
@@ -84,7 +84,7 @@ def table(location: str) -> Table:
 
 def _opened(location: str) -> Table:
     """An open table: its store and the immutable files it has decoded. It holds no answers."""
-    return _tables.get(location) or _tables.put(location, open_table(location))
+    return _tables.of(location, lambda: open_table(location))
 
 
 def heads(ref: TableRef) -> Heads:
@@ -145,33 +145,34 @@ class Shelf(Generic[V]):
     """The last few answers by key, for all readers of this process; the least recently used one leaves first."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[object, V] = OrderedDict()
+        self._kept: LRUCache[object, V] = LRUCache(most)
         self._lock = threading.Lock()
 
     def get(self, key: object) -> V | None:
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
             return self._kept.get(key)
+
+    def of(self, key: object, make: Callable[[], V]) -> V:
+        """What is kept under the key; else what is made now, while others may ask."""
+        with self._lock:
+            if key in self._kept:
+                return self._kept[key]
+        return self.put(key, make())
+
+    def put(self, key: object, value: V) -> V:
+        with self._lock:
+            self._kept[key] = value
+        return value
 
     def clear(self) -> None:
         with self._lock:
             self._kept.clear()
 
-    def put(self, key: object, value: V) -> V:
-        with self._lock:
-            self._kept[key] = value
-            self._kept.move_to_end(key)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        return value
-
 
 _tables: Shelf[Table] = Shelf(KEPT_TABLES)
 _histories: Shelf[History] = Shelf(KEPT_HISTORIES)
 _plans: Shelf[Plan] = Shelf(KEPT_PLANS)
-_forecasts: Shelf[tuple[Forecast | None]] = Shelf(KEPT_HISTORIES)
+_forecasts: Shelf[Forecast | None] = Shelf(KEPT_HISTORIES)
 _ends: Shelf[Mapping[str, Expiry]] = Shelf(KEPT_HISTORIES)
 _natives: Shelf[tuple[str, ...]] = Shelf(KEPT_PLANS)
 _files: Shelf[pa.Table] = Shelf(KEPT_LISTS)
@@ -188,8 +189,7 @@ def kept_history(seen: Heads) -> History | None:
 
 def history(seen: Heads, progress: Progress | None = None) -> History:
     """The history of exactly these references, built if need be."""
-    key = fingerprint(seen)
-    return _histories.get(key) or _histories.put(key, _read(seen, progress))
+    return _histories.of(fingerprint(seen), lambda: _read(seen, progress))
 
 
 def _read(seen: Heads, progress: Progress | None) -> History:
@@ -233,72 +233,54 @@ def facts(seen: Heads, now_ms: int, progress: Progress | None = None) -> TableFa
 def plan(known: History, change: Change, now_ms: int) -> Plan:
     """The plan of a change at a moment; the same question is answered once."""
     key = (fingerprint(known.heads), change, now_ms)
-    return _plans.get(key) or _plans.put(key, table(known.heads.location).preview(change, now_ms, known))
+    return _plans.of(key, lambda: table(known.heads.location).preview(change, now_ms, known))
 
 
 def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:
     """What the next commit to a branch expires by itself, and what that breaks; answered once."""
     key = (fingerprint(known.heads), now_ms, branch)
-    found = _forecasts.get(key)
-    if found is None:
-        found = _forecasts.put(key, (forecasting.forecast(table(known.heads.location), known, now_ms, branch),))
-    return found[0]
+    return _forecasts.of(key, lambda: forecasting.forecast(table(known.heads.location), known, now_ms, branch))
 
 
 def ends(seen: Heads, now_ms: int) -> Mapping[str, Expiry]:
     """When each snapshot and tag goes by itself; `SnapscopeError` where the table's own options make no sense."""
-    key = (fingerprint(seen), now_ms)
-    return _ends.get(key) or _ends.put(key, expiries(seen, now_ms))
+    return _ends.of((fingerprint(seen), now_ms), lambda: expiries(seen, now_ms))
 
 
 def native(known: History, shown: Plan) -> tuple[str, ...]:
     """Where the engine's own deletion differs from a plan, in sentences; answered once."""
-    found = _natives.get(shown.fingerprint)
-    if found is None:
-        found = _natives.put(shown.fingerprint, table(known.heads.location).native(shown, known))
-    return found
+    return _natives.of(shown.fingerprint, lambda: table(known.heads.location).native(shown, known))
 
 
 def files(known: History, point: AsOf) -> pa.Table:
     """The live files of a point, largest first; `Corrupt` where it cannot be read in full."""
     key = (fingerprint(known.heads), point.point)
-    found = _files.get(key)
-    if found is None:
-        order = [("bytes", "descending"), ("path", "ascending")]
-        found = _files.put(key, known.files_at(known.require(point.point)).sort_by(order))
-    return found
+    order = [("bytes", "descending"), ("path", "ascending")]
+    return _files.of(key, lambda: known.files_at(known.require(point.point)).sort_by(order))
 
 
 def manifests(known: History, point: AsOf) -> pa.Table:
     """A point's manifests, by list."""
-    return _inside(known, point, None)
+    at = table(known.heads.location)
+    return _entries.of((fingerprint(known.heads), point.point, None), lambda: contents.manifests(at, known, point))
 
 
 def entries(known: History, point: AsOf, manifest: str) -> pa.Table:
     """The entries of one of a point's manifests."""
-    return _inside(known, point, manifest)
-
-
-def _inside(known: History, point: AsOf, manifest: str | None) -> pa.Table:
+    at = table(known.heads.location)
     key = (fingerprint(known.heads), point.point, manifest)
-    found = _entries.get(key)
-    if found is None:
-        at = table(known.heads.location)
-        is_all = manifest is None
-        asked = contents.manifests(at, known, point) if is_all else contents.entries(at, known, point, str(manifest))
-        found = _entries.put(key, asked)
-    return found
+    return _entries.of(key, lambda: contents.entries(at, known, point, manifest))
 
 
 def statistics(known: History, point: AsOf, chosen: pa.Table, what: str) -> tuple[Bounds, ...]:
     """What manifests say of columns in some files of a point; `what` tells these files apart from others of it."""
     key = (fingerprint(known.heads), point.point, what)
     at = table(known.heads.location)
-    return _bounds.get(key) or _bounds.put(key, contents.statistics(at, known, point, chosen))
+    return _bounds.of(key, lambda: contents.statistics(at, known, point, chosen))
 
 
 def health(known: History, point: AsOf) -> Health:
     """Figures of a point's files."""
     key = (fingerprint(known.heads), point.point)
     at = table(known.heads.location)
-    return _healths.get(key) or _healths.put(key, contents.health(at, known, point))
+    return _healths.of(key, lambda: contents.health(at, known, point))
