@@ -75,7 +75,8 @@ DECODED = 512 * MB
 """What a scan's rows may take in memory, or `EXPANSION` times the size of its files."""
 
 POSITIONS = 1 << 26
-"""Deleted rows of one data file, eight bytes each in memory; files of so many rows are some gigabytes."""
+"""Deleted rows of one data file, eight bytes each in memory and twelve while they are read; files of so many rows are
+some gigabytes."""
 BITMAPS = 1 << 16
 """Bitmaps of 2**32 positions in one deletion vector: rows are numbered up to 2**48."""
 

@@ -341,8 +341,5 @@ OF_FILES: Mapping[str, str] = {
     "{length} bytes do not fit into the file": "{length} 字节超出了文件",
     "it is of no known kind": "它的种类未知",
     "{size} bytes were expected, {expected} found": "应有 {size} 字节，实际有 {expected} 字节",
-    "{count} containers are too many": "{count} 个容器太多",
-    "it holds no Roaring bitmap": "其中没有 Roaring 位图",
-    "a run of values ends beyond its container": "一段连续的值超出了它所在的容器",
-    "{cardinality} values were expected, {low} found": "应有 {cardinality} 个值，实际有 {low} 个",
+    "it holds no Roaring bitmap ({error})": "其中没有 Roaring 位图（{error}）",
 }

@@ -203,9 +203,9 @@ def runs(pairs: list[list[tuple[int, int]]]) -> bytes:
 def test_runs_are_spread_out_only_as_far_as_they_say_and_no_further_than_the_limit() -> None:
     found, _ = roaring.narrow(runs([[(0, 9), (20, 0)], [(5, 65530)]]), 0)
     assert found.tolist() == [*range(10), 20, *range(65536 + 5, 65536 * 2)]
-    with pytest.raises(ValueError, match="values"):
+    with pytest.raises(ValueError, match="no Roaring bitmap"):
         roaring.narrow(runs([[(0, 65535)] * 60_000]), 0)
-    with pytest.raises(ValueError, match="beyond its container"):  # its positions were those of the next one
+    with pytest.raises(ValueError, match=r"no Roaring bitmap .*too large"):  # its positions were those of the next one
         roaring.narrow(runs([[(65530, 9)]]), 0)
     with pytest.raises(ValueError, match="more than 67,108,864"):
         roaring.narrow(runs([[(0, 65535)]] * 1100), 0)
