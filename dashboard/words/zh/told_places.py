@@ -41,6 +41,12 @@ OF_PLACES: Mapping[str, str] = {
         "请检查它的配置（.pyiceberg.yaml、PYICEBERG_*）和连接；未作任何修改。"
     ),
     "Write {scheme}CATALOG/NAMESPACE/TABLE.": "请写 {scheme}CATALOG/NAMESPACE/TABLE。",
+    "The installed pyiceberg has no {missing} in its {kind}, so it could do more than is asked of it.": (
+        "已安装的 pyiceberg 的 {kind} 中没有 {missing}，因此它可能做出超出要求的事。"
+    ),
+    "Install the version that belongs to Snapscope: pip install 'snapscope[iceberg]'.": (
+        "请安装与 Snapscope 相配的版本：pip install 'snapscope[iceberg]'。"
+    ),
     "pyiceberg, through which this catalog is committed to, cannot read this metadata: {error}.": (
         "向这个 Catalog 提交要通过 pyiceberg，而它无法读取这份元数据：{error}。"
     ),

@@ -4,7 +4,7 @@ new one put in its place by the catalog's own commit.
 A table is written `iceberg://CATALOG/NAMESPACE/TABLE`; levels of a namespace are joined by dots, and what would be
 mistaken in a name is escaped as in any URL. Law: pyiceberg is the client and no more. Metadata is read and written
 here, and nothing that a table's metadata says is imported: neither `py-io-impl` nor a location provider.
-Source: pyiceberg 0.12, `Catalog.commit_table` and what it calls.
+`core.formats.iceberg.catalogs.pyiceberg_client` says what of it is used.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import metadata_json as packed
+from core.formats.iceberg.catalogs import pyiceberg_client as pyiceberg
 from core.formats.iceberg.catalogs import rest
-from core.formats.iceberg.file_paths import Place, normal
+from core.formats.iceberg.catalogs.pyiceberg_client import Identifier
+from core.formats.iceberg.file_paths import Place
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Edit, Unknown
 from core.messages import told
 from core.storage import time_limits
-from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 SCHEME = "iceberg://"
 WRITES = ("SqlCatalog", "HiveCatalog", "RestCatalog")
 _SECRET = re.compile("token|credential|secret|password|key", re.IGNORECASE)
-
-Identifier = tuple[str, ...]
 
 
 def is_name(location: str) -> bool:
@@ -50,9 +49,7 @@ def is_name(location: str) -> bool:
 def names() -> list[str]:
     """The catalogs that pyiceberg's configuration names."""
     with _asked("pyiceberg's configuration", {}):
-        from pyiceberg.utils.config import Config
-
-        return sorted(Config().get_known_catalogs())
+        return sorted(pyiceberg.known())
 
 
 def url(catalog: str, *levels: str) -> str:
@@ -127,14 +124,10 @@ class CatalogTable:
             return self._current(client)
 
     def _current(self, client: Catalog) -> str:
-        for name, raw in _RAW.items():  # before it is parsed by anybody else
-            if hasattr(client, name):
-                setattr(client, name, raw)
-        found: Any = client.load_table(self.identifier)
-        location = found if isinstance(found, str) else found.metadata_location
+        location = pyiceberg.location(client, self.identifier)
         if not location:
             raise Unsupported("The catalog tells no metadata file of this table.", path=self.location)
-        return str(location)
+        return location
 
     def refuse_commit(self) -> None:
         """`Unsupported` where this kind of catalog cannot be committed to from here."""
@@ -162,12 +155,11 @@ class CatalogTable:
         self, client: Catalog, conf: Mapping[str, str], store: Store, place: Place, found: Metadata, edit: Edit
     ) -> str | None:
         from pyiceberg.exceptions import CommitFailedException
-        from pyiceberg.table.metadata import TableMetadataUtil
 
         path, content = _next(found, edit)
         target = path if documents.ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
         try:
-            staged = TableMetadataUtil.parse_raw(packed.unpacked(content, path).decode())
+            staged = pyiceberg.parsed(packed.unpacked(content, path).decode())
         except Exception as error:
             raise Unsupported(
                 "pyiceberg, through which this catalog is committed to, cannot read this metadata: {error}.",
@@ -175,9 +167,13 @@ class CatalogTable:
                 path=found.path,
                 remedy="Carry the change out with the table's own engine.",
             ) from error
+
+        def is_current(location: str) -> bool:
+            return place.path(location) == found.path
+
         commit.write_new(store, path, content)
         try:
-            if self._swap(client, place, found, target, staged) == target:
+            if pyiceberg.swapped(client, self.identifier, is_current, target, staged) == target:
                 return path
             failed: Exception | str = "it kept another"
         except CommitFailedException:
@@ -194,22 +190,6 @@ class CatalogTable:
             failed = f"{failed}; nor could the table be read: {unread}"
         raise self._unknown(conf, path, failed)
 
-    def _swap(self, client: Catalog, place: Place, found: Metadata, target: str, metadata: Any) -> str:
-        """The catalog's own commit, with its lock or compare-and-swap, around a file that is there already; the file
-        that it names then."""
-        from pyiceberg.exceptions import CommitFailedException
-        from pyiceberg.table import StagedTable
-
-        def stage(current: Any, identifier: Any, *_: object) -> StagedTable:
-            if current is None or place.path(current.metadata_location) != found.path:
-                raise CommitFailedException("the table is no longer what the change was made on")
-            return StagedTable(identifier, metadata, target, _no_io(), client)
-
-        _keep_out(client)
-        client._update_and_stage_table = stage  # type: ignore[attr-defined]
-        client._write_metadata = lambda **_: None  # type: ignore[attr-defined]
-        return client.commit_table(_Named(self.identifier), (), ()).metadata_location  # type: ignore[arg-type]
-
     # the catalog writes the file ------------------------------------------------------------------------------------
 
     def _by_server(
@@ -218,7 +198,7 @@ class CatalogTable:
         from pyiceberg.exceptions import CommitFailedException
 
         requirements, updates = rest.asking(found, edit, self.location)
-        _keep_out(client)
+        pyiceberg.read_by_store(client)
         with _asked(self.location, conf):
             table = client.load_table(self.identifier)
         if place.path(str(table.metadata_location)) != found.path:
@@ -247,16 +227,6 @@ class CatalogTable:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """All that a commit by file asks of a table."""
-
-    identifier: Identifier
-
-    def name(self) -> Identifier:
-        return self.identifier
-
-
 def _next(found: Metadata, edit: Edit) -> tuple[str, bytes]:
     """The next metadata file beside the current one: its path and bytes."""
     content = edits.written(edits.edited(found, edit, time.time_ns() // 1_000_000), found.path)
@@ -267,36 +237,14 @@ def _next(found: Metadata, edit: Edit) -> tuple[str, bytes]:
     return f"{directory}/{new}", gzip.compress(content, mtime=0) if packed else content
 
 
-# pyiceberg -----------------------------------------------------------------------------------------------------------
-
-_RAW: Mapping[str, Any] = {
-    "_convert_orm_to_iceberg": lambda row: row.metadata_location,
-    "_convert_hive_into_iceberg": lambda table: _of_hive(table.parameters),
-    "_response_to_table": lambda _, response: response.metadata_location,
-}
-"""Per kind of catalog what turns its answer into a table: here the location alone, so that no metadata is parsed."""
-
-
-def _of_hive(parameters: Mapping[str, str]) -> str | None:
-    if parameters.get("table_type", "").lower() != "iceberg":
-        raise Invalid(
-            "This is no Iceberg table but {table_type!r}.", table_type=parameters.get("table_type", "one of Hive")
-        )
-    return parameters.get("metadata_location")
-
-
 @contextmanager
 def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
     """A catalog's client and its configuration, read now."""
     conf: dict[str, str] = {}
     with _asked(name, conf):
-        from pyiceberg.catalog import load_catalog
-        from pyiceberg.utils.config import Config
-
-        known = Config()
-        found = known.get_catalog_config(name)
+        found = pyiceberg.configuration(name)
         if found is None:
-            listed = ", ".join(known.get_known_catalogs()) or "none"
+            listed = ", ".join(pyiceberg.known()) or "none"
             raise NotFound(
                 "pyiceberg's configuration names no catalog {name!r}.",
                 name=name,
@@ -305,45 +253,12 @@ def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
                     listed=listed,
                 ),
             )
-        conf |= {key: str(value) for key, value in found.items()}
-        client = load_catalog(name, **{"init_catalog_tables": "false", **conf})
-        client._load_file_io = _no_io  # type: ignore[method-assign]
+        conf |= found
+        client = pyiceberg.opened(name, conf)
     try:
         yield client, conf
     finally:
         client.close()
-
-
-def _keep_out(client: Catalog) -> None:
-    """Whatever a table's own properties ask to be imported is not: no file is read or written through them."""
-    client._load_file_io = _store_io  # type: ignore[method-assign]
-
-
-def _no_io(*_: object, **__: object) -> Any:
-    return None
-
-
-def _store_io(*_: object, **__: object) -> Any:
-    """A FileIO that reads through the store and writes nothing."""
-    import io
-
-    class Input:
-        def __init__(self, location: str) -> None:
-            self.location = location
-
-        def open(self, seekable: bool = True) -> io.BytesIO:
-            directory, _, name = normal(self.location).rpartition("/")
-            content = Store.named(directory).read(name, TABLE_METADATA)
-            packed.unpacked(content, self.location)  # which the client would do without an end
-            return io.BytesIO(content)
-
-    class Files:
-        properties: Mapping[str, str] = {}
-
-        def new_input(self, location: str) -> Input:
-            return Input(location)
-
-    return Files()
 
 
 @contextmanager
