@@ -43,7 +43,7 @@ def relative(path: Path) -> str:
 
 
 PURE = re.compile(
-    r"core/((model|procedures)/\w+|planning/(?!outside_roots)\w+|(errors|messages|units)"
+    r"core/((model|procedures)/[\w/]+|planning/(?!outside_roots)\w+|(errors|messages|units)"
     r"|analysis/(?!inspection|next_commit)\w+|formats/paimon/(retention|plan/\w+)|formats/iceberg/(retention|time_travel|plan/\w+)"
     r"|spark/merge/\w+|demo/data)\.py"
 )

@@ -13,11 +13,22 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.cli import bisecting, calling, changes, inside, programs, questions, reports, running, tagging, writing
+from core.cli import (
+    action_options,
+    bisecting,
+    calling,
+    changes,
+    inside,
+    programs,
+    questions,
+    reports,
+    running,
+    tagging,
+)
 from core.cli.text import say
 from core.errors import Invalid, SnapscopeError
-from core.formats.paimon.retention import RULES
 from core.model.references import MAIN
+from core.procedures.registry import BY_COMMAND
 from core.reports import json as answers
 
 Args = argparse.Namespace
@@ -138,52 +149,27 @@ def _parser() -> argparse.ArgumentParser:
 
     plan = commands.add_parser("plan", help="Show what a change would free, changing nothing.")
     kinds = plan.add_subparsers(dest="change", required=True, parser_class=_Parser)
-    for name, add in (
-        ("expire", _expire_options),
-        ("delete-tag", _delete_tag_options),
-        ("create-tag", _create_tag_options),
-        ("replace-tag", _tag_options),
-        ("rename-tag", _rename_tag_options),
-    ):
+    for name, of in BY_COMMAND.items():
+        if name == "orphans":
+            continue  # it shows what it finds unless it is told to delete it
         sub = kinds.add_parser(name)
         sub.set_defaults(run=changes.plan, all=None)
+        _common(sub, name != "expire")
         if name == "expire":
-            _common(sub, False)
             sub.add_argument("table", metavar="TABLE", nargs="?", help="a table's path or URL")
             sub.add_argument("--branch", default=MAIN)
             sub.add_argument("--all", metavar="WAREHOUSE", help="plan every table of a warehouse")
-        else:
-            _common(sub, True)
-        add(sub)
+        action_options.add(sub, of)
         _report_option(sub)
-    for name, add, _ in (*_OF_BRANCHES, *writing.COMMANDS):
-        sub = kinds.add_parser(name)
-        sub.set_defaults(run=changes.plan, all=None)
-        _common(sub, True)
-        add(sub)
-        _report_option(sub)
-
-    for name, add, help_ in (
-        ("expire", _expire_options, "Expire snapshots."),
-        ("delete-tag", _delete_tag_options, "Delete tags and what only they keep."),
-        ("create-tag", _create_tag_options, "Name a snapshot so that it stays."),
-        *_OF_BRANCHES,
-        *writing.COMMANDS,
-    ):
-        sub = command(name, changes.change, help_)
-        add(sub)
+    for name, of in BY_COMMAND.items():
+        sub = command(name, changes.orphans if name == "orphans" else changes.change, of.help)
+        action_options.add(sub, of)
         running.confirmation(sub)
 
     sub = command("protect", changes.protect, "Tag a point, checked file by file, for a while.")
     sub.add_argument("point")
     sub.add_argument("--time-retained", default="7 d", metavar="DURATION", help="how long (7 d)")
     sub.add_argument("--now", metavar="TIME")
-    running.confirmation(sub)
-    sub = command("replace-tag", changes.change, "Let a tag name another snapshot.")
-    _tag_options(sub)
-    running.confirmation(sub)
-    sub = command("rename-tag", changes.change, "Give a tag another name.")
-    _rename_tag_options(sub)
     running.confirmation(sub)
     sub = command(
         "auto-tag", tagging.auto_tag, "Make the tags that the table's tag.* options ask for: for a scheduler."
@@ -192,13 +178,6 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("expire-tags", tagging.expire_tags, "Delete the tags whose time is over.")
     sub.add_argument("--older-than", metavar="TIME", help="also tags made before this")
     _tagging_options(sub)
-    sub = command("orphans", changes.orphans, "Find files nothing names; delete them with --delete.")
-    sub.add_argument("--older-than", metavar="TIME", help="last written before this (default: a day ago)")
-    sub.add_argument("--delete", action="store_true")
-    help_ = "also in the directory of a partition that no snapshot or tag mentions"
-    sub.add_argument("--also", action="append", default=[], metavar="DIR", help=help_)
-    sub.add_argument("--now", metavar="TIME")
-    running.confirmation(sub)
     inside.add(command)
     sub = command("holders", questions.holders, "Say who keeps a file and when it may go.")
     sub.add_argument("path", help="relative to the table, absolute, or a URL")
@@ -270,126 +249,7 @@ def _report_option(sub: argparse.ArgumentParser) -> None:
     )
 
 
-def _expire_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--retain-max", type=int)
-    sub.add_argument("--retain-min", type=int)
-    sub.add_argument("--older-than", metavar="TIME")
-    sub.add_argument("--time-retained", metavar="DURATION")
-    sub.add_argument("--max-deletes", type=int)
-    help_ = "delete this tag in the same plan; of an Iceberg table, a branch too"
-    sub.add_argument("--drop-tag", "--drop-ref", action="append", default=[], metavar="NAME", help=help_)
-    sub.add_argument("--snapshot", action="append", default=[], metavar="ID", help="let exactly these oldest ones go")
-    sub.add_argument("--expired-tags", action="store_true", help="delete tags whose retention has passed, too")
-    sub.add_argument("--tags-older-than", metavar="TIME", help="delete tags created before this, too")
-    sub.add_argument("--rules", default="newest", choices=list(RULES), help="whose expiry rules count")
-    sub.add_argument("--changelog", action="store_true", help="expire long-lived changelogs instead of snapshots")
-    sub.add_argument("--changelog-retain-max", type=int)
-    sub.add_argument("--changelog-retain-min", type=int)
-    sub.add_argument("--changelog-time-retained", metavar="DURATION")
-    sub.add_argument("--now", metavar="TIME", help="judge ages at this time (default: now)")
-
-
-def _delete_tag_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument(*calling.flags("delete_tag", "tag"), action="append", required=True, metavar="NAME[,NAME…]")
-    sub.add_argument("--now", metavar="TIME")
-
-
-def _create_tag_options(sub: argparse.ArgumentParser) -> None:
-    _tag_options(sub)
-    sub.add_argument("--verify", action="store_true", help="withdraw the tag if a file of its point is missing")
-
-
 def _tagging_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--dry-run", action="store_true", help="say what is due, change nothing")
     sub.add_argument("--now", metavar="TIME")
     running.confirmation(sub)
-
-
-def _tag_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument(*calling.flags("create_tag", "tag"), required=True)
-    which = sub.add_mutually_exclusive_group()
-    which.add_argument(
-        *calling.flags("create_tag", "snapshot"), metavar="ID", help="the snapshot to name (default: latest)"
-    )
-    which.add_argument("--time", metavar="TIME", help="the first snapshot at or after this")
-    which.add_argument(
-        "--watermark", type=int, metavar="NUMBER", help="the first snapshot whose watermark has come there"
-    )
-    kept = calling.flags("create_tag", "time_retained")
-    sub.add_argument(*kept, metavar="DURATION", help="the engine deletes the tag after this")
-    sub.add_argument("--now", metavar="TIME")
-
-
-def _rename_tag_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument(*calling.flags("rename_tag", "tag"), required=True)
-    sub.add_argument(*calling.flags("rename_tag", "target_tag"), required=True)
-    sub.add_argument("--now", metavar="TIME")
-
-
-def _create_branch_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("name", metavar="NAME")
-    sub.add_argument("point", nargs="?", metavar="POINT", help="where it starts (default: as the engine does)")
-    _retention_options(sub)
-
-
-def _replace_branch_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("name", metavar="NAME")
-    sub.add_argument("point", nargs="?", metavar="POINT", help="where it is to point (default: where it does)")
-    _retention_options(sub)
-
-
-def _retention_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--min-snapshots-to-keep", type=int, metavar="N", help="of an Iceberg branch")
-    sub.add_argument("--max-snapshot-age", metavar="DURATION", help="of an Iceberg branch: older ones may expire")
-    sub.add_argument("--max-ref-age", metavar="DURATION", help="of an Iceberg branch: an expiry drops it then")
-    sub.add_argument("--now", metavar="TIME")
-
-
-def _delete_branch_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("name", nargs="+", metavar="NAME")
-    sub.add_argument("--now", metavar="TIME")
-
-
-def _rename_branch_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("name", metavar="NAME")
-    sub.add_argument("to", metavar="TO")
-    sub.add_argument("--now", metavar="TIME")
-
-
-def _fast_forward_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("name", metavar="NAME", help="the branch that --branch (main) becomes")
-    sub.add_argument("--now", metavar="TIME")
-
-
-def _rollback_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("point", metavar="POINT")
-    how = sub.add_mutually_exclusive_group()
-    how.add_argument(
-        "--destructive", action="store_true", help="Paimon: remove what came after, instead of a new commit"
-    )
-    how.add_argument("--set", action="store_true", help="Iceberg: also to what is no ancestor")
-    sub.add_argument("--now", metavar="TIME")
-
-
-def _reset_consumer_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("name", metavar="CONSUMER")
-    sub.add_argument("next", nargs="?", metavar="ID", help="the snapshot it reads next (default: the consumer goes)")
-    sub.add_argument("--now", metavar="TIME")
-
-
-def _clear_consumers_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--including", metavar="REGEX", help="only consumers with such a name")
-    sub.add_argument("--excluding", metavar="REGEX", help="none with such a name")
-    sub.add_argument("--now", metavar="TIME")
-
-
-_OF_BRANCHES = (
-    ("create-branch", _create_branch_options, "Give a point a branch."),
-    ("replace-branch", _replace_branch_options, "Let a branch point elsewhere, or keep otherwise."),
-    ("delete-branch", _delete_branch_options, "Delete branches."),
-    ("rename-branch", _rename_branch_options, "Give a branch another name."),
-    ("fast-forward", _fast_forward_options, "Let main become what a branch is."),
-    ("rollback", _rollback_options, "Set main back to a point."),
-    ("reset-consumer", _reset_consumer_options, "Let a streaming reader begin elsewhere, or forget it."),
-    ("clear-consumers", _clear_consumers_options, "Forget streaming readers."),
-)

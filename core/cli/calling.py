@@ -12,7 +12,7 @@ from core.cli import text as texts
 from core.errors import Invalid
 from core.procedures import parse as calls
 from core.procedures import plans as calling
-from core.procedures.arguments import Parameter
+from core.procedures.definition import spelled
 from core.procedures.parse import Asked, Call
 from core.procedures.registry import PAIMON, TABLES
 from core.reports import json as answers
@@ -49,7 +49,7 @@ def or_query(query: Callable[[Args], Answer]) -> Callable[[Args], Answer]:
 def action(args: Args) -> Answer:
     """An action by the engine's own name: a CALL whose arguments are options."""
     of = TABLES[PAIMON][args.command]
-    named = {each.name: value for each in of.parameters[1:] if (value := getattr(args, each.name)) is not None}
+    named = {each.call: value for each in of.arguments if (value := getattr(args, each.call)) is not None}
     places = [place for place in (args.place, args.path) if place is not None]
     apart = [place for place in (args.warehouse, args.database, args.table) if place is not None]
     name, now_ms = args.table or "t", running.now_ms(args)
@@ -97,8 +97,8 @@ def add_actions(commands: Any, confirmation: Callable[[argparse.ArgumentParser],
         sub.add_argument("place", nargs="?", metavar="TABLE", help="a table's path or URL")
         for option in ("warehouse", "database", "table", "path"):
             sub.add_argument(f"--{option}", help="where the table is, as engines say it")
-        for each in procedure.parameters[1:]:
-            sub.add_argument(*spelled(each), dest=each.name, required=each.is_needed)
+        for each in procedure.arguments:
+            sub.add_argument(*spelled(each), dest=each.call, required=each.is_needed)
         sub.add_argument("--now", metavar="TIME")
         confirmation(sub)
 
@@ -109,16 +109,3 @@ def as_action(given: Sequence[str]) -> Sequence[str]:
     name = given[0].replace("-", "_") if given else ""
     is_apart = any(word.partition("=")[0] in ("--warehouse", "--database", "--path") for word in given)
     return [name, *given[1:]] if is_apart and name in TABLES[PAIMON] else given
-
-
-def flags(procedure: str, name: str) -> list[str]:
-    """Our own command's option for an argument of a procedure, ours first."""
-    [each] = [each for each in TABLES[PAIMON][procedure].parameters if each.name == name]
-    ours = {"tag": "--name", "target_tag": "--to"}.get(name, f"--{name.replace('_', '-')}")
-    return list(dict.fromkeys([ours, *spelled(each)]))
-
-
-def spelled(each: Parameter) -> list[str]:
-    """The options of an argument; words of theirs may be joined by dashes, too."""
-    names = [f"--{name}" for name in (each.name, *each.also)]
-    return list(dict.fromkeys([*names, *(name.replace("_", "-") for name in names)]))

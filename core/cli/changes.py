@@ -8,7 +8,7 @@ from typing import Any
 from core.analysis.next_commit import Forecast, forecast
 from core.analysis.tag_target import later
 from core.catalog import list_tables
-from core.cli import reports, running, writing
+from core.cli import action_options, reports, running
 from core.cli import text as texts
 from core.cli.text import UNREAD
 from core.errors import Invalid, SnapscopeError
@@ -16,23 +16,7 @@ from core.execution.apply import retention_before
 from core.execution.journal import Journal
 from core.execution.recovery import resume as carry_on
 from core.execution.recovery import undo as take_back
-from core.model.actions import (
-    Change,
-    CleanOrphans,
-    ClearConsumers,
-    CreateBranch,
-    CreateTag,
-    DeleteBranches,
-    DeleteTags,
-    Expire,
-    FastForward,
-    RenameBranch,
-    RenameTag,
-    ReplaceBranch,
-    ReplaceTag,
-    ResetConsumer,
-    Rollback,
-)
+from core.model.actions import Change, CreateTag, Expire
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.time_travel import in_words, parse_time_ms, resolve
@@ -44,69 +28,17 @@ from core.units import asked_duration_ms, several, size, wall_clock
 Args = argparse.Namespace
 Answer = tuple[Any, str]
 
-
-def _duration(text: str | None) -> int | None:
-    return None if text is None else asked_duration_ms(text)
+DAY_MS = 86_400_000
 
 
 def _asked(args: Args) -> Change:
-    kind = args.change if args.command == "plan" else args.command
-    if kind == "expire":
-        return Expire(
-            branch=args.branch,
-            retain_max=args.retain_max,
-            retain_min=args.retain_min,
-            time_retained_ms=_duration(args.time_retained),
-            older_than_ms=None if args.older_than is None else parse_time_ms(args.older_than),
-            max_deletes=args.max_deletes,
-            rules=args.rules,
-            changelog_retain_max=args.changelog_retain_max,
-            changelog_retain_min=args.changelog_retain_min,
-            changelog_time_retained_ms=_duration(args.changelog_time_retained),
-            changelogs_only=args.changelog,
-            drop_tags=tuple(args.drop_tag),
-            snapshots=tuple(_id(each) for each in args.snapshot),
-            expired_tags=args.expired_tags,
-            tags_older_than_ms=None if args.tags_older_than is None else parse_time_ms(args.tags_older_than),
-        )
-    if kind == "delete-tag":
-        names = [name.strip() for given in args.name for name in given.split(",")]
-        return DeleteTags(tuple(dict.fromkeys(name for name in names if name)), args.branch)
-    if kind == "rename-tag":
-        return RenameTag(args.name, args.to, args.branch)
-    if kind == "orphans":
-        older_ms = running.now_ms(args) - 86_400_000 if args.older_than is None else parse_time_ms(args.older_than)
-        if older_ms > running.clock_ms():  # --now may be later than it is: a writer's own files would look old
-            raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
-        return CleanOrphans(older_ms, args.branch, tuple(dict.fromkeys(args.also)))
-    if (found := _of_branches(kind, args) or writing.asked(kind, args)) is not None:
-        return found
-    snapshot = None if args.snapshot is None else _id(args.snapshot)
-    if kind == "replace-tag":
-        return ReplaceTag(args.name, snapshot, _duration(args.time_retained), args.branch)
-    return CreateTag(args.name, snapshot, _duration(args.time_retained), args.branch, args.verify)
-
-
-def _of_branches(kind: str, args: Args) -> Change | None:
-    match kind:
-        case "create-branch" | "replace-branch":
-            make = CreateBranch if kind == "create-branch" else ReplaceBranch
-            ages = _duration(args.max_snapshot_age), _duration(args.max_ref_age)
-            return make(args.name, args.point, args.min_snapshots_to_keep, *ages, args.branch)
-        case "delete-branch":
-            return DeleteBranches(tuple(dict.fromkeys(args.name)), args.branch)
-        case "rename-branch":
-            return RenameBranch(args.name, args.to, args.branch)
-        case "fast-forward":
-            return FastForward(args.name, args.branch)
-        case "rollback":
-            return Rollback(args.point, args.destructive, args.set, args.branch)
-        case "reset-consumer":
-            return ResetConsumer(args.name, None if args.next is None else _id(args.next), args.branch)
-        case "clear-consumers":
-            return ClearConsumers(args.including, args.excluding, args.branch)
-        case _:
-            return None
+    if args.command != "orphans":
+        return action_options.asked(args)
+    if args.older_than is None:
+        args.older_than = str(running.now_ms(args) - DAY_MS)
+    if parse_time_ms(args.older_than) > running.clock_ms():  # --now may be later: a writer's own files would look old
+        raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
+    return action_options.asked(args)
 
 
 def _rounded(args: Args, history: History) -> dict[str, Any]:
@@ -121,12 +53,6 @@ def _rounded(args: Args, history: History) -> dict[str, Any]:
     if not args.json:
         texts.say("\n".join(found.sentences()))
     return {"source": answers.later(found)}
-
-
-def _id(text: str) -> int:
-    if not text.isdecimal() or len(text) > 19:
-        raise Invalid(f"{text!r} is no snapshot id.", remedy="`snapscope snapshots TABLE` lists them.")
-    return int(text)
 
 
 def protect(args: Args) -> Answer:

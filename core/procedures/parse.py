@@ -13,40 +13,10 @@ from typing import Any, ClassVar
 from core.errors import Invalid, Unsupported
 from core.messages import told
 from core.model.references import MAIN
-from core.procedures.arguments import Procedure, Request
-from core.procedures.registry import ICEBERG, PAIMON, TABLES
+from core.procedures.definition import Procedure
+from core.procedures.registry import MISSING, TABLE, TABLES
+from core.procedures.requests import Request
 from core.storage.size_limits import STATEMENT
-
-MISSING: Mapping[tuple[str, str], str] = {
-    (PAIMON, "compact_database"): told("tables are compacted one by one; call compact on each."),
-    (PAIMON, "drop_partition"): told(
-        "Paimon 2.0 has no such procedure; `snapscope drop-partition` takes partitions out."
-    ),
-    (PAIMON, "compact_manifest"): told("manifests are merged by commits alone; run it in the table's own engine."),
-    (PAIMON, "merge_branch"): told("no commit here gives one file two owners; run it in the table's own engine."),
-    (PAIMON, "expire_partitions"): told("partitions are not expired here; run it in the table's own engine."),
-    (PAIMON, "purge_files"): told("it drops every tag, branch and file at once; delete them by plans of their own."),
-    (PAIMON, "repair_earliest_snapshot"): told(
-        "hints are never trusted here, and repaired by expiries; run it in the table's own engine."
-    ),
-    (PAIMON, "remove_unexisting_files"): told(
-        "nothing here commits that a file is lost; run it in the table's own engine."
-    ),
-    (PAIMON, "remove_unexisting_manifests"): told(
-        "nothing here commits that a manifest is lost; run it in the table's own engine."
-    ),
-    (ICEBERG, "rollback_to_timestamp"): told(
-        "it goes by the ancestors' times; roll back to the snapshot that as-of names."
-    ),
-    (ICEBERG, "cherrypick_snapshot"): told("no commit here replays another; run it in the table's own engine."),
-    (ICEBERG, "remove_orphan_files"): told(
-        "orphans of Iceberg tables are not looked for; run it in the table's own engine."
-    ),
-    (ICEBERG, "rewrite_data_files"): told(
-        "nothing here rewrites data of Iceberg tables; run it in the table's own engine."
-    ),
-    (ICEBERG, "rewrite_manifests"): told("nothing here rewrites manifests; run it in the table's own engine."),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,20 +147,21 @@ def asked(call: Call, now_ms: int) -> Asked:
     of = known[call.name]
     given = _matched(of, call)
     table, _, branch = given.pop("table").partition("$branch_")
-    return Asked(table, of.asks(given, branch or MAIN, now_ms), bool(given.get("dry_run")))
+    return Asked(table, of.asked(given, branch or MAIN, now_ms), bool(given.get("dry_run")))
 
 
 def _matched(of: Procedure, call: Call) -> dict[str, Any]:
-    names = {name.lower(): each for each in of.parameters for name in (each.name, *each.also)}
-    listed = ", ".join(each.name for each in of.parameters)
-    if len(call.positional) > len(of.parameters):
+    taken = (TABLE, *of.arguments)
+    names = {name.lower(): each for each in taken for name in (each.call, *each.also)}
+    listed = ", ".join(each.call for each in taken)
+    if len(call.positional) > len(taken):
         raise Invalid(
             "{procedure} takes {count} arguments at the most.",
             procedure=of.name,
-            count=len(of.parameters),
+            count=len(taken),
             remedy=told("They are {listed}.", listed=listed),
         )
-    values = {each.name: value for each, value in zip(of.parameters, call.positional, strict=False)}
+    values = {each.call: value for each, value in zip(taken, call.positional, strict=False)}
     for name, value in call.named.items():
         each = names.get(name.lower())
         if each is None:
@@ -200,20 +171,20 @@ def _matched(of: Procedure, call: Call) -> dict[str, Any]:
                 name=name,
                 remedy=told("There are {listed}.", listed=listed),
             )
-        if each.name in values:
-            raise Invalid("The argument {name} of {procedure} is given twice.", name=each.name, procedure=of.name)
-        values[each.name] = value
-    for each in of.parameters:
-        if each.is_needed and values.get(each.name) is None:
+        if each.call in values:
+            raise Invalid("The argument {name} of {procedure} is given twice.", name=each.call, procedure=of.name)
+        values[each.call] = value
+    for each in taken:
+        if each.is_needed and values.get(each.call) is None:
             raise Invalid(
                 "{procedure} needs the argument {name}.",
                 procedure=of.name,
-                name=each.name,
+                name=each.call,
                 remedy=told("There are {listed}.", listed=listed),
             )
-        if not each.is_needed and values.get(each.name) == "":  # Flink 1.18 knows no names: '' leaves one out
-            values[each.name] = None
+        if not each.is_needed and values.get(each.call) == "":  # Flink 1.18 knows no names: '' leaves one out
+            values[each.call] = None
     return {
-        each.name: None if (value := values.get(each.name)) is None else each.read(each.name, value)
-        for each in of.parameters
+        each.call: None if (value := values.get(each.call)) is None else each.unit.argument(each.call, value)
+        for each in taken
     }

@@ -15,9 +15,10 @@ from core.model.actions import Change, CreateTag, Rollback
 from core.model.history import History
 from core.model.plan import Plan
 from core.procedures import parse as calls
-from core.procedures.arguments import AutoTag, BackToWatermark, ExpireTags, Request, TagFrom
+from core.procedures.definitions.branches import REF
 from core.procedures.parse import Asked
-from core.procedures.registry import ICEBERG, PAIMON, REF
+from core.procedures.registry import ICEBERG, PAIMON
+from core.procedures.requests import AutoTag, BackToWatermark, ExpireTags, Request, TagFrom
 from core.table import Table
 
 

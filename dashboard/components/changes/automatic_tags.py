@@ -9,7 +9,7 @@ from core.execution import automatic_tags
 from core.execution.automatic_tags import Tagging
 from core.formats.paimon.plan.automatic_tags import Rules
 from core.model.history import History
-from core.procedures import registry as procedures
+from core.procedures import statements
 from dashboard import data as loading
 from dashboard import words
 from dashboard.components import explain_figure
@@ -57,4 +57,4 @@ def _spoken(opened: Opened, command: str, procedure: str, branch: str) -> None:
     """What does the same elsewhere."""
     plan.command(commands.of_table(command, opened.ref.location, branch))
     st.caption(words.PROCEDURE["paimon"])
-    st.code(procedures.spoken(procedure, opened.ref.title, branch), language="sql", wrap_lines=True)
+    st.code(statements.call(procedure, opened.ref.title, branch), language="sql", wrap_lines=True)

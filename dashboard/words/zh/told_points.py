@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 OF_POINTS: Mapping[str, str] = {
+    "{text!r} is no snapshot id.": "{text!r} 不是快照 id。",
+    "`snapscope snapshots TABLE` lists them.": "`snapscope snapshots TABLE` 会列出它们。",
     # 有问题的文件
     "{path}: expected {expected}, found {found}.": "{path}：应为{expected}，实际是{found}。",
     "{path}: expected {expected}. {found}.": "{path}：应为{expected}。{found}。",

@@ -28,9 +28,9 @@ from core.model.actions import (
     ResetConsumer,
     Rollback,
 )
-from core.procedures import registry as procedures
-from core.procedures.arguments import AutoTag, BackToWatermark, ExpireTags, TagFrom
+from core.procedures import statements
 from core.procedures.parse import asked, is_call, parse
+from core.procedures.requests import AutoTag, BackToWatermark, ExpireTags, TagFrom
 from tests.support.builders import HOUR_MS, START_MS, TableBuilder
 from tests.support.iceberg_tables import JAVA_RANDOM, moved
 
@@ -152,7 +152,7 @@ def test_queries_are_no_calls() -> None:
     ],
 )
 def test_the_call_that_is_told_of_a_change_asks_for_that_change(change: Change) -> None:
-    sql = procedures.as_call(change, "d.t", NOW, {})
+    sql = statements.of_paimon(change, "d.t", NOW, {})
     assert sql is not None
     found = asked(parse(sql), NOW)
     assert (found.table, found.request) == ("d.t", change)
@@ -162,8 +162,8 @@ def test_what_no_procedure_does_is_not_told() -> None:
     beyond = Expire(older_than_ms=2**62), Expire(time_retained_ms=2**62), CleanOrphans(-(2**62))  # of any calendar
     others = Rollback("3"), CreateBranch("b", "3"), Expire(expired_tags=True), Expire(changelogs_only=True)
     for change in (*beyond, *others):
-        assert procedures.as_call(change, "d.t", NOW, {}) is None
-    low = procedures.as_call(Expire(retain_max=3), "d.t", NOW, {})
+        assert statements.of_paimon(change, "d.t", NOW, {}) is None
+    low = statements.of_paimon(Expire(retain_max=3), "d.t", NOW, {})
     assert low == "CALL sys.expire_snapshots(table => 'd.t', retain_max => 3, retain_min => 3)"
 
 

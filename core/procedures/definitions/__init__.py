@@ -1,0 +1,1 @@
+"""The table of each action: flags, help, CALLs. A group of actions has one file."""

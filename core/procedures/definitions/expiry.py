@@ -1,0 +1,89 @@
+"""Expiring snapshots and changelogs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from core.formats.paimon.retention import LEAST, RULES, UNBOUNDED
+from core.model.actions import Expire
+from core.procedures.definition import Argument, Definition, Given, Procedure, Said, said_of
+from core.procedures.units import DURATION, IDS, NUMBER, SILENT, SWITCH, TEXT, TIME, TIMESTAMP
+
+_FOREVER_MS = 10**15
+
+_MOST = Argument("retain_max", NUMBER, "--retain-max", call="retain_max")
+_LEAST = Argument("retain_min", NUMBER, "--retain-min", call="retain_min")
+_OLDER = Argument("older_than_ms", TIME, "--older-than", call="older_than")
+_DELETES = Argument("max_deletes", NUMBER, "--max-deletes", call="max_deletes")
+_SNAPSHOTS = Argument("snapshots", IDS, "--snapshot", "let exactly these oldest ones go", gather=tuple)
+_DROPPED = "delete this tag in the same plan; of an Iceberg table, a branch too"
+_PAIMON = (_MOST, _LEAST, _OLDER, _DELETES)
+_ICEBERG = (
+    dataclasses.replace(_OLDER, unit=TIMESTAMP),
+    dataclasses.replace(_LEAST, call="retain_last"),
+    Argument("", SILENT, call="max_concurrent_deletes"),
+    Argument("", SILENT, call="stream_results"),
+    dataclasses.replace(_SNAPSHOTS, call="snapshot_ids"),
+)
+
+
+def _by_paimon(change: Expire, now_ms: int, options: Mapping[str, str]) -> Said | None:
+    """A retain-max below the engine's default of retain-min brings its own retain-min: the engine would refuse it."""
+    takes_tags = change.drop_tags or change.expired_tags or change.tags_older_than_ms is not None
+    if change.changelogs_only or change.snapshots or takes_tags:
+        return None
+    ages = [] if change.time_retained_ms is None else [now_ms - change.time_retained_ms]
+    older = min([*ages, *([] if change.older_than_ms is None else [change.older_than_ms])], default=None)
+    least = change.retain_min
+    if least is None and change.retain_max is not None and "snapshot.num-retained.min" not in options:
+        least = change.retain_max if change.retain_max < LEAST else None
+    return said_of(_PAIMON, dataclasses.replace(change, older_than_ms=older, retain_min=least))
+
+
+def _by_iceberg(change: Expire, now_ms: int, _: object) -> Said | None:
+    if change.drop_tags:
+        return None
+    older = change.older_than_ms if change.time_retained_ms is None else now_ms - change.time_retained_ms
+    return said_of(_ICEBERG, dataclasses.replace(change, older_than_ms=older))
+
+
+def _changelogs(given: Given, branch: str, _: int) -> Expire:
+    """What is not given comes from the engine's own defaults here, never from the table: no age protects nothing."""
+    return Expire(
+        branch,
+        older_than_ms=given["older_than"],
+        max_deletes=given["max_deletes"],
+        changelog_retain_max=given["retain_max"] or UNBOUNDED,
+        changelog_retain_min=given["retain_min"] or 1,
+        changelog_time_retained_ms=_FOREVER_MS if given["older_than"] is None else None,
+        changelogs_only=True,
+    )
+
+
+EXPIRE = Definition(
+    Expire,
+    "expire",
+    "Expire snapshots.",
+    (
+        _MOST,
+        _LEAST,
+        _OLDER,
+        Argument("time_retained_ms", DURATION, "--time-retained"),
+        _DELETES,
+        Argument("rules", TEXT, "--rules", "whose expiry rules count", choices=tuple(RULES)),
+        Argument("drop_tags", TEXT, ("--drop-tag", "--drop-ref"), _DROPPED, metavar="NAME", gather=tuple),
+        _SNAPSHOTS,
+        Argument("expired_tags", SWITCH, "--expired-tags", "delete tags whose retention has passed, too"),
+        Argument("tags_older_than_ms", TIME, "--tags-older-than", "delete tags created before this, too"),
+        Argument("changelogs_only", SWITCH, "--changelog", "expire long-lived changelogs instead of snapshots"),
+        Argument("changelog_retain_max", NUMBER, "--changelog-retain-max"),
+        Argument("changelog_retain_min", NUMBER, "--changelog-retain-min"),
+        Argument("changelog_time_retained_ms", DURATION, "--changelog-time-retained"),
+    ),
+    paimon=(
+        Procedure("expire_snapshots", Expire, _PAIMON, tells=_by_paimon),
+        Procedure("expire_changelogs", Expire, _PAIMON, asks=_changelogs, is_shown=False),
+    ),
+    iceberg=(Procedure("expire_snapshots", Expire, _ICEBERG, tells=_by_iceberg),),
+)

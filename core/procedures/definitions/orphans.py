@@ -1,0 +1,39 @@
+"""Files that nothing names."""
+
+from __future__ import annotations
+
+from core.model.actions import CleanOrphans
+from core.procedures.definition import Argument, Definition, Given, Procedure, distinct
+from core.procedures.units import SWITCH, TEXT, TIME
+
+_DAY_MS = 86_400_000
+_OLDER = Argument(
+    "older_than_ms", TIME, "--older-than", "last written before this (default: a day ago)", call="older_than"
+)
+_ALSO = "also in the directory of a partition that no snapshot or tag mentions"
+
+
+def _day_old(given: Given, branch: str, now_ms: int) -> CleanOrphans:
+    older_ms = given["older_than"]
+    return CleanOrphans(now_ms - _DAY_MS if older_ms is None else older_ms, branch)
+
+
+CLEAN = Definition(
+    CleanOrphans,
+    "orphans",
+    "Find files nothing names; delete them with --delete.",
+    (
+        _OLDER,
+        Argument("", SWITCH, "--delete", is_always_shown=True),
+        Argument("also", TEXT, "--also", _ALSO, metavar="DIR", gather=distinct),
+    ),
+    paimon=(
+        Procedure(
+            "remove_orphan_files",
+            CleanOrphans,
+            (_OLDER, Argument("dry_run", SWITCH, call="dry_run")),
+            asks=_day_old,
+            without=("also",),
+        ),
+    ),
+)

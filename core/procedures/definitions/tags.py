@@ -1,0 +1,120 @@
+"""Creating, replacing, renaming and deleting tags."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+from core.model.actions import CreateTag, DeleteTags, RenameTag, ReplaceTag
+from core.procedures.definition import Argument, Definition, Procedure, distinct
+from core.procedures.requests import AutoTag, ExpireTags, TagFrom
+from core.procedures.units import DURATION, ID, NAMES, NUMBER, SWITCH, TEXT, TIME, quoted
+
+
+def _each(texts: Iterable[str]) -> tuple[Any, ...]:
+    """Names that are given one by one, or with commas between them."""
+    return distinct(name.strip() for text in texts for name in text.split(",") if name.strip())
+
+
+_SOURCE = "source"
+_NAME = Argument(
+    "name", TEXT, "--name", is_needed=True, call="tag", also=("tag_name", "tagName", "name"), is_also_option=True
+)
+_SNAPSHOT = Argument(
+    "snapshot_id",
+    ID,
+    "--snapshot",
+    "the snapshot to name (default: latest)",
+    group=_SOURCE,
+    call="snapshot",
+    also=("snapshot_id",),
+    is_also_option=True,
+)
+_KEPT = Argument(
+    "retained_ms",
+    DURATION,
+    "--time-retained",
+    "the engine deletes the tag after this",
+    call="time_retained",
+    also=("timeRetained",),
+    is_also_option=True,
+)
+_TIME = Argument("time_ms", TIME, "--time", "the first snapshot at or after this", group=_SOURCE)
+_WATERMARK = Argument(
+    "watermark",
+    NUMBER,
+    "--watermark",
+    "the first snapshot whose watermark has come there",
+    metavar="NUMBER",
+    group=_SOURCE,
+)
+_TO = Argument(
+    "to",
+    TEXT,
+    "--to",
+    is_needed=True,
+    call="target_tag",
+    also=("target_tag_name", "targetTagName"),
+    is_also_option=True,
+)
+_NAMES = dataclasses.replace(_NAME, name="names", unit=NAMES, metavar="NAME[,NAME…]", gather=_each)
+_FROM = Argument("time_ms", NUMBER, is_needed=True, call="timestamp")
+_FROM_WATERMARK = Argument("watermark", NUMBER, is_needed=True, call="watermark")
+
+
+def _alter(verb: str, change: CreateTag | ReplaceTag, title: str) -> str | None:
+    at = "" if change.snapshot_id is None else f" AS OF VERSION {change.snapshot_id}"
+    if change.retained_ms is None:
+        kept = ""
+    elif change.retained_ms % 60_000:
+        return None  # the statement counts in minutes
+    else:
+        kept = f" RETAIN {change.retained_ms // 60_000} MINUTES"
+    return f"ALTER TABLE {title} {verb} TAG {quoted(change.name)}{at}{kept}"
+
+
+DELETE = Definition(
+    DeleteTags,
+    "delete-tag",
+    "Delete tags and what only they keep.",
+    (_NAMES,),
+    paimon=(Procedure("delete_tag", DeleteTags, (_NAMES,)),),
+    statement=lambda change, title: ";\n".join(f"ALTER TABLE {title} DROP TAG {quoted(each)}" for each in change.names),
+)
+CREATE = Definition(
+    CreateTag,
+    "create-tag",
+    "Name a snapshot so that it stays.",
+    (
+        _NAME,
+        _SNAPSHOT,
+        _TIME,
+        _WATERMARK,
+        _KEPT,
+        Argument("verified", SWITCH, "--verify", "withdraw the tag if a file of its point is missing"),
+    ),
+    paimon=(Procedure("create_tag", CreateTag, (_NAME, _SNAPSHOT, _KEPT), without=("verified",)),),
+    statement=lambda change, title: _alter("CREATE", change, title),
+)
+REPLACE = Definition(
+    ReplaceTag,
+    "replace-tag",
+    "Let a tag name another snapshot.",
+    (_NAME, _SNAPSHOT, _TIME, _WATERMARK, _KEPT),
+    paimon=(Procedure("replace_tag", ReplaceTag, (_NAME, _SNAPSHOT, _KEPT)),),
+    statement=lambda change, title: _alter("REPLACE", change, title),
+)
+RENAME = Definition(
+    RenameTag,
+    "rename-tag",
+    "Give a tag another name.",
+    (_NAME, _TO),
+    paimon=(Procedure("rename_tag", RenameTag, (_NAME, _TO)),),
+)
+REQUESTS = (
+    Procedure("create_tag_from_timestamp", TagFrom, (_NAME, _FROM, _KEPT)),
+    Procedure("create_tag_from_watermark", TagFrom, (_NAME, _FROM_WATERMARK, _KEPT)),
+    Procedure("expire_tags", ExpireTags, (Argument("older_than_ms", TIME, call="older_than"),)),
+    Procedure("trigger_tag_automatic_creation", AutoTag),
+)

@@ -1,0 +1,158 @@
+"""How values are read and written: as words of a command line, and as constants in a CALL. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import Invalid, Unsupported
+from core.model.time_travel import parse_time_ms
+from core.units import asked_duration_ms, iso, parse_duration_ms, whole
+
+
+class Sql(str):
+    """A constant that is SQL already."""
+
+    __slots__ = ()
+
+
+Constant = str | int | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """`read` and `word`: from and to one word of a command line. `argument` and `constant`: from and to a CALL, by the
+    argument's name; a value that no CALL can say has the constant None."""
+
+    read: Callable[[str], Any]
+    word: Callable[[Any], str]
+    argument: Callable[[str, Any], Any]
+    constant: Callable[[Any], Constant | None]
+    metavar: str | None = None
+
+
+# arguments of a CALL -------------------------------------------------------------------------------------------------
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise Invalid("The argument {name} was expected to be a text, found {value!r}.", name=name, value=value)
+    return value
+
+
+def _number(name: str, value: Any) -> int:
+    """A number, or one in a text: actions give all their arguments as text."""
+    if isinstance(value, bool) or not str(value).strip().lstrip("-").isdecimal():
+        raise Invalid("The argument {name} was expected to be a whole number, found {value!r}.", name=name, value=value)
+    return int(value)
+
+
+def _flag(name: str, value: Any) -> bool:
+    if str(value).lower() not in ("true", "false"):
+        raise Invalid("The argument {name} was expected to be true or false, found {value!r}.", name=name, value=value)
+    return str(value).lower() == "true"
+
+
+def _never(name: str, value: Any) -> None:
+    if _flag(name, value):
+        raise Unsupported("ignoreIfExists: a branch that is there is never taken for the one that was asked for.")
+
+
+def _silent(name: str, value: Any) -> Any:
+    raise Invalid("The argument {name} has no say here.", name=name, remedy="Leave it out, or give null.")
+
+
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.strip() for each in _text(name, value).split(",") if each.strip()))
+
+
+def _partitions(name: str, value: Any) -> tuple[str, ...]:
+    """`dt=2026-11-01,region=EU;dt=2026-11-02`."""
+    return tuple(each.strip() for each in _text(name, value).split(";") if each.strip())
+
+
+def _moment(name: str, value: Any) -> int:
+    """Epoch milliseconds. Without a zone it is UTC: an engine reads it in the zone of its own JVM."""
+    text = str(value).strip()
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return parse_time_ms(text)
+    return parse_time_ms((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).isoformat())
+
+
+def _ids(name: str, value: Any) -> tuple[int, ...]:
+    return tuple(_number(name, each) for each in (value if isinstance(value, tuple) else (value,)))
+
+
+def _version(text: str) -> str:
+    return text if text.isdecimal() else f"tag:{text}"
+
+
+# constants of a CALL -------------------------------------------------------------------------------------------------
+
+
+def literal(value: Constant) -> str:
+    """A constant as SQL."""
+    match value:
+        case Sql() | int():
+            return str(value)
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case _:
+            return f"ARRAY({', '.join(map(str, value))})"
+
+
+def quoted(name: str) -> str:
+    """A name as SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _time(time_ms: int) -> str | None:
+    """As Paimon's procedures take a time, in UTC; None for a number that no calendar holds."""
+    try:
+        moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=time_ms)
+    except OverflowError:
+        return None
+    return f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def _timestamp(time_ms: int) -> Sql | None:
+    at = _time(time_ms)
+    return None if at is None else Sql(f"TIMESTAMP {literal(at)}")
+
+
+def _snapshot_of(point: str) -> int | None:
+    return int(point) if point.isdecimal() else None
+
+
+def _tag_of(point: str) -> str | None:
+    return point.removeprefix("tag:") if point.startswith("tag:") else None
+
+
+# words of a command line ---------------------------------------------------------------------------------------------
+
+
+def _snapshot_id(text: str) -> int:
+    if not text.isdecimal() or len(text) > 19:
+        raise Invalid("{text!r} is no snapshot id.", text=text, remedy="`snapscope snapshots TABLE` lists them.")
+    return int(text)
+
+
+TEXT = Unit(str, str, _text, str)
+NUMBER = Unit(int, str, _number, int)
+ID = Unit(_snapshot_id, str, _number, int, "ID")
+IDS = Unit(_snapshot_id, str, _ids, tuple, "ID")
+NAMES = Unit(str, str, _names, ",".join, "NAME")
+PARTITIONS = Unit(str, str, _partitions, ";".join, "KEY=VALUE[,KEY=VALUE…]")
+DURATION = Unit(asked_duration_ms, whole, lambda _, value: parse_duration_ms(str(value)), "{} ms".format, "DURATION")
+TIME = Unit(parse_time_ms, iso, _moment, _time, "TIME")
+TIMESTAMP = Unit(parse_time_ms, iso, _moment, _timestamp, "TIME")  # the same in Iceberg's CALLs
+SWITCH = Unit(str, str, _flag, str)
+SNAPSHOT_POINT = Unit(str, str, lambda name, value: str(_number(name, value)), _snapshot_of, "POINT")
+TAG_POINT = Unit(str, str, lambda name, value: f"tag:{_text(name, value)}", _tag_of, "POINT")
+VERSION_POINT = Unit(str, str, lambda _, value: _version(str(value)), str, "POINT")
+SILENT = Unit(str, str, _silent, str)  # an argument that is there for the place it takes
+NEVER = Unit(str, str, _never, str)

@@ -1,0 +1,138 @@
+"""Actions with random values, and what is shown of each: its command line and the engines' own statements."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from core.cli import _parser
+from core.model.actions import KINDS, Change
+from dashboard.formatting import commands
+from tests.support.builders import HOUR_MS, START_MS
+from tests.support.places import ROOT
+
+NOW_MS = START_MS + 30 * 24 * HOUR_MS
+TITLE, LOCATION = "d.t", "/a place/d.db/t"
+SHOWN: Path = ROOT / "tests" / "core" / "procedures" / "shown.json"
+NAMES = ("v1", "it's", "a b", "-- x", "名字", "month-2026-08", "`q`", "$x")
+POINTS = (
+    "7",
+    "3055729675574597004",
+    "tag:v1",
+    "tag:it's",
+    "time:1767225600000",
+    "latest~2",
+    "branch:dev/3",
+    "earliest",
+)
+PARTITIONS = ("dt=2026-11-01", "dt=2026-11-02,region=EU", "p=it's")
+ABSENT = (0.3, 0.8)  # how often a value that may be left out is
+SAMPLES = {"Expire": 30, "Rollback": 40}  # of each kind; of any other fewer
+
+
+def some(kind: str, seed: int) -> Change:
+    """An action of this kind, with values that depend on the seed alone."""
+    chance = random.Random(f"{kind} {seed}")
+    of = KINDS[kind]
+    given = {each.name: _value(chance, kind, each, ABSENT[seed % 2]) for each in dataclasses.fields(of)}
+    if kind == "Rollback" and given["destructive"]:
+        given["any_line"] = False  # of two formats, and the command line takes only one of them
+    return of(**given)
+
+
+def _value(chance: random.Random, kind: str, each: dataclasses.Field[Any], absent: float) -> Any:
+    may_be_left_out = each.default is not dataclasses.MISSING
+    if may_be_left_out and chance.random() < absent:
+        return each.default
+    name = each.name
+    if name in ("names", "drop_tags", "columns"):
+        return tuple(chance.sample(NAMES, chance.randint(1, 3)))
+    if name in ("partitions", "also"):
+        return tuple(chance.sample(PARTITIONS, chance.randint(1, 2)))
+    if name == "snapshots":
+        return tuple(sorted(chance.sample(range(1, 99), chance.randint(1, 3))))
+    if name == "point":
+        return chance.choice(POINTS)
+    if name in ("snapshot_id", "next_snapshot"):
+        return chance.choice((1, 12, 3_055_729_675_574_597_004))
+    if name == "rules":
+        return chance.choice(("newest", "1.x"))
+    if name.endswith("older_than_ms"):
+        return START_MS + chance.choice((0, 5, 1_000, 86_400_000))
+    if name.endswith("_ms"):
+        return chance.choice((1, 250, 90_000, 3_600_000, 7 * 86_400_000, 60_000 * chance.randint(1, 10_000)))
+    if str(each.type).startswith("bool"):
+        return chance.random() < 0.5
+    if str(each.type).startswith("int"):
+        return chance.randint(1, 30)
+    if name in ("including", "excluding"):
+        return chance.choice(("a.*", "it's|x", "[0-9]+"))
+    if name == "branch":
+        return chance.choice(("dev", "b 1"))
+    assert str(each.type).startswith("str"), (kind, each)
+    return chance.choice(NAMES)
+
+
+def shown(change: Change, options: dict[str, str]) -> dict[str, str | None]:
+    """Every text that is shown of an action beside its buttons."""
+    return {
+        "command": commands.of(change, LOCATION),
+        "paimon": commands.call(change, TITLE, NOW_MS, options),
+        "iceberg": commands.iceberg(change, TITLE, NOW_MS),
+    }
+
+
+def options(seed: int) -> dict[str, str]:
+    return {"snapshot.num-retained.min": "2"} if seed % 4 < 2 else {}
+
+
+def flags() -> dict[str, list[str]]:
+    """Every command, `plan` kinds too, with each argument it takes: how it is spelled, how often, which values."""
+    return dict(sorted(_flags(_parser(), "")))
+
+
+def _flags(parser: argparse.ArgumentParser, prefix: str) -> Iterator[tuple[str, list[str]]]:
+    apart = {id(each): number for number, group in enumerate(_groups(parser)) for each in group}
+    taken = []
+    for each in parser._actions:
+        if isinstance(each, argparse._SubParsersAction):
+            for name, sub in each.choices.items():
+                yield from _flags(sub, f"{prefix} {name}".strip())
+            continue
+        spelled = " ".join(each.option_strings) or f"<{each.metavar or each.dest}>"
+        told: dict[str, Any] = {
+            "times": each.nargs,
+            "required": each.required or None,
+            "choices": list(each.choices) if each.choices else None,
+            "type": getattr(each.type, "__name__", None),
+            "repeated": isinstance(each, argparse._AppendAction) or None,
+            "not with others of": apart.get(id(each)),
+        }
+        facts = {name: value for name, value in told.items() if value is not None}
+        taken.append(f"{spelled} {json.dumps(facts)}" if facts else spelled)
+    yield prefix, sorted(taken)
+
+
+def _groups(parser: argparse.ArgumentParser) -> list[list[argparse.Action]]:
+    return [group._group_actions for group in parser._mutually_exclusive_groups]
+
+
+def recorded() -> dict[str, Any]:
+    """What tests/core/procedures/shown.json holds: texts of random actions, and every command's flags."""
+    return {
+        "shown": {
+            f"{kind} {seed}": {"action": repr(some(kind, seed)), **shown(some(kind, seed), options(seed))}
+            for kind in KINDS
+            for seed in range(SAMPLES.get(kind, 8))
+        },
+        "flags": flags(),
+    }
+
+
+if __name__ == "__main__":
+    SHOWN.write_text(json.dumps(recorded(), indent=1, ensure_ascii=False) + "\n")
