@@ -27,11 +27,14 @@ from core.cli import (
 )
 from core.cli.text import say
 from core.errors import Invalid, SnapscopeError
+from core.execution import protect
 from core.model.references import MAIN
 from core.procedures.registry import BY_COMMAND
 from core.reports import json as answers
+from core.units import whole
 
 Args = argparse.Namespace
+KEPT = whole(protect.DAYS_MS)
 Run = Callable[[Args], tuple[Any, str]]  # the JSON document and the text of an answer
 
 
@@ -168,7 +171,7 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = command("protect", changes.protect, "Tag a point, checked file by file, for a while.")
     sub.add_argument("point")
-    sub.add_argument("--time-retained", default="7 d", metavar="DURATION", help="how long (7 d)")
+    sub.add_argument("--time-retained", default=KEPT, metavar="DURATION", help=f"how long ({KEPT})")
     sub.add_argument("--now", metavar="TIME")
     running.confirmation(sub)
     sub = command(

@@ -12,18 +12,18 @@ from core.cli import action_options, reports, running
 from core.cli import text as texts
 from core.cli.text import UNREAD
 from core.errors import Invalid, SnapscopeError
-from core.execution.apply import retention_before
+from core.execution import protect as protecting
 from core.execution.journal import Journal
 from core.execution.recovery import resume as carry_on
 from core.execution.recovery import undo as take_back
-from core.model.actions import Change, CreateTag, Expire
+from core.model.actions import Change, Expire
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.time_travel import in_words, parse_time_ms, resolve
 from core.reports import html as report
 from core.reports import json as answers
 from core.table import Table, open_table
-from core.units import asked_duration_ms, several, size, wall_clock
+from core.units import asked_duration_ms, several, size
 
 Args = argparse.Namespace
 Answer = tuple[Any, str]
@@ -56,14 +56,11 @@ def _rounded(args: Args, history: History) -> dict[str, Any]:
 
 
 def protect(args: Args) -> Answer:
-    """A verified tag with a retention, named after its snapshot and the minute."""
+    """A verified tag with a retention."""
     table = open_table(args.table)
-    heads = table.heads()
-    point = resolve(heads, args.point, args.branch)
+    point = resolve(table.heads(), args.point, args.branch)
     now_ms = running.now_ms(args)
-    name = f"protect-{point.snapshot.id}-{wall_clock(now_ms):%Y%m%d%H%M%S}"
-    kept_ms = asked_duration_ms(args.time_retained) + retention_before(table, point, now_ms)
-    asked = CreateTag(name, point.snapshot.id, kept_ms, point.branch, verified=True)
+    asked = protecting.protection(table, point, asked_duration_ms(args.time_retained), now_ms)
     return running.run(args, table, table.preview(asked, now_ms))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from core import doctor as checks
 from core.catalog import list_tables
 from core.cli.text import grid
-from core.execution.apply import hold
+from core.execution.protect import hold
 from core.model.time_travel import resolve
 from core.serve import serve as run_dashboard
 from core.table import open_table

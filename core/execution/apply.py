@@ -31,7 +31,6 @@ from core.messages import counted, joined, told
 from core.model.actions import Change, CreateTag, Expire, OfCommits, RenameTag, ReplaceTag, check_tag_name
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads
-from core.model.time_travel import AsOf
 from core.planning import outside_roots
 from core.storage import presence
 from core.storage.store import Store
@@ -123,20 +122,6 @@ def refuse_unfinished(table: Table, journal: Journal) -> None:
             if unfinished.can_undo
             else told("Finish it first: snapscope resume {id}.", id=unfinished.id),
         )
-
-
-def hold(table: Table, point: AsOf, kept_ms: int, now_ms: int) -> str:
-    """Tag a point so that no expiry takes it away for a while; answers the tag as a point. Any engine that commits
-    deletes the tag once its time is over."""
-    name = f"query-{point.snapshot.id}-{now_ms}"
-    kept_ms += retention_before(table, point, now_ms)
-    apply(table, table.preview(CreateTag(name, point.snapshot.id, kept_ms, point.branch), now_ms))
-    return f"tag:{name}" if point.branch == MAIN else f"branch:{point.branch}/tag:{name}"
-
-
-def retention_before(table: Table, point: AsOf, now_ms: int) -> int:
-    """What a tag's retention must be longer by, to be counted from now: Iceberg counts it from the snapshot."""
-    return max(0, now_ms - point.snapshot.time_ms) if table.own else 0
 
 
 def repairs(change: Change) -> str | None:

@@ -14,7 +14,7 @@ import streamlit as st
 
 from core import user_state
 from core.errors import SnapscopeError
-from core.execution.apply import hold
+from core.execution.protect import hold
 from core.model.history import History
 from core.model.query_answer import QueryAnswer
 from core.model.time_travel import AsOf, resolve

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.execution import apply as applying
-from core.model.actions import CreateTag
+from core.execution import protect
 from core.model.time_travel import AsOf
-from core.units import asked_duration_ms
+from core.units import asked_duration_ms, whole
 from dashboard import data as loading
 from dashboard import words
 from dashboard.components import errors, frame
@@ -15,7 +14,7 @@ from dashboard.components.changes import plan as plans
 from dashboard.components.frame import Opened
 from dashboard.formatting import markup
 
-KEPT = "7 d"
+KEPT = whole(protect.DAYS_MS)
 
 
 def draw(opened: Opened, found: AsOf) -> None:
@@ -28,9 +27,7 @@ def draw(opened: Opened, found: AsOf) -> None:
     with opens, errors.boundary():
         kept = st.text_input(words.TAG_RETAINED, KEPT, key="protect.kept", help=words.PROTECT_HELP, width=160) or KEPT
         table = loading.table(opened.ref.location)
-        kept_ms = asked_duration_ms(kept) + applying.retention_before(table, found, opened.now_ms)
-        name = f"protect-{found.snapshot.id}-{opened.now_ms}"
-        asked = CreateTag(name, found.snapshot.id, kept_ms, found.branch, verified=True)
+        asked = protect.protection(table, found, asked_duration_ms(kept), opened.now_ms)
         plan = loading.plan(frame.read_history(opened.heads), asked, opened.now_ms)
         st.html(markup.headline(plan.headline))
         plans.carry_out(opened, plan)

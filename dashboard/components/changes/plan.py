@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from core.execution import apply as applying
+from core.execution import protect
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
 from core.model.actions import CreateTag, Expire
@@ -28,7 +29,6 @@ from dashboard.formatting import commands, markup, units
 from dashboard.view_models import branches, rows, table_tree
 
 POLL_S = 0.5
-PROTECTED_MS = 7 * 86_400_000
 
 
 def command(text: str) -> None:
@@ -135,11 +135,8 @@ def _protect(opened: Opened, plan: Plan, history: History) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="protect"):
         picked = st.selectbox(words.PROTECT_POINT, going, key="plans.protect", help=words.PROTECT_HELP, width=220)
-        branch = plan.change.branch
-        number = picked.rsplit("/", 1)[-1]
         table, point = loading.table(opened.ref.location), resolve(opened.heads, picked)
-        kept_ms = PROTECTED_MS + applying.retention_before(table, point, opened.now_ms)
-        asked = CreateTag(f"protect-{number}-{opened.now_ms}", int(number), kept_ms, branch, verified=True)
+        asked = protect.protection(table, point, protect.DAYS_MS, opened.now_ms)
         made = loading.plan(history, asked, opened.now_ms)
         st.button(
             words.PROTECT,

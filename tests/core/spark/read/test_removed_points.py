@@ -93,7 +93,7 @@ def test_a_query_may_hold_its_point(spark: SparkSession, table: Table) -> None:
     with redirect_stdout(out):
         assert cli.main(["query", table.location, COUNT, "--at", str(oldest.id), "--hold", "1 h", "--json"]) == 0
     assert json.loads(out.getvalue())["snapshot"] == oldest.id
-    (tag,) = (each for each in table.heads().main.tags if each.name.startswith("query-"))
+    (tag,) = (each for each in table.heads().main.tags if each.name.startswith(f"protect-{oldest.id}-"))
     assert (tag.snapshot.id, tag.retained and tag.retained.total_seconds()) == (oldest.id, 3600)
 
 
