@@ -37,14 +37,10 @@ from core.messages import counted, told
 from core.model.actions import (
     Change,
     CleanOrphans,
-    CreateTag,
-    DeleteTags,
     Expire,
     OfBranches,
     OfCommits,
     OfConsumers,
-    RenameTag,
-    ReplaceTag,
     leaves_changelogs,
 )
 from core.model.history import History
@@ -147,7 +143,7 @@ class Table:
             frees, notes = orphans.find(self.store, history, change.older_than_ms, change.also)
             plan = dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
             plan = self._undoubted(plan, history)
-        elif isinstance(change, CreateTag | ReplaceTag | RenameTag | DeleteTags):
+        elif change.is_of_tags:
             plan = _of_tags(plan, history)
         if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
             note = told("If this store keeps versions of deleted objects, they are billed until those versions expire.")
@@ -267,8 +263,8 @@ def _of_tags(plan: Plan, history: History) -> Plan:
     """A plan of Paimon's tags with what its automatic tags make of it."""
     change, line = plan.change, history.heads.line(plan.change.branch)
     assert line is not None
-    if isinstance(change, CreateTag | RenameTag) and plan.source is not None:
-        automatic_tags.refuse_second(line, change, plan.source)
+    if change.new_tag is not None and plan.source is not None:
+        automatic_tags.refuse_second(line, change.new_tag, change.old_tag, plan.source)
     return dataclasses.replace(plan, warnings=(*plan.warnings, *automatic_tags.unheeded(line.options)))
 
 

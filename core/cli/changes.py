@@ -16,7 +16,7 @@ from core.execution import protect as protecting
 from core.execution.journal import Journal
 from core.execution.recovery import resume as carry_on
 from core.execution.recovery import undo as take_back
-from core.model.actions import Change, Expire
+from core.model.actions import Change
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.time_travel import in_words, parse_time_ms, resolve
@@ -89,8 +89,7 @@ def plan(args: Args) -> Answer:
 
 def _coming(table: Table, history: History, shown: Plan) -> Forecast | None:
     """What would be deleted anyway, beside a plan that expires."""
-    is_expiry = isinstance(shown.change, Expire)
-    return forecast(table, history, shown.now_ms, shown.change.branch) if is_expiry else None
+    return forecast(table, history, shown.now_ms, shown.change.branch) if shown.change.is_expiry else None
 
 
 def _plan_all(args: Args) -> Answer:

@@ -10,7 +10,6 @@ from core.cli import text as texts
 from core.execution import automatic_tags
 from core.execution.automatic_tags import Tagging
 from core.formats.paimon.plan.automatic_tags import Rules
-from core.model.actions import CreateTag, ReplaceTag
 from core.model.time_travel import in_words, parse_time_ms
 from core.reports import json as answers
 from core.table import open_table
@@ -57,7 +56,7 @@ def of_tagging(found: Tagging) -> str:
     lines = [of_rules(found.rules), *(f"Note: {note}" for note in found.notes)]
     for plan in found.plans:
         lines.append(plan.headline)
-        if isinstance(plan.change, CreateTag | ReplaceTag):
+        if plan.change.set_tag is not None:
             assert plan.source is not None
             lines[-1] += f" It was committed {in_words(plan.source.time_ms)}."
         lines += [f"  {verdict.point} GOES: {'; '.join(verdict.reasons)}" for verdict in plan.goes]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 from core.errors import Invalid, NotFound
 from core.messages import told
@@ -16,13 +16,42 @@ from core.model.ref_names import refuse_name
 from core.model.references import MAIN, Heads, Line, Snapshot, Tag
 
 
+class Action:
+    """What can be said of an action, whatever it is asked of; each says of itself where it is otherwise."""
+
+    __slots__ = ()
+
+    is_harmless: ClassVar[bool] = False  # it deletes nothing, so a click confirms it
+    names_a_reference: ClassVar[bool] = False  # it lets a name point elsewhere and frees no file: nobody is waited for
+    is_expiry: ClassVar[bool] = False  # of snapshots or changelogs, by a policy
+    is_of_tags: ClassVar[bool] = False
+    makes_a_tag: ClassVar[bool] = False
+
+    @property
+    def new_tag(self) -> str | None:
+        """The name of a tag that is not there yet."""
+        return None
+
+    @property
+    def old_tag(self) -> str | None:
+        """The name that a tag loses."""
+        return None
+
+    @property
+    def set_tag(self) -> str | None:
+        """The tag, new or not, that is to name a snapshot."""
+        return None
+
+
 @dataclass(frozen=True, slots=True)
-class Expire:
+class Expire(Action):
     """Expire snapshots of a branch. None = the table's own option, or the engine's default.
 
     `changelogs_only` expires long-lived changelogs instead. Any changelog_* value (or the table's own options, where
     they keep changelogs longer than snapshots) lets an expired snapshot leave its changelog behind.
     """
+
+    is_expiry: ClassVar[bool] = True
 
     branch: str = MAIN
     retain_max: int | None = None
@@ -42,19 +71,26 @@ class Expire:
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteTags:
+class DeleteTags(Action):
     """Delete these tags of a branch, and with them whatever only they keep."""
+
+    is_of_tags: ClassVar[bool] = True
 
     names: tuple[str, ...]
     branch: str = MAIN
 
 
 @dataclass(frozen=True, slots=True)
-class CreateTag:
+class CreateTag(Action):
     """Name a retained snapshot (default: the newest), so that its view stays. `retained_ms`: the engine's TTL.
 
     `verified`: every file of the view must be there, or the tag is withdrawn.
     """
+
+    is_harmless: ClassVar[bool] = True
+    names_a_reference: ClassVar[bool] = True
+    is_of_tags: ClassVar[bool] = True
+    makes_a_tag: ClassVar[bool] = True
 
     name: str
     snapshot_id: int | None = None
@@ -62,33 +98,62 @@ class CreateTag:
     branch: str = MAIN
     verified: bool = False
 
+    @property
+    def new_tag(self) -> str | None:
+        return self.name
+
+    @property
+    def set_tag(self) -> str | None:
+        return self.name
+
 
 @dataclass(frozen=True, slots=True)
-class ReplaceTag:
+class ReplaceTag(Action):
     """Let an existing tag name another retained snapshot; what only its old view kept is freed."""
+
+    is_of_tags: ClassVar[bool] = True
 
     name: str
     snapshot_id: int | None = None
     retained_ms: int | None = None
     branch: str = MAIN
 
+    @property
+    def set_tag(self) -> str | None:
+        return self.name
+
 
 @dataclass(frozen=True, slots=True)
-class RenameTag:
+class RenameTag(Action):
     """Give a tag another name; its bytes, and so its age, stay."""
+
+    is_harmless: ClassVar[bool] = True
+    names_a_reference: ClassVar[bool] = True
+    is_of_tags: ClassVar[bool] = True
 
     name: str
     to: str
     branch: str = MAIN
 
+    @property
+    def new_tag(self) -> str | None:
+        return self.to
+
+    @property
+    def old_tag(self) -> str | None:
+        return self.name
+
 
 @dataclass(frozen=True, slots=True)
-class CreateBranch:
+class CreateBranch(Action):
     """Give a point a branch. Without one: Iceberg's newest snapshot of `branch`; in Paimon nothing but the schemas.
 
     What a branch keeps of itself, and for how long it is kept, is Iceberg's alone.
     """
 
+    is_harmless: ClassVar[bool] = True
+    names_a_reference: ClassVar[bool] = True
+
     name: str
     point: str | None = None
     min_snapshots: int | None = None
@@ -98,9 +163,11 @@ class CreateBranch:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaceBranch:
+class ReplaceBranch(Action):
     """Let a branch (Iceberg's) point elsewhere, or keep otherwise; what is None stays as it is."""
 
+    names_a_reference: ClassVar[bool] = True
+
     name: str
     point: str | None = None
     min_snapshots: int | None = None
@@ -110,8 +177,11 @@ class ReplaceBranch:
 
 
 @dataclass(frozen=True, slots=True)
-class RenameBranch:
+class RenameBranch(Action):
     """Give a branch another name."""
+
+    is_harmless: ClassVar[bool] = True
+    names_a_reference: ClassVar[bool] = True
 
     name: str
     to: str
@@ -119,7 +189,7 @@ class RenameBranch:
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteBranches:
+class DeleteBranches(Action):
     """Delete these branches."""
 
     names: tuple[str, ...]
@@ -127,19 +197,23 @@ class DeleteBranches:
 
 
 @dataclass(frozen=True, slots=True)
-class FastForward:
+class FastForward(Action):
     """Let `branch` become what the branch `name` is."""
+
+    names_a_reference: ClassVar[bool] = True
 
     name: str
     branch: str = MAIN
 
 
 @dataclass(frozen=True, slots=True)
-class Rollback:
+class Rollback(Action):
     """Set a branch back to a point. Iceberg: to an ancestor of its head, or (`any_line`) to any snapshot.
 
     Paimon: by a new commit with the old content, or (`destructive`) by removing every snapshot and tag after it.
     """
+
+    names_a_reference: ClassVar[bool] = True
 
     point: str
     destructive: bool = False
@@ -148,7 +222,7 @@ class Rollback:
 
 
 @dataclass(frozen=True, slots=True)
-class ResetConsumer:
+class ResetConsumer(Action):
     """Let a streaming reader begin at a retained snapshot; None forgets the reader. Paimon's."""
 
     name: str
@@ -157,7 +231,7 @@ class ResetConsumer:
 
 
 @dataclass(frozen=True, slots=True)
-class ClearConsumers:
+class ClearConsumers(Action):
     """Forget streaming readers whose whole name matches `including` (None: any) and not `excluding`. Paimon's."""
 
     including: str | None = None
@@ -166,7 +240,7 @@ class ClearConsumers:
 
 
 @dataclass(frozen=True, slots=True)
-class CleanOrphans:
+class CleanOrphans(Action):
     """Delete files that no point of any branch names and that were last written before `older_than_ms`; in partitions
     that no snapshot or tag mentions only where their directories are named (`also`)."""
 
@@ -176,7 +250,7 @@ class CleanOrphans:
 
 
 @dataclass(frozen=True, slots=True)
-class DropPartitions:
+class DropPartitions(Action):
     """Take all rows of these partitions out of a branch, by a commit. Paimon's.
 
     Each is named by some or all of its keys: `dt=2026-11-01,region=EU`.
@@ -187,18 +261,20 @@ class DropPartitions:
 
 
 @dataclass(frozen=True, slots=True)
-class Truncate:
+class Truncate(Action):
     """Take all rows out of a branch, by a commit. Paimon's."""
 
     branch: str = MAIN
 
 
 @dataclass(frozen=True, slots=True)
-class Compact:
+class Compact(Action):
     """Make few large files of many small ones, by a commit; rows stay as they are. Paimon's.
 
     Of an append table `min_files` small ones become one (None: the table's option).
     """
+
+    is_harmless: ClassVar[bool] = True
 
     branch: str = MAIN
     partitions: tuple[str, ...] = ()
@@ -206,8 +282,10 @@ class Compact:
 
 
 @dataclass(frozen=True, slots=True)
-class Analyze:
+class Analyze(Action):
     """Count rows, and of these columns (None: of all) what planners ask for, and commit it. Paimon's."""
+
+    is_harmless: ClassVar[bool] = True
 
     branch: str = MAIN
     columns: tuple[str, ...] | None = ()
@@ -218,8 +296,7 @@ OfBranches = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | Fast
 OfConsumers = ResetConsumer | ClearConsumers
 Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | OfBranches | OfConsumers | CleanOrphans | OfCommits
 KINDS: Mapping[str, Callable[..., Change]] = {kind.__name__: kind for kind in get_args(Change)}
-NAMING = (CreateTag, RenameTag, CreateBranch, ReplaceBranch, RenameBranch, FastForward, Rollback)
-"""Changes that let names point elsewhere and free no file: nobody has to be waited for."""
+NAMING: tuple[type[Action], ...] = tuple(kind for kind in get_args(Change) if kind.names_a_reference)
 
 
 def leaves_changelogs(change: Change) -> bool:

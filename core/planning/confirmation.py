@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.messages import counted, told
-from core.model.actions import Analyze, Compact, CreateBranch, CreateTag, RenameBranch, RenameTag
 from core.model.plan import Outside, Plan, is_tag
 
 
@@ -27,8 +26,7 @@ def danger(plan: Plan, name: str) -> Danger:
     only by somebody who has read the plan. Where one tag is all that goes, that is the tag's own name. Gravest are
     files outside the table's directory: no metadata tells whose they are, so each of their roots is confirmed, too.
     """
-    is_harmless = isinstance(plan.change, CreateTag | RenameTag | CreateBranch | RenameBranch | Compact | Analyze)
-    if is_harmless and not plan.outside:
+    if plan.change.is_harmless and not plan.outside:
         return Danger("")
     why: list[str] = [told("outside the table's directory {it} go", it=each.words) for each in plan.outside]
     tags = sum(is_tag(verdict.point) for verdict in plan.goes)

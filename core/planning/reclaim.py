@@ -19,7 +19,6 @@ from core.formats.paimon import retention
 from core.formats.paimon.retention import Retained, Verdicts, keeps_changelogs
 from core.messages import counted, told
 from core.model.actions import (
-    NAMING,
     Change,
     CleanOrphans,
     CreateTag,
@@ -108,7 +107,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
                 )
         case _:
             raise Invalid("{name} rewrites references, so its plan is its format's.", name=type(change).__name__)
-    if not isinstance(change, NAMING):
+    if not change.names_a_reference:
         refuse_unknown(history, line, after, change)
     plan = drafted(history, change, rules, now_ms, after, reasons, leaves, warnings)
     return plan if source is None else dataclasses.replace(plan, source=source, source_tag=source_tag)

@@ -6,7 +6,7 @@ import numpy as np
 
 from core.errors import Corrupt, SnapscopeError
 from core.messages import told
-from core.model.actions import Change, Expire
+from core.model.actions import Change
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.references import HolderKind, Line, Problem
@@ -34,7 +34,7 @@ def refuse_unknown(history: History, line: Line, after: Mask, change: Change) ->
     ]
     # Dropping tags is a way out only if nothing else is unknown: that is told first.
     holder, problems = next(((each, found) for each, found in unknown if each not in droppable), unknown[0])
-    option = "--drop-tag" if isinstance(change, Expire) else "--name"
+    option = "--drop-tag" if change.is_expiry else "--name"
     way = " ".join(f"{option} {each.name}" for each in droppable)
     raise Corrupt(
         "{point} stays, but it cannot be read in full, so nobody knows which files it still needs: {problem}",

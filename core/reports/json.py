@@ -22,7 +22,6 @@ from core.execution.delete_files import Receipt
 from core.execution.journal import Run
 from core.formats.iceberg.plan import refs
 from core.messages import told
-from core.model.actions import CreateTag, ReplaceTag
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, HolderKind, Line, Problem, Snapshot
@@ -194,7 +193,7 @@ def tagging(value: Tagging) -> Json:
         "mode": of.mode if of else None,
         "period_ms": of.period_ms if of else None,
         "delay_ms": of.delay_ms if of else None,
-        "creates": [each.change.name for each in value.plans if isinstance(each.change, CreateTag | ReplaceTag)],
+        "creates": [each.change.set_tag for each in value.plans if each.change.set_tag is not None],
         "deletes": dict(value.why),
         "plans": [plan(each) for each in value.plans],
         "coming": [{"tag": each.name, "due_ms": each.due_ms, "is_due": each.is_due} for each in value.coming],

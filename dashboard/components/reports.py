@@ -8,7 +8,6 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.analysis.diff import Diff
-from core.model.actions import Expire
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.time_travel import AsOf
@@ -42,8 +41,7 @@ def of_plan(opened: Opened, plan: Plan) -> None:
 
     def made() -> str:
         history = loading.history(opened.heads)
-        is_expiry = isinstance(plan.change, Expire)
-        coming = loading.forecast(history, plan.now_ms, plan.change.branch) if is_expiry else None
+        coming = loading.forecast(history, plan.now_ms, plan.change.branch) if plan.change.is_expiry else None
         native = loading.native(history, plan)
         return report.of_plan(
             plan, opened.heads, opened.ref.title, zone=opened.zone, native=native, coming=coming, speak=speak

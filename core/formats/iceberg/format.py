@@ -23,7 +23,7 @@ from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Edit, Progress
 from core.messages import counted, told
-from core.model.actions import NAMING, Expire
+from core.model.actions import Expire
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.plan import FREES, Plan, ordered
@@ -67,7 +67,7 @@ class IcebergTable:
         What deletes no data asks nobody which roots are the table's alone: metadata outside stays then.
         """
         plan = self._later(plan, history)
-        if plan.removes == () == plan.leaves or (isinstance(plan.change, NAMING) and history.incomplete):
+        if plan.removes == () == plan.leaves or (plan.change.names_a_reference and history.incomplete):
             return plan  # no commit; or one after which nobody could say what remains
         place, held = self.place(_metadata(history.heads)), set(history.objects["path"].to_pylist())
         old = commit.old_metadata(place, history.heads, held)

@@ -14,7 +14,6 @@ from core.execution import apply as applying
 from core.execution import protect
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
-from core.model.actions import CreateTag, Expire
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.time_travel import resolve
@@ -63,7 +62,7 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
     if len(plan.orphans):
         with st.expander(words.held_by_nothing(len(plan.orphans))):
             st.html(markup.table(words.ORPHAN_HEADS, branches.orphans(plan)))
-    if isinstance(plan.change, Expire):
+    if plan.change.is_expiry:
         retention_curve.next_commit(opened, history, plan.change.branch)
     if len(plan.frees):
         st.html(markup.stack(rows.freed_parts(plan)))
@@ -131,7 +130,7 @@ def _computed(opened: Opened, plan: Plan) -> None:
 def _protect(opened: Opened, plan: Plan, history: History) -> None:
     """One click for a point that would go: a tag checked file by file, that ends by itself."""
     going = [verdict.point for verdict in plan.goes if verdict.point.rsplit("/", 1)[-1].isdigit()]
-    if not going or not isinstance(plan.change, Expire):
+    if not going or not plan.change.is_expiry:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="protect"):
         picked = st.selectbox(words.PROTECT_POINT, going, key="plans.protect", help=words.PROTECT_HELP, width=220)
@@ -214,7 +213,7 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
             typed = st.text_input(label, key=f"confirm.{of}", live=True) or ""
         named = roots(found, of)
         st.button(
-            words.CREATE if isinstance(plan.change, CreateTag) else words.CARRY_OUT,
+            words.CREATE if plan.change.makes_a_tag else words.CARRY_OUT,
             key=f"carry_out.{_kind(plan)}.{of}",
             type="primary",
             icon=_icon(plan),
@@ -225,7 +224,7 @@ def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
 
 
 def _icon(plan: Plan) -> str:
-    if isinstance(plan.change, CreateTag):
+    if plan.change.makes_a_tag:
         return ":material/bookmark_add:"
     return ":material/auto_delete:" if plan.goes or len(plan.frees) else ":material/check:"
 

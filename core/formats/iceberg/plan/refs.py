@@ -18,13 +18,11 @@ from core.formats.iceberg.plan.ref_changes import Move, find, told_of
 from core.formats.iceberg.retention import Asked, Verdicts
 from core.messages import counted, listed, told
 from core.model.actions import (
-    NAMING,
     Analyze,
     Change,
     CleanOrphans,
     ClearConsumers,
     Compact,
-    CreateBranch,
     CreateTag,
     DeleteBranches,
     DeleteTags,
@@ -130,7 +128,7 @@ def _plan(
 ) -> Plan:
     heads, after = history.heads, _left(history, judged)
     leaves = () if move.writes is None else (_path(move.writes),)
-    if not isinstance(change, NAMING):
+    if not change.names_a_reference:
         _refuse_unknown(history, after)
     chosen = freed(history.held, history.existing, after)
     ours = history.objects["ours"].to_numpy()
@@ -325,7 +323,7 @@ def _path(name: str) -> str:
 
 def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: int) -> list[str]:
     """What a change of refs, which frees nothing, leaves to be freed."""
-    if isinstance(change, CreateTag | CreateBranch | RenameTag | RenameBranch):
+    if change.is_harmless:
         return []
     few = len(change.names) == 1 if isinstance(change, DeleteTags | DeleteBranches) else True
     found = []

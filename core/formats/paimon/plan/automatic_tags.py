@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 
 from core.errors import Corrupt, Invalid, Unsupported
 from core.messages import told
-from core.model.actions import CreateTag, RenameTag
 from core.model.references import Line, Snapshot
 from core.units import duration, is_true, parse_duration_ms, wall_clock
 
@@ -237,14 +236,13 @@ def coming(of: Rules, after: dt.datetime | None, line: Line, now_ms: int, count:
     return tuple(found)
 
 
-def refuse_second(line: Line, change: CreateTag | RenameTag, snapshot: Snapshot) -> None:
+def refuse_second(line: Line, name: str, old: str | None, snapshot: Snapshot) -> None:
     """`Invalid` for a name that reads as a second automatic tag of one snapshot: the engine refuses to make it, and its
     own runs where it is there."""
     own = {key: line.options[key] for key in (MODE, *_PERIOD) if key in line.options}
     of = rules(own)
     if of is None or of.mode == "batch":
         return
-    name, old = (change.name, "") if isinstance(change, CreateTag) else (change.to, change.name)
     beside = [tag.name for tag in line.tags if tag.snapshot.id == snapshot.id and tag.name != old]
     twins = [each for each in beside if of.read(each) is not None]
     if of.read(name) is not None and twins:

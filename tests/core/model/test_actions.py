@@ -1,0 +1,35 @@
+"""What can be said of every action, whatever it is asked of."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.model.actions import KINDS
+from tests.support.actions import some
+
+ACTIONS = {name: some(name, 0) for name in KINDS}
+
+
+def those(trait: str) -> set[str]:
+    return {name for name, action in ACTIONS.items() if getattr(action, trait)}
+
+
+@pytest.mark.parametrize(
+    ("trait", "names"),
+    [
+        ("is_harmless", "CreateTag RenameTag CreateBranch RenameBranch Compact Analyze"),
+        (
+            "names_a_reference",
+            "CreateTag RenameTag CreateBranch ReplaceBranch RenameBranch FastForward Rollback",
+        ),
+        ("is_expiry", "Expire"),
+        ("is_of_tags", "CreateTag ReplaceTag RenameTag DeleteTags"),
+        ("makes_a_tag", "CreateTag"),
+        ("new_tag", "CreateTag RenameTag"),
+        ("old_tag", "RenameTag"),
+        ("set_tag", "CreateTag ReplaceTag"),
+    ],
+)
+def test_each_action_says_of_itself_what_it_is(trait: str, names: str) -> None:
+    """A click confirms what is harmless, and nobody waits for what only names references: a new action is neither."""
+    assert those(trait) == set(names.split())
