@@ -24,6 +24,7 @@ class Action:
     is_harmless: ClassVar[bool] = False  # it deletes nothing, so a click confirms it
     names_a_reference: ClassVar[bool] = False  # it lets a name point elsewhere and frees no file: nobody is waited for
     is_expiry: ClassVar[bool] = False  # of snapshots or changelogs, by a policy
+    deletes_files: ClassVar[bool] = False  # so its receipt tells how many went, and whether these were the planned ones
     is_of_tags: ClassVar[bool] = False
     makes_a_tag: ClassVar[bool] = False
 
@@ -52,6 +53,7 @@ class Expire(Action):
     """
 
     is_expiry: ClassVar[bool] = True
+    deletes_files: ClassVar[bool] = True
 
     branch: str = MAIN
     retain_max: int | None = None
@@ -74,6 +76,7 @@ class Expire(Action):
 class DeleteTags(Action):
     """Delete these tags of a branch, and with them whatever only they keep."""
 
+    deletes_files: ClassVar[bool] = True
     is_of_tags: ClassVar[bool] = True
 
     names: tuple[str, ...]
@@ -111,6 +114,7 @@ class CreateTag(Action):
 class ReplaceTag(Action):
     """Let an existing tag name another retained snapshot; what only its old view kept is freed."""
 
+    deletes_files: ClassVar[bool] = True
     is_of_tags: ClassVar[bool] = True
 
     name: str
@@ -192,6 +196,8 @@ class RenameBranch(Action):
 class DeleteBranches(Action):
     """Delete these branches."""
 
+    deletes_files: ClassVar[bool] = True
+
     names: tuple[str, ...]
     branch: str = MAIN
 
@@ -243,6 +249,8 @@ class ClearConsumers(Action):
 class CleanOrphans(Action):
     """Delete files that no point of any branch names and that were last written before `older_than_ms`; in partitions
     that no snapshot or tag mentions only where their directories are named (`also`)."""
+
+    deletes_files: ClassVar[bool] = True
 
     older_than_ms: int
     branch: str = MAIN
@@ -297,6 +305,7 @@ OfConsumers = ResetConsumer | ClearConsumers
 Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | OfBranches | OfConsumers | CleanOrphans | OfCommits
 KINDS: Mapping[str, Callable[..., Change]] = {kind.__name__: kind for kind in get_args(Change)}
 NAMING: tuple[type[Action], ...] = tuple(kind for kind in get_args(Change) if kind.names_a_reference)
+DELETING = frozenset(kind.__name__ for kind in get_args(Change) if kind.deletes_files)  # as journals call them
 
 
 def leaves_changelogs(change: Change) -> bool:

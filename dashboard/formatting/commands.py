@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
 
 from core.model.actions import Change
@@ -33,18 +32,18 @@ def iceberg(change: Change, title: str, now_ms: int) -> str | None:
 def query(
     location: str, sql: str, point: str, before: str | None, held_ms: int | None = None, *, engine: str = PLAIN
 ) -> str:
-    spoken = ["snapscope", "query", location, sql, "--at", point]
+    spoken = ["query", location, sql, "--at", point]
     spoken += [] if held_ms is None else ["--hold", units.whole(held_ms)]
     if before:
         spoken += ["--before", before, *(["--since", before] if asks_for_changes(sql) else [])]
-    return _line(spoken + ([] if engine == PLAIN else ["--engine", engine]))
+    return speaking.line(*spoken, *([] if engine == PLAIN else ["--engine", engine]))
 
 
 def bisect(location: str, condition: str, start: str | None, end: str | None, branch: str, *, is_every: bool) -> str:
-    spoken = ["snapscope", "bisect", location, condition]
+    spoken = ["bisect", location, condition]
     for name, value in (("--from", start), ("--to", end), ("--branch", None if branch == MAIN else branch)):
         spoken += [] if value is None else [name, value]
-    return _line(spoken + (["--every"] if is_every else []))
+    return speaking.line(*spoken, *(["--every"] if is_every else []))
 
 
 def asks_for_changes(sql: str) -> bool:
@@ -53,38 +52,34 @@ def asks_for_changes(sql: str) -> bool:
 
 
 def of_table(command: str, location: str, branch: str = MAIN) -> str:
-    return _line(["snapscope", command, location, *(["--branch", branch] if branch != MAIN else [])])
+    return speaking.line(command, location, *(["--branch", branch] if branch != MAIN else []))
 
 
 def call_of(location: str, sql: str) -> str:
-    return _line(["snapscope", "call", location, sql])
+    return speaking.line("call", location, sql)
 
 
 def as_of(location: str, point: str, branch: str = MAIN) -> str:
-    spoken = ["snapscope", "as-of", location, point]
-    return _line(spoken + (["--branch", branch] if branch != MAIN else []))
+    spoken = ["as-of", location, point]
+    return speaking.line(*spoken, *(["--branch", branch] if branch != MAIN else []))
 
 
 def diff(location: str, a: str, b: str, *, rows: bool = False) -> str:
-    return _line(["snapscope", "diff", location, a, b, *(["--rows"] if rows else [])])
-
-
-def _line(spoken: list[str]) -> str:
-    return " ".join(shlex.quote(word) for word in spoken)
+    return speaking.line("diff", location, a, b, *(["--rows"] if rows else []))
 
 
 def files(location: str, point: str) -> str:
-    return _line(["snapscope", "files", location, "--at", point])
+    return speaking.line("files", location, "--at", point)
 
 
 def holders(location: str, path: str) -> str:
-    return _line(["snapscope", "holders", location, path])
+    return speaking.line("holders", location, path)
 
 
 def inside(command: str, location: str, point: str, **given: str | None) -> str:
     """`snapscope health`, `columns` or `manifests` of a point, with what is asked of it."""
     flags = [word for name, value in given.items() if value for word in (f"--{name}", value)]
-    return _line(["snapscope", command, location, "--at", point, *flags])
+    return speaking.line(command, location, "--at", point, *flags)
 
 
 def rewrite(title: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from core.execution.journal import UNDONE, Run
+from core.model.actions import DELETING
 from dashboard import words
 from dashboard.formatting import units
 
@@ -62,7 +63,7 @@ def deleted(receipt: Mapping[str, Any]) -> int:
 def is_exact(run: Run) -> bool | None:
     """Whether the receipt equals the plan; None of a run without a receipt, or of a change that deletes nothing."""
     found = run.receipt
-    if found is None or run.change_kind not in words.DELETING:
+    if found is None or run.change_kind not in DELETING:
         return None
     same = deleted(found) == found["planned_files"] and found["freed_bytes"] == found["planned_bytes"]
     return same and not found["kept_back"]

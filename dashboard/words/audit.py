@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from core.execution.delete_files import Receipt
 from core.execution.journal import Run
+from core.model.actions import DELETING
 from dashboard.formatting import units
 from dashboard.words.how import Rule
 
@@ -64,7 +65,6 @@ CHANGE_NAMES: Mapping[str, str] = {
     "Compact": "Compact",
     "Analyze": "Analyze",
 }
-DELETING = ("Expire", "DeleteTags", "ReplaceTag", "DeleteBranches", "CleanOrphans")
 _STATES: Mapping[str, str] = {
     "started": "stopped before it changed anything",
     "references removed": "stopped before any file was deleted",

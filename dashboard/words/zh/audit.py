@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from core.execution.delete_files import Receipt
 from core.execution.journal import Run
+from core.model.actions import DELETING
 from dashboard.formatting import units
 from dashboard.words.how import Rule
 
@@ -64,7 +65,6 @@ CHANGE_NAMES: Mapping[str, str] = {
     "Compact": "合并文件",
     "Analyze": "统计",
 }
-DELETING = ("Expire", "DeleteTags", "ReplaceTag", "DeleteBranches", "CleanOrphans")
 _STATES: Mapping[str, str] = {
     "started": "在改动任何东西之前停止",
     "references removed": "在删除任何文件之前停止",

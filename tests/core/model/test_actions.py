@@ -23,6 +23,7 @@ def those(trait: str) -> set[str]:
             "CreateTag RenameTag CreateBranch ReplaceBranch RenameBranch FastForward Rollback",
         ),
         ("is_expiry", "Expire"),
+        ("deletes_files", "Expire DeleteTags ReplaceTag DeleteBranches CleanOrphans"),
         ("is_of_tags", "CreateTag ReplaceTag RenameTag DeleteTags"),
         ("makes_a_tag", "CreateTag"),
         ("new_tag", "CreateTag RenameTag"),

@@ -26,7 +26,7 @@ WORDS = sorted((ROOT / "dashboard" / "words").glob("*.py"))
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 LETTERS = re.compile(r"^(?!:material/).*[A-Za-z]{2,}")
 SAME = frozenset(  # names of products, hues and options, examples of what is typed, texts of others
-    "PRODUCT FORMATS SQL NULL RESULT_NAME ROW_CHANGES_NAME HUES DELETING RULE_SETS LANGUAGES TAG_NAME_HINT "
+    "PRODUCT FORMATS SQL NULL RESULT_NAME ROW_CHANGES_NAME HUES RULE_SETS LANGUAGES TAG_NAME_HINT "
     "TAG_TIME_HINT OLDER_THAN_HINT ASOF_PLACEHOLDER "
     "plain capitalized window_text flag_label trend_template became row_count table_help bucket_step".split()
 )
