@@ -1,0 +1,56 @@
+"""A plan's fingerprint is what scripts confirm (`--plan`): it stays what it was when these were written down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from core.errors import SnapscopeError
+from core.model.actions import (
+    Change,
+    ClearConsumers,
+    CreateBranch,
+    CreateTag,
+    DeleteBranches,
+    DeleteTags,
+    Expire,
+    FastForward,
+    Rollback,
+    Truncate,
+)
+from core.table import open_table
+from tests.support.places import ROOT, SMALL_TABLES
+
+WRITTEN = ROOT / "tests" / "data" / "fingerprints.json"
+NOW = 4_000_000_000_000
+CHANGES: dict[str, Change] = {
+    "expire": Expire(retain_max=1, retain_min=1),
+    "delete tags": DeleteTags(("v1",)),
+    "create tag": CreateTag("new"),
+    "create branch": CreateBranch("new"),
+    "delete branch": DeleteBranches(("b1",)),
+    "fast forward": FastForward("b1"),
+    "roll back": Rollback("latest~1"),
+    "roll back, destructively": Rollback("latest~1", destructive=True),
+    "clear consumers": ClearConsumers(".*"),
+    "truncate": Truncate(),
+}
+
+
+def fingerprints() -> Iterator[tuple[str, str]]:
+    paimon = sorted((SMALL_TABLES / "paimon" / "default.db").iterdir())
+    iceberg = sorted(path.parent for path in (SMALL_TABLES / "iceberg").glob("*/*/metadata"))
+    for path in [*paimon, *iceberg]:
+        table = open_table(str(path))
+        for name, change in CHANGES.items():
+            try:
+                found = table.preview(change, NOW).fingerprint
+            except SnapscopeError as error:
+                found = type(error).__name__
+            yield f"{path.relative_to(SMALL_TABLES)}: {name}", found
+
+
+def test_fingerprints_are_what_they_were() -> None:
+    written = json.loads(WRITTEN.read_text())
+    assert sum(len(each) == 64 for each in written.values()) > 30
+    assert dict(fingerprints()) == written
