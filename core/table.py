@@ -29,6 +29,7 @@ from core.formats.paimon.file_paths import external_roots
 from core.formats.paimon.holder_axis import has_changelogs
 from core.formats.paimon.manifests import Manifests
 from core.formats.paimon.plan import automatic_tags, commits, engine_differences, orphans, reference_changes
+from core.formats.paimon.plan import effects as paimon_effects
 from core.formats.paimon.plan import engine_deletion as native
 from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.write import commit_base
@@ -43,6 +44,7 @@ from core.model.actions import (
     OfConsumers,
     leaves_changelogs,
 )
+from core.model.effects import CommitSnapshot
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads, ObjectKind
@@ -149,7 +151,7 @@ class Table:
             note = told("If this store keeps versions of deleted objects, they are billed until those versions expire.")
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
         why = self.lacks(plan)
-        if why is None and self.own is None and plan.guards and not plan.steps:  # a commit, behind a tag of its own
+        if why is None and any(isinstance(each, CommitSnapshot) for each in plan.effects):
             line = history.heads.line(change.branch)
             error = commit_base.unlocked(self.store, change.branch, () if line is None else line.snapshots)
             why = None if error is None else error.message
@@ -159,7 +161,9 @@ class Table:
         if unknown := plan.without_size():
             plan = plan.with_sizes({path: self.store.size(path) for path in unknown})
         outer = self.own.roots(history.heads) if self.own else external_roots(history.heads)
-        return outside_roots.judged(plan, outer, self.store)
+        plan = outside_roots.judged(plan, outer, self.store)
+        effects = self.own.effects(plan, history.heads) if self.own else paimon_effects.of(plan)
+        return dataclasses.replace(plan, effects=effects)
 
     def _undoubted(self, plan: Plan, history: History) -> Plan:
         """The plan without orphans that may be what a point means: the sweep would refuse them, and stay incomplete."""
@@ -210,7 +214,7 @@ class Table:
 
     def lacks(self, plan: Plan) -> str | None:
         """What its store cannot do of what a plan, or taking it back, takes; asks nothing of the store."""
-        is_referring = bool(plan.removes or plan.leaves or plan.steps) or isinstance(plan.change, OfCommits)
+        is_referring = bool(plan.removes or plan.leaves) or isinstance(plan.change, OfCommits)
         creates = is_referring and self.own is None  # the other formats write by commits: see `Format.refuse_apply`
         deletes = bool(len(plan.frees)) or is_referring
         return self.store.lacks(creates=creates, deletes=deletes)

@@ -12,6 +12,7 @@ from core.cli import action_options, reports, running
 from core.cli import text as texts
 from core.cli.text import UNREAD
 from core.errors import Invalid, SnapscopeError
+from core.execution import journal_versions
 from core.execution import protect as protecting
 from core.execution.journal import Journal
 from core.execution.recovery import resume as carry_on
@@ -172,7 +173,9 @@ def audit(args: Args) -> Answer:
     if args.run_id:
         run = journal.run(args.run_id)
         deleted = journal.deleted(run.id)
-        lines = [f"Run {run.id}: {run.change_kind} on {run.table} by {run.who}, {run.state}.", *deleted]
+        effects = journal_versions.effects_of(run, journal.removed(run.id), journal.frees(run.id))
+        lines = [f"Run {run.id}: {run.change_kind} on {run.table} by {run.who}, {run.state}."]
+        lines += [*texts.of_effects(effects), *deleted]
         return {**answers.run(run), "deleted": deleted, "events": journal.events(run.id)}, "\n".join(lines)
     runs = journal.runs(open_table(args.table).location if args.table else None)
     rows = [

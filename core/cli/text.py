@@ -9,6 +9,7 @@ from typing import TextIO
 
 from core.analysis.next_commit import Forecast
 from core.execution.delete_files import Receipt
+from core.model.effects import Effect, steps
 from core.model.plan import Plan, Verdict
 from core.model.time_travel import in_words
 from core.units import printable, several, size
@@ -40,12 +41,19 @@ def of_plan(plan: Plan, native: Sequence[str] = (), coming: Forecast | None = No
         rows = [(each["path"], number(each["rows"]), size(each["bytes"])) for each in shown]
         lines += ["", grid(("file that the newest snapshot has no more", "rows", "bytes"), rows)]
         lines += [f"… and {len(plan.leaving) - SHOWN:,} more (--json lists all)"] if len(plan.leaving) > SHOWN else []
+    lines += of_effects(plan.effects)
     lines += [f"Warning: {warning}" for warning in plan.warnings]
     lines += plan.notes
     lines += [f"Beside it: {sentence}" for sentence in native]
     lines += of_forecast(coming) if coming is not None else []
     lines.append(f"Plan {plan.fingerprint[:16]}")
     return "\n".join(lines)
+
+
+def of_effects(effects: Sequence[Effect]) -> list[str]:
+    """What is done, in order."""
+    found = [f"  {number}. {step.words}" for number, step in enumerate(steps(effects), 1)]
+    return ["Steps:", *found] if found else []
 
 
 def _verdicts(points: Sequence[Verdict]) -> list[tuple[str, str, str]]:

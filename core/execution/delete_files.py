@@ -1,4 +1,4 @@
-"""Carries out a change step by step, for a first run and a resumed one alike. The only code that deletes table files.
+"""Deletes the files of a change, for a first run and a resumed one alike. The only code that deletes table files.
 
 Law: at every step the files that go are planned − held, where held is read again after every reference that goes has
 gone. Nothing is deleted while a remaining point cannot be read in full.
@@ -17,18 +17,14 @@ import pyarrow as pa
 
 from core import urls
 from core.errors import Conflict, Corrupt, SnapscopeError
-from core.execution import grace_period
 from core.execution import journal as journals
 from core.execution.journal import Journal
-from core.execution.stable_read import ATTEMPTS, agreed, read_if_there, read_or_none
+from core.execution.stable_read import ATTEMPTS, agreed
 from core.formats.paimon import consistency, layout
-from core.formats.paimon.write import publish
 from core.messages import both, counted, told
-from core.model.actions import Expire, ReplaceTag
 from core.model.history import History
 from core.model.references import Heads, Line, Problem
 from core.planning import outside_roots, unknown_references
-from core.storage import presence
 from core.table import Progress, Table
 from core.units import is_true
 
@@ -62,115 +58,17 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Work:
-    """What a run has to do, from a plan or from the journal."""
+    """The files that a run has to delete, from a plan or from the journal."""
 
     run: str
     fingerprint: str
-    branch: str
-    kind: str  # the change's class name
-    removes: Sequence[tuple[str, bytes]]
-    leaves: Sequence[str]
+    removes: Sequence[tuple[str, bytes]]  # references that went
     frees: Sequence[tuple[str, str, int]]
-    repairs: str | None  # the directory whose EARLIEST hint follows: snapshot or changelog
     is_first: bool
     allowed: tuple[str, ...] = ()  # roots outside the table under which files may go
-    spares: frozenset[str] = frozenset()  # references that were to go and may no longer: made again since, or kept
 
 
-def carry_out(
-    table: Table,
-    work: Work,
-    journal: Journal,
-    settle_s: float,
-    progress: Progress | None,
-    waits: Callable[[float], None] | None,
-    cancelled: Callable[[], bool],
-    replace: Callable[[], list[str] | None] | None = None,
-) -> Receipt:
-    """From the journal's first entry to the receipt. `replace`: a replaced tag is published; what a commit created."""
-    earlier = [] if work.is_first else journal.deleted(work.run)
-    try:
-        created, removed = _leave_changelogs(table, work) if work.kind == Expire.__name__ else [], list[str]()
-        if replace is not None:
-            created = list(work.leaves) if (new := replace()) is None else new
-            went = {path for path, _ in work.removes if not table.own and read_or_none(table, path) is None}
-            removed = sorted(went.difference(earlier))
-        elif work.kind != ReplaceTag.__name__:
-            removed = _remove_references(table, work)
-        journal.add(work.run, journals.REMOVED, {"deleted": removed, "created": created})
-        if work.removes or work.kind == ReplaceTag.__name__:
-            grace_period.wait(settle_s, cancelled, waits)
-        return _sweep(table, work, journal, created, [*earlier, *removed], progress, cancelled)
-    except BaseException as error:
-        journal.failed(work.run, journals.FAILED, error)
-        raise
-
-
-def _leave_changelogs(table: Table, work: Work) -> list[str]:
-    """Before a snapshot goes, its document is kept as a long-lived changelog, where the plan says so."""
-    contents = dict(work.removes)
-    created = []
-    for path in work.leaves:
-        source = path.replace(f"{layout.CHANGELOG}/{layout.CHANGELOG}-", f"{layout.SNAPSHOT}/{layout.SNAPSHOT}-")
-        if source in work.spares:
-            continue
-        if publish.publish(table.store, path, contents[source]):
-            created.append(path)
-        elif read_if_there(table, path) != contents[source]:
-            raise Conflict(told("{path} exists with other content; nothing was deleted.", path=path), path=path)
-    if created:
-        newest = max(int(path.rsplit("-", 1)[-1]) for path in created)
-        table.store.put(layout.hint(work.branch, layout.LATEST, layout.CHANGELOG), str(newest).encode())
-    return created
-
-
-def _remove_references(table: Table, work: Work) -> list[str]:
-    """Delete each going reference if it still has the planned bytes; repair the hint behind them.
-
-    A first run stops at one that was rewritten. A resumed run leaves it: the name belongs to something new.
-    """
-    deleted: list[str] = []
-    for path, content in work.removes:
-        if path in work.spares:
-            continue
-        found = read_or_none(table, path)
-        if found is None:
-            continue  # another hand was faster; what it held, and whether it is gone, is judged again below
-        if found != content:
-            if not work.is_first:
-                continue
-            raise Conflict(
-                told(
-                    "{path} was rewritten while the plan was applied; {deleted} had gone, no file was deleted.",
-                    path=path,
-                    deleted=counted(len(deleted), "{count} reference", "{count} references"),
-                ),
-                path=path,
-                remedy=told(
-                    "Take it back with `snapscope undo {run}`, or go on with `snapscope resume {run}`.", run=work.run
-                ),
-            )
-        if table.store.delete(path):
-            deleted.append(path)
-        elif presence.stays(table.store, path, content):
-            raise Corrupt(
-                "The store says that this reference is not there, and still lets it be read; no file was deleted.",
-                path=path,
-                remedy=told("Check the store, then go on with `snapscope resume {run}`.", run=work.run),
-            )
-    if work.repairs and (deleted or not work.is_first):  # a run that was cut off may have removed the last of them
-        repair_hint(table, work.branch, work.repairs, deleted)
-    return deleted
-
-
-def repair_hint(table: Table, branch: str, kind: str, gone: Collection[str] = ()) -> None:
-    line = table.heads(patience_s=presence.PATIENCE_S, gone=gone).line(branch)
-    left = () if line is None else line.changelogs if kind == layout.CHANGELOG else line.snapshots
-    if left:
-        table.store.put(layout.hint(branch, layout.EARLIEST, kind), str(left[0].id).encode())
-
-
-def _sweep(
+def sweep(
     table: Table,
     work: Work,
     journal: Journal,
@@ -179,17 +77,18 @@ def _sweep(
     progress: Progress | None,
     cancelled: Callable[[], bool],
 ) -> Receipt:
+    """From the last reference that went to the receipt: files go, batch by batch, and what remains is checked."""
     sizes = {path: size for path, _, size in work.frees}
     going = {path for path, _ in work.removes}
     gone = going.union(deleted)
     waiting = [path for path in sizes if path not in gone]
     look = functools.partial(agreed, table, going.intersection(deleted))
-    sweep = _Swept(deleted=list(deleted))
+    swept = _Swept(deleted=list(deleted))
     seen: Heads | None = None
     why_not: Callable[[str], str | None] = _outside
     for begin in range(0, len(waiting), BATCH):
         if begin == 0 and cancelled():
-            sweep.is_cancelled = True  # before any file went: it can still be undone
+            swept.is_cancelled = True  # before any file went: it can still be undone
             break
         heads = look()
         if seen is None or heads.references != seen.references:
@@ -203,36 +102,36 @@ def _sweep(
             _delete(table, waiting[begin : begin + BATCH], why_not, cancelled, done)
         finally:
             journal.add(work.run, journals.SWEPT, {"deleted": done.deleted, "kept_back": done.kept_back})
-        sweep.add(done)
+        swept.add(done)
         if progress is not None:
             progress(min(begin + BATCH, len(waiting)), len(waiting))
         if done.is_cancelled:
             break
     left = _history(table, look, look())
-    sweep.problems += [told("After the sweep: {problem}", problem=problem) for problem in _broken(table, left, sizes)]
-    _clean_directories(table, sweep.deleted, left.heads.main)
+    swept.problems += [told("After the sweep: {problem}", problem=problem) for problem in _broken(table, left, sizes)]
+    _clean_directories(table, swept.deleted, left.heads.main)
     # What is refused once may be granted to a resume. What is refused again is told, and left to be found as orphans:
     # an open run would block the table for ever.
-    outcome = "cancelled" if sweep.is_cancelled else "incomplete" if sweep.problems and work.is_first else "done"
+    outcome = "cancelled" if swept.is_cancelled else "incomplete" if swept.problems and work.is_first else "done"
     receipt = Receipt(
         run=work.run,
         table=table.location,
         plan_fingerprint=work.fingerprint,
         outcome=outcome,
         created=tuple(created),
-        deleted=tuple(sweep.deleted),
-        freed_bytes=sum(sizes.get(path, 0) for path in sweep.deleted),
+        deleted=tuple(swept.deleted),
+        freed_bytes=sum(sizes.get(path, 0) for path in swept.deleted),
         planned_files=len(sizes),
         planned_bytes=sum(sizes.values()),
-        kept_back=tuple(sweep.kept_back),
-        problems=tuple(sweep.problems),
+        kept_back=tuple(swept.kept_back),
+        problems=tuple(swept.problems),
         journal_head="",
     )
     what = {"done": journals.DONE, "cancelled": journals.CANCELLED}.get(outcome, journals.FAILED)
     detail = {
         **dataclasses.asdict(receipt),
         "deleted": len(receipt.deleted),
-        "problem": next(iter(sweep.problems), None),
+        "problem": next(iter(swept.problems), None),
     }
     return dataclasses.replace(receipt, journal_head=journal.add(work.run, what, detail))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from core.errors import Conflict
+from core.model.effects import Effect, SwapMetadata
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import Heads
@@ -18,16 +18,6 @@ class Unknown(Conflict):
     """It is not known whether a commit happened: nothing may be deleted, and the run stays open."""
 
     kind = Conflict.__name__
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """What one commit changes of a table's references, by path: those that go with the bytes they must have, and those
-    that are set with the bytes they get. One in both is replaced. `beside`: what changes along with them, as it was."""
-
-    removes: tuple[tuple[str, bytes], ...] = ()
-    sets: tuple[tuple[str, bytes], ...] = ()
-    beside: tuple[tuple[str, bytes], ...] = ()
 
 
 class Format(Protocol):
@@ -52,23 +42,26 @@ class Format(Protocol):
     def refuse_apply(self) -> None:
         """Raise where plans of this table cannot be carried out here."""
 
-    def edit(self, plan: Plan, heads: Heads) -> Edit:
+    def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
+        """All that a finished plan does, in order."""
+
+    def edit(self, plan: Plan, heads: Heads) -> SwapMetadata:
         """What carries a plan out."""
 
-    def commit(self, heads: Heads, edit: Edit) -> str | None:
+    def commit(self, heads: Heads, edit: SwapMetadata) -> str | None:
         """Put references with this edit in the place of exactly these; what was written, None where another commit came
         first. `Unknown` where what became of it is not known; after any other error nothing was done."""
 
-    def was_made(self, edit: Edit, heads: Heads) -> bool:
+    def was_made(self, edit: SwapMetadata, heads: Heads) -> bool:
         """Was this edit committed, whatever others made of it since? True where that cannot be known any more."""
 
     def repair(self) -> None:
         """After a commit: what points readers to it follows."""
 
-    def taken_back(self, heads: Heads, edit: Edit) -> Edit:
+    def taken_back(self, heads: Heads, edit: SwapMetadata) -> SwapMetadata:
         """The edit that undoes another. `Invalid` where that cannot be exact."""
 
-    def check_replaced(self, edit: Edit) -> None:
+    def check_replaced(self, edit: SwapMetadata) -> None:
         """`Conflict` where the commit replaced other references than it was made on, and lost one of them."""
 
     def roots(self, heads: Heads) -> tuple[str, ...]:

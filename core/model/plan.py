@@ -31,6 +31,7 @@ from core.model.actions import (
     Rollback,
     Truncate,
 )
+from core.model.effects import Effect
 from core.model.references import Heads, ObjectKind, Snapshot
 from core.model.time_travel import in_words
 from core.units import duration, size
@@ -64,25 +65,14 @@ class Outside:
         return told("{files} ({size}) under {root}", files=files, size=size(self.bytes), root=self.root)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A reference file from these bytes to those; None = not there. A hint is set whatever it said before."""
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-    is_hint: bool = False
-
-
 @dataclass(frozen=True)
 class Plan:
     """What a change would do to one table. `frees`: path, kind, bytes (null = not yet asked of the store).
 
     `removes` are the references that go with their exact bytes, in the order they go; `leaves` are the reference files
-    the change creates. Where references are rewritten, `steps` are all of it in order; what they are copied from
-    (`guards`) is as it was before and after; of the directories `clears` nothing is left. `orphans` is what nothing
-    holds then, and what such a change leaves. A commit ends live files (`leaving`), which stay where they are. What of
-    `frees` lies outside the table's directory is counted by root in `outside`: each root is allowed by its name.
+    the change creates. `effects` are all of it, in order: what is shown is what is run. `orphans` is what nothing holds
+    then, and what a change of references alone leaves. A commit ends live files (`leaving`), which stay where they are.
+    What of `frees` lies outside the table's directory is counted by root in `outside`: each root is allowed by name.
     """
 
     table: str
@@ -99,10 +89,7 @@ class Plan:
     warnings: tuple[str, ...]
     source: Snapshot | None = field(default=None, repr=False)  # the document a tag is made of, as it was shown
     source_tag: str | None = None  # whose copy of it, where the snapshot itself has expired
-
-    steps: tuple[Step, ...] = field(default=(), repr=False)
-    guards: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
-    clears: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = field(default=(), repr=False)
     orphans: pa.Table = field(default_factory=FREES.empty_table, repr=False)
     leaving: pa.Table = field(default_factory=LEAVING.empty_table, repr=False)  # live files that a commit ends
     notes: tuple[str, ...] = ()

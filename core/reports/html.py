@@ -14,6 +14,7 @@ from core.analysis.expiration_dates import expiries
 from core.analysis.next_commit import Forecast
 from core.analysis.storage_cost import by_holders
 from core.messages import both, joined, told
+from core.model.effects import steps
 from core.model.history import History
 from core.model.plan import LEAVING, Plan, Verdict
 from core.model.references import Heads, Snapshot
@@ -118,6 +119,7 @@ def of_plan(
         section("Live files that the commit ends", *(sentence(each) for each in plan.notes)),
         pieces.listed(plan.leaving, LEAVING.names) if len(plan.leaving) else Html(),
         section("References that are written", _references(plan)),
+        section("Steps, in order", table(("#", "Step"), _steps(plan))),
         section("The engine's own deletion, beside it", *(sentence(each) for each in native)),
         section("What the next commit does by itself", *next_commit),
     ]
@@ -282,14 +284,15 @@ def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
     return rows
 
 
+def _steps(plan: Plan) -> list[tuple[Piece, ...]]:
+    """What is done, in order."""
+    return [(count(number), step.words) for number, step in enumerate(steps(plan.effects), 1)]
+
+
 def _references(plan: Plan) -> Html:
-    """Reference files that go, are made or are written anew, in order."""
+    """Reference files that go, or are made."""
     rows: list[tuple[Piece, ...]] = [(marked("goes", told("goes")), mono(path)) for path, _ in plan.removes]
     rows += [(told("made"), mono(path)) for path in plan.leaves]
-    rows += [
-        (told("set") if step.after is not None else marked("goes", told("goes")), mono(step.path))
-        for step in plan.steps
-    ]
     return table(("", "File"), rows[: pieces.FILES_LISTED], of=len(rows), what="references")
 
 

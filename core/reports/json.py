@@ -22,6 +22,7 @@ from core.execution.delete_files import Receipt
 from core.execution.journal import Run
 from core.formats.iceberg.plan import refs
 from core.messages import told
+from core.model.effects import steps
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, HolderKind, Line, Problem, Snapshot
@@ -163,6 +164,7 @@ def plan(value: Plan, native: tuple[str, ...] = (), coming: Forecast | None = No
         "frees": value.frees.to_pylist(),
         "orphans": value.orphans.to_pylist(),
         "leaving": value.leaving.to_pylist(),
+        "effects": [{"effect": step.kind, "count": step.count, "text": step.words} for step in steps(value.effects)],
         "freed_bytes": value.freed_bytes,
         "outside": [dataclasses.asdict(each) for each in value.outside],
         "kept_bytes": value.kept_bytes,

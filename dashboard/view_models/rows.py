@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.expiration_dates import Expiry
+from core.model.effects import Effect, steps
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads, Line, Schema, Snapshot
@@ -182,6 +183,11 @@ def freed_parts(plan: Plan) -> list[tuple[str, str, int]]:
         ("compaction", words.PART_STAYS, plan.kept_bytes - plan.tags_keep_bytes),
     ]
     return [part for part in parts if part[0] != "tag" or part[2]]
+
+
+def effects(found: Sequence[Effect]) -> list[list[Piece]]:
+    """One line per step: its number, and what is done under which condition."""
+    return [[units.count(number), words.spoken(step.words)] for number, step in enumerate(steps(found), 1)]
 
 
 def freed_kinds(plan: Plan) -> list[list[Piece]]:

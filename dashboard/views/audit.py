@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from core.errors import Invalid, SnapscopeError
+from core.execution import journal_versions
 from core.execution.journal import Journal, Run
 from core.procedures import command_line
 from core.table import open_table
@@ -21,7 +22,7 @@ from dashboard.components import errors, explain_figure, frame, grid, inputs
 from dashboard.components.changes import plan, running_change
 from dashboard.components.frame import Opened
 from dashboard.formatting import exports, markup, units
-from dashboard.view_models import audit
+from dashboard.view_models import audit, rows
 
 GRID = "audit.grid"
 SHOWN = 500
@@ -188,6 +189,7 @@ def _one(opened: Opened, journal: Journal, run: Run) -> None:
             words.audit_points(len(points)),
             words.audit_files(len(files)),
             words.audit_entries(len(events)),
+            words.STEPS,
             *([words.audit_warnings(len(warned))] if warned else []),
         ]
     )
@@ -203,7 +205,10 @@ def _one(opened: Opened, journal: Journal, run: Run) -> None:
         columns = {name: grid.text(label) for name, label in words.AUDIT_EVENT_COLUMNS.items()}
         told, name = audit.entries(events, opened.zone), f"run-{run.id}-entries"
         grid.draw(told, f"audit.entries.{run.id}", columns=columns, what=words.AUDIT_ENTRIES_NOUN, name=name)
-    for tab in tabs[3:]:
+    with tabs[3]:
+        effects = journal_versions.effects_of(run, journal.removed(run.id), journal.frees(run.id))
+        st.html(markup.table(words.STEP_HEADS, rows.effects(effects), numbers=(0,)))
+    for tab in tabs[4:]:
         with tab:
             st.html("".join(markup.note("warning", each) for each in warned))
 

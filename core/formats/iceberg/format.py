@@ -18,12 +18,14 @@ from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
 from core.formats.iceberg.file_paths import Place, normal, same
 from core.formats.iceberg.manifests import DELETED, ENTRY, Manifests
 from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.plan import effects
 from core.formats.iceberg.references import find, heads, read, reference, version_of
 from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
-from core.formats.table_format import Edit, Progress
+from core.formats.table_format import Progress
 from core.messages import counted, told
 from core.model.actions import Expire
+from core.model.effects import Effect, SwapMetadata
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.plan import FREES, Plan, ordered
@@ -214,17 +216,20 @@ class IcebergTable:
 
     # changes --------------------------------------------------------------------------------------------------------
 
-    def edit(self, plan: Plan, heads: Heads) -> Edit:
+    def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
+        return effects.of(plan, edits.edit_of(plan, heads))
+
+    def edit(self, plan: Plan, heads: Heads) -> SwapMetadata:
         return edits.edit_of(plan, heads)
 
-    def commit(self, heads: Heads, edit: Edit) -> str | None:
+    def commit(self, heads: Heads, edit: SwapMetadata) -> str | None:
         edits.check(heads, edit)
         found = _metadata(heads)
         if self.catalog:
             return self.catalog.commit(self.store, self.place(found), found, edit)
         return commit.publish(self.store, found, edit)
 
-    def was_made(self, edit: Edit, heads: Heads) -> bool:
+    def was_made(self, edit: SwapMetadata, heads: Heads) -> bool:
         found = _metadata(heads)
         base = dict(edit.beside)[reference("file")].decode()
         return commit.was_made(self.store, self.place(found), found, edit, base)
@@ -233,10 +238,10 @@ class IcebergTable:
         if not self.catalog:
             commit.repair_hint(self.store)
 
-    def taken_back(self, heads: Heads, edit: Edit) -> Edit:
+    def taken_back(self, heads: Heads, edit: SwapMetadata) -> SwapMetadata:
         return edits.taken_back(_metadata(heads), heads.references, edit)
 
-    def check_replaced(self, edit: Edit) -> None:
+    def check_replaced(self, edit: SwapMetadata) -> None:
         found = _metadata(self.heads())
         commit.check_replaced(self.store, self.place(found), found, edit)
 

@@ -70,6 +70,7 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
         words.VERDICTS: lambda: _verdicts(opened, plan, history),
         words.freed_files(len(plan.frees)): lambda: _files(opened, plan),
         words.NATIVE: lambda: retention_curve.beside(history, plan),
+        words.STEPS: lambda: _steps(plan),
         words.HOW: lambda: _computed(opened, plan),
     }
     if opened.heads.pointer is not None:
@@ -112,6 +113,11 @@ def _ended(opened: Opened, plan: Plan) -> None:
         what=words.FILES_NOUN,
         name=f"ends-{opened.ref.name}",
     )
+
+
+def _steps(plan: Plan) -> None:
+    """What is done, in order: the same list that the journal keeps."""
+    st.html(markup.table(words.STEP_HEADS, rows.effects(plan.effects), numbers=(0,)))
 
 
 def _computed(opened: Opened, plan: Plan) -> None:

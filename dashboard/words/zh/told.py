@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from core.messages import Told
 from dashboard.words.zh.told_changes import OF_CHANGES
+from dashboard.words.zh.told_effects import OF_EFFECTS
 from dashboard.words.zh.told_files import OF_FILES
 from dashboard.words.zh.told_limits import OF_LIMITS
 from dashboard.words.zh.told_places import OF_PLACES
@@ -52,6 +53,7 @@ _TOLD: Mapping[str, str] = {
     **OF_QUERIES,
     **OF_REFERENCES,
     **OF_REPORTS,
+    **OF_EFFECTS,
     **OF_RUNS,
     **OF_STORIES,
 }

@@ -160,9 +160,6 @@ OF_CHANGES: Mapping[str, str] = {
         "执行 {id} 无法撤回：它所移除的文件中有 {files}已被他人删除，例如 {first}。"
     ),
     "Resume it instead.": "请改为继续。",
-    "{missing} of the point are not there or cannot be read, so the tag could not protect it; nothing was changed.": (
-        "该时间点有 {missing}不存在或无法读取，标签无法保护它；未作任何修改。"
-    ),
     "Snapshot {id} was committed, and others may stand on it: it is not taken away again.": (
         "快照 {id} 已提交，可能已有其他提交以它为基础：它不会再被撤掉。"
     ),

@@ -235,11 +235,8 @@ OF_REFERENCES: Mapping[str, str] = {
     "{path} {said}: others have rolled back or expired since, so nothing was brought back.": (
         "{path} {said}：此后有他人回滚或过期过，因此没有恢复任何东西。"
     ),
-    "Undo this run; the tag there is left alone.": "请撤回这次执行；那里的标签不会动。",
     "it is finished": "它已结束",
     "its sweep has started, so files may be gone": "它已开始删除文件，可能已有文件被删除",
-    "{path} is another's by now.": "{path} 已被他人占用。",
-    "{path} was replaced again by another hand since; it is left as it is.": "{path} 此后又被他人替换；保持原样。",
     "There is no {kinds} {name!r}, so nothing was changed.": "没有{kinds} {name!r}，因此未作任何修改。",
     "Branch main is not replaced: {what}.": "分支 main 不能改指：{what}。",
     "Use rollback TABLE POINT, or leave it out.": "请用 rollback TABLE POINT，或不要给出它。",

@@ -39,7 +39,6 @@ OF_REPORTS: Mapping[str, str] = {
     "Live files that the commit ends": "提交后失效的文件",
     "References that are written": "写入的引用",
     "made": "创建",
-    "set": "写入",
     "The engine's own deletion, beside it": "对照：引擎自己的删除",
     "What the next commit does by itself": "下一次提交会自动做什么",
     # 差异

@@ -65,9 +65,6 @@ OF_RUNS: Mapping[str, str] = {
     "The argument {name} was expected to be true or false, found {value!r}.": (
         "参数 {name} 应为 true 或 false，实际是 {value!r}。"
     ),
-    "{missing} of {point} are not there, so it is no point to go back to; nothing was changed.": (
-        "{point} 有 {missing}不存在，无法回到那里；未作任何修改。"
-    ),
     "{source} was changed by another hand.": "{source} 已被他人修改。",
     "Others have committed since the rollback was planned, and it would undo that too; nothing was committed.": (
         "制定回滚计划之后又有其他提交，回滚会连它们一起撤掉；没有提交任何东西。"

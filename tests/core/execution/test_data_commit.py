@@ -16,6 +16,7 @@ from core.execution.journal import Journal
 from core.formats.paimon.plan.commits import named
 from core.formats.paimon.write import commit, publish
 from core.model.actions import Analyze, Compact, DropPartitions, Truncate
+from core.model.effects import steps
 from core.planning.confirmation import danger
 from core.storage.store import Store
 from core.table import open_table
@@ -121,7 +122,7 @@ def test_a_compaction_tells_which_files_it_rewrites(store: Store) -> None:
     assert set(plan.leaving["partition"].to_pylist()) == {"dt=2026-11-01"}
     assert "files of about 268.4 MB" in plan.notes[-1]
     idle = open_table(store.root).preview(Compact(), NOW)
-    assert (idle.headline, idle.leaves, idle.guards) == ("Nothing is worth compacting.", (), ())
+    assert (idle.headline, idle.leaves, steps(idle.effects)) == ("Nothing is worth compacting.", (), ())
     assert danger(plan, "t").phrase == ""
 
 

@@ -28,8 +28,9 @@ from core.formats.iceberg.catalogs.pyiceberg_client import Identifier
 from core.formats.iceberg.file_paths import Place
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.write import commit, edits
-from core.formats.table_format import Edit, Unknown
+from core.formats.table_format import Unknown
 from core.messages import told
+from core.model.effects import SwapMetadata
 from core.storage import time_limits
 from core.storage.store import Store
 
@@ -141,7 +142,7 @@ class CatalogTable:
                 remedy="Carry the change out with the table's own engine.",
             )
 
-    def commit(self, store: Store, place: Place, found: Metadata, edit: Edit) -> str | None:
+    def commit(self, store: Store, place: Place, found: Metadata, edit: SwapMetadata) -> str | None:
         """Let the catalog name a new metadata file in the place of exactly `found`; where it is, None where another
         commit came first. `Unknown` where what became of it is not known."""
         with _opened(self.catalog) as (client, conf):
@@ -152,7 +153,7 @@ class CatalogTable:
     # the catalog keeps a pointer: we write the file ---------------------------------------------------------------
 
     def _by_file(
-        self, client: Catalog, conf: Mapping[str, str], store: Store, place: Place, found: Metadata, edit: Edit
+        self, client: Catalog, conf: Mapping[str, str], store: Store, place: Place, found: Metadata, edit: SwapMetadata
     ) -> str | None:
         from pyiceberg.exceptions import CommitFailedException
 
@@ -193,7 +194,7 @@ class CatalogTable:
     # the catalog writes the file ------------------------------------------------------------------------------------
 
     def _by_server(
-        self, client: Catalog, conf: Mapping[str, str], place: Place, found: Metadata, edit: Edit
+        self, client: Catalog, conf: Mapping[str, str], place: Place, found: Metadata, edit: SwapMetadata
     ) -> str | None:
         from pyiceberg.exceptions import CommitFailedException
 
@@ -227,7 +228,7 @@ class CatalogTable:
         )
 
 
-def _next(found: Metadata, edit: Edit) -> tuple[str, bytes]:
+def _next(found: Metadata, edit: SwapMetadata) -> tuple[str, bytes]:
     """The next metadata file beside the current one: its path and bytes."""
     content = edits.written(edits.edited(found, edit, time.time_ns() // 1_000_000), found.path)
     directory, _, name = found.path.rpartition("/")

@@ -9,13 +9,13 @@ from typing import Any
 from core.errors import Invalid, Unsupported
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.write import edits
-from core.formats.table_format import Edit
+from core.model.effects import SwapMetadata
 
 _KNOWN_OF_REF = {"snapshot-id", "type", "min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms"}
 _STATISTICS = {"statistics": "RemoveStatisticsUpdate", "partition-statistics": "RemovePartitionStatisticsUpdate"}
 
 
-def asking(found: Metadata, edit: Edit, where: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def asking(found: Metadata, edit: SwapMetadata, where: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """An edit as requirements and updates of a server that writes metadata itself."""
     from pyiceberg.table import update as u
 

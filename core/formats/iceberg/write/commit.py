@@ -19,8 +19,9 @@ from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import DIRECTORY, HINT, LAG_S, TEMPORARY, find, is_metadata, version_of
 from core.formats.iceberg.retention import old_metadata as fallen
 from core.formats.iceberg.write.edits import edited, has, part, removed_snapshots, written
-from core.formats.table_format import Edit, Unknown
+from core.formats.table_format import Unknown
 from core.messages import told
+from core.model.effects import SwapMetadata
 from core.model.references import Heads, ObjectKind
 from core.storage import presence
 from core.storage.size_limits import TABLE_METADATA
@@ -33,7 +34,7 @@ _CODEC = "write.metadata.compression-codec"
 # afterwards ----------------------------------------------------------------------------------------------------------
 
 
-def check_replaced(store: Store, place: Place, found: Metadata, edit: Edit) -> None:
+def check_replaced(store: Store, place: Place, found: Metadata, edit: SwapMetadata) -> None:
     """`Conflict` where a ref that the plan did not know named a snapshot that the commit took away.
 
     The metadata that was replaced is the newest one in the log that still has one of them.
@@ -69,7 +70,7 @@ def check_replaced(store: Store, place: Place, found: Metadata, edit: Edit) -> N
         )
 
 
-def was_made(store: Store, place: Place, found: Metadata, edit: Edit, base: str) -> bool:
+def was_made(store: Store, place: Place, found: Metadata, edit: SwapMetadata, base: str) -> bool:
     """Did any version after `base` have the edit? True as well where that cannot be known: what is there stays then."""
     version, files = found, [file for _, file in found.metadata_log]
     while version.path != base:
@@ -163,7 +164,7 @@ def is_packed(found: Metadata) -> bool:
 # Hadoop tables -------------------------------------------------------------------------------------------------------
 
 
-def publish(store: Store, found: Metadata, edit: Edit) -> str | None:
+def publish(store: Store, found: Metadata, edit: SwapMetadata) -> str | None:
     """Write the next version of a Hadoop table; its path, None where another writer has that version.
 
     `Unknown` where nobody can say whether it was written, or where another wrote over it.

@@ -17,9 +17,9 @@ from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import canonical, reference, references
 from core.formats.iceberg.retention import PREVIOUS_MAX, number, trimmed
-from core.formats.table_format import Edit
 from core.messages import told
 from core.model.actions import Change, CreateBranch, CreateTag, ReplaceBranch, ReplaceTag
+from core.model.effects import SwapMetadata
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads
 
@@ -28,7 +28,7 @@ _PARTS = ("snapshot-log", *STATISTICS)
 AGAIN = told("Plan again.")
 
 
-def edit_of(plan: Plan, heads: Heads) -> Edit:
+def edit_of(plan: Plan, heads: Heads) -> SwapMetadata:
     """What carries a plan out. A ref that is replaced or renamed keeps what else is written of it."""
     sets: list[tuple[str, bytes]] = []
     if plan.leaves:
@@ -36,7 +36,7 @@ def edit_of(plan: Plan, heads: Heads) -> Edit:
         own: dict[str, Any] = json.loads(plan.removes[0][1]) if plan.removes else new
         own |= {} if plan.source is None else {"snapshot-id": plan.source.id}
         sets = [(path, canonical(own | _retention(plan.change))) for path in plan.leaves]
-    edit = Edit(plan.removes, tuple(sets))
+    edit = SwapMetadata(plan.removes, tuple(sets))
     names = ("file", *(_PARTS if removed_snapshots(edit) else ()))
     parts = ((reference(name), heads.references.get(reference(name))) for name in names)
     return dataclasses.replace(edit, beside=tuple((path, content) for path, content in parts if content is not None))
@@ -58,7 +58,7 @@ def _retention(change: Change) -> dict[str, int]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def check(heads: Heads, edit: Edit) -> None:
+def check(heads: Heads, edit: SwapMetadata) -> None:
     """`Conflict` where a reference is not as the edit expects it."""
     for path, content in edit.removes:
         if heads.references.get(path) != content:
@@ -78,12 +78,12 @@ def part(path: str) -> tuple[str, str]:
     return field, name
 
 
-def removed_snapshots(edit: Edit) -> frozenset[int]:
+def removed_snapshots(edit: SwapMetadata) -> frozenset[int]:
     """Ids of the snapshots that an edit takes away."""
     return frozenset(int(name) for field, name in map(part, dict(edit.removes)) if field == "snapshots")
 
 
-def edited(found: Metadata, edit: Edit, now_ms: int) -> dict[str, Any]:
+def edited(found: Metadata, edit: SwapMetadata, now_ms: int) -> dict[str, Any]:
     """The document with the edit, as the next version. `Conflict` where a ref that stays names a snapshot that goes."""
     document = dict(found.document)
     sets = {part(path): json.loads(content) for path, content in edit.sets}
@@ -139,7 +139,7 @@ def metadata_log(found: Metadata) -> list[Mapping[str, Any]]:
     return [*kept, {"timestamp-ms": found.updated_ms, "metadata-file": file}]
 
 
-def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: Edit) -> Edit:
+def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: SwapMetadata) -> SwapMetadata:
     """The edit that brings back exactly what `edit` changed. `Invalid` where that cannot be exact any more."""
     before, after = dict(edit.removes), dict(edit.sets)
     sets: list[tuple[str, bytes]] = []
@@ -161,7 +161,7 @@ def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: Edit) -> Edit:
     restored = {int(name) for field, name in (part(path) for path, _ in sets) if field == "snapshots"}
     if restored:
         sets += _beside(found, dict(edit.beside), restored)
-    return Edit(tuple(removes), tuple(sets))
+    return SwapMetadata(tuple(removes), tuple(sets))
 
 
 def _beside(found: Metadata, beside: Mapping[str, bytes], restored: set[int]) -> list[tuple[str, bytes]]:
@@ -191,7 +191,7 @@ def _beside(found: Metadata, beside: Mapping[str, bytes], restored: set[int]) ->
     return sets
 
 
-def _refs(found: Metadata, edit: Edit, sets: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
+def _refs(found: Metadata, edit: SwapMetadata, sets: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
     refs = dict(found.document.get("refs") or {})
     if MAIN not in refs and found.current is not None:  # metadata of before there were refs
         refs = {MAIN: {"snapshot-id": found.current, "type": "branch"}, **refs}
@@ -229,7 +229,7 @@ def written(document: Mapping[str, Any], path: str) -> bytes:
     return content
 
 
-def has(found: Metadata, edit: Edit) -> bool:
+def has(found: Metadata, edit: SwapMetadata) -> bool:
     """Is everything gone that an edit removes, and everything there that it sets?"""
     refs, removes = references(found), dict(edit.removes).keys() - dict(edit.sets).keys()
     return all(refs.get(path) == content for path, content in edit.sets) and not removes & refs.keys()

@@ -22,6 +22,7 @@ from core.formats.paimon.write.manifest_encoding import Record
 from core.formats.paimon.write.publish import Head
 from core.messages import counted, listed, told
 from core.model.actions import Analyze, Compact, DropPartitions, OfCommits, Truncate
+from core.model.effects import CommitSnapshot
 from core.model.history import History
 from core.model.plan import LEAVING, Plan
 from core.model.references import MAIN, Line, Schema
@@ -57,9 +58,12 @@ def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> P
     is_idle = isinstance(change, Compact) and not ended
     plan = planning.drafted(history, change, RULES, now_ms, history.existing.copy(), {}, [] if is_idle else [new], [])
     guard = layout.reference(line.branch, layout.SNAPSHOT, latest.id)
+    files = tuple(sorted(_paths(schema, ended)))
+    user = f"{type(change).__name__.lower()}-{plan.fingerprint[:32]}"
+    doing = CommitSnapshot(line.branch, guard, heads.references[guard], user, files)
     return dataclasses.replace(
         plan,
-        guards=() if is_idle else ((guard, heads.references[guard]),),
+        effects=() if is_idle else (doing,),
         leaving=_table(schema, ended),
         notes=tuple(_notes(history, line, change, _paths(schema, ended))),
         source=latest,

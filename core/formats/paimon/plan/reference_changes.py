@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
 from core.formats.paimon import layout
-from core.formats.paimon.plan import consumers, rollback_as_latest
+from core.formats.paimon.plan import consumers, effects, rollback_as_latest
 from core.formats.paimon.plan.drafts import Draft
 from core.formats.paimon.references import document
 from core.formats.paimon.write import documents
@@ -33,8 +33,9 @@ from core.model.actions import (
     ResetConsumer,
     Rollback,
 )
+from core.model.effects import Effect, OfReference, Require, SetHint
 from core.model.history import History
-from core.model.plan import Plan, Step
+from core.model.plan import Plan
 from core.model.ref_names import refuse_name
 from core.model.references import MAIN, Heads, Line, ObjectKind
 from core.model.time_travel import resolve
@@ -54,16 +55,14 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
         return rollback_as_latest.preview(history, change, now_ms)
     draft = _drafted(history, change)
     before, left = heads.references, set(draft.after.values())
-    steps = [
-        Step(path, before.get(path), draft.after.get(path))
-        for path in draft.order
-        if before.get(path) != draft.after.get(path)
-    ]
+    steps = [(path, before.get(path), draft.after.get(path)) for path in draft.order]
+    steps = [(path, old, new) for path, old, new in steps if old != new]
     if not steps:
         raise Invalid("The table is just so already, so there is nothing to do.")
+    doing: list[Effect] = [effects.rewritten(*step) for step in steps]
     for place, path, text in reversed(draft.hints):
         earlier = set(draft.order[:place])
-        steps.insert(sum(step.path in earlier for step in steps), Step(path, None, text, True))
+        doing.insert(sum(each.path in earlier for each in doing if isinstance(each, OfReference)), SetHint(path, text))
     is_left = [each.path not in before or before[each.path] in left for each in history.holders]
     after = history.existing & np.array(is_left, dtype=np.bool_)
     going = [position for position, each in enumerate(history.holders) if each.exists and each.path in draft.why]
@@ -81,7 +80,7 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
     elif going and history.incomplete:
         draft.warnings.append(told("Not every point can be read in full, so what is lost is not exactly known."))
     reasons = {position: (draft.why[history.holders[position].path],) for position in going}
-    leaves = [step.path for step in steps if step.after is not None and not step.is_hint]
+    leaves = [path for path, _, new in steps if new is not None]
     plan = planning.drafted(history, change, RULES, now_ms, after, reasons, leaves, draft.warnings)
     gone = {history.holders[position].point for position in going}
     points = tuple(dataclasses.replace(each, keep=each.point not in gone) for each in plan.points)
@@ -92,10 +91,8 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
         points=points,
         frees=plan.frees if is_freed else plan.frees.slice(0, 0),
         orphans=orphans.slice(0, 0) if is_freed else orphans,
-        removes=tuple((step.path, step.before) for step in steps if step.before is not None),
-        steps=tuple(steps),
-        guards=tuple((path, before[path]) for path in draft.guards),
-        clears=draft.clears,
+        removes=tuple((path, old) for path, old, _ in steps if old is not None),
+        effects=effects.guarded(doing, [Require(path, before[path]) for path in draft.guards], draft.clears),
         source=draft.source,
     )
 

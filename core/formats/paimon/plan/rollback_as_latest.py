@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 
 from core.errors import Invalid
 from core.formats.paimon import layout
-from core.formats.paimon.plan import automatic_tags
+from core.formats.paimon.plan import automatic_tags, effects
 from core.formats.paimon.write import documents
 from core.messages import counted, told
 from core.model.actions import Rollback
+from core.model.effects import CommitSnapshot
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, Line
@@ -64,8 +65,19 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
     leaves = [new] if is_kept else [layout.reference(line.branch, layout.TAG, kept), new]
     plan = planning.drafted(history, change, RULES, now_ms, history.existing.copy(), {}, leaves, warnings)
     newest = layout.reference(line.branch, layout.SNAPSHOT, latest.id)
-    guards = tuple((path, heads.references[path]) for path in (source, newest))
-    return dataclasses.replace(plan, guards=guards, source=target)
+    doing = effects.restored(
+        CommitSnapshot(
+            line.branch,
+            newest,
+            heads.references[newest],
+            f"rollback-to-as-latest-{plan.fingerprint[:32]}",
+            restores=source,
+            restored_content=heads.references[source],
+        ),
+        found.point,
+        None if is_kept else kept,
+    )
+    return dataclasses.replace(plan, effects=doing, source=target)
 
 
 def elsewhere(line: Line, point: str, found: AsOf) -> list[str]:

@@ -20,6 +20,7 @@ from core.model.actions import (
     ResetConsumer,
     Rollback,
 )
+from core.model.effects import DeleteIfEqual, SetHint
 from core.model.plan import Plan
 from core.table import open_table
 from tests.support import set_model
@@ -52,8 +53,9 @@ def test_what_a_rollback_loses_is_what_the_sets_say(table: TableBuilder) -> None
     own = {path for point in lost for path in model.holders[point].paths} - kept
     assert set(shown.orphans["path"].to_pylist()) == {path for path in own if not path.startswith("snapshot/")}
     assert len(shown.frees) == 0
-    assert shown.steps[0].is_hint, "readers are told where to look before anything goes"
-    assert [step.path for step in shown.steps[1:]] == [f"snapshot/snapshot-{number}" for number in (9, 8, 7, 6)]
+    doing = [each for each in shown.effects if isinstance(each, SetHint | DeleteIfEqual)]
+    assert isinstance(doing[0], SetHint), "readers are told where to look before anything goes"
+    assert [each.path for each in doing[1:]] == [f"snapshot/snapshot-{number}" for number in (9, 8, 7, 6)]
     assert next(warning for warning in shown.warnings if "Consumer" in warning).startswith("Consumer reader waits for")
     assert "4 points go" in shown.headline
     assert plan(table, Rollback("5")).goes == ()

@@ -1,0 +1,263 @@
+"""Runs the effects of a plan, resumes them from the journal, and undoes them by the inverse sequence.
+
+Law: the journal knows a run before its first effect, that its references are changed before anybody is waited for, and
+each batch of files. In between, the table itself tells which effects have happened: see `core.model.effects`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
+from core.execution import delete_files, grace_period, metadata_swap, replanned
+from core.execution import journal as journals
+from core.execution.delete_files import Receipt, Work
+from core.execution.journal import Journal
+from core.execution.reference_effects import Lost, References
+from core.execution.snapshot_commit import Commit
+from core.execution.stable_read import agreed
+from core.formats.paimon.write.commit_base import refuse_unlocked
+from core.formats.paimon.write.publish import read_head
+from core.formats.table_format import Unknown
+from core.messages import counted
+from core.model.actions import Change
+from core.model.effects import (
+    CheckTable,
+    CommitSnapshot,
+    DeleteIfEqual,
+    Effect,
+    PutIfAbsent,
+    RepairHint,
+    SwapMetadata,
+    VerifyFiles,
+    Wait,
+    changes,
+)
+from core.model.references import Heads, ObjectKind
+from core.table import Progress, Table
+
+_REFERENCES = {ObjectKind.SNAPSHOT, ObjectKind.TAG, ObjectKind.CHANGELOG_JSON, ObjectKind.METADATA}
+_AT_ONCE = 16  # files looked for at a time
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a change is carried out: see `core.execution.apply.apply`."""
+
+    settle_s: float = 0.0
+    progress: Progress | None = None
+    waits: Callable[[float], None] | None = None
+    cancelled: Callable[[], bool] = lambda: False
+
+
+@dataclass
+class Task:
+    """One run's effects on its table, by what was planned, or by what the journal says was."""
+
+    table: Table
+    journal: Journal
+    run: str
+    change: Change
+    fingerprint: str
+    now_ms: int
+    effects: Sequence[Effect]
+    removes: Sequence[tuple[str, bytes]]
+    frees: Sequence[tuple[str, str, int]]
+    allowed: tuple[str, ...] = ()
+    is_first: bool = True
+    has_removed: bool = False  # an earlier attempt has changed all references
+    is_swept: bool = False
+    confirm: Callable[[Heads], None] = lambda _: None  # raises where references that came since forbid it
+
+    created: list[str] = field(default_factory=list)
+
+    def carry_out(self, how: Manner) -> Receipt:
+        """From the first effect to the receipt."""
+        earlier = [] if self.is_first else self.journal.deleted(self.run)
+        references = self._references()
+        try:
+            self._change(references)
+        except BaseException as error:
+            what = journals.UNDONE if self.is_first and self._is_nothing(references, error) else journals.FAILED
+            self.journal.failed(self.run, what, error)
+            raise
+        deleted = [path for path in references.deleted if path not in earlier]
+        created = [*references.created, *self.created]
+        try:
+            if not any(isinstance(each, CheckTable) for each in self.effects):
+                return self._ended(created, deleted)
+            self.journal.add(self.run, journals.REMOVED, {"deleted": deleted, "created": created})
+            if any(isinstance(each, Wait) for each in self.effects):
+                grace_period.wait(how.settle_s, how.cancelled, how.waits)
+            work = Work(self.run, self.fingerprint, self.removes, self.frees, self.is_first, self.allowed)
+            gone = [*earlier, *deleted]
+            return delete_files.sweep(self.table, work, self.journal, created, gone, how.progress, how.cancelled)
+        except BaseException as error:
+            self.journal.failed(self.run, journals.FAILED, error)
+            raise
+
+    def undo(self) -> list[str]:
+        """Everything as it was, from the last effect to the first; the references that changed."""
+        for commit in self._commits():
+            commit.refuse_landed()
+        for swap in self._swaps():
+            return metadata_swap.take_back(self.table, swap, self._refuse_swept)
+        references = References(self.table, self.run, self.effects, is_first=True)
+        left = references.to_undo()
+        if any(not isinstance(each, PutIfAbsent) for each, _ in left):
+            self._refuse_swept()
+        return references.undo(left)
+
+    # changes of references ------------------------------------------------------------------------------------------
+
+    def _change(self, references: References) -> None:
+        """All that comes before the wait."""
+        if self.has_removed:
+            for hint in (each for each in self.effects if isinstance(each, RepairHint)):
+                references.do(hint)
+        elif any(commit.landed() is not None for commit in self._commits() if not self.is_first):
+            references.created += [each.path for each in self.effects if isinstance(each, PutIfAbsent)]
+            self.created = [path for commit in self._commits() for path in commit.created(commit.run())]
+        else:
+            for effect in changes(self.effects):
+                self._do(effect, references)
+        if not self.is_swept:
+            for swap in self._swaps():
+                metadata_swap.settle(self.table, swap)
+
+    def _do(self, effect: Effect, references: References) -> None:
+        match effect:
+            case VerifyFiles():
+                self._verify(effect)
+            case SwapMetadata() if self.is_first:
+                self.created += metadata_swap.make(self.table, effect, self.confirm)
+            case SwapMetadata():
+                self.created += metadata_swap.finish(self.table, effect, self._again)
+            case CommitSnapshot():
+                self._taking_back(references, lambda: self._commit(effect))
+            case _:
+                self._taking_back(references, lambda: references.do(effect))
+
+    def _taking_back(self, references: References, act: Callable[[], None]) -> None:
+        """A commit that is refused, or a reference whose source is lost, leaves nothing of what was made for it."""
+        try:
+            act()
+        except Conflict as error:
+            is_ours = self.is_first or any(isinstance(each, PutIfAbsent) and each.is_alone for each in self.effects)
+            if (isinstance(error, Lost) and is_ours) or (self.is_first and self._is_refused_commit(error)):
+                try:
+                    references.undo(references.to_undo())
+                except SnapscopeError as left:
+                    error.add_note(f"{left}")
+            raise
+
+    def _is_refused_commit(self, error: Conflict) -> bool:
+        return any(self._commits()) and not isinstance(error, Unknown)
+
+    def _commit(self, effect: CommitSnapshot) -> None:
+        commit = self._commit_of(effect)
+        self.created += commit.created(commit.run())
+
+    def _verify(self, effect: VerifyFiles) -> None:
+        """Everything that the point needs is there; else its tag goes: whatever was not seen is not protected."""
+        if effect.tag is None or (effect.when_resumed and self.is_first):
+            return  # what is asked of a point as it is is asked before anything is changed
+        try:
+            missing = self.table.missing_files(self.table.lasting(agreed(self.table)), effect.point)
+            if missing:
+                raise Corrupt(
+                    "{missing} of the point are not there, so the tag could not protect it and was withdrawn.",
+                    missing=counted(len(missing), "{count} data file", "{count} data files"),
+                    path=missing[0],
+                )
+        except SnapscopeError:
+            self.table.store.delete(effect.tag)
+            raise
+
+    def _again(self, heads: Heads) -> replanned.Removes:
+        return replanned.lets_go(self.table, self.change, self.now_ms, self.table.history(heads))
+
+    def _references(self) -> References:
+        references = References(self.table, self.run, self.effects, self.is_first)
+        if not self.is_first and not self.has_removed:
+            references.look_again()
+            if any(isinstance(each, DeleteIfEqual) and each.while_planned for each in self.effects):
+                references.spares = replanned.spared(self.table, self.change, self.now_ms, self.removes)
+        return references
+
+    def _commits(self) -> list[Commit]:
+        return [self._commit_of(each) for each in self.effects if isinstance(each, CommitSnapshot)]
+
+    def _commit_of(self, effect: CommitSnapshot) -> Commit:
+        is_kept = any(isinstance(each, PutIfAbsent) for each in self.effects)
+        return Commit(self.table.store, effect, self.change, is_kept)
+
+    def _swaps(self) -> list[SwapMetadata]:
+        return [each for each in self.effects if isinstance(each, SwapMetadata)]
+
+    # ends -----------------------------------------------------------------------------------------------------------
+
+    def _ended(self, created: Collection[str], deleted: Collection[str]) -> Receipt:
+        """What frees nothing is done."""
+        receipt = Receipt(self.run, self.table.location, self.fingerprint, "done", tuple(created), tuple(deleted),
+                          0, len(deleted), 0, (), (), "")  # fmt: skip
+        head = self.journal.add(self.run, journals.DONE, dataclasses.asdict(receipt))
+        return dataclasses.replace(receipt, journal_head=head)
+
+    def _is_nothing(self, references: References, error: BaseException) -> bool:
+        """Is the table as it was before the run? Where that is not known, it is not."""
+        if isinstance(error, Unknown):
+            return False
+        try:
+            if self._swaps():
+                return not self.created and isinstance(error, SnapscopeError)
+            if any(commit.landed() is not None for commit in self._commits()):
+                return False
+            stands_alone = any(getattr(each, "is_alone", False) for each in self.effects) or self._commits()
+            return bool(stands_alone) and references.nothing_is_left()
+        except SnapscopeError:
+            return False
+
+    def _refuse_swept(self) -> None:
+        """`Invalid` where another hand deleted files of what would be brought back."""
+        files = [path for path, kind, _ in self.frees if kind not in _REFERENCES]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            sizes = list(pool.map(self.table.store.size, files))
+        if gone := [path for path, size in zip(files, sizes, strict=True) if size is None]:
+            raise Invalid(
+                "Run {id} cannot be undone: {files} of what it removed are gone by another hand, such as {first}.",
+                id=self.run,
+                files=counted(len(gone), "{count} file", "{count} files"),
+                first=gone[0],
+                path=gone[0],
+                remedy="Resume it instead.",
+            )
+
+
+def refuse_unready(table: Table, effects: Sequence[Effect]) -> None:
+    """What is asked before a run begins: that all files of a point are there, and that a commit is possible."""
+    for effect in effects:
+        if isinstance(effect, VerifyFiles) and effect.tag is None:
+            _refuse_missing(table, effect.point)
+        if isinstance(effect, CommitSnapshot):
+            refuse_unlocked(table.store, read_head(table.store, effect.branch))
+
+
+def _refuse_missing(table: Table, point: str) -> None:
+    history = table.history()
+    position = next((at for at, each in enumerate(history.holders) if point in (each.point, each.name)), None)
+    if position is None:
+        raise NotFound("{point} is gone; nothing was changed.", point=point, path=table.location)
+    missing = [problem.path for problem in history.incomplete.get(position, ())]
+    missing += table.missing_files(history, history.holders[position].point)
+    if missing:
+        raise Corrupt(
+            "{missing} of {point} are not there or cannot be read, so a tag could not protect it, and it is no point "
+            "to go back to; nothing was changed.",
+            missing=counted(len(missing), "{count} file", "{count} files"),
+            point=point,
+            path=missing[0],
+        )

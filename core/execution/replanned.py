@@ -1,0 +1,57 @@
+"""A change that was cut off, planned again by what is there now: what it may still let go."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from core.execution.stable_read import agreed
+from core.model.actions import Change, DeleteTags, Expire
+from core.model.history import History
+from core.model.references import Heads
+from core.table import Table
+
+Removes = Sequence[tuple[str, bytes]]
+
+
+def lets_go(table: Table, change: Change, now_ms: int, history: History) -> Removes:
+    """What the same change lets go now."""
+    return table.preview(_of_what_is_left(change, history.heads), now_ms, history).removes
+
+
+def spared(table: Table, change: Change, now_ms: int, removes: Removes) -> frozenset[str]:
+    """References that were to go when the run died among them, and may no longer.
+
+    They go in order, so what is there before one that is gone was made again. Of the rest, the same change planned
+    now must still let them go: a consumer may have come, or a rollback made one the newest snapshot.
+    """
+    heads = agreed(table)
+    there = [heads.references.get(path) == content for path, content in removes]
+    begin = max((number + 1 for number, is_there in enumerate(there) if not is_there), default=0)
+    waiting = frozenset(path for path, _ in removes[begin:])
+    if not waiting:
+        return frozenset(path for path, _ in removes)
+    again = lets_go(table, change, now_ms, table.lasting(heads))
+    return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again})
+
+
+def _of_what_is_left(change: Change, heads: Heads) -> Change:
+    """The change without the points it names that are gone already."""
+    line = heads.line(change.branch)
+    names = {ref.name for ref in heads.refs}
+    ids = {each.id for each in (line.snapshots if line is not None else ())}
+    if line is not None:
+        names |= {each.name for each in line.tags} | {each.name for each in line.unreadable}
+    if heads.refs:  # they name snapshots that no branch leads to
+        ids = {each.id for every in heads.lines for each in every.snapshots}
+    match change:
+        case DeleteTags() if not heads.refs:
+            return dataclasses.replace(change, names=tuple(name for name in change.names if name in names))
+        case Expire():
+            return dataclasses.replace(
+                change,
+                drop_tags=tuple(name for name in change.drop_tags if name in names),
+                snapshots=tuple(number for number in change.snapshots if number in ids),
+            )
+        case _:
+            return change

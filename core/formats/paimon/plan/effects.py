@@ -1,0 +1,151 @@
+"""What a plan of a Paimon table does, in order: references one by one, each under its own condition. Pure.
+
+Law: what a new reference is made of is required before and after. References go oldest first, what engines look at
+first (hints) is never behind them for long, and files go last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.formats.paimon import layout
+from core.formats.paimon.write import documents
+from core.model.actions import Change, CreateTag, Expire, RenameTag, ReplaceTag
+from core.model.effects import (
+    CommitSnapshot,
+    DeleteIfEqual,
+    Effect,
+    PutIfAbsent,
+    RemoveDirectory,
+    RepairHint,
+    ReplaceIfEqual,
+    Require,
+    RequireNewest,
+    SetHint,
+    VerifyFiles,
+    ended,
+)
+from core.model.plan import Plan
+from core.model.references import MAIN
+from core.units import wall_clock
+
+
+def of(plan: Plan) -> tuple[Effect, ...]:
+    """All that a finished plan does. Planners of branches, rollbacks and commits have said how already."""
+    change, source = plan.change, plan.source
+    files, freed_bytes = len(plan.frees), plan.freed_bytes
+    if isinstance(change, CreateTag | RenameTag | ReplaceTag) and source is not None:
+        kind, name = (layout.SNAPSHOT, str(source.id)) if plan.source_tag is None else (layout.TAG, plan.source_tag)
+        of_tag = Require(layout.reference(change.branch, kind, name), source.content)
+        if isinstance(change, RenameTag):
+            return renamed_tag(change.branch, change.name, change.to, source.content)
+        content = documents.tag(documents.untagged(source.content), wall_clock(plan.now_ms), change.retained_ms)
+        path = layout.reference(change.branch, layout.TAG, change.name)
+        if isinstance(change, CreateTag):
+            return (
+                *new_tag(of_tag, path, content),
+                VerifyFiles(point(change.branch, change.name), path, not change.verified),
+            )
+        replaced = (of_tag, ReplaceIfEqual(path, dict(plan.removes)[path], content, is_alone=True), of_tag)
+        return ended(replaced, files, freed_bytes, waits=True)
+    if any(isinstance(each, CommitSnapshot) for each in plan.effects):
+        return plan.effects
+    if plan.effects:
+        return ended(plan.effects, files, freed_bytes, waits=files > 0)
+    points = ((each.point, each.keep) for each in plan.points)
+    gone = deleted(change, plan.removes, plan.leaves, points)
+    return ended(gone, files, freed_bytes, waits=bool(plan.removes))
+
+
+# tags ----------------------------------------------------------------------------------------------------------------
+
+
+def point(branch: str, name: str) -> str:
+    """A tag as a point."""
+    return f"tag:{name}" if branch == MAIN else f"branch:{branch}/tag:{name}"
+
+
+def new_tag(source: Require, path: str, content: bytes) -> tuple[Effect, ...]:
+    return (source, PutIfAbsent(path, content, is_alone=True), source)
+
+
+def renamed_tag(branch: str, name: str, to: str, content: bytes) -> tuple[Effect, ...]:
+    old, new = (layout.reference(branch, layout.TAG, each) for each in (name, to))
+    return (*new_tag(Require(old, content), new, content), DeleteIfEqual(old, content, is_alone=True))
+
+
+def deleted(
+    change: Change,
+    removes: Sequence[tuple[str, bytes]],
+    leaves: Sequence[str],
+    points: Iterable[tuple[str, bool]],
+) -> tuple[Effect, ...]:
+    """Snapshots, tags and changelogs go, if the same change still lets them; before a snapshot goes, its document is
+    kept as a long-lived changelog where the plan says so."""
+    contents = dict(removes)
+    sources = {
+        path: path.replace(f"{layout.CHANGELOG}/{layout.CHANGELOG}-", f"{layout.SNAPSHOT}/{layout.SNAPSHOT}-")
+        for path in leaves
+    }
+    made: list[Effect] = [PutIfAbsent(path, contents[old], instead_of=old) for path, old in sources.items()]
+    if made:
+        made.append(RepairHint(layout.hint(change.branch, layout.LATEST, layout.CHANGELOG)))
+    after = _followed(change, removes, points)
+    gone = [DeleteIfEqual(path, content, while_planned=True, followed_by=after) for path, content in removes]
+    hints = []
+    if isinstance(change, Expire):
+        kind = layout.CHANGELOG if change.changelogs_only else layout.SNAPSHOT
+        hints = [RepairHint(layout.hint(change.branch, layout.EARLIEST, kind))] if gone else []
+    return (*made, *gone, *hints)
+
+
+def _followed(change: Change, removes: Sequence[tuple[str, bytes]], points: Iterable[tuple[str, bool]]) -> str | None:
+    """The first snapshot, or long-lived changelog, that stays after those that go."""
+    if not isinstance(change, Expire):
+        return None
+    kind, label = (layout.CHANGELOG, "changelog:") if change.changelogs_only else (layout.SNAPSHOT, "")
+    label = label if change.branch == MAIN else f"branch:{change.branch}/{label}"
+    kept = [name[len(label) :] for name, keep in points if keep and name.startswith(label)]
+    first = min((int(each) for each in kept if each.isdecimal()), default=None)
+    directory = layout.reference(change.branch, kind, "")
+    if first is None or not any(path.startswith(directory) for path, _ in removes):
+        return None
+    return f"{directory}{first}"
+
+
+# branches, consumers, rollbacks --------------------------------------------------------------------------------------
+
+
+def rewritten(path: str, before: bytes | None, after: bytes | None) -> PutIfAbsent | ReplaceIfEqual | DeleteIfEqual:
+    """One reference from these bytes to those; None = not there."""
+    if before is None:
+        assert after is not None
+        return PutIfAbsent(path, after)
+    return DeleteIfEqual(path, before) if after is None else ReplaceIfEqual(path, before, after)
+
+
+def guarded(doing: Sequence[Effect], guards: Sequence[Require], clears: Iterable[str]) -> tuple[Effect, ...]:
+    """References rewritten in this order, while what they are copied from is as it was."""
+    return (*guards, *doing, *guards, *_newest(doing), *map(RemoveDirectory, clears))
+
+
+def _newest(doing: Sequence[Effect]) -> list[Effect]:
+    """Who sets a branch's newest snapshot back looks whether somebody has committed meanwhile."""
+    found: list[Effect] = []
+    for each in doing:
+        directory, _, name = each.path.rpartition("/") if isinstance(each, SetHint) else ("", "", "")
+        if isinstance(each, SetHint) and each.content and name == layout.LATEST and directory.endswith(layout.SNAPSHOT):
+            found.append(RequireNewest(f"{directory}/{layout.SNAPSHOT}-{each.content.decode()}"))
+    return found
+
+
+def restored(commit: CommitSnapshot, at: str, tag: str | None) -> tuple[Effect, ...]:
+    """A new snapshot with the content of an old one, which a tag (made first, unless there is one) keeps."""
+    assert commit.restores is not None
+    assert commit.restored_content is not None
+    if tag is None:
+        return (VerifyFiles(at), commit)
+    path = layout.reference(commit.branch, layout.TAG, tag)
+    source = Require(commit.restores, commit.restored_content)
+    made = new_tag(source, path, documents.untagged(commit.restored_content))
+    return (VerifyFiles(at), *made, VerifyFiles(point(commit.branch, tag), path, when_resumed=True), commit)
