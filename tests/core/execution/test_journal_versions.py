@@ -1,0 +1,92 @@
+"""What the journal keeps of effects is what is read again, whichever version wrote it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from core.errors import Corrupt
+from core.execution import journal_versions
+from core.execution.journal import Journal, Run
+from core.model.actions import CreateTag
+from core.model.effects import DeleteUnreferencedFiles, Effect, SwapMetadata, VerifyFiles, steps
+from core.storage.store import Store
+from core.table import open_table
+from tests.support.execution import ground, recorded_runs
+from tests.support.execution.dying import dies
+
+CASES = (
+    "paimon-expire",
+    "paimon-expire-leaving-changelogs",
+    "paimon-replace-tag",
+    "paimon-rename-tag",
+    "paimon-create-tag-for-an-hour",
+    "paimon-rollback",
+    "paimon-rollback-as-latest",
+    "paimon-rename-branch",
+    "paimon-clear-consumers",
+    "paimon-truncate",
+    "paimon-orphans",
+    "iceberg-expire",
+    "iceberg-create-tag",
+    "iceberg-rename-tag",
+)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_run_of_an_earlier_version_has_the_effects_that_its_plan_has_today(case: str, tmp_path: Path) -> None:
+    """The first death is the one before any effect: the same change, planned now, does the same."""
+    of, _, name = case.partition("-")
+    change = {"paimon": recorded_runs.PAIMON, "iceberg": recorded_runs.ICEBERG}[of][name]
+    recorded = next(iter(recorded_runs.recorded(case, tmp_path)))[0]
+    run, journal = recorded.journal.run(recorded.run), recorded.journal
+    assert not {journal_versions.EFFECTS, journal_versions.CONTENTS} & run.plan.keys()
+    kept = journal_versions.effects_of(run, journal.removed(run.id), journal.frees(run.id))
+    plan = recorded_runs.opened(Store(str(recorded.root))).preview(change, recorded_runs.NOW)
+    now = plan.effects if plan.now_ms == run.plan["now_ms"] else ()
+    assert list(map(comparable, kept)) == [comparable(each) for each in now if not is_asked_before(each)]
+
+
+def comparable(effect: Effect) -> Effect:
+    """An effect without what depends on the place that a table was put back at, and on sizes in it."""
+    if isinstance(effect, SwapMetadata):
+        return dataclasses.replace(effect, beside=())
+    return dataclasses.replace(effect, bytes=0) if isinstance(effect, DeleteUnreferencedFiles) else effect
+
+
+def is_asked_before(effect: Effect) -> bool:
+    """Asked before a run begins, so earlier journals did not keep it."""
+    return isinstance(effect, VerifyFiles) and effect.tag is None
+
+
+@pytest.mark.parametrize("name", recorded_runs.PAIMON)
+def test_what_is_written_is_read_again(name: str, tmp_path: Path) -> None:
+    root = ground.warehouse(tmp_path)
+    recorded_runs._built("paimon", name, root)
+    plan = open_table(str(root)).preview(recorded_runs.PAIMON[name], ground.LATE_MS)
+    document = json.loads(json.dumps(journal_versions.written(plan.effects, plan.removes)))
+    kept = {"change": dataclasses.asdict(plan.change), "now_ms": plan.now_ms, **document}
+    run = Run("0", "", "", type(plan.change).__name__, kept, "", 0, "started", False, None, None, None)
+    assert journal_versions.effects_of(run, plan.removes, ()) == plan.effects
+    bytes_of_references = {journal_versions._digest(content) for _, content in plan.removes}
+    assert not bytes_of_references & document[journal_versions.CONTENTS].keys(), "each content is kept once"
+
+
+def test_a_step_of_a_later_version_is_refused_by_name(tmp_path: Path) -> None:
+    builder = ground.small_table(ground.warehouse(tmp_path))
+    run = Journal().run(dies(builder, CreateTag("new", 9), "create tag/"))
+    later = {**run.plan, journal_versions.EFFECTS: [{"effect": "Teleport"}]}
+    with pytest.raises(Corrupt, match="does not know: Teleport"):
+        journal_versions.effects_of(dataclasses.replace(run, plan=later), (), ())
+
+
+def test_the_journal_shows_the_steps_that_the_plan_showed(tmp_path: Path) -> None:
+    builder = ground.small_table(ground.warehouse(tmp_path))
+    change = recorded_runs.PAIMON["expire"]
+    shown = open_table(str(builder.root)).preview(change, ground.LATE_MS)
+    run = Journal().run(dies(builder, change, "delete snapshot/snapshot-2"))
+    kept = journal_versions.effects_of(run, Journal().removed(run.id), Journal().frees(run.id))
+    assert steps(kept) == steps(shown.effects)
