@@ -38,11 +38,12 @@ SAMPLES = {"Expire": 30, "Rollback": 40}  # of each kind; of any other fewer
 def some(kind: str, seed: int) -> Change:
     """An action of this kind, with values that depend on the seed alone."""
     chance = random.Random(f"{kind} {seed}")
-    of = KINDS[kind]
+    of: Any = KINDS[kind]
     given = {each.name: _value(chance, kind, each, ABSENT[seed % 2]) for each in dataclasses.fields(of)}
     if kind == "Rollback" and given["destructive"]:
         given["any_line"] = False  # of two formats, and the command line takes only one of them
-    return of(**given)
+    made: Change = of(**given)
+    return made
 
 
 def _value(chance: random.Random, kind: str, each: dataclasses.Field[Any], absent: float) -> Any:
