@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.analysis.storage_cost import best_drops, by_holders, exclusive, retention_curve
+from core.formats.paimon.capabilities import PAIMON
 from core.model.history import History
 from core.model.intervals import Runs, freed
 from core.model.references import MAIN, Heads, Holder, HolderKind, Line, Snapshot
@@ -44,7 +45,7 @@ def history(files: int, together: int) -> History:
     snapshots = tuple(holder.snapshot for holder in holders if holder.kind is HolderKind.SNAPSHOT and holder.snapshot)
     line = Line(MAIN, snapshots, (), (), (), {})
     table = pa.table({"bytes": sizes, "rows": sizes})
-    return History(Heads("bench", "paimon", (line,), {}), tuple(holders), objects, runs, table, runs, {}, ())
+    return History(Heads("bench", PAIMON, (line,), {}), tuple(holders), objects, runs, table, runs, {}, ())
 
 
 def main() -> None:

@@ -21,8 +21,9 @@ from core.analysis import next_commit as forecasting
 from core.analysis.expiration_dates import Expiry, expiries
 from core.analysis.file_health import Health
 from core.analysis.next_commit import Forecast
-from core.catalog import TableRef, Warehouse, list_tables
+from core.catalog import Warehouse, list_tables
 from core.errors import NotFound, SnapscopeError
+from core.formats.table_format import TableRef
 from core.model.actions import Change
 from core.model.column_bounds import Bounds
 from core.model.history import History

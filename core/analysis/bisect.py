@@ -17,8 +17,8 @@ from core.errors import Invalid, NotFound
 from core.formats.iceberg.retention import ancestors, members
 from core.messages import told
 from core.model.references import MAIN, Heads, Line, Snapshot
-from core.model.time_travel import resolve
 from core.storage.size_limits import STATEMENT
+from core.table import resolve
 
 MOST_UNKNOWN = 16  # probes without an answer, after which a search says what it knows
 TURNED, SEEN = "turned", "seen"  # columns of a probe: the condition, and what it compares

@@ -13,11 +13,13 @@ import numpy as np
 import pyarrow.compute as pc
 
 from core.errors import Invalid
+from core.formats import registry
 from core.formats.iceberg import retention as refs
 from core.formats.paimon import retention
 from core.formats.paimon.retention import UNBOUNDED
 from core.messages import told
 from core.model.history import History
+from core.model.intervals import Mask
 from core.model.references import Heads, Holder, HolderKind, Line, Tag
 from core.model.time_travel import in_words
 from core.units import epoch_ms, is_true
@@ -30,6 +32,11 @@ class Expiry:
     point: str
     not_before_ms: int | None
     words: str
+
+
+def expiring(history: History, now_ms: int) -> Mask:
+    """Positions that the table's own policy would expire at `now_ms`; nothing where it cannot be judged."""
+    return registry.of(history.heads).expiring(history, now_ms)
 
 
 def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:

@@ -15,7 +15,7 @@ from core.analysis.file_health import Health
 from core.errors import Invalid, NotFound
 from core.formats.iceberg import inspection as iceberg
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.format import IcebergTable
+from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import reference
 from core.formats.paimon import inspection as paimon
@@ -30,7 +30,7 @@ MOST_FILES = 20_000  # whose statistics are decoded at once
 def manifests(table: Table, history: History, point: AsOf) -> pa.Table:
     """Every manifest that a point's lists name: list, list_path, list_bytes, path, bytes, added, deleted, existing,
     schema_id. What the format does not tell is null."""
-    if isinstance(table.own, IcebergTable):
+    if isinstance(table.own, IcebergFormat):
         found = _metadata(history)
         return iceberg.manifests(table.own.manifests, table.own.place(found), found, point.snapshot.id)
     return paimon.manifests(table.manifests, point.snapshot)
@@ -49,7 +49,7 @@ def entries(table: Table, history: History, point: AsOf, manifest: str) -> pa.Ta
             path=manifest,
             remedy="Choose one of its manifests; another point may name it.",
         )
-    if isinstance(table.own, IcebergTable):
+    if isinstance(table.own, IcebergFormat):
         found = _metadata(history)
         place = table.own.place(found)
         return iceberg.entries(table.own.manifests, place, found, point.snapshot.id, manifest)
@@ -66,7 +66,7 @@ def statistics(table: Table, history: History, point: AsOf, files: pa.Table) -> 
             most_files=MOST_FILES,
             remedy="Name a partition, or one file.",
         )
-    if isinstance(table.own, IcebergTable):
+    if isinstance(table.own, IcebergFormat):
         found = _metadata(history)
         place = table.own.place(found)
         files = files.filter(pc.equal(files["content"], "data"))

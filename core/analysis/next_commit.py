@@ -13,13 +13,14 @@ from dataclasses import dataclass
 
 from core.analysis.expiration_dates import first_seen
 from core.errors import NotFound, SnapscopeError
+from core.formats.paimon.format import PaimonFormat
+from core.formats.paimon.plan import expiry
 from core.formats.paimon.retention import keeps_changelogs, policy
 from core.messages import both, told
 from core.model.actions import Expire
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, HolderKind, Line, Tag
-from core.planning import reclaim as planning
 from core.table import Table
 from core.units import is_true
 
@@ -53,11 +54,11 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
     line = history.heads.line(branch)
     if line is None:
         raise NotFound("There is no branch {branch!r}.", branch=branch, path=table.location)
-    if is_true(line.options.get("write-only")) or not line.snapshots or history.heads.format != "paimon":
+    if is_true(line.options.get("write-only")) or not line.snapshots or not isinstance(table.format, PaimonFormat):
         return None
     try:
-        plans = tuple(planning.preview(history, asked, now_ms) for asked in _asked(line, now_ms))
-        besides = [table.beside_paimon(plan, history, history.heads) for plan in plans]
+        plans = tuple(expiry.preview(history, asked, now_ms) for asked in _asked(line, now_ms))
+        besides = [table.format.engine_deletion(plan, history, history.heads) for plan in plans]
     except SnapscopeError as error:
         return Forecast(branch, (), told("This cannot be told: {why}", why=str(error)))
     beside = dict.fromkeys(sentence for sentences, _ in besides for sentence in sentences)
@@ -77,7 +78,7 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
     return dataclasses.replace(
         found,
         headline=both(found.headline, told("At the least these go: {points}.", points=shown)),
-        prevented_by=(*_keeping(line, found.goes), *_mending(table, history, line, plans[0], broken)),
+        prevented_by=(*_keeping(line, found.goes), *_mending(table.format, history, line, plans[0], broken)),
     )
 
 
@@ -153,7 +154,9 @@ def _retaining(line: Line, prefix: str, count: int) -> str:
     return " with ".join(options)
 
 
-def _mending(table: Table, history: History, line: Line, plan: Plan, broken: Mapping[str, Sequence[str]]) -> list[str]:
+def _mending(
+    paimon: PaimonFormat, history: History, line: Line, plan: Plan, broken: Mapping[str, Sequence[str]]
+) -> list[str]:
     """The tags that keep whole what would break, where tags can."""
     chosen = {_holding(history, line, paths) for paths in broken.values()} - {None}
     snapshots = [each for each in line.snapshots if each.id in chosen]
@@ -162,7 +165,7 @@ def _mending(table: Table, history: History, line: Line, plan: Plan, broken: Map
     tags = sorted([*line.tags, *(Tag("", each, None, None) for each in snapshots)], key=lambda tag: tag.snapshot.id)
     tagged = dataclasses.replace(line, tags=tuple(tags))
     lines = tuple(tagged if each is line else each for each in history.heads.lines)
-    if table.beside_paimon(plan, history, dataclasses.replace(history.heads, lines=lines))[1]:
+    if paimon.engine_deletion(plan, history, dataclasses.replace(history.heads, lines=lines))[1]:
         return []
     names = " and ".join(str(each.id) for each in snapshots)
     which = told("a tag of snapshot {ids}" if len(snapshots) == 1 else "tags of snapshots {ids}", ids=names)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from core.errors import Corrupt, Invalid, NotFound
 from core.messages import both, told
 from core.model.references import MAIN, Heads, Line, Snapshot
-from core.model.time_travel import AsOf, in_words, resolve
+from core.model.time_travel import AsOf, in_words
+from core.table import resolve
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from core.execution.recovery import undo as take_back
 from core.model.actions import Change
 from core.model.history import History
 from core.model.plan import Plan
-from core.model.time_travel import in_words, parse_time_ms, resolve
+from core.model.time_travel import in_words, parse_time_ms
 from core.reports import html as report
 from core.reports import json as answers
-from core.table import Table, open_table
+from core.table import Table, open_table, resolve
 from core.units import asked_duration_ms, several, size
 
 Args = argparse.Namespace

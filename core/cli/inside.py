@@ -17,8 +17,8 @@ from core.cli.text import grid, number
 from core.errors import Invalid, NotFound
 from core.model.column_bounds import Bounds
 from core.model.history import History
-from core.model.time_travel import AsOf, resolve
-from core.table import Table, open_table
+from core.model.time_travel import AsOf
+from core.table import Table, open_table, resolve
 from core.units import several, size
 
 Args = argparse.Namespace

@@ -14,9 +14,8 @@ from core import doctor as checks
 from core.catalog import list_tables
 from core.cli.text import grid
 from core.execution.protect import hold
-from core.model.time_travel import resolve
 from core.serve import serve as run_dashboard
-from core.table import open_table
+from core.table import open_table, resolve
 from core.units import asked_duration_ms, several
 
 # What `snapscope serve --help` says last.

@@ -15,10 +15,10 @@ from core.cli.text import SHOWN, UNREAD, grid, number, of_forecast, signed_size
 from core.errors import Invalid, NotFound, SnapscopeError
 from core.model.history import History
 from core.model.references import MAIN, Heads, Line
-from core.model.time_travel import AsOf, in_words, parse_time_ms, resolve
+from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.reports import json as answers
 from core.spark.read.removed_points import resolved
-from core.table import Table, open_table
+from core.table import Table, open_table, resolve
 from core.units import asked_duration_ms, several, size
 
 Args = argparse.Namespace

@@ -1,15 +1,28 @@
-"""Table formats. Each package reads its own files into the shared model; no format imports another."""
+"""What a table's format answers. Each package beside this reads its own files into the shared model, plans its own
+changes and tells what its own engine would do; no format imports another. `core.formats.registry` lists them.
+
+Law: what all formats share is asked of the values they answer; where two answer differently, that is a method here or
+a name in `Capabilities`, never a question which format it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
-from core.errors import Conflict
+import numpy as np
+
+from core.errors import Conflict, NotFound
+from core.model.actions import Change
+from core.model.capabilities import Capabilities
 from core.model.effects import Effect, SwapMetadata
 from core.model.history import History
+from core.model.intervals import Mask
 from core.model.plan import Plan
-from core.model.references import Heads
+from core.model.references import MAIN, Heads, Problem
+from core.model.time_travel import AsOf
+from core.storage.store import Store
 
 Progress = Callable[[int, int], None]
 
@@ -20,30 +33,134 @@ class Unknown(Conflict):
     kind = Conflict.__name__
 
 
-class Format(Protocol):
-    """What an open table asks of its format. It keeps only what was decoded of files that never change."""
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """Where a table is, without having opened it."""
+
+    database: str
+    name: str
+    location: str
+    format: str  # `Capabilities.format`
+
+    @property
+    def title(self) -> str:
+        return f"{self.database}.{self.name}" if self.database else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The tables under a location that only its format understands. `directory`: where it lies in a store, if so."""
+
+    location: str
+    tables: tuple[TableRef, ...]
+    problems: tuple[Problem, ...] = ()
+    directory: str | None = None
+
+
+class TableFormat(Protocol):
+    """One table as its format opened it. It keeps only what was decoded of files that never change.
+
+    What is asked of the class needs no open table: finding tables, and what references and histories alone tell.
+    """
+
+    capabilities: ClassVar[Capabilities]
+    sign: ClassVar[str]
+    """What makes a directory a table of this format, for whoever looks for one."""
+    mark: ClassVar[str | None] = None
+    """The directory that tells a table wherever it lies in a warehouse; None: tables lie in `<database>.db` alone."""
+
+    store: Store
+
+    # --- finding and opening
+
+    @classmethod
+    def is_table(cls, store: Store) -> bool:
+        """Is this directory a table of this format?"""
+
+    @classmethod
+    def at(cls, store: Store) -> TableFormat:
+        """The table in this directory."""
+
+    @classmethod
+    def is_name(cls, location: str) -> bool:
+        """Is this a name in a catalog of the format, and no place in a store?"""
+        return False
+
+    @classmethod
+    def claims(cls, location: str) -> bool:
+        """Does the format alone understand this location? `opened` and `listed` are asked of such ones only."""
+        return False
+
+    @classmethod
+    def opened(cls, location: str) -> TableFormat:
+        raise NotFound("There is no table at {location}.", location=location, path=location)
+
+    @classmethod
+    def listed(cls, location: str) -> Listing:
+        return Listing(location, ())
+
+    @classmethod
+    def places(cls, named: Sequence[str]) -> tuple[str, ...]:
+        """Locations that are known without being named, beside these."""
+        return ()
+
+    # --- what references and histories alone tell: pure
+
+    @staticmethod
+    def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
+        """What `point` names on `branch`. `Invalid` for a text that is no point, `NotFound` with the nearest ones."""
+
+    @staticmethod
+    def expiring(history: History, now_ms: int) -> Mask:
+        """Positions that the table's own policy would expire at `now_ms`; nothing where it cannot be judged."""
+        return np.zeros(len(history.holders), dtype=np.bool_)
+
+    # --- reading
 
     @property
     def location(self) -> str:
         """As the user named the table: what opens it again."""
+        return self.store.location
 
-    def heads(self) -> Heads:
-        """All references, read now."""
+    def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
+        """All references, read now. A file that is being written is read again for up to `patience_s`; what whoever
+        asks has deleted (`gone`) may still be listed."""
 
-    def history(self, heads: Heads, progress: Progress | None) -> History:
-        """Who holds what, by exactly these references."""
+    def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
+        """Who holds what, by exactly these references. `changelogs` makes room for those that a plan would leave."""
 
-    def finished(self, plan: Plan, history: History) -> Plan:
-        """The plan with what only the format's own files tell."""
+    def pauses_s(self, heads: Heads, unread: Collection[str]) -> Sequence[float]:
+        """How long to wait before looking again whether references that could not be read in full are about to go."""
+        return ()
 
-    def native(self, plan: Plan, history: History) -> tuple[str, ...]:
-        """In sentences: where the engine's own deletion would break what this plan keeps."""
+    def roots(self, heads: Heads) -> tuple[str, ...]:
+        """Where properties of the table let its files lie, outside its directory too."""
+        return ()
 
-    def refuse_apply(self) -> None:
-        """Raise where plans of this table cannot be carried out here."""
+    # --- planning
+
+    def plan(self, history: History, change: Change, now_ms: int) -> Plan:
+        """The plan of `change` at `now_ms`. `Invalid` for a request that contradicts itself, `Corrupt` where a
+        remaining point is not wholly known."""
 
     def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
         """All that a finished plan does, in order."""
+
+    def why_not_here(self, plan: Plan, history: History) -> str | None:
+        """Why a plan can be shown and not be carried out here, though the store could."""
+        return None
+
+    def refuse_apply(self) -> None:
+        """Raise where plans of this table cannot be carried out here; nothing was changed then."""
+        return
+
+    def engine_differences(self, plan: Plan, history: History) -> tuple[str, ...]:
+        """In sentences: where the engine's own deletion would differ from this plan, and what it would break."""
+        return ()
+
+
+class Format(TableFormat, Protocol):
+    """A format whose references are parts of one document: see `Capabilities.references_are_files`."""
 
     def edit(self, plan: Plan, heads: Heads) -> SwapMetadata:
         """What carries a plan out."""
@@ -63,9 +180,6 @@ class Format(Protocol):
 
     def check_replaced(self, edit: SwapMetadata) -> None:
         """`Conflict` where the commit replaced other references than it was made on, and lost one of them."""
-
-    def roots(self, heads: Heads) -> tuple[str, ...]:
-        """Where properties of the table let its files lie, outside its directory too."""
 
     def outside(self, heads: Heads, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
         """Per path of a planned file (with its kind) why it is none of the table's files, None where it is."""

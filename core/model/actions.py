@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
-from core.errors import Invalid, NotFound
+from core.errors import Invalid
 from core.messages import told
-from core.model import time_travel
 from core.model.ref_names import refuse_name
-from core.model.references import MAIN, Heads, Line, Snapshot, Tag
+from core.model.references import MAIN, Line, Tag
 
 
 class Action:
@@ -304,7 +303,6 @@ OfBranches = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | Fast
 OfConsumers = ResetConsumer | ClearConsumers
 Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | OfBranches | OfConsumers | CleanOrphans | OfCommits
 KINDS: Mapping[str, Callable[..., Change]] = {kind.__name__: kind for kind in get_args(Change)}
-NAMING: tuple[type[Action], ...] = tuple(kind for kind in get_args(Change) if kind.names_a_reference)
 DELETING = frozenset(kind.__name__ for kind in get_args(Change) if kind.deletes_files)  # as journals call them
 
 
@@ -365,18 +363,3 @@ def find_tag(line: Line, name: str) -> Tag:
         name=name,
         remedy=told("Tags: {known}.", known=known),
     )
-
-
-def tag_source(heads: Heads, change: CreateTag | ReplaceTag) -> tuple[Snapshot, str | None]:
-    """The snapshot a tag is made from, and the other tag it is taken from where it has expired."""
-    if change.retained_ms is not None and change.retained_ms <= 0:
-        raise Invalid("A tag's retention must be longer than nothing.")
-    point = "latest" if change.snapshot_id is None else str(change.snapshot_id)
-    try:
-        return time_travel.resolve(heads, point, change.branch).snapshot, None
-    except NotFound:
-        line = heads.line(change.branch)
-        for tag in () if line is None else line.tags:
-            if tag.snapshot.id == change.snapshot_id and tag.name != change.name:
-                return tag.snapshot, tag.name
-        raise

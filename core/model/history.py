@@ -98,7 +98,7 @@ class History:
     @cached_property
     def _positions(self) -> dict[str, int]:
         found = {holder.point: position for position, holder in enumerate(self.holders)}
-        if self.heads.pointer is not None:  # Iceberg's tags hold nothing themselves: each is its snapshot
+        if not self.heads.capabilities.tags_hold_files:  # each is its snapshot
             named = {holder.name: position for position, holder in enumerate(self.holders)}
             found |= {f"tag:{tag.name}": named[str(tag.snapshot.id)] for tag in self.heads.main.tags}
         return found

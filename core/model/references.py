@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from core.messages import CLAUSE, Told, both, told
+from core.model.capabilities import Capabilities
 
 MAIN = "main"
 
@@ -185,12 +186,16 @@ class Heads:
     """
 
     location: str  # as the user named it, without a trailing slash
-    format: str  # "paimon", "iceberg"
+    capabilities: Capabilities  # of its format
     lines: tuple[Line, ...]  # main first, then the other branches by name; in Iceberg what is on no branch is last
     references: Mapping[str, bytes] = field(repr=False)
     refs: tuple[Ref, ...] = ()  # Iceberg: main first, then by name
     pointer: tuple[tuple[int, int], ...] | None = None  # Iceberg: what main pointed to, (time in ms, id), as listed
     document: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False, compare=False)  # Iceberg's
+
+    @property
+    def format(self) -> str:
+        return self.capabilities.format
 
     @property
     def name(self) -> str:
@@ -203,7 +208,7 @@ class Heads:
     @property
     def branches(self) -> tuple[str, ...]:
         """Names of the branches beside main. A line of snapshots that are on no branch is none."""
-        if self.pointer is None:
+        if self.capabilities.branches_are_directories:
             return tuple(line.branch for line in self.lines[1:])
         return tuple(ref.name for ref in self.refs if ref.is_branch and ref.name != MAIN)
 
@@ -212,7 +217,7 @@ class Heads:
 
     def retained(self, line: Line) -> frozenset[int]:
         """Ids of the snapshots that are there for the tags of a line; in Iceberg a tag is the table's."""
-        lines = (line,) if self.pointer is None else self.lines
+        lines = (line,) if self.capabilities.branches_are_directories else self.lines
         return frozenset(snapshot.id for each in lines for snapshot in each.snapshots)
 
 

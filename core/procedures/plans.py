@@ -7,9 +7,10 @@ import hashlib
 from dataclasses import dataclass
 
 from core.analysis.tag_target import later
-from core.catalog import TableRef, list_tables
+from core.catalog import list_tables
 from core.errors import Invalid, NotFound
 from core.execution import automatic_tags
+from core.formats.table_format import TableRef
 from core.messages import told
 from core.model.actions import Change, CreateTag, Rollback
 from core.model.history import History

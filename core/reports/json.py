@@ -11,7 +11,7 @@ from typing import Any
 
 from core.analysis import file_lifetime
 from core.analysis.diff import Diff
-from core.analysis.expiration_dates import expiries
+from core.analysis.expiration_dates import expiries, expiring
 from core.analysis.file_lifetime import Course
 from core.analysis.next_commit import Forecast
 from core.analysis.storage_cost import Drop, by_holders, drops, exclusive, is_told, retention_curve
@@ -20,7 +20,7 @@ from core.errors import Invalid, SnapscopeError
 from core.execution.automatic_tags import Tagging
 from core.execution.delete_files import Receipt
 from core.execution.journal import Run
-from core.formats.iceberg.plan import refs
+from core.formats.iceberg.plan import expiry as refs
 from core.messages import told
 from core.model.effects import steps
 from core.model.history import History
@@ -28,7 +28,6 @@ from core.model.plan import Plan
 from core.model.references import MAIN, HolderKind, Line, Problem, Snapshot
 from core.model.row_diff import RowDiff
 from core.model.time_travel import AsOf
-from core.planning.reclaim import going
 
 Json = dict[str, Any]
 UNREAD = told("Not every snapshot or tag can be read, and those may need what would be freed: nobody knows how much.")
@@ -256,7 +255,7 @@ def tag_costs(history: History, now_ms: int) -> list[Json]:
     if history.heads.format == "iceberg":
         return _ref_costs(history, now_ms)
     kept = history.existing
-    settled = kept & ~going(history, now_ms)
+    settled = kept & ~expiring(history, now_ms)
     (files, sizes), (_, later) = exclusive(history, kept), exclusive(history, settled)
     now, then = is_told(history, kept), is_told(history, settled)
     dates = expiries(history.heads, now_ms)

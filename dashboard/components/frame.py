@@ -8,8 +8,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.catalog import TableRef, Warehouse
+from core.catalog import Warehouse
 from core.errors import SnapscopeError
+from core.formats.table_format import TableRef
 from core.model.history import History
 from core.model.references import Heads
 from dashboard import data as loading

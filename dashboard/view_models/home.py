@@ -14,10 +14,10 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from core.analysis.changes_since import Since
+from core.analysis.expiration_dates import expiring
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.references import MAIN, Heads, Tag
-from core.planning.reclaim import going
 from core.units import wall_clock
 from dashboard import words
 from dashboard.formatting import markup, units
@@ -66,7 +66,7 @@ def table_facts(heads: Heads, history: History | None = None, now_ms: int = 0) -
         kept = np.zeros(history.held.positions, dtype=np.bool_)
         kept[[] if newest is None else [newest]] = True
         only = _freed(history, kept)
-        policy = _freed(history, history.existing & ~going(history, now_ms))
+        policy = _freed(history, history.existing & ~expiring(history, now_ms))
     return TableFacts(
         snapshots=sum(len(line.snapshots) for line in heads.lines),
         tags=sum(len(line.tags) for line in heads.lines),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.catalog import TableRef
+from core.formats.table_format import TableRef
 
 MOST = 60
 ICONS = {"paimon": ":material/table_rows:", "iceberg": ":material/ac_unit:"}

@@ -10,9 +10,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.changes_since import mark, since
-from core.catalog import TableRef, Warehouse
+from core.catalog import Warehouse
 from core.demo import stories
 from core.errors import SnapscopeError
+from core.formats.table_format import TableRef
 from core.model.references import Heads, Tag
 from dashboard import data as loading
 from dashboard import url_state, visits, words

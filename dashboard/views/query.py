@@ -17,8 +17,9 @@ from core.errors import SnapscopeError
 from core.execution.protect import hold
 from core.model.history import History
 from core.model.query_answer import QueryAnswer
-from core.model.time_travel import AsOf, resolve
+from core.model.time_travel import AsOf
 from core.procedures.parse import is_call
+from core.table import resolve
 from dashboard import background_jobs, permissions, url_state, words
 from dashboard import data as loading
 from dashboard.components import frame, spark_job, version_picker

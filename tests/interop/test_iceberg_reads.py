@@ -21,7 +21,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.formats.paimon.types import Type, parse
-from core.model.time_travel import resolve
 from core.spark.query.query import query
 from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg import frames as iceberg_read
@@ -29,7 +28,7 @@ from core.spark.read.iceberg import prune as iceberg_prune
 from core.spark.read.iceberg import scan
 from core.spark.read.paimon.prune import comparable
 from core.spark.sql.filters import Check, kind
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.engines.iceberg_java import EngineError, IcebergJudge, ordered
 from tests.support.interop import iceberg_history
 from tests.support.interop.iceberg_layouts import COLUMNS, LAYOUTS, Past

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from core.model.time_travel import resolve
 from core.spark.diff.shared_files import paths_of
 from core.spark.read.paimon import merge_on_read, points, prune
 from core.spark.sql import filters
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.engines.paimon_java import PaimonJudge
 from tests.support.spark.conditions import COLUMNS, condition, value
 

@@ -18,12 +18,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.errors import NotFound, Unsupported
-from core.model.time_travel import resolve
 from core.spark.query.query import query
 from core.spark.read.paimon import points
 from core.spark.write import append as write
 from core.spark.write import compact
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.engines.paimon_java import EngineError, PaimonJudge
 from tests.engines.pypaimon_env import PypaimonJudge
 from tests.support.interop import engine_deleted

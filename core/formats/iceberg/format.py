@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,37 +13,84 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import Unsupported
+from core.formats.iceberg import discovery, time_travel
 from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
+from core.formats.iceberg.capabilities import ICEBERG
+from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable, is_name
 from core.formats.iceberg.file_paths import Place, normal, same
 from core.formats.iceberg.manifests import DELETED, ENTRY, Manifests
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.plan import effects
-from core.formats.iceberg.references import find, heads, read, reference, version_of
+from core.formats.iceberg.plan import effects, expiry
+from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
 from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
-from core.formats.table_format import Progress
+from core.formats.table_format import Format, Listing, Progress
 from core.messages import counted, told
-from core.model.actions import Expire
+from core.model.actions import Change, Expire
+from core.model.capabilities import Capabilities
 from core.model.effects import Effect, SwapMetadata
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.plan import FREES, Plan, ordered
 from core.model.references import Heads, ObjectKind
+from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 from core.units import several, size
 
 
 @dataclass(frozen=True)
-class IcebergTable:
-    """A `Format`. `pinned`: the path in `store` of the one metadata file that was named; `catalog`: the table as its
-    catalog knows it."""
+class IcebergFormat(Format):
+    """An Iceberg table. `pinned`: the path in `store` of the one metadata file that was named; `catalog`: the table
+    as its catalog knows it."""
+
+    capabilities: ClassVar[Capabilities] = ICEBERG
+    sign: ClassVar[str] = told("Iceberg's metadata/*.metadata.json")
+    mark: ClassVar[str | None] = DIRECTORY
 
     store: Store
     pinned: str | None = None
     catalog: CatalogTable | None = None
     manifests: Manifests = field(default_factory=Manifests, repr=False)
+
+    resolve = staticmethod(time_travel.resolve)
+    expiring = staticmethod(expiry.expiring)
+
+    @classmethod
+    def is_table(cls, store: Store) -> bool:
+        return is_table(store)
+
+    @classmethod
+    def at(cls, store: Store) -> IcebergFormat:
+        return cls(store)
+
+    @classmethod
+    def is_name(cls, location: str) -> bool:
+        return is_name(location)
+
+    @classmethod
+    def claims(cls, location: str) -> bool:
+        return discovery.claims(location)
+
+    @classmethod
+    def opened(cls, location: str) -> IcebergFormat:
+        """The table of one metadata file, or of a catalog where its current metadata says it is."""
+        if not is_name(location):
+            return cls(*discovery.pinned(location))
+        catalog = CatalogTable.of(location)
+        content, path = commit.read_current(lambda: normal(catalog.current()), _read)
+        found = documents.parse(content, path)
+        return cls(Store.named(normal(found.location)), catalog=catalog)
+
+    @classmethod
+    def listed(cls, location: str) -> Listing:
+        return discovery.listed(location)
+
+    @classmethod
+    def places(cls, named: Sequence[str]) -> tuple[str, ...]:
+        return discovery.places(named)
+
+    # --- reading
 
     @property
     def location(self) -> str:
@@ -50,7 +98,7 @@ class IcebergTable:
             return self.catalog.location
         return f"{self.store.location}/{self.pinned}" if self.pinned else self.store.location
 
-    def heads(self) -> Heads:
+    def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
         if self.catalog is None:
             return read(self.store, self.pinned)[0]
         place, current = Place.of(self.store, self.store.location, {}), self.catalog.current
@@ -59,9 +107,14 @@ class IcebergTable:
         )
         return heads(documents.parse(content, path), self.location, (), self.store)
 
-    def history(self, heads: Heads, progress: Progress | None) -> History:
+    def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
         found = _metadata(heads)
         return histories.build(self.place(found), heads, found, self.manifests, progress)
+
+    # --- planning
+
+    def plan(self, history: History, change: Change, now_ms: int) -> Plan:
+        return self.finished(expiry.preview(history, change, now_ms), history)
 
     def finished(self, plan: Plan, history: History) -> Plan:
         """The plan with the old metadata that goes, and with what plain Java would free only later.
@@ -127,7 +180,7 @@ class IcebergTable:
         )
         return plan.frees.filter(is_later), plan.frees.filter(is_skipped)
 
-    def native(self, plan: Plan, history: History) -> tuple[str, ...]:
+    def engine_differences(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: what plain Java's own expiry of these snapshots would delete although points still need it."""
         if not self._is_incremental(plan, history):
             return ()
@@ -273,6 +326,11 @@ class IcebergTable:
                 path=found.path,
             ),
         )
+
+
+def _read(path: str) -> bytes:
+    directory, _, name = path.rpartition("/")
+    return Store.named(directory).read(name, TABLE_METADATA)
 
 
 def _metadata(heads: Heads) -> Metadata:

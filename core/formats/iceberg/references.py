@@ -17,6 +17,7 @@ from typing import Any
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import reference_warnings
+from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.file_paths import same
 from core.formats.iceberg.metadata import Member, Metadata
 from core.formats.iceberg.retention import ancestors, max_ref_age_ms
@@ -200,7 +201,7 @@ def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), stor
     snapshots = _snapshots(found)
     lines = _lines(found, snapshots, tuple(warnings))
     refs = tuple(found.refs.values())
-    return Heads(location, "iceberg", lines, references(found), refs, found.log, found.document)
+    return Heads(location, ICEBERG, lines, references(found), refs, found.log, found.document)
 
 
 def references(found: Metadata) -> dict[str, bytes]:

@@ -27,7 +27,7 @@ from core.errors import SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import identities
 from core.formats.paimon.manifests import ADD, ENTRY, LIST, Manifests
-from core.formats.paimon.metadata_files import named
+from core.formats.paimon.read.metadata_files import named
 from core.messages import told
 from core.model.history import History
 from core.model.intervals import Ints, Mask

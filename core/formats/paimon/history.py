@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import Identities, identities, unreadable_partitions
-from core.formats.paimon.holder_axis import axis
 from core.formats.paimon.manifests import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, Manifests
-from core.formats.paimon.metadata_files import Names, named, unreadable
+from core.formats.paimon.read.holder_axis import axis
+from core.formats.paimon.read.metadata_files import Names, named, unreadable
 from core.messages import clause, told
 from core.model.history import History
 from core.model.intervals import Ints, Runs, empty, from_pairs, maximal, subtract, union

@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 from core.errors import Corrupt
 from core.formats import bounded
 from core.formats.paimon import layout
-from core.formats.paimon.hints import NUMBER, gaps, left_out, number, problems
-from core.formats.paimon.lagging_reads import Patience
+from core.formats.paimon.capabilities import PAIMON
+from core.formats.paimon.read.hints import NUMBER, gaps, left_out, number, problems
+from core.formats.paimon.read.lagging_reads import Patience
 from core.messages import clause, told
 from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.storage.size_limits import HINT
@@ -45,7 +46,7 @@ def read(store: Store, *, patience_s: float = 0.0, gone: Collection[str] = ()) -
     patience = Patience(store, time.monotonic() + patience_s, gone)
     branches, reader = _branches(patience), _Reader(references, patience)
     lines = tuple(reader.line(branch) for branch in (MAIN, *branches))
-    return Heads(store.location, "paimon", lines, references)
+    return Heads(store.location, PAIMON, lines, references)
 
 
 def _branches(patience: Patience) -> list[str]:

@@ -25,7 +25,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
-from core.formats.iceberg.format import IcebergTable
+from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.references import reference
 from core.messages import both, told
 from core.model.history import History
@@ -187,7 +187,7 @@ def _paimon(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str]
 def _iceberg(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str], str]:
     """The same: its place is the metadata file, so a head can be named as such and is read with the current schema."""
     own = table.own
-    assert isinstance(own, IcebergTable)
+    assert isinstance(own, IcebergFormat)
     path = history.heads.references[reference("file")].decode()
     place = path if re.match(rf"/|{_SCHEME}", path) else own.store.url(path)
     if at.schema.id == at.snapshot.schema_id:

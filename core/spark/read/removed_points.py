@@ -11,8 +11,8 @@ from core.formats.paimon import layout
 from core.messages import both, told
 from core.model.history import History
 from core.model.references import MAIN, Heads, Snapshot
-from core.model.time_travel import AsOf, in_words, resolve
-from core.table import Table
+from core.model.time_travel import AsOf, in_words
+from core.table import Table, resolve
 
 
 def resolved(table: Table, heads: Heads, point: str, branch: str = MAIN) -> AsOf:

@@ -14,10 +14,9 @@ from core.formats.paimon.types import Type, parse
 from core.formats.paimon.write import commit, commit_base, statistics
 from core.formats.paimon.write.commit import Change, Stamp
 from core.model.references import Schema, Snapshot
-from core.model.time_travel import resolve
 from core.spark.read.paimon import points
 from core.storage.store import Store
-from core.table import open_table
+from core.table import open_table, resolve
 
 _ERROR = 0.05  # of the number of distinct values, relative: what Spark's own ANALYZE allows
 

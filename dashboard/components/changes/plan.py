@@ -16,8 +16,8 @@ from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
 from core.model.history import History
 from core.model.plan import Plan
-from core.model.time_travel import resolve
 from core.planning.confirmation import Danger, danger
+from core.table import resolve
 from dashboard import background_jobs, permissions, url_state, words
 from dashboard import data as loading
 from dashboard.components import errors, explain_figure, grid, reports

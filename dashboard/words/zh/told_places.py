@@ -119,9 +119,9 @@ OF_PLACES: Mapping[str, str] = {
     "If it was deleted just now, wait until the store no longer lists it; else restore it.": (
         "如果它刚被删除，请等到存储不再列出它；否则请恢复它。"
     ),
-    "{location} holds no table: neither Paimon's schema/schema-<N> nor Iceberg's metadata/*.metadata.json.": (
-        "{location} 不是表：既没有 Paimon 的 schema/schema-<N>，也没有 Iceberg 的 metadata/*.metadata.json。"
-    ),
+    "{location} holds no table: neither {some} nor {last}.": "{location} 不是表：既没有 {some}，也没有 {last}。",
+    "Paimon's schema/schema-<N>": "Paimon 的 schema/schema-<N>",
+    "Iceberg's metadata/*.metadata.json": "Iceberg 的 metadata/*.metadata.json",
     "{location} is a warehouse, not a table.": "{location} 是仓库，不是表。",
     "There is no table at {location}.": "{location} 处没有表。",
     "Check the path; `snapscope tables WAREHOUSE` lists.": "请检查路径；`snapscope tables WAREHOUSE` 会列出各表。",

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from core.analysis.bisect import MOST_UNKNOWN, Answer, Outcome, Place, Probe, answer, condition, next_place, places
 from core.cli import main
 from core.errors import Invalid, NotFound
+from core.formats.iceberg.capabilities import ICEBERG
+from core.formats.paimon.capabilities import PAIMON
 from core.model.references import Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.spark.query import bisect
 from tests.support.builders import TableBuilder
@@ -172,7 +174,7 @@ def tagged(name: str, of: Snapshot) -> Tag:
 
 HEADS = Heads(
     "/w/t",
-    "paimon",
+    PAIMON,
     (
         line(
             "main",
@@ -228,7 +230,7 @@ def test_of_iceberg_places_are_the_ancestors_of_the_head() -> None:
         replace(line("dev", snapshot(8, parent=6)), head=snapshot(8, parent=6)),
         line("", snapshot(2), aside),
     )
-    heads = Heads("/w/t", "iceberg", lines, {}, pointer=((5000, 5), (9000, 9)))
+    heads = Heads("/w/t", ICEBERG, lines, {}, pointer=((5000, 5), (9000, 9)))
     assert points(heads) == ["tag:early", "5", "6", "9"]
     assert [each.after_gap for each in places(heads, None, None)] == [False, True, False, False]
     assert points(heads, branch="dev") == ["5", "6", "8"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.analysis.changes_since import Commits, Since, mark, since
+from core.formats.iceberg.capabilities import ICEBERG
 from core.model.references import MAIN, Heads, Line, Ref, Snapshot
 from core.table import open_table
 from tests.support.builders import COLUMNS, DAY_MS, START_MS, TableBuilder
@@ -131,7 +132,7 @@ def iceberg(main: int, *snapshots: tuple[int, int | None], dev: int | None = Non
     }
     line = Line(MAIN, tuple(made.values()), (), (), (), {}, head=made.get(main))
     refs = (Ref(MAIN, True, main), *((Ref("dev", True, dev),) if dev else ()))
-    return Heads("/t", "iceberg", (line,), {}, refs, ())
+    return Heads("/t", ICEBERG, (line,), {}, refs, ())
 
 
 def test_main_of_an_iceberg_table_is_followed_by_its_ancestors() -> None:

@@ -25,8 +25,7 @@ from core.formats.iceberg import references as iceberg_heads
 from core.model.history import History
 from core.model.intervals import from_pairs
 from core.model.references import Field, Schema
-from core.model.time_travel import resolve
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.support import set_model
 from tests.support.builders import DataFile, TableBuilder
 from tests.support.depth import tries

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from core.analysis.expiration_dates import Expiry, expiries, life
 from core.formats.paimon import retention
+from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.retention import RULES, Retained
 from core.model.references import Consumer, Heads, Line, Schema, Snapshot
 from core.model.time_travel import in_words
@@ -33,7 +34,7 @@ def table(times: Sequence[int], options: dict[str, str], consumers: Sequence[int
     )
     readers = tuple(Consumer(f"c{each}", each) for each in consumers)
     line = Line("main", snapshots, (), (), readers, {0: Schema(0, (), (), (), options, 0)})
-    return Heads("/t", "paimon", (line,), {})
+    return Heads("/t", PAIMON, (line,), {})
 
 
 def left_after(heads: Heads, commits: Sequence[int], rules: str) -> set[int]:

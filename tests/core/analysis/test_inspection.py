@@ -23,8 +23,8 @@ from core.formats.iceberg.types import Type, spelled
 from core.formats.iceberg.write import manifest_encoding
 from core.model.column_bounds import CUT, Bounds, Column, Said, cut_length, merged
 from core.model.history import History
-from core.model.time_travel import AsOf, resolve
-from core.table import Table, open_table
+from core.model.time_travel import AsOf
+from core.table import Table, open_table, resolve
 from tests.support.builders import TableBuilder
 from tests.support.iceberg_tables import PYICEBERG, moved
 from tests.support.places import TABLES

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from core.analysis.expiration_dates import Expiry, calendar
 from core.analysis.storage_cost import best_drops, by_holders, drops, exclusive, is_told, retention_curve
-from core.formats.iceberg.plan import refs as refplan
+from core.formats.iceberg.capabilities import ICEBERG
+from core.formats.iceberg.plan import expiry as refplan
+from core.formats.paimon.capabilities import PAIMON
 from core.model.history import History
 from core.model.intervals import from_pairs
 from core.model.references import MAIN, Heads, Holder, HolderKind, Line, Ref, Schema, Snapshot, Tag
@@ -46,7 +48,7 @@ def made(kinds: list[str], held: list[set[int]], sizes: list[int]) -> History:
     own = tuple(each.snapshot for each in holders if each.branch == MAIN and each.kind is HolderKind.SNAPSHOT)
     line = Line(MAIN, tuple(each for each in own if each), (), (), (), {})
     files = pa.table({"bytes": sizes, "rows": sizes})
-    return History(Heads("t", "paimon", (line,), {}), tuple(holders), objects, runs, files, runs, {}, ())
+    return History(Heads("t", PAIMON, (line,), {}), tuple(holders), objects, runs, files, runs, {}, ())
 
 
 @st.composite
@@ -178,7 +180,7 @@ def tagged(draw: st.DrawFn) -> History:
     sizes = draw(st.lists(st.integers(0, 1000), min_size=len(held), max_size=len(held)))
     plain = made(["s"] * count, held, sizes)
     holders = tuple(Holder(HolderKind.SNAPSHOT, MAIN, str(each.id), each, f"s/{each.id}") for each in snapshots)
-    return replace(plain, heads=Heads("t", "iceberg", (line,), {}, refs, ()), holders=holders)
+    return replace(plain, heads=Heads("t", ICEBERG, (line,), {}, refs, ()), holders=holders)
 
 
 @given(tagged())

@@ -12,8 +12,7 @@ import pytest
 from core.cli import main
 from core.execution.journal import Journal
 from core.model.actions import Expire
-from core.model.time_travel import resolve
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.support.iceberg_tables import JAVA_RANDOM, PYICEBERG, moved
 
 NOW = "2026-01-09T00:00:00Z"

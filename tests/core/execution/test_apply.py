@@ -19,7 +19,8 @@ from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
 from core.execution import delete_files, grace_period
 from core.execution.apply import apply
 from core.execution.journal import Journal
-from core.planning.reclaim import CreateTag, DeleteTags, Expire, Plan
+from core.model.actions import CreateTag, DeleteTags, Expire
+from core.model.plan import Plan
 from core.storage.store import Store
 from core.table import Table, open_table
 from tests.support import set_model

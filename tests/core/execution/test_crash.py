@@ -17,6 +17,7 @@ from core.errors import Conflict, Invalid
 from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
+from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import Manifests
 from core.model.actions import (
     Change,
@@ -93,7 +94,7 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
             (good / path).write_bytes(b"left behind")
     root = ground.warehouse(tmp_path / "stage")
     manifests = Manifests(Store(str(root)))
-    return Stage(good, root, tmp_path, NOW, ground.copied, lambda store: Table(store, manifests))
+    return Stage(good, root, tmp_path, NOW, ground.copied, lambda store: Table(PaimonFormat(store, manifests)))
 
 
 def plain_table(root: Path) -> TableBuilder:

@@ -16,8 +16,7 @@ from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
-from core.formats.iceberg.format import IcebergTable
-from core.formats.paimon.manifests import Manifests
+from core.formats.iceberg.format import IcebergFormat
 from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.storage.store import Store
 from core.table import Table, open_table
@@ -53,7 +52,7 @@ class Stage:
         shutil.copy(self.good / "catalog.db", self.lake.directory)
         self.tries += 1
         store = MortalStore(str(self.lake.root), life)
-        table = Table(store, Manifests(store), IcebergTable(store, catalog=CatalogTable.of(NAME)))
+        table = Table(IcebergFormat(store, catalog=CatalogTable.of(NAME)))
         return table, MortalJournal(self.good / f"journal-{self.tries}.sqlite", life)
 
 

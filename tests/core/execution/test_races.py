@@ -19,6 +19,7 @@ from core.errors import Corrupt
 from core.execution import delete_files
 from core.execution.apply import apply
 from core.execution.journal import Journal
+from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import Manifests
 from core.formats.paimon.write import publish
 from core.model.actions import Expire
@@ -109,7 +110,7 @@ def interrupted(table: TableBuilder, number: int, act: Callable[[TableBuilder], 
             return super().delete(relative)
 
     store = Interrupted(str(table.root))
-    opened = Table(store, Manifests(store))
+    opened = Table(PaimonFormat(store, Manifests(store)))
     try:
         told = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0).problems
     except Corrupt as error:
@@ -155,7 +156,7 @@ def test_whoever_expires_what_we_are_reading_does_not_stop_us(table: TableBuilde
             return super().ls(relative)
 
     store = Expiring(str(table.root))
-    opened = Table(store, Manifests(store))
+    opened = Table(PaimonFormat(store, Manifests(store)))
     with ground.while_settling(commits):
         receipt = apply(opened, opened.preview(EXPIRE, NOW), settle_s=1)
     assert 10 not in table.commits

@@ -12,12 +12,10 @@ import pytest
 from core.cli import main
 from core.execution.apply import apply
 from core.execution.journal import Journal
-from core.formats.iceberg.format import IcebergTable
-from core.formats.paimon.manifests import Manifests
+from core.formats.iceberg.format import IcebergFormat
 from core.model.actions import CreateTag, Expire
-from core.model.time_travel import resolve
 from core.paths import cache_dir
-from core.table import Table, open_table
+from core.table import Table, open_table, resolve
 from tests.support.execution import ground, iceberg_ground
 from tests.support.execution.lying import Lies, lying_store, lying_table
 from tests.support.execution.lying_runs import Stage, made
@@ -130,7 +128,7 @@ def test_the_command_line_answers_while_another_expires(
 
 def iceberg(root: Path, lies: Lies) -> Table:
     store = lying_store(root, lies)
-    return Table(store, Manifests(store), IcebergTable(store))
+    return Table(IcebergFormat(store))
 
 
 def test_an_iceberg_expiry_between_two_calls(tmp_path: Path) -> None:

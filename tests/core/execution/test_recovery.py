@@ -15,6 +15,7 @@ from core.execution import grace_period, recovery
 from core.execution import journal as journals
 from core.execution.apply import apply
 from core.execution.journal import CANCELLED, FAILED, REMOVED, Journal
+from core.formats.paimon.format import PaimonFormat
 from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.storage.store import Store
 from core.table import Table, open_table
@@ -349,7 +350,7 @@ def test_what_the_store_never_deletes_does_not_block_the_table_for_ever(table: T
             return super().delete(relative)
 
     opened = open_table(str(table.root))
-    stubborn = Table(Stubborn(str(table.root)), opened.manifests)
+    stubborn = Table(PaimonFormat(Stubborn(str(table.root)), opened.manifests))
     shown = opened.preview(EXPIRE, NOW)
     data = {path for path in shown.frees["path"].to_pylist() if path.startswith("dt=")}
     receipt = apply(stubborn, shown, settle_s=0)

@@ -11,6 +11,7 @@ from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.execution.table_lock import locked
+from core.formats.paimon.format import PaimonFormat
 from core.model.actions import CleanOrphans, Expire
 from core.table import Table, open_table
 from tests.support.builders import TableBuilder
@@ -50,7 +51,7 @@ def test_a_run_is_resumed_from_another_directory(
     life.left = 8
     with pytest.raises(Death):
         apply(
-            Table(MortalStore("default.db/orders", life), relative.manifests),
+            Table(PaimonFormat(MortalStore("default.db/orders", life), relative.manifests)),
             shown,
             settle_s=0,
             journal=MortalJournal(Journal().path, life),

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Corrupt, Invalid, NotFound
+from core.formats.paimon.capabilities import PAIMON
 from core.model.references import Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
-from core.model.time_travel import AsOf, in_words, parse_time_ms, resolve
+from core.model.time_travel import AsOf, in_words, parse_time_ms
+from core.table import resolve
 from tests.support.depth import tries
 
 SCHEMA = Schema(0, (), (), (), {}, 0)
@@ -39,7 +41,7 @@ def line(
 
 
 def heads(*lines: Line) -> Heads:
-    return Heads("/w/t", "paimon", lines, {})
+    return Heads("/w/t", PAIMON, lines, {})
 
 
 def ask(times: Mapping[int, int], point: str) -> AsOf:
@@ -436,6 +438,6 @@ def test_watermarks_beside_an_unreadable_snapshot() -> None:
 
 def test_a_schema_that_is_not_there() -> None:
     own = snapshot(1, 100, schema_id=7)
-    there = Heads("/w/t", "paimon", (Line("main", (own,), (), (), (), {0: SCHEMA}),), {})
+    there = Heads("/w/t", PAIMON, (Line("main", (own,), (), (), (), {0: SCHEMA}),), {})
     with pytest.raises(Corrupt, match="schema 7"):
         resolve(there, "1")

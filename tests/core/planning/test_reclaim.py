@@ -24,10 +24,12 @@ from core.errors import Corrupt, Invalid, NotFound
 from core.execution.apply import apply
 from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.plan.engine_differences import differences
-from core.model.time_travel import in_words, resolve
-from core.planning.reclaim import CreateTag, DeleteTags, Expire, Plan, ReplaceTag, preview
+from core.formats.paimon.plan.expiry import preview
+from core.model.actions import CreateTag, DeleteTags, Expire, ReplaceTag
+from core.model.plan import Plan
+from core.model.time_travel import in_words
 from core.reports import json as answers
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.support import set_model
 from tests.support.builders import DataFile, TableBuilder
 from tests.support.depth import tries

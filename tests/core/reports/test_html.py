@@ -13,10 +13,9 @@ from core.cli import main
 from core.errors import Invalid
 from core.execution.journal import Journal
 from core.model.actions import DeleteTags, Expire
-from core.model.time_travel import resolve
 from core.reports import html as report
 from core.reports import json as answers
-from core.table import Table, open_table
+from core.table import Table, open_table, resolve
 from tests.support.builders import DAY_MS, TableBuilder
 from tests.support.iceberg_tables import as_if_there
 from tests.support.places import SMALL_TABLES

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import references
 from core.model.references import Heads
-from core.model.time_travel import resolve
+from core.table import resolve
 from dashboard import words
 from dashboard.charts import pointer, timeline
 from dashboard.charts.time_axis import axis

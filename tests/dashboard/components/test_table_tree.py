@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.catalog import TableRef
 from core.cli import main
+from core.formats.table_format import TableRef
 from dashboard import words
 from dashboard.view_models import table_tree
 from tests.support.builders import TableBuilder

@@ -22,12 +22,11 @@ from hypothesis import strategies as some
 from core import paths, safe_text
 from core.analysis import diff
 from core.analysis.expiration_dates import expiries
-from core.model import time_travel
+from core.formats.paimon.plan.expiry import preview
 from core.model.actions import DeleteTags, Expire
 from core.model.history import History
-from core.planning.reclaim import preview
 from core.reports import page as sheet
-from core.table import open_table
+from core.table import open_table, resolve
 from dashboard import visits, words
 from dashboard.charts import flags, trends
 from dashboard.charts import timeline as charts
@@ -491,7 +490,7 @@ def test_worst_notices_come_first(tmp_path: Path) -> None:
 
 
 def difference(known: History, a: str, b: str) -> diff.Diff:
-    return diff.diff(known, time_travel.resolve(known.heads, a), time_travel.resolve(known.heads, b))
+    return diff.diff(known, resolve(known.heads, a), resolve(known.heads, b))
 
 
 def plain(html: str) -> str:

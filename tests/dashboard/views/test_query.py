@@ -18,9 +18,8 @@ import pytest
 from core import user_state
 from core.errors import Corrupt
 from core.model.query_answer import QueryAnswer
-from core.model.time_travel import resolve
 from core.spark.query import query as spark_query
-from core.table import open_table
+from core.table import open_table, resolve
 from dashboard import background_jobs, words
 from dashboard.charts import query_plot
 from dashboard.formatting import cells, exports

@@ -17,6 +17,7 @@ import pytest
 from core.errors import Corrupt
 from core.execution.apply import apply
 from core.execution.journal import Journal
+from core.formats.paimon.format import PaimonFormat
 from core.model.actions import Change
 from core.storage.store import Store
 from core.table import Table, open_table
@@ -136,7 +137,7 @@ def dies(table: TableBuilder, change: Change, at: str, *, count: int = 1) -> str
     life = Watched()
     opened = open_table(str(table.root))
     shown = opened.preview(change, ground.LATE_MS)
-    mortal = Table(MortalStore(str(table.root), life), opened.manifests)
+    mortal = Table(PaimonFormat(MortalStore(str(table.root), life), opened.manifests))
     with pytest.raises(Death):
         apply(mortal, shown, settle_s=0, journal=MortalJournal(Journal().path, life))
     run = Journal().open_run(mortal.location)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from core.catalog import DEMO_MARKER
 from core.execution import grace_period
+from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import Manifests
 from core.storage.store import Store
 from core.table import Table
@@ -62,7 +63,7 @@ def small_table(root: Path, **options: str) -> TableBuilder:
 
 
 def open_with(store: Store, manifests: Manifests | None = None) -> Table:
-    return Table(store, manifests or Manifests(store))
+    return Table(PaimonFormat(store, manifests or Manifests(store)))
 
 
 def disk(root: Path) -> frozenset[str]:

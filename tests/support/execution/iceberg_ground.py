@@ -11,9 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.formats.iceberg.format import IcebergTable
+from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.manifests import Manifests
-from core.formats.paimon.manifests import Manifests as NoManifests
 from core.storage.store import Store
 from core.table import Table
 from tests.support.iceberg_tables import PYICEBERG, SMALL, moved, read_avro
@@ -143,4 +142,4 @@ def copied(source: Path, target: Path) -> Path:
 
 
 def opened(store: Store, manifests: Manifests | None = None) -> Table:
-    return Table(store, NoManifests(store), IcebergTable(store, manifests=manifests or Manifests()))
+    return Table(IcebergFormat(store, manifests=manifests or Manifests()))

@@ -22,6 +22,7 @@ from core.errors import Conflict, Invalid
 from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
+from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import Manifests
 from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.model.plan import Plan
@@ -119,7 +120,7 @@ class TableLife(RuleBasedStateMachine):
 
     def table(self, life: Life | None = None) -> Table:
         place = str(self.main.root)
-        return Table(Store(place) if life is None else MortalStore(place, life), self.manifests)
+        return Table(PaimonFormat(Store(place) if life is None else MortalStore(place, life), self.manifests))
 
     def held(self) -> frozenset[str]:
         return frozenset().union(*self.views.values())

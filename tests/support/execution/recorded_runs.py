@@ -9,6 +9,7 @@ is as long, so that manifests can be rewritten in place.
 from __future__ import annotations
 
 import base64
+import dataclasses
 import gzip
 import hashlib
 import json
@@ -29,7 +30,6 @@ from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal, _digests, _hash
-from core.formats.iceberg.format import IcebergTable
 from core.formats.paimon.manifests import Manifests
 from core.model.actions import (
     Change,
@@ -330,8 +330,7 @@ def _died(directory: Path, good: Path, root: Path, change: Change, life: Life) -
     table = opened(Store(str(root)))
     plan = table.preview(change, NOW)
     store = MortalStore(str(root), life)
-    own = IcebergTable(store, manifests=table.own.manifests) if table.own else None  # type: ignore[attr-defined]
-    mortal = Table(store, table.manifests, own)
+    mortal = Table(dataclasses.replace(table.format, store=store))  # type: ignore[type-var]  # both are dataclasses
     try:
         apply(mortal, plan, settle_s=0, journal=MortalJournal(path, life))
     except (Death, SnapscopeError):

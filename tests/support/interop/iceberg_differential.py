@@ -29,17 +29,16 @@ from core.execution.apply import apply
 from core.formats.iceberg import references as iceberg_heads
 from core.formats.iceberg import retention
 from core.formats.iceberg.file_paths import Place
-from core.formats.iceberg.format import IcebergTable
+from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.plan import refs
+from core.formats.iceberg.plan import expiry as refs
+from core.formats.iceberg.plan.expiry import preview
 from core.model.actions import Expire
 from core.model.history import History as Held
 from core.model.plan import Plan
 from core.model.references import Heads, HolderKind, ObjectKind
-from core.model.time_travel import resolve
-from core.planning.reclaim import preview
 from core.storage.store import Store
-from core.table import open_table
+from core.table import open_table, resolve
 from core.units import several
 from tests.engines.iceberg_java import EngineError, IcebergJudge
 from tests.support.iceberg_scan import scan
@@ -296,8 +295,8 @@ class Beside:
         if theirs["incremental"] is not None and goes:
             assert retention.cleans_incrementally(self.heads, frozenset(goes), ids) == theirs["incremental"], story
         deleted, reachable = self.paths(theirs["deleted"]), self.paths(theirs["reachable"])
-        table = open_table(self.history.address).own
-        assert isinstance(table, IcebergTable)
+        table = open_table(self.history.address).format
+        assert isinstance(table, IcebergFormat)
         is_incremental = bool(theirs["incremental"] and goes)
         told = table.freed_later(plan, self.held) if is_incremental else (plan.frees[:0], plan.frees[:0])
         later, never = (set(found["path"].to_pylist()) for found in told)
@@ -312,7 +311,7 @@ class Beside:
         assert not strays or is_incremental, (story, strays)
         assert all(path.endswith(".puffin") for path in broken), (story, broken)
         assert is_incremental or not broken, story
-        said = table.native(plan, self.held)
+        said = table.engine_differences(plan, self.held)
         assert len(said) == bool(broken), (story, broken, said)
         assert not broken or f"would delete {several(len(broken), 'file')} that" in said[0], (story, broken, said)
         left = {path for id, files in self.reached.items() if id not in goes for path in files}

@@ -17,9 +17,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from core.model.time_travel import resolve
 from core.spark.read.paimon import points
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.engines.pypaimon_env import PypaimonJudge
 from tests.support.interop import engine_deleted

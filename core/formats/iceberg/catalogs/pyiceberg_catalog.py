@@ -279,7 +279,7 @@ def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
         ) from error
     except Exception as error:
         said = _masked(f"{type(error).__name__}: {error}", conf)
-        if type(error).__name__ in ("NoSuchTableError", "NoSuchNamespaceError", "NoSuchIcebergTableError"):
+        if type(error).__name__ in ("NoSuchTableError", "NoSuchNamespaceError", "NoSuchIcebergFormatError"):
             raise NotFound("The catalog knows no {what} ({said}).", what=what, said=said, path=what) from error
         raise Corrupt(
             "The catalog could not answer: {said}.",

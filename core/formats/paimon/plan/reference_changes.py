@@ -20,6 +20,7 @@ from core.formats.paimon import layout
 from core.formats.paimon.plan import consumers, effects, rollback_as_latest
 from core.formats.paimon.plan.drafts import Draft
 from core.formats.paimon.references import document
+from core.formats.paimon.time_travel import resolve
 from core.formats.paimon.write import documents
 from core.messages import told
 from core.model.actions import (
@@ -38,7 +39,6 @@ from core.model.history import History
 from core.model.plan import Plan
 from core.model.ref_names import refuse_name
 from core.model.references import MAIN, Heads, Line, ObjectKind
-from core.model.time_travel import resolve
 from core.planning import reclaim as planning
 
 OfLines = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback | OfConsumers

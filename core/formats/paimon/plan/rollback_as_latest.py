@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from core.errors import Invalid
 from core.formats.paimon import layout
 from core.formats.paimon.plan import automatic_tags, effects
+from core.formats.paimon.time_travel import resolve
 from core.formats.paimon.write import documents
 from core.messages import counted, told
 from core.model.actions import Rollback
@@ -19,7 +20,7 @@ from core.model.effects import CommitSnapshot
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, Line
-from core.model.time_travel import AsOf, resolve
+from core.model.time_travel import AsOf
 from core.planning import reclaim as planning
 
 RULES = told("Apache Paimon 2.0: rollback as latest, a new snapshot with an old one's content")

@@ -26,7 +26,7 @@ from core.formats.avro import decode as avro
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import types
 from core.formats.iceberg.file_paths import Place
-from core.formats.iceberg.format import IcebergTable
+from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.manifests import ADDED, DATA, DELETED, ENTRY, LIST, Manifests
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import reference
@@ -84,7 +84,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     Without `by_jvm` all files are read in Python."""
     history.require(at.point)
     own = table.own
-    assert isinstance(own, IcebergTable)
+    assert isinstance(own, IcebergFormat)
     found = documents.of(history.heads.document, history.heads.references[reference("file")].decode())
     place = own.place(found)
     listed = Columns(found, at.schema.id)

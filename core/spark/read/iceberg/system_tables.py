@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.format import IcebergTable
+from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.manifests import LIST
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import reference
@@ -86,7 +86,7 @@ def _metadata_log(found: Metadata, _: History) -> pa.Table:
 
 def _manifests(table: Table, found: Metadata, snapshot: int) -> pa.Table:
     own = table.own
-    assert isinstance(own, IcebergTable)
+    assert isinstance(own, IcebergFormat)
     place, given = own.place(found), found.snapshots[snapshot].manifest_list
     if given is None:  # version 1, which tells no more of them
         return pa.table({"path": _texts(found.snapshots[snapshot].manifests)})

@@ -15,14 +15,13 @@ import pytest
 from core.errors import Invalid, NotFound
 from core.formats.iceberg import retention
 from core.formats.iceberg.file_paths import Place
-from core.formats.iceberg.format import IcebergTable
+from core.formats.iceberg.format import IcebergFormat
+from core.formats.iceberg.plan.expiry import preview
 from core.model.actions import Expire
 from core.model.history import History
 from core.model.plan import Plan
-from core.model.time_travel import resolve
-from core.planning.reclaim import preview
 from core.storage.store import Store
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.support.formats.goldens import digest
 from tests.support.iceberg_scan import scan
 from tests.support.iceberg_tables import JAVA_RANDOM, PYICEBERG, SMALL, as_if_there, moved
@@ -128,7 +127,7 @@ def later_of(name: str, history: History, plan: Plan) -> list[str]:
     return [*later, *never]
 
 
-class AsIfThere(IcebergTable):
+class AsIfThere(IcebergFormat):
     def place(self, found: Any) -> Any:
         return Place.of(self.store, found.location, found.properties)
 

@@ -19,8 +19,7 @@ from core.analysis.diff import diff
 from core.errors import Corrupt, SnapscopeError
 from core.model.actions import Expire
 from core.model.history import History
-from core.model.time_travel import resolve
-from core.table import Table, open_table
+from core.table import Table, open_table, resolve
 from tests.support.iceberg_documents import Json, document, snapshot
 from tests.support.iceberg_tables import JAVA_RANDOM, PYICEBERG, as_if_there, moved, read_avro, write_avro
 

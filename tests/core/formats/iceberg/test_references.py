@@ -17,8 +17,8 @@ from core.formats.iceberg.metadata import of
 from core.formats.iceberg.references import heads as read_heads
 from core.model.actions import CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.model.references import Heads
-from core.model.time_travel import AsOf, resolve
-from core.table import Table, open_table
+from core.model.time_travel import AsOf
+from core.table import Table, open_table, resolve
 from tests.support.iceberg_documents import Json, document, snapshot
 from tests.support.iceberg_tables import PYICEBERG, as_if_there, moved
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import Corrupt, Invalid
 from core.formats.iceberg import retention
+from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.retention import Asked, judge
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
 
@@ -160,7 +161,7 @@ def test_the_day_a_snapshot_goes_is_the_day_an_expiry_takes_it(data: st.DataObje
                for ref in given_refs if ref.snapshot_id in snapshots]  # fmt: skip
     schema = Schema(0, (), (), (), properties, 0)
     line = Line(MAIN, tuple(snapshots.values()), (), (), (), {0: schema}, current_schema=0)
-    heads = Heads("t", "iceberg", (line,), {}, tuple(lasting), ())
+    heads = Heads("t", ICEBERG, (line,), {}, tuple(lasting), ())
     for point, (until_ms, words) in retention.ends(heads, NOW).items():
         assert words
         if until_ms is None:

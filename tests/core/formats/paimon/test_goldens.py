@@ -16,7 +16,9 @@ import pytest
 
 from core.catalog import DEMO_MARKER
 from core.execution.apply import apply
-from core.planning.reclaim import DeleteTags, Expire, Plan, preview
+from core.formats.paimon.plan.expiry import preview
+from core.model.actions import DeleteTags, Expire
+from core.model.plan import Plan
 from core.table import open_table
 from tests.support import set_model
 from tests.support.formats.goldens import digest

@@ -22,11 +22,10 @@ from core.errors import Conflict, Invalid, Unsupported
 from core.model.actions import Expire
 from core.model.history import History
 from core.model.references import HolderKind, ObjectKind
-from core.model.time_travel import resolve
 from core.spark.query.query import query
 from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg import scan
-from core.table import Table, open_table
+from core.table import Table, open_table, resolve
 
 NOW_MS = 1_795_229_061_027  # 2026-11-21T02:44:21Z
 TABLES = ("crm.customers", "events.clicks", "sales.orders", "sales.orders_iceberg")

@@ -19,11 +19,10 @@ from pyspark.sql import SparkSession
 from core.cli import main
 from core.errors import Corrupt, Invalid, Unsupported
 from core.model.row_diff import RowDiff
-from core.model.time_travel import resolve
 from core.spark.diff import compare
 from core.spark.diff.rows import row_diff
 from core.spark.sql import run as sql
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.support.spark.stored import Row, Stored
 
 pytestmark = pytest.mark.usefixtures("spark")

@@ -20,12 +20,11 @@ from pyspark.sql.datasource import DataSource, DataSourceReader
 from core import doctor
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
 from core.model.query_answer import QueryAnswer
-from core.model.time_travel import resolve
 from core.spark.query import connector
 from core.spark.query.query import query
 from core.spark.session import session
 from core.spark.sql import run as sql
-from core.table import Table, open_table
+from core.table import Table, open_table, resolve
 
 NAME = "stand-in 1.0"
 

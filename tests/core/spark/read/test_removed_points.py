@@ -16,10 +16,9 @@ from core.errors import Corrupt, NotFound
 from core.execution.apply import apply
 from core.model.actions import Expire
 from core.model.history import History
-from core.model.time_travel import resolve
 from core.spark.diff.rows import row_diff
 from core.spark.query.query import query
-from core.table import Table, open_table
+from core.table import Table, open_table, resolve
 from tests.support.spark.stored import Stored
 
 COUNT = "SELECT count(*) AS n, sum(hash(*)) AS h FROM t"

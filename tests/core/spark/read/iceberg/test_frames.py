@@ -21,12 +21,11 @@ import pytest
 
 from core import decimals
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
-from core.model.time_travel import resolve
 from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg import prune as iceberg_prune
 from core.spark.read.iceberg import scan
 from core.spark.sql.filters import Check
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.support.spark.iceberg_written import Entry, Written, arrow_field
 
 IDS = [(1, "id", "long"), (2, "v", "string")]

@@ -17,12 +17,11 @@ from pyspark.sql import SparkSession
 
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.model.row_diff import RowDiff
-from core.model.time_travel import resolve
 from core.spark.diff.rows import row_diff
 from core.spark.query.query import query
 from core.spark.read.iceberg import footers, scan
 from core.spark.read.iceberg import frames as iceberg_read
-from core.table import Table, open_table
+from core.table import Table, open_table, resolve
 from tests.support.iceberg_tables import PYICEBERG, moved
 from tests.support.spark.iceberg_written import Written, arrow_field
 from tests.support.webhdfs import serving

@@ -12,7 +12,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.formats.paimon import binary_row
-from core.model.time_travel import resolve
 from core.spark.diff.shared_files import paths_of
 from core.spark.query.query import query
 from core.spark.read.paimon import prune
@@ -20,6 +19,7 @@ from core.spark.read.paimon.points import opened_at
 from core.spark.read.paimon.prune import Bounds, may
 from core.spark.sql import filters
 from core.spark.sql.filters import EVERYTHING, All, Any_, Check
+from core.table import resolve
 from tests.support.spark.conditions import COLUMNS, PARTS, condition, value
 from tests.support.spark.stored import STATS, Row, Stored
 

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from core.errors import Invalid
 from core.formats.iceberg.retention import ancestors, members
+from core.formats.iceberg.time_travel import resolve
 from core.messages import told
 from core.model.actions import (
     CreateBranch,
@@ -30,7 +31,7 @@ from core.model.actions import (
 )
 from core.model.ref_names import KINDS, refuse_name
 from core.model.references import MAIN, Heads, Ref, Snapshot
-from core.model.time_travel import parse_time_ms, resolve
+from core.model.time_travel import parse_time_ms
 from core.units import duration
 
 OfRefs = CreateTag | DeleteTags | RenameTag | ReplaceTag | OfBranches

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.iceberg import retention
-from core.formats.iceberg.plan import ref_changes
-from core.formats.iceberg.plan.ref_changes import Move, find, told_of
+from core.formats.iceberg.plan import reference_changes
+from core.formats.iceberg.plan.reference_changes import Move, find, told_of
 from core.formats.iceberg.retention import Asked, Verdicts
 from core.messages import counted, listed, told
 from core.model.actions import (
@@ -45,7 +45,7 @@ RULES = told("Apache Iceberg 1.11: each ref's own retention, files by reachabili
 
 
 def preview(history: History, change: Change, now_ms: int) -> Plan:
-    """The plan of `change` at `now_ms`; errors as of `core.planning.reclaim.preview`."""
+    """The plan of `change` at `now_ms`; errors as of `core.formats.table_format.TableFormat.plan`."""
     heads = history.heads
     judged, move = _unchanged(heads), Move(heads.refs)
     warnings: list[str] = []
@@ -70,8 +70,8 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
         case ResetConsumer() | ClearConsumers():
             raise Unsupported("Iceberg keeps no streaming readers' places.", path=heads.location)
         case _:
-            move = ref_changes.of(heads, change, now_ms)
-            left = ref_changes.left_behind(heads, move.after)
+            move = reference_changes.of(heads, change, now_ms)
+            left = reference_changes.left_behind(heads, move.after)
             judged = _moved(judged, move, left)
             warnings += [*move.notes, *_cost(history, change, move, left, now_ms)]
             warnings += unreadable(_tagged(heads, left), later=True)
@@ -87,7 +87,7 @@ def _tagged(heads: Heads, ids: Set[int]) -> list[Snapshot]:
     return [there[id] for id in named]
 
 
-def going(history: History, now_ms: int) -> Mask:
+def expiring(history: History, now_ms: int) -> Mask:
     """Positions that the table's own policy would expire at `now_ms`; nothing where expiry is switched off."""
     try:
         _refuse_off(history.heads)

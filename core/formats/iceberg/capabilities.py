@@ -1,0 +1,18 @@
+"""How Iceberg differs from other formats."""
+
+from __future__ import annotations
+
+from core.model.capabilities import Capabilities
+
+ICEBERG = Capabilities(
+    format="iceberg",
+    title="Iceberg",
+    references_are_files=False,
+    tags_hold_files=False,
+    ids_are_ordered=False,
+    time_by_log=True,
+    branches_are_directories=False,
+    has_changelogs=False,
+    has_consumers=False,
+    writers_expire=False,
+)

@@ -1,0 +1,161 @@
+"""One Paimon table as it was opened: a directory whose snapshots, tags and branches are files of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import pyarrow as pa
+
+from core.formats.paimon import consistency, layout, references, time_travel
+from core.formats.paimon import history as histories
+from core.formats.paimon.capabilities import PAIMON
+from core.formats.paimon.file_paths import external_roots
+from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.plan import (
+    automatic_tags,
+    commits,
+    effects,
+    engine_deletion,
+    engine_differences,
+    expiry,
+    orphans,
+    reference_changes,
+)
+from core.formats.paimon.plan.engine_deletion import Native
+from core.formats.paimon.read.holder_axis import has_changelogs
+from core.formats.paimon.write import commit_base
+from core.formats.table_format import Progress, TableFormat
+from core.messages import counted, told
+from core.model.actions import (
+    Change,
+    CleanOrphans,
+    Expire,
+    OfBranches,
+    OfCommits,
+    OfConsumers,
+)
+from core.model.capabilities import Capabilities
+from core.model.effects import CommitSnapshot, Effect
+from core.model.history import History
+from core.model.plan import Plan
+from core.model.references import MAIN, Heads
+from core.storage.store import Store
+
+_EXPIRING_S = (0.05, 0.1, 0.15)
+
+
+@dataclass(frozen=True)
+class PaimonFormat(TableFormat):
+    """A Paimon table. `manifests`: what was decoded of its manifests, which never change."""
+
+    capabilities: ClassVar[Capabilities] = PAIMON
+    sign: ClassVar[str] = told("Paimon's schema/schema-<N>")
+
+    store: Store
+    manifests: Manifests = field(repr=False)
+
+    resolve = staticmethod(time_travel.resolve)
+    expiring = staticmethod(expiry.expiring)
+
+    @classmethod
+    def is_table(cls, store: Store) -> bool:
+        return references.is_table(store)
+
+    @classmethod
+    def at(cls, store: Store) -> PaimonFormat:
+        return cls(store, Manifests(store))
+
+    # --- reading
+
+    def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
+        return references.read(self.store, patience_s=patience_s, gone=gone)
+
+    def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
+        wide = changelogs or has_changelogs(heads)
+        return histories.build(self.store, heads, self.manifests, changelogs=wide, progress=progress)
+
+    def pauses_s(self, heads: Heads, unread: Collection[str]) -> Sequence[float]:
+        """Paimon expires oldest first and deletes a snapshot after its manifests: of the first ones one looks again."""
+        first = {layout.reference(line.branch, layout.SNAPSHOT, line.earliest.id) for line in heads.lines
+                 if line.earliest is not None}  # fmt: skip
+        return _EXPIRING_S if first.intersection(unread) else ()
+
+    def roots(self, heads: Heads) -> tuple[str, ...]:
+        return external_roots(heads)
+
+    # --- planning
+
+    def plan(self, history: History, change: Change, now_ms: int) -> Plan:
+        if isinstance(change, OfBranches | OfConsumers):
+            return reference_changes.preview(history, change, now_ms)
+        if isinstance(change, OfCommits):
+            return commits.preview(self.store, history, change, now_ms)
+        plan = expiry.preview(history, change, now_ms)
+        if isinstance(change, CleanOrphans):
+            frees, notes = orphans.find(self.store, history, change.older_than_ms, change.also)
+            plan = dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
+            return self._undoubted(plan, history)
+        return _of_tags(plan, history) if change.is_of_tags else plan
+
+    def _undoubted(self, plan: Plan, history: History) -> Plan:
+        """The plan without orphans that may be what a point means: the sweep would refuse them, and stay incomplete."""
+        paths = plan.frees["path"].to_pylist()
+        doubts = list(map(consistency.doubts(self.store, history, paths).doubt, paths))
+        notes = [
+            told("Not in this plan, {files}: {why}.", files=counted(count, "{count} file", "{count} files"), why=why)
+            for why, count in Counter(each for each in doubts if each is not None).items()
+        ]
+        frees = plan.frees.filter(pa.array([each is None for each in doubts], pa.bool_()))
+        return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
+
+    def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
+        return effects.of(plan)
+
+    def why_not_here(self, plan: Plan, history: History) -> str | None:
+        if not any(isinstance(each, CommitSnapshot) for each in plan.effects):
+            return None
+        line = history.heads.line(plan.change.branch)
+        error = commit_base.unlocked(self.store, plan.change.branch, () if line is None else line.snapshots)
+        return None if error is None else error.message
+
+    # --- Paimon's own deletion
+
+    def engine_differences(self, plan: Plan, history: History) -> tuple[str, ...]:
+        return self.engine_deletion(plan, history, history.heads)[0]
+
+    def engine_deletion(
+        self, plan: Plan, history: History, heads: Heads
+    ) -> tuple[tuple[str, ...], dict[str, list[str]]]:
+        """Where Paimon's own deletion would differ, were these the references; and per point that stays its files that
+        Paimon would take."""
+        found = self._by_paimon(plan, heads)
+        frees = set(plan.frees["path"].to_pylist())
+        held = _held_after(plan, history, found.paths - frees)
+        return engine_differences.differences(found, frees, held), engine_differences.broken(held)
+
+    def _by_paimon(self, plan: Plan, heads: Heads) -> Native:
+        change = plan.change
+        if isinstance(change, Expire):
+            prefix = "tag:" if change.branch == MAIN else f"branch:{change.branch}/tag:"
+            named = [verdict.point.removeprefix(prefix) for verdict in plan.goes if verdict.point.startswith(prefix)]
+            change = dataclasses.replace(change, drop_tags=tuple(named))
+        return engine_deletion.would_delete(self.store, heads, self.manifests, change, plan.now_ms)
+
+
+def _held_after(plan: Plan, history: History, paths: Collection[str]) -> dict[str, list[str]]:
+    """Per path the points that hold it once the plan was carried out."""
+    kept = {verdict.point for verdict in plan.points if verdict.keep}
+    return {path: [each.point for each in history.holders_of(path) if each.point in kept] for path in paths}
+
+
+def _of_tags(plan: Plan, history: History) -> Plan:
+    """A plan of tags with what the table's automatic tags make of it."""
+    change, line = plan.change, history.heads.line(plan.change.branch)
+    assert line is not None
+    if change.new_tag is not None and plan.source is not None:
+        automatic_tags.refuse_second(line, change.new_tag, change.old_tag, plan.source)
+    return dataclasses.replace(plan, warnings=(*plan.warnings, *automatic_tags.unheeded(line.options)))

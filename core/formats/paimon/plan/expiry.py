@@ -1,0 +1,283 @@
+"""Plans of Paimon's snapshots and tags: which of them go by an expiry or by name, and which tags are made.
+
+Law: a plan that was not asked to take a point takes it by the table's own rules alone, and says by which.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
+from core.formats.paimon import layout, retention
+from core.formats.paimon.retention import Retained, Verdicts, keeps_changelogs
+from core.formats.paimon.time_travel import resolve
+from core.messages import told
+from core.model.actions import (
+    Change,
+    CleanOrphans,
+    CreateTag,
+    DeleteTags,
+    Expire,
+    RenameTag,
+    ReplaceTag,
+    asks_changelogs,
+    check_tag_name,
+    find_tag,
+    refuse_unheeded,
+)
+from core.model.history import History
+from core.model.intervals import Mask
+from core.model.plan import Plan
+from core.model.references import Heads, HolderKind, Line, Snapshot
+from core.planning.reclaim import drafted
+from core.planning.unknown_references import refuse_unknown
+
+DAY_MS = 86_400_000
+
+
+def preview(history: History, change: Change, now_ms: int) -> Plan:
+    """The plan of `change` at `now_ms`. `Invalid` for a request that contradicts itself, `Corrupt` where a remaining
+    point is not wholly known."""
+    line = history.heads.line(change.branch)
+    if line is None:
+        known = ", ".join(each.branch for each in history.heads.lines)
+        raise NotFound(
+            "There is no branch {branch!r}.",
+            branch=change.branch,
+            path=history.heads.location,
+            remedy=told("Branches: {known}.", known=known),
+        )
+    warnings: list[str] = []
+    after = history.existing.copy()
+    reasons: dict[int, tuple[str, ...]] = {}
+    leaves: list[str] = []
+    source: Snapshot | None = None
+    source_tag: str | None = None
+    rules = retention.RULES["newest"]
+    match change:
+        case Expire():
+            rules = retention.RULES.get(change.rules, change.rules)
+            _expire(history, line, change, now_ms, after, reasons, leaves, warnings)
+            _drop_tags(history, line, change.drop_tags, after, reasons)
+            _drop_old_tags(history, line, change, now_ms, after, reasons)
+        case DeleteTags():
+            if not change.names:
+                raise Invalid("No tag was named.", remedy="Name at least one tag to delete.")
+            _drop_tags(history, line, change.names, after, reasons)
+        case CreateTag():
+            check_tag_name(line, change.name)
+            source, source_tag = _tag_source(history.heads, change)
+            leaves.append(layout.reference(change.branch, layout.TAG, change.name))
+        case RenameTag():
+            source = find_tag(line, change.name).snapshot
+            check_tag_name(line, change.to)
+            leaves.append(layout.reference(change.branch, layout.TAG, change.to))
+        case ReplaceTag():
+            old = find_tag(line, change.name)
+            if old.expires is not None and change.retained_ms is None:
+                warnings.append(
+                    told(
+                        "Tag {name} would have ended by itself {at}; replaced without a retention (time-retained), it "
+                        "never does.",
+                        name=change.name,
+                        at=f"{old.expires:%Y-%m-%d %H:%M:%S}",
+                    )
+                )
+            source, source_tag = _tag_source(history.heads, change)
+            why = told("replaced by {source}", source=_source_words(change))
+            _drop_tags(history, line, (change.name,), after, reasons, why)
+            leaves.append(layout.reference(change.branch, layout.TAG, change.name))
+        case CleanOrphans():
+            if change.older_than_ms > now_ms:
+                raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
+            if now_ms - change.older_than_ms < DAY_MS:
+                warnings.append(
+                    told(
+                        "Files less than a day old are taken, too: what a writer has written and not yet committed "
+                        "looks just like an orphan."
+                    )
+                )
+        case _:
+            raise Invalid("{name} rewrites references, so its plan is its format's.", name=type(change).__name__)
+    if not change.names_a_reference:
+        refuse_unknown(history, line, after, change)
+    plan = drafted(history, change, rules, now_ms, after, reasons, leaves, warnings)
+    return plan if source is None else dataclasses.replace(plan, source=source, source_tag=source_tag)
+
+
+def expiring(history: History, now_ms: int) -> Mask:
+    """Positions that every branch's own policy would expire at `now_ms`; nothing where a policy cannot be judged."""
+    mask = np.zeros(len(history.holders), dtype=np.bool_)
+    for line in history.heads.lines:
+        after, reasons = history.existing.copy(), dict[int, tuple[str, ...]]()
+        try:
+            _expire(history, line, Expire(branch=line.branch), now_ms, after, reasons, [], [])
+        except SnapscopeError:
+            continue
+        mask |= history.existing & ~after
+    return mask
+
+
+# what goes -----------------------------------------------------------------------------------------------------------
+
+
+def _expire(
+    history: History,
+    line: Line,
+    change: Expire,
+    now_ms: int,
+    after: Mask,
+    reasons: dict[int, tuple[str, ...]],
+    leaves: list[str],
+    warnings: list[str],
+) -> None:
+    refuse_unheeded(change)
+    if broken := next((each for each in line.unreadable if each.kind == "consumer"), None):
+        raise Corrupt(
+            "Consumer {name} cannot be read, so nobody knows which snapshots it still needs. {problem}",
+            name=broken.name,
+            problem=dataclasses.replace(broken.problem, remedy="").sentence(),
+            path=broken.problem.path,
+            remedy="Restore the file, or forget this reader: snapscope clear-consumers."
+            if broken.problem.path in history.heads.references
+            else broken.problem.remedy,
+        )
+    snapshots = _retained(history, line, HolderKind.SNAPSHOT)
+    if change.changelogs_only:
+        rule = retention.policy(
+            line.options,
+            now_ms,
+            retain_max=change.changelog_retain_max,
+            retain_min=change.changelog_retain_min,
+            time_retained_ms=change.changelog_time_retained_ms,
+            older_than_ms=change.older_than_ms,
+            max_deletes=change.max_deletes,
+            rules=change.rules,
+            prefix="changelog",
+        )
+        changelogs = _retained(history, line, HolderKind.CHANGELOG)
+        judged = retention.expire_changelogs(line, changelogs, snapshots, rule)
+        _judge(history, line, HolderKind.CHANGELOG, judged, after, reasons)
+        warnings += rule.notes
+        return
+    rule = retention.policy(
+        line.options,
+        now_ms,
+        retain_max=change.retain_max,
+        retain_min=change.retain_min,
+        time_retained_ms=change.time_retained_ms,
+        older_than_ms=change.older_than_ms,
+        max_deletes=change.max_deletes,
+        rules=change.rules,
+    )
+    warnings += rule.notes
+    judged = (
+        retention.named_snapshots(snapshots, change.snapshots)
+        if change.snapshots
+        else retention.expire_snapshots(line, snapshots, rule)
+    )
+    _judge(history, line, HolderKind.SNAPSHOT, judged, after, reasons)
+    runs = retention.engine_runs(len(judged.goes), change.rules)
+    if runs > 1 and change.max_deletes is None:
+        warnings.append(told("Paimon itself would need {runs} runs for this (snapshot.expire.limit).", runs=runs))
+    warnings += retention.lost_jobs(line, judged.goes)
+    if any(problem.path.endswith("snapshot/") for problem in line.warnings):
+        gap = "Snapshot ids have a gap; Paimon's own expiry would free other files than these here."
+        warnings.append(told(gap))
+    if keeps_changelogs(line.options) or asks_changelogs(change):
+        going = set(judged.goes)
+        for position, holder in enumerate(history.holders):
+            is_here = holder.branch == line.branch and holder.kind is HolderKind.CHANGELOG and not holder.exists
+            if is_here and int(holder.name) in going:
+                after[position] = True
+                leaves.append(holder.path)
+        if leaves:
+            warnings.append(
+                told(
+                    "Paimon's own CALL expire_snapshots would delete the changelogs that this plan leaves behind: the "
+                    "procedure does not heed the table's changelog options."
+                )
+            )
+    elif line.changelogs or line.options.get("changelog-producer", "none") != "none":
+        warnings.append(told("The changelogs of the snapshots that go are freed with them."))
+
+
+def _retained(history: History, line: Line, kind: HolderKind) -> list[Retained]:
+    found = [
+        Retained(int(holder.name), holder.snapshot.time_ms if holder.snapshot else None)
+        for holder in history.holders
+        if holder.branch == line.branch and holder.kind is kind and holder.exists
+    ]
+    return sorted(found, key=lambda each: each.id)
+
+
+def _judge(
+    history: History,
+    line: Line,
+    kind: HolderKind,
+    judged: Verdicts,
+    after: Mask,
+    reasons: dict[int, tuple[str, ...]],
+) -> None:
+    goes = set(judged.goes)
+    for position, holder in enumerate(history.holders):
+        if holder.branch == line.branch and holder.kind is kind and holder.exists:
+            reasons[position] = judged.reasons[int(holder.name)]
+            after[position] = int(holder.name) not in goes
+
+
+def _source_words(change: ReplaceTag) -> str:
+    return told("the newest snapshot") if change.snapshot_id is None else told("snapshot {id}", id=change.snapshot_id)
+
+
+def _drop_tags(
+    history: History,
+    line: Line,
+    names: tuple[str, ...],
+    after: Mask,
+    reasons: dict[int, tuple[str, ...]],
+    why: str = told("named to be deleted"),
+) -> None:
+    there = {
+        holder.name: position
+        for position, holder in enumerate(history.holders)
+        if holder.branch == line.branch and holder.kind is HolderKind.TAG
+    }
+    for name in names:
+        if name not in there:
+            known = ", ".join(sorted(there)[:20]) or "none"
+            raise Invalid(
+                "There is no tag {name!r}, so nothing was changed.",
+                name=name,
+                remedy=told("Tags: {known}.", known=known),
+            )
+        after[there[name]] = False
+        reasons[there[name]] = (why,)
+
+
+def _drop_old_tags(
+    history: History, line: Line, change: Expire, now_ms: int, after: Mask, reasons: dict[int, tuple[str, ...]]
+) -> None:
+    goes, untold = retention.ended_tags(line, now_ms if change.expired_tags else None, change.tags_older_than_ms)
+    for name, why in goes.items():
+        _drop_tags(history, line, (name,), after, reasons, why)
+    for position, holder in enumerate(history.holders):
+        if holder.kind is HolderKind.TAG and holder.branch == line.branch and after[position] and holder.name in untold:
+            reasons[position] = (untold[holder.name],)
+
+
+def _tag_source(heads: Heads, change: CreateTag | ReplaceTag) -> tuple[Snapshot, str | None]:
+    """The snapshot a tag is made from, and the other tag it is taken from where it has expired."""
+    if change.retained_ms is not None and change.retained_ms <= 0:
+        raise Invalid("A tag's retention must be longer than nothing.")
+    point = "latest" if change.snapshot_id is None else str(change.snapshot_id)
+    try:
+        return resolve(heads, point, change.branch).snapshot, None
+    except NotFound:
+        line = heads.line(change.branch)
+        for tag in () if line is None else line.tags:
+            if tag.snapshot.id == change.snapshot_id and tag.name != change.name:
+                return tag.snapshot, tag.name
+        raise

@@ -1,0 +1,250 @@
+"""As of, in Paimon: which snapshot a point names, and why that one.
+
+Law: a time names the retained snapshot with the greatest id among those committed at or before it; tags never answer
+a time. `latest~N` counts retained snapshots, never ids. The engine's own bisection is computed beside it.
+Where the answer may be a snapshot that cannot be read there is no answer: unknown is not absent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from core.errors import Corrupt, Invalid, NotFound
+from core.messages import both, told
+from core.model.references import MAIN, Heads, Line, Schema, Snapshot
+from core.model.time_travel import AsOf, in_words, parse_time_ms
+
+GRAMMAR = told(
+    "A point is a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/POINT, time:ISO-TIME-WITH-ZONE or "
+    "time:EPOCH-MILLISECONDS, watermark:NUMBER, latest, earliest or latest~N."
+)
+
+
+def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
+    """What `point` names on `branch`. `Invalid` for a text that is no point, `NotFound` with the nearest ones."""
+    text = point.strip()
+    if text.startswith("branch:"):
+        branch, _, text = text[len("branch:") :].partition("/")
+        text = text or "latest"
+    line = heads.line(branch)
+    if line is None:
+        known = ", ".join(each.branch for each in heads.lines)
+        remedy = told("Branches: {names}.", names=known)
+        raise NotFound("There is no branch {name!r}.", name=branch, path=heads.location, remedy=remedy)
+    kind, _, value = text.partition(":")
+    if re.fullmatch(r"\d{1,19}", text):
+        return _by_id(line, int(text))
+    if kind == "tag" and value:
+        return _by_tag(line, value)
+    if kind == "time" and value:
+        return _by_time(line, parse_time_ms(value))
+    if kind == "watermark" and re.fullmatch(r"-?\d{1,19}", value):
+        return _by_watermark(line, int(value))
+    if text == "latest" or re.fullmatch(r"latest~\d{1,9}", text):
+        return _from_latest(line, int(text.partition("~")[2] or 0))
+    if text == "earliest":
+        snapshots = _retained(line)
+        _refuse_between(line, None, snapshots[0].id)
+        return _answer(line, 0, told("The earliest of the {count} retained snapshots.", count=len(snapshots)))
+    raise Invalid("{text!r} is no point.", text=point, remedy=GRAMMAR)
+
+
+def _by_id(line: Line, wanted: int) -> AsOf:
+    for index, snapshot in enumerate(line.snapshots):
+        if snapshot.id == wanted:
+            return _answer(line, index, told("Snapshot {id} was named by its id.", id=wanted))
+    _refuse_unreadable(line, "snapshot", str(wanted))
+    tags = [f"tag:{tag.name}" for tag in line.tags if tag.snapshot.id == wanted]
+    nearest = min(line.snapshots, key=lambda each: abs(each.id - wanted), default=None)
+    way = told("No snapshot is retained.")
+    if nearest:
+        way = told("The nearest retained snapshot is {id}.", id=nearest.id)
+    if tags:
+        way = both(told("It expired, but {tags} still keeps it.", tags=" and ".join(tags)), way)
+    raise NotFound("Snapshot {id} is not retained{on}.", id=wanted, on=_on(line), remedy=way)
+
+
+def _by_tag(line: Line, name: str) -> AsOf:
+    for tag in line.tags:
+        if tag.name == name:
+            break
+    else:
+        _refuse_unreadable(line, "tag", name)
+        known = ", ".join(each.name for each in line.tags[:20]) or "none"
+        remedy = told("Tags: {names}.", names=known)
+        raise NotFound("There is no tag {name!r}{on}.", name=name, on=_on(line), remedy=remedy)
+    own = tag.snapshot
+    is_retained = any(each.id == own.id and each.content == own.content for each in line.snapshots)
+    kept = "Tag {name} keeps snapshot {id}."
+    expired = "Tag {name} keeps snapshot {id}, which has expired: only tags hold it."
+    rule = told(kept, name=name, id=own.id) if is_retained else told(expired, name=name, id=own.id)
+    before = next((each for each in reversed(line.snapshots) if each.id < own.id), None)
+    after = next((each for each in line.snapshots if each.id > own.id), None)
+    return AsOf(
+        _text(line, f"tag:{name}"), line.branch, own, rule, before, after, None, own.id, None, _schema(line, own)
+    )
+
+
+def _by_time(line: Line, time_ms: int) -> AsOf:
+    snapshots = _retained(line)
+    fitting = [index for index, each in enumerate(snapshots) if each.time_ms <= time_ms]
+    engine, engine_note = _bisect(line, time_ms)
+    if not fitting:
+        _refuse_between(line, None, snapshots[0].id)
+        first = min(snapshots, key=lambda each: each.time_ms)
+        older = [tag for tag in line.tags if tag.snapshot.time_ms <= time_ms]
+        newest = max(older, key=lambda tag: (tag.snapshot.time_ms, tag.snapshot.id), default=None)
+        way = told("The nearest is snapshot {id}, committed {at}.", id=first.id, at=in_words(first.time_ms))
+        if newest:
+            at = in_words(newest.snapshot.time_ms)
+            way = both(way, told("An older tag is there: tag:{name}, of {at}.", name=newest.name, at=at))
+        why = "No retained snapshot{on} was committed at or before {at}."
+        raise NotFound(told(why, on=_on(line), at=in_words(time_ms)), remedy=way)
+    index = fitting[-1]
+    found = snapshots[index]
+    _refuse_between(line, found.id, snapshots[index + 1].id if index + 1 < len(snapshots) else None)
+    ties = sum(each.time_ms == found.time_ms for each in snapshots)
+    rule = told(
+        "The greatest id among the {count} retained snapshots committed at or before {asked}: {id}, committed {at}.",
+        count=len(fitting),
+        asked=in_words(time_ms),
+        id=found.id,
+        at=in_words(found.time_ms),
+    )
+    if ties > 1:
+        rule = both(rule, told("{ties} snapshots share that commit time; the last of them counts.", ties=ties))
+    if any(each.time_ms > time_ms for each in snapshots[:index]):
+        skew = "Commit times do not rise with ids here (clocks differed), so an earlier id may be younger."
+        rule = both(rule, told(skew))
+    if engine != found.id and engine_note is None:
+        own = told("nothing") if engine is None else engine
+        engine_note = told("Paimon's own search answers {what}: it stops at a tie or skew.", what=own)
+    return _answer(line, index, rule, time_ms - found.time_ms, (engine, engine_note))
+
+
+def _by_watermark(line: Line, watermark: int) -> AsOf:
+    snapshots = _retained(line)
+    past = "The first retained snapshot whose watermark is at or past {watermark}."
+    for index, each in enumerate(snapshots):
+        if each.watermark is not None and each.watermark >= watermark:
+            _refuse_between(line, snapshots[index - 1].id if index else None, each.id)
+            return _answer(line, index, told(past, watermark=watermark))
+    _refuse_between(line, snapshots[-1].id, None)
+    known = [each.watermark for each in snapshots if each.watermark is not None]
+    what = told("No retained snapshot has a watermark.")
+    if known:
+        what = told("The greatest watermark is {watermark}.", watermark=max(known))
+    why = "No retained snapshot{on} has a watermark at or past {watermark}."
+    raise NotFound(told(why, on=_on(line), watermark=watermark), remedy=what)
+
+
+def _from_latest(line: Line, back: int) -> AsOf:
+    snapshots = _retained(line)
+    ids = sorted([*(each.id for each in snapshots), *_unreadable_ids(line)])
+    if back >= len(ids):
+        why = "latest~{back} goes back further than the {count} retained snapshots{on}."
+        way = "The earliest is snapshot {id} (latest~{back})."
+        raise NotFound(
+            told(why, back=back, count=len(ids), on=_on(line)), remedy=told(way, id=ids[0], back=len(ids) - 1)
+        )
+    wanted = ids[-1 - back]
+    _refuse_unreadable(line, "snapshot", str(wanted))
+    before = told("{back} retained snapshots before the newest, {id}.", back=back, id=ids[-1])
+    rule = before if back else told("The newest snapshot.")
+    return _answer(line, next(index for index, each in enumerate(snapshots) if each.id == wanted), rule)
+
+
+def _bisect(line: Line, time_ms: int) -> tuple[int | None, str | None]:
+    """The engine's search over ids, step for step: it answers at once when it meets an equal time."""
+    by_id = {each.id: each for each in line.snapshots}
+    low, high = line.snapshots[0].id, line.snapshots[-1].id
+    if by_id[low].time_ms > time_ms:
+        return None, None
+    best = None
+    while low <= high:
+        middle = low + (high - low) // 2
+        if middle not in by_id:
+            return None, told("Paimon's own search fails: it asks for snapshot {id}, which is missing.", id=middle)
+        if by_id[middle].time_ms == time_ms:
+            return middle, None
+        if by_id[middle].time_ms > time_ms:
+            high = middle - 1
+        else:
+            best, low = middle, middle + 1
+    return best, None
+
+
+def _answer(
+    line: Line, index: int, rule: str, gap_ms: int | None = None, engine: tuple[int | None, str | None] | None = None
+) -> AsOf:
+    found = line.snapshots[index]
+    engine_id, note = engine or (found.id, None)
+    return AsOf(
+        point=_text(line, str(found.id)),
+        branch=line.branch,
+        snapshot=found,
+        rule=rule,
+        before=line.snapshots[index - 1] if index else None,
+        after=line.snapshots[index + 1] if index + 1 < len(line.snapshots) else None,
+        gap_ms=gap_ms,
+        engine=engine_id,
+        engine_note=note,
+        schema=_schema(line, found),
+    )
+
+
+def _retained(line: Line) -> Sequence[Snapshot]:
+    if not line.snapshots:
+        _refuse_between(line, None, None)
+        way = told("Nothing was committed yet, or all has expired.")
+        raise NotFound("There is no snapshot{on}.", on=_on(line), remedy=way)
+    return line.snapshots
+
+
+def _schema(line: Line, snapshot: Snapshot) -> Schema:
+    try:
+        return line.schemas[snapshot.schema_id]
+    except KeyError:
+        path = f"schema/schema-{snapshot.schema_id}"
+        raise Corrupt(
+            "Snapshot {id} was written with schema {schema}, which cannot be read.",
+            id=snapshot.id,
+            schema=snapshot.schema_id,
+            path=path,
+        ) from None
+
+
+def _refuse_unreadable(line: Line, kind: str, name: str) -> None:
+    for each in line.unreadable:
+        if (each.kind, each.name) == (kind, name):
+            raise Corrupt(each.problem.sentence(), path=each.problem.path)
+
+
+def _unreadable_ids(line: Line) -> list[int]:
+    return [int(each.name) for each in line.unreadable if each.kind == "snapshot"]
+
+
+def _refuse_between(line: Line, after: int | None, before: int | None) -> None:
+    """Refuse if a snapshot with an id between these two (neither included) cannot be read."""
+    for each in line.unreadable:
+        if each.kind != "snapshot":
+            continue
+        number = int(each.name)
+        if (after is None or number > after) and (before is None or number < before):
+            raise Corrupt(
+                both(
+                    told("Snapshot {id} may be the one asked for, and it cannot be read.", id=number),
+                    each.problem.sentence(),
+                ),
+                path=each.problem.path,
+                remedy=told("Restore the file, or name a point by its id or tag."),
+            )
+
+
+def _text(line: Line, own: str) -> str:
+    return own if line.branch == MAIN else f"branch:{line.branch}/{own}"
+
+
+def _on(line: Line) -> str:
+    return "" if line.branch == MAIN else told(" on branch {name}", name=line.branch)
