@@ -77,7 +77,7 @@ def format_branches() -> list[str]:
         for path, tree in sources().items()
         if not path.startswith("core/formats/")
         for node in ast.walk(tree)
-        if _asks_for_the_format(node)
+        if isinstance(node, ast.expr) and _asks_for_the_format(node)
     ]
 
 
@@ -115,7 +115,7 @@ def mentions_of_one_action() -> list[str]:
 
 def cycles() -> list[str]:
     """Modules that import each other in a circle, imports inside functions included; one line a circle."""
-    graph, order, seen = imports(), [], set[str]()
+    graph, order, seen = imports(), list[str](), set[str]()
 
     def visit(name: str, edges: Callable[[str], Iterator[str]], out: list[str]) -> None:
         stack = [(name, edges(name))]

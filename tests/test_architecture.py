@@ -178,7 +178,9 @@ def rounding_decimals(tree: ast.AST) -> Iterator[str]:
     for receiver, called, call in calls(tree):
         if called in ROUNDING and receiver != "unicodedata":
             yield f"line {call.lineno} calls .{called}"
-    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions: list[ast.AST] = [
+        each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
     for scope in functions or [tree]:
         names = set(decimals_of(scope))
         for node in ast.walk(scope):

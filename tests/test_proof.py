@@ -79,7 +79,7 @@ class Frame:
         return proof.main(["--minutes", "1"])
 
     def record(self) -> dict[str, Any]:
-        return json.loads(self.result.read_text())["proofs"][0]  # type: ignore[no-any-return]
+        return json.loads(self.result.read_text())["proofs"][0]
 
 
 @pytest.fixture

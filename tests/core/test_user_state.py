@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,10 +48,11 @@ def test_a_damaged_document_is_an_error_and_stays(place: Path, content: bytes) -
     place.mkdir()
     file = place / "watched.json"
     file.write_bytes(content)
-    for attempt in (
+    attempts: list[Callable[[], object]] = [
         lambda: user_state.read("watched", []),
         lambda: user_state.change("watched", lambda kept: kept, []),
-    ):
+    ]
+    for attempt in attempts:
         with pytest.raises(Corrupt, match=r"watched.*left as it is.*watched\.json.*move it away"):
             attempt()
     assert file.read_bytes() == content

@@ -119,12 +119,12 @@ def test_every_page_of_any_table(name: str, tmp_path: Path, reader: Callable[...
     else:
         warehouse = TABLES / "paimon"
     me = reader(900, "dark")
-    found = {}
+    found: dict[str, list[object]] = {}
     me.open(address("overview", warehouse=str(warehouse)))
     for page, (title, _) in words.PAGES.items():
         me.go(title)
         failed = me.page.get_by_text(words.UNEXPECTED).or_(me.page.get_by_test_id("stException"))
         found[page] = [*me.complaints, *failed.all_inner_texts(), *too_wide(me.page)]
         me.complaints.clear()
-    found["at last"] = hurdles(me.page)
+    found["at last"] = [*hurdles(me.page)]
     assert {where: what for where, what in found.items() if what} == {}

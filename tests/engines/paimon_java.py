@@ -112,7 +112,7 @@ class PaimonJudge(Lines):
     def create(
         self,
         table: Table,
-        columns: Sequence[tuple[str, str]],
+        columns: Sequence[tuple[str, Any]],
         *,
         partition_keys: Sequence[str] = (),
         primary_keys: Sequence[str] = (),
@@ -138,7 +138,7 @@ class PaimonJudge(Lines):
         rows: Sequence[Row],
         *,
         kinds: Sequence[str] | None = None,
-        overwrite: Mapping[str, str] | None = None,
+        overwrite: Mapping[str, str | None] | None = None,
         user: str | None = None,
         identifier: int | None = None,
         watermark: int | None = None,

@@ -247,7 +247,7 @@ def main() -> None:
         started = time.monotonic()
         try:
             asked = json.loads(line)
-            answer = {"ok": COMMANDS[asked["cmd"]](asked)}
+            answer: dict[str, Any] = {"ok": COMMANDS[asked["cmd"]](asked)}
         except Exception as error:  # noqa: BLE001 - a failed command is an answer
             causes = [f"{type(error.__cause__).__name__}: {error.__cause__}"] if error.__cause__ else []
             answer = {"error": {"class": type(error).__name__, "message": str(error), "causes": causes}}

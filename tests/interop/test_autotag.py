@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -191,7 +192,7 @@ def test_what_a_time_or_a_watermark_names_is_what_the_engine_finds(java_judge: P
     read = references.read(Store(str(history)))
     times = [each.time_ms for each in read.main.snapshots]
     marks = [each.watermark for each in read.main.snapshots if each.watermark is not None]
-    asked = [{"time_ms": time_ms + by} for time_ms in times for by in (0, 1)]
+    asked: list[dict[str, Any]] = [{"time_ms": time_ms + by} for time_ms in times for by in (0, 1)]
     asked += [{"watermark": mark + by} for mark in marks[::3] for by in (0, 1)]
     differing = 0
     for each in asked:

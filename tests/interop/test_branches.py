@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def table(java_judge: PaimonJudge, tmp_path: Path) -> Path:
     return root
 
 
-def write(judge: PaimonJudge, root: Path, number: int, **at: object) -> None:
+def write(judge: PaimonJudge, root: Path, number: int, **at: Any) -> None:
     judge.write(root, [[number % 4, f"v{number}"], [100 + number, "new"]], **at)
 
 

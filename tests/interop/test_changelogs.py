@@ -17,7 +17,7 @@ pytestmark = pytest.mark.engines
 
 NOW_MS = 4_000_000_000_000
 COLUMNS = [("k", "INT NOT NULL"), ("v", "STRING")]
-KEEP_ALL = {"changelog_retain_max": 1_000, "changelog_retain_min": 1_000}
+KEEP_ALL: dict[str, Any] = {"changelog_retain_max": 1_000, "changelog_retain_min": 1_000}
 
 
 def table_with_changelogs(judge: PaimonJudge, root: Path, options: dict[str, str], **more: Any) -> Path:

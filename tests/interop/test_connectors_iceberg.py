@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ IDS = [(1, "id", "long"), (2, "v", "string")]
 
 
 @pytest.fixture(autouse=True)
-def runtime(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkSession]:
+def runtime(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> SparkSession:
     """The one Spark, which loads the runtime where it is asked for."""
     try:
         monkeypatch.setenv(connector.SETTING, str(iceberg_runtime()))

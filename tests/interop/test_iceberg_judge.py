@@ -188,7 +188,7 @@ def test_the_plain_api_deletes_a_puffin_whose_other_vector_is_live(iceberg_judge
     iceberg_judge.change(table, again, now=NOW + 4)
     _append(iceberg_judge, table, "d", NOW + 5)
     before = iceberg_judge.rows(table)
-    request = {"now": NOW + 9, "older_than_ms": NOW + 9}
+    request: dict[str, Any] = {"now": NOW + 9, "older_than_ms": NOW + 9}
     asked = iceberg_judge.expire(table, **request)
     assert asked["incremental"] is True
     (live,) = set(asked["deleted"]) - set(asked["reachable"])
@@ -206,7 +206,7 @@ def test_a_tag_keeps_its_snapshot_alone_and_a_branch_its_own_rule(iceberg_judge:
     iceberg_judge.change(table, {"do": "create_tag", "name": "1", "snapshot": b, "max_ref_age_ms": 50}, now=NOW + 4)
     keep = {"do": "create_branch", "name": "side", "snapshot": c, "min_snapshots_to_keep": 1, "max_snapshot_age_ms": 1}
     iceberg_judge.change(table, keep, now=NOW + 4)
-    all_old = {"now": NOW + 9, "older_than_ms": NOW + 9}
+    all_old: dict[str, Any] = {"now": NOW + 9, "older_than_ms": NOW + 9}
     assert iceberg_judge.expire(table, **all_old)["removed_snapshots"] == [a]
     assert iceberg_judge.expire(table, **all_old, drop_refs=["1"])["removed_snapshots"] == [a, b]
     assert iceberg_judge.expire(table, **all_old, drop_refs=["side"])["removed_snapshots"] == [a, c]
@@ -274,7 +274,7 @@ def test_rows_at_every_point(iceberg_judge: IcebergJudge, table: str, version: i
 
 def test_an_expiry_that_is_done_is_the_one_that_was_asked(iceberg_judge: IcebergJudge, tmp_path: Path) -> None:
     history = make(iceberg_judge, tmp_path / "h", seed=6)
-    request = {"now": history.clock_ms, "older_than_ms": history.clock_ms}
+    request: dict[str, Any] = {"now": history.clock_ms, "older_than_ms": history.clock_ms}
     asked, before = iceberg_judge.expire(history.address, **request), _on_disk(history)
     done = iceberg_judge.expire_now(history.address, **request)
     assert done["deleted"] == asked["deleted"]

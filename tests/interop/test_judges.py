@@ -32,7 +32,7 @@ PLAIN = [
     *[("id", "BIGINT NOT NULL"), ("yes", "BOOLEAN"), ("small", "INT"), ("real", "DOUBLE"), ("name", "STRING")],
     *[("raw", "BYTES"), ("day", "DATE"), ("at", "TIMESTAMP(3)"), ("at6", "TIMESTAMP(6)")],
 ]
-VALUES = [
+VALUES: list[list[Any]] = [
     [1, True, -7, 1.5, "naïve / 日本", "00ff", "1969-12-31", "2026-01-01T00:00", "2026-01-01T12:34:56.000007"],
     [2, False, 2**31 - 1, -0.25, "", "", "2026-11-21", "1970-01-01T00:00:00.001", "2026-01-01T12:34:56.789"],
     [9_007_199_254_740_993, None, None, None, None, None, None, None, None],
@@ -126,14 +126,16 @@ def _replay(judge: PaimonJudge, table: Path, words: list[str]) -> None:
     elif op in ("delete-branch", "fast-forward"):
         (judge.delete_branch if op == "delete-branch" else judge.fast_forward)(table, rest[0])
     elif rest[0] == "--changelog":
-        asked = {
+        asked: dict[str, Any] = {
             rest[i].removeprefix("--changelog-").replace("-", "_"): int(rest[i + 1]) for i in range(1, len(rest), 2)
         }
         judge.expire(table, rule="changelogs", **asked)
     else:
-        said = {rest[i][2:].replace("-", "_"): rest[i + 1] for i in range(0, len(rest), 2)}
+        said: dict[str, Any] = {rest[i][2:].replace("-", "_"): rest[i + 1] for i in range(0, len(rest), 2)}
         branch = said.pop("branch", None)
-        judge.expire(table, rule="bare", branch=branch, **{name: int(value) for name, value in said.items()})
+        judge.expire(
+            table, rule="bare", branch=branch, **dict[str, Any]((name, int(value)) for name, value in said.items())
+        )
 
 
 CASES = [

@@ -34,7 +34,7 @@ def test_we_and_the_engine_write_in_turns(
     assert sequence(spark, java_judge, tmp_path, seed).total() >= 7
 
 
-KEY_TYPES = {
+KEY_TYPES: dict[str, tuple[str, list[Any]]] = {
     "bo": ("BOOLEAN", [False, True]),
     "ti": ("TINYINT", [-128, 0, 127]),
     "si": ("SMALLINT", [-300, 5, 300]),

@@ -172,6 +172,7 @@ def test_the_engine_understands_what_we_analyze(spark: SparkSession, tmp_path: P
     snapshot = analyze.analyze(store, write.stamp(T0), spark=spark, columns=None)
     assert (snapshot.id, snapshot.delta_rows, snapshot.total_rows) == (3, 0, 59)
     told = java_judge.statistics(store.root)
+    assert told is not None
     assert told["snapshot"] == 2
     columns = told["columns"]
     assert columns.keys() == {name for name, _ in COLUMNS} - {"list"}
@@ -201,6 +202,7 @@ def test_the_engine_understands_what_we_analyze(spark: SparkSession, tmp_path: P
     java_judge.write(keyed, [[1, 9]], kinds=["-D"], options={"write-only": "true"})
     assert analyze.analyze(keyed, write.stamp(T0), spark=spark, columns=["v"]).total_rows == 5
     told = java_judge.statistics(keyed)
+    assert told is not None
     assert (told["rows"], told["columns"]["v"]["max"]) == (2, "0"), "merged, without what was deleted"
 
 

@@ -129,7 +129,7 @@ class TableBuilder:
         self._last_id = 0
         self._primary_keys = tuple(primary_keys)
         if _parent is not None:
-            self._shared = _parent._shared
+            self._shared: _Shared = _parent._shared
             self.path = self._shared.root / "branch" / f"branch-{_branch}"
         else:
             self.path = Path(path)
@@ -155,7 +155,7 @@ class TableBuilder:
         """Write the next `schema-N`; later commits and files use it. Column ids count from 0 unless given."""
         if columns is not None:
             numbers = list(ids) if ids is not None else list(range(len(columns)))
-            self._columns = [
+            self._columns: list[dict[str, Any]] = [
                 {"id": number, "name": name, "type": kind}
                 for number, (name, kind) in zip(numbers, columns, strict=True)
             ]

@@ -89,7 +89,7 @@ def read_avro(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]], dict[st
     """Schema, records and own metadata of a container."""
     reader = fastavro.reader(io.BytesIO(path.read_bytes()))
     metadata = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
-    return json.loads(reader.metadata["avro.schema"]), list(reader), metadata
+    return json.loads(reader.metadata["avro.schema"]), list[Any](reader), metadata
 
 
 def write_avro(path: Path, schema: dict[str, Any], records: list[dict[str, Any]], metadata: dict[str, str]) -> None:

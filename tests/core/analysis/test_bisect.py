@@ -77,7 +77,8 @@ def test_a_stretch_that_cannot_be_read_costs_few_probes_and_is_told() -> None:
     assert len(known) <= 16
     found, known = search([False] * 10 + [None] * 980 + [True] * 10)  # the turn lies where nothing can be read
     assert found.outcome == Outcome.TURNED
-    assert (found.last_false, found.first_true) in itertools.product(range(10), range(990, 1_000))
+    assert found.last_false in range(10)
+    assert found.first_true in range(990, 1_000)
     assert set(range(10, 990)) <= set(found.unknown)
     assert len(known) <= MOST_UNKNOWN + 2 + 10
 

@@ -113,7 +113,7 @@ def labels(history: History, model: Model, a: int, b: int) -> dict[str, dict[str
     def live(number: int) -> frozenset[str]:
         return model.live_paths([str(number)])
 
-    added, removed = {}, {}
+    added, removed = dict[str, str](), dict[str, Any]()
     for number in range(a + 1, b + 1):
         label = "compaction" if kinds[number] == "COMPACT" else "data"
         added |= dict.fromkeys(live(number) - live(number - 1), label)  # the last birth counts
@@ -378,14 +378,15 @@ def test_lines_of_iceberg_are_told_by_what_happened_since_they_parted() -> None:
     told = [(1, None, "append"), (2, 1, "replace"), (3, 2, "append"), (4, 2, "delete"), (5, 3, "replace")]
     log = [{"timestamp-ms": each, "snapshot-id": each} for each in (1, 2, 3, 5)]
     main = {"main": {"snapshot-id": 5, "type": "branch"}}
-    text = document(snapshots=[commit(*each) for each in told], refs=main, **{
-        "current-snapshot-id": 5, "snapshot-log": log, "last-sequence-number": 5})  # fmt: skip
+    text = document(snapshots=[commit(*each) for each in told], refs=main)
+    text |= {"current-snapshot-id": 5, "snapshot-log": log, "last-sequence-number": 5}
     heads = iceberg_heads.heads(documents.parse(json.dumps(text).encode(), "metadata/v1.metadata.json"), "/t")
     holders = iceberg_history.axis(heads)
     live = {"a": {1}, "b": {1}, "c": {2, 3}, "d": {5}, "f": {3}}
     place = {int(holder.name): number for number, holder in enumerate(holders)}
     pairs = [(owner, place[id]) for owner, ids in enumerate(live.values()) for id in ids]
-    runs = from_pairs(*(np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True)), len(live), len(holders))
+    owners, positions = np.array(pairs, dtype=np.int64).T
+    runs = from_pairs(owners, positions, len(live), len(holders))
     rows = [{"path": name, "bytes": 1, "rows": 1, "partition": "", "source": "compact", "object": number,
              "content": "data"}
             for number, name in enumerate(live)]  # fmt: skip

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -726,19 +726,19 @@ def on_terminal(encoding: str, words: list[str], monkeypatch: pytest.MonkeyPatch
     sent = []
     for stream in streams:
         stream.flush()
-        sent.append(stream.buffer.getvalue())  # type: ignore[attr-defined]
+        sent.append(stream.buffer.getvalue())
         stream.close()
     return Terminal8(status, *sent)
 
 
 @pytest.fixture
-def odd(tmp_path: Path) -> Iterator[TableBuilder]:
+def odd(tmp_path: Path) -> TableBuilder:
     """Names that no terminal likes: other scripts, control characters, bytes that are no text."""
     made = TableBuilder(tmp_path / "default.db" / "日本", partition_keys=["dt"])
     made.commit([made.file(partition=("ünï",))], user="me\x07")
     for name in ("日本", "clear\x1b[2Jscreen", "two\nlines", "tab\there"):
         made.tag(name)
-    shutil.copy(made.root / "tag/tag-日本", os.fsencode(made.root / "tag") + b"/tag-\xff\xfe")
+    shutil.copy(os.fsencode(made.root / "tag/tag-日本"), os.fsencode(made.root / "tag") + b"/tag-\xff\xfe")
     return made
 
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -157,7 +158,7 @@ def test_branches_and_rollbacks_of_ours_are_what_java_would_do(judge: IcebergJud
         assert told(judge, table) == wanted, change
         assert read(judge, table) == rows, change
     assert judge.state(table)["current"] == head
-    refused = [
+    refused: list[tuple[Change, dict[str, Any]]] = [
         (Rollback(str(work)), {"do": "rollback", "snapshot": work}),
         (DeleteBranches(("main",)), {"do": "remove_branch", "name": "main"}),
         (CreateBranch("early"), {"do": "create_branch", "name": "early", "snapshot": head}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,8 +108,8 @@ def test_a_commit_between_looking_at_the_hint_and_listing(root: Path) -> None:
     """A reader never sees a hint that is newer than its listing."""
 
     class Watched(Store):
-        def read(self, relative: str, *limits: int) -> bytes:
-            content = super().read(relative, *limits)
+        def read(self, relative: str, *limits: Any, **more: Any) -> bytes:
+            content = super().read(relative, *limits, **more)
             if relative.endswith("version-hint.text"):
                 rival_tag(root, "between", ids(root)[0])()  # type: ignore[operator]
             return content

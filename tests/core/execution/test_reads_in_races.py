@@ -44,6 +44,10 @@ def interleaved(number: int, acts: list[Callable[[], object]]) -> Lies:
     return lies
 
 
+def at_one_moment(acts: list[Callable[[], object]]) -> list[Callable[[], object]]:
+    return [lambda: [act() for act in acts]]
+
+
 def of_the_engine(root: Path) -> list[Callable[[], object]]:
     """Paimon's expiry of snapshot 2, file by file: what it alone holds, its lists, itself."""
     table = open_table(str(root))
@@ -81,8 +85,7 @@ def test_an_expiry_by_the_engine_between_any_two_calls(
         stage.fresh()
         acts = of_the_engine(stage.root)
         if at_once:
-            every = list(acts)
-            acts = [lambda every=every: [act() for act in every]]
+            acts = at_one_moment(acts)
         work(lying_table(stage.root, interleaved(number, acts)))
         seen += not acts
     assert seen > 2, "the expiry came in between"
@@ -95,7 +98,7 @@ def test_an_apply_between_whose_calls_another_expires(stage: Stage) -> None:
         journal: Journal = stage.fresh()
         acts = of_the_engine(stage.root)
         every = list(acts)
-        table = lying_table(stage.root, interleaved(number, [lambda every=every: [act() for act in every]]))
+        table = lying_table(stage.root, interleaved(number, at_one_moment(every)))
         change = CreateTag("new", 4)
         receipt = apply(table, table.preview(change, NOW), settle_s=0, journal=journal)
         ends.add(receipt.outcome)
@@ -116,7 +119,7 @@ def test_the_command_line_answers_while_another_expires(
     for command in (["files", "latest"], ["manifests", "latest"], ["diff", "4", "5"]):
         stage.fresh()
         every = of_the_engine(stage.root)
-        table = lying_table(stage.root, interleaved(20, [lambda every=every: [act() for act in every]]))
+        table = lying_table(stage.root, interleaved(20, at_one_moment(every)))
         for module in ("questions", "inside"):
             monkeypatch.setattr(f"core.cli.{module}.open_table", lambda _, table=table: table)
         assert main([command[0], "t", *command[1:], "--json"]) == 0, capsys.readouterr()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound
-from core.execution import grace_period, recovery
+from core.execution import grace_period, recovery, table_lock
 from core.execution import journal as journals
 from core.execution.apply import apply
 from core.execution.journal import CANCELLED, FAILED, REMOVED, Journal
@@ -235,7 +235,7 @@ def test_undo_is_not_late(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) 
 
 def ends_first(monkeypatch: pytest.MonkeyPatch, run: str) -> None:
     """Between the next look at the journal and the lock, another process resumes the run."""
-    locked = recovery.locked
+    locked = table_lock.locked
 
     def late(location: str) -> object:
         monkeypatch.setattr(recovery, "locked", locked)

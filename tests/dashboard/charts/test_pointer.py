@@ -38,13 +38,12 @@ def history() -> Heads:
     found = document(
         snapshots=snapshots,
         refs={"main": {"snapshot-id": 6, "type": "branch"}, "dev": {"snapshot-id": 9, "type": "branch"}},
-        **{
-            "current-snapshot-id": 6,
-            "snapshot-log": [{"timestamp-ms": hours * HOUR, "snapshot-id": id} for hours, id in log],
-            "last-updated-ms": 9 * HOUR,
-            "last-sequence-number": 9,
-        },
-    )
+    ) | {
+        "current-snapshot-id": 6,
+        "snapshot-log": [{"timestamp-ms": hours * HOUR, "snapshot-id": id} for hours, id in log],
+        "last-updated-ms": 9 * HOUR,
+        "last-sequence-number": 9,
+    }
     parsed = documents.parse(json.dumps(found).encode(), "metadata/v1.metadata.json")
     return references.heads(parsed, "/tmp/t")
 
@@ -119,12 +118,17 @@ def test_it_is_drawn_told_in_the_legend_and_in_the_panel() -> None:
     told = [text for _, _, text in timeline.legend(found)]
     assert {words.LEGEND_PATH, words.LEGEND_RESET, *(text for _, text in words.STATES.values())} <= set(told)
     by_id = {each.id: each for line in known.lines for each in line.snapshots}
-    facts = dict(rows.point_facts(known, None, "branch:(no branch)/3", "(no branch)", by_id[3], "UTC", 9 * HOUR))
+    facts = dict[str, Any](
+        rows.point_facts(known, None, "branch:(no branch)/3", "(no branch)", by_id[3], "UTC", 9 * HOUR)
+    )
     assert facts[words.FIELD_NAMES["standing"]] == "Rolled back: main stood there and was set to another line"
     assert facts[words.FIELD_NAMES["main"]] == "1970-01-01 03:00:00 UTC to 1970-01-01 04:00:00 UTC"
     assert words.FIELD_NAMES["branch"] not in facts
-    facts = dict(rows.point_facts(known, None, "2", "main", by_id[2], "UTC", 9 * HOUR))
+    facts = dict[str, Any](rows.point_facts(known, None, "2", "main", by_id[2], "UTC", 9 * HOUR))
     assert facts[words.FIELD_NAMES["main"]].count(" to ") == 2
-    facts = dict(rows.point_facts(known, None, "6", "main", by_id[6], "UTC", 9 * HOUR))
+    facts = dict[str, Any](rows.point_facts(known, None, "6", "main", by_id[6], "UTC", 9 * HOUR))
     assert facts[words.FIELD_NAMES["main"]].endswith("to now")
-    assert "never" in dict(rows.point_facts(known, None, "9", "dev", by_id[9], "UTC", 0))[words.FIELD_NAMES["main"]]
+    assert (
+        "never"
+        in dict[str, Any](rows.point_facts(known, None, "9", "dev", by_id[9], "UTC", 0))[words.FIELD_NAMES["main"]]
+    )

@@ -52,7 +52,7 @@ def test_one_tree_of_both_formats_and_of_catalogs(
     places = [str(tmp_path / "w"), str(tmp_path / "second")]
     monkeypatch.setenv("SNAPSCOPE_WAREHOUSE", "\n".join(places))
 
-    def offered(page: Callable) -> list[str]:
+    def offered(page: Page) -> list[str]:
         keys = [each.key or "" for each in page.test.button]
         return [key.removeprefix("tree.table.") for key in keys if key.startswith("tree.table.")]
 

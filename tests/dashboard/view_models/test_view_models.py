@@ -31,6 +31,7 @@ from dashboard import visits, words
 from dashboard.charts import flags, trends
 from dashboard.charts import timeline as charts
 from dashboard.charts.canvas import Figure, moment_ms, times
+from dashboard.charts.flags import CHART_PX
 from dashboard.charts.time_axis import MAX_POINTS, Band, axis, bins
 from dashboard.charts.trends import Trend
 from dashboard.components.history import timeline as lanes
@@ -187,7 +188,7 @@ def test_what_goes_by_itself_is_shaded(table: TableBuilder) -> None:
 
 def test_dots_under_one_another_are_drawn_once_and_say_so(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "MANY", 1)
-    monkeypatch.setattr(charts, "CELL_PX", charts.CHART_PX * 2)
+    monkeypatch.setattr(charts, "CELL_PX", CHART_PX * 2)
     found = axis(history(table).heads)
     figure = charts.timeline(found, palette.LIGHT, "UTC")
     dots = [data for trace in figure["data"] if trace.get("mode") == "markers" for data in trace["customdata"]]
@@ -259,6 +260,7 @@ def test_a_clock_on_the_axis_tells_the_moment_it_was_set_to() -> None:
     for zone in ("UTC", "Europe/Berlin", "America/New_York", "Asia/Shanghai"):
         moments = [START_MS, START_MS + 200 * DAY_MS, 1793494800000, 1793498400000 + 7]
         for ms, shown in zip(moments, times(moments, zone), strict=True):
+            assert shown is not None
             assert ms in {moment_ms(shown, zone, fold=fold) for fold in (0, 1)}
     assert moment_ms("2026-07-01 02:00:00.5", "Europe/Berlin") == 1782864000500
     assert times([None, 10**17], "Europe/Berlin") == [None, None]

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -61,7 +61,7 @@ def runs(warehouse: Path) -> list[Run]:
     return [*(carry_out(orders, change) for change in CHANGES), carry_out(other, Expire(retain_max=3, retain_min=3))]
 
 
-def told(runs: list[Run], **wanted: object) -> list[str]:
+def told(runs: list[Run], **wanted: Any) -> list[str]:
     return [run.id for run in audit.chosen(runs, dataclasses.replace(Wanted(), **wanted))]
 
 

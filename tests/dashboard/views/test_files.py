@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -123,7 +124,7 @@ def test_statistics_of_another_type_are_not_missing() -> None:
 
 
 def test_the_commands_say_the_same(made: TableBuilder, capsys: pytest.CaptureFixture[str]) -> None:
-    def ask(*given: str) -> object:
+    def ask(*given: str) -> Any:
         assert cli.main([*given, "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
@@ -543,7 +544,11 @@ def test_nothing_is_carried_on_once_changes_are_off(
     """The old page still shows its button; the reader's switch counts."""
     table = tables.open_table(str(demo / "shop.db" / "orders"))
     kept = table.preview(DeleteTags(("t2",)), START_MS + 40 * DAY_MS)
-    document = {"change": {"names": ["t2"], "branch": "main"}, "fingerprint": kept.fingerprint, "leaves": []}
+    document: dict[str, Any] = {
+        "change": {"names": ["t2"], "branch": "main"},
+        "fingerprint": kept.fingerprint,
+        "leaves": [],
+    }
     document |= {"now_ms": kept.now_ms, "headline": kept.headline, "points": [], "rules": kept.rules}
     Journal().start(table.location, "DeleteTags", document, kept.removes, [])
     page = open_page("tags", demo, writes=True, table=TITLE)
@@ -599,7 +604,9 @@ def test_a_run_cut_off_by_the_browsers_next_word_clears_the_name_all_the_same(
 
 def tick(page: Page, row: int) -> Page:
     """A click on the first grid's row, as the browser tells it: by its place."""
-    page.test.session_state[page.test.dataframe[0].key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    page.test.session_state[str(page.test.dataframe[0].key)] = {
+        "selection": {"rows": [row], "columns": [], "cells": []}
+    }
     return page.run()
 
 

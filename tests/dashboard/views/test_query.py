@@ -166,6 +166,7 @@ def test_what_is_kept_is_capped_and_checked() -> None:
         found = saved_queries.noted(found, {**entry, "sql": f"select {number}"})
     assert len(found) == saved_queries.MOST
     assert saved_queries.noted(found, {**found[0], "at_ms": 2})[1:] == found[1:]  # asked again at once: one line
+    wrong: Any
     for wrong in ({}, [1], [{"sql": 1}], [{**entry, "at_ms": "x"}]):
         with pytest.raises(Corrupt, match="query-history"):
             saved_queries.noted(wrong, entry)

@@ -55,6 +55,7 @@ def test_points_as_a_table_are_the_dots(known: History) -> None:
 
 def test_every_field_keeps_its_digits_and_tells_its_unit(known: History) -> None:
     snapshot = known.heads.main.latest
+    assert snapshot is not None
     found = {name: re.sub("<[^>]+>", "", str(piece)) for name, piece in rows.every_field(snapshot, "Asia/Shanghai")}
     assert found["commitIdentifier"] == "9223372036854775807"
     assert found["timeMillis"].endswith("CST")

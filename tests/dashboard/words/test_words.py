@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeGuard
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_no_word_stands_twice() -> None:
     assert set(found) <= set(dir(words)), "a module that the room does not open"
 
 
-def said(module: str) -> dict[str, object]:
+def said(module: str) -> dict[str, Any]:
     """The public names that a module of words makes itself."""
     found = vars(importlib.import_module(f"dashboard.words.{module}"))
     tree = ast.parse((ROOT / "dashboard/words" / f"{module.replace('.', '/')}.py").read_text())
@@ -116,10 +117,10 @@ def parts(text: str) -> list[str]:
     return sorted(re.findall(r"`[^`]*`|\*\*|<[/a-z]+>|:material/\w+:|%\{[^}]*\}", text))
 
 
-def constants(function: object) -> str:
+def constants(function: Any) -> str:
     """The texts in a function's body, without its docstring and the nouns that `units` tells in both languages."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    told = tree.body[0].body
+    told = tree.body[0].body  # type: ignore[attr-defined]  # the source of a function
     told = told[1:] if isinstance(told[0], ast.Expr) else told
     found = (node.value for each in told for node in ast.walk(each) if isinstance(node, ast.Constant))
     return " ".join(value for value in found if isinstance(value, str) and value not in units.IN_CHINESE)
@@ -161,13 +162,15 @@ def templates(tree: ast.AST) -> Iterator[str]:
         named = [node for node in ast.walk(function) if is_named(node)]
         for call in ast.walk(function):
             name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
-            if name not in ERRORS | LABELS | {"told", "counted"}:
+            if not isinstance(call, ast.Call) or name not in ERRORS | LABELS | {"told", "counted"}:
                 continue
             sentences = [*call.args[name == "counted" :], *(each.value for each in call.keywords if each.arg in NAMED)]
             for asked in sentences if name != "told" else call.args:
                 asked = asked.value if isinstance(asked, ast.Starred) else asked
                 is_name = isinstance(asked, ast.Name) and name not in ERRORS
-                for given in [node.value for node in named if is_name and node.targets[0].id == asked.id] or [asked]:
+                for given in [
+                    node.value for node in named if is_name and ast.unparse(node.targets[0]) == ast.unparse(asked)
+                ] or [asked]:
                     yield from (text.removeprefix("#") if name in LABELS else text for text in literals(given))
 
 
@@ -181,7 +184,7 @@ def literals(given: ast.expr) -> Iterator[str]:
             yield from (text for each in values for text in literals(each))
 
 
-def is_named(node: ast.AST) -> bool:
+def is_named(node: ast.AST) -> TypeGuard[ast.Assign]:
     """`name = "text"`, or a pair of texts, or one of two."""
     return (
         isinstance(node, ast.Assign)

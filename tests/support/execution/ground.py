@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from core.catalog import DEMO_MARKER
 from core.execution import grace_period
@@ -19,7 +20,7 @@ from core.formats.paimon.manifests import Manifests
 from core.storage.store import Store
 from core.table import Table
 from tests.support import set_model
-from tests.support.builders import DAY_MS, START_MS, TableBuilder
+from tests.support.builders import DAY_MS, START_MS, DataFile, TableBuilder
 
 LATE_MS = START_MS + 10_000 * DAY_MS
 """A `now` at which every commit of a builder is old."""
@@ -40,25 +41,25 @@ def small_table(root: Path, **options: str) -> TableBuilder:
     branch with a commit of its own. Everything in it is freed by some change."""
     table = TableBuilder(root, partition_keys=["dt"], options=options)
 
-    def made(size: int, day: int = 1, **fields: object) -> object:
-        return table.file(size, rows=size // 10, partition=(f"2026-01-0{day}",), **fields)  # type: ignore[arg-type]
+    def made(size: int, day: int = 1, **fields: Any) -> DataFile:
+        return table.file(size, rows=size // 10, partition=(f"2026-01-0{day}",), **fields)
 
     first = [made(1_010, extra=(".index",)), made(1_020, day=2)]
-    table.commit(first, changelog=[made(300, prefix="changelog-")])  # type: ignore[list-item]
-    table.commit([made(1_100)], index=[table.index_file(90, partition=("2026-01-01",))])  # type: ignore[list-item]
+    table.commit(first, changelog=[made(300, prefix="changelog-")])
+    table.commit([made(1_100)], index=[table.index_file(90, partition=("2026-01-01",))])
     table.tag("early", 2)
-    table.commit([made(1_200, day=2)], statistics=True, changelog=[made(310, prefix="changelog-")])  # type: ignore[list-item]
+    table.commit([made(1_200, day=2)], statistics=True, changelog=[made(310, prefix="changelog-")])
     live = table.live()
-    table.commit([made(4_000, source=1)], live, kind="COMPACT")  # type: ignore[list-item]
+    table.commit([made(4_000, source=1)], live, kind="COMPACT")
     table.tag("packed", 4)
     table.tag("twin", 4)
-    table.commit([made(1_300)], index=[table.index_file(80, partition=("2026-01-01",))])  # type: ignore[list-item]
-    table.commit([made(2_000, day=2)], [each for each in table.live() if each.partition == ("2026-01-02",)])  # type: ignore[list-item]
-    table.commit([made(1_400)])  # type: ignore[list-item]
+    table.commit([made(1_300)], index=[table.index_file(80, partition=("2026-01-01",))])
+    table.commit([made(2_000, day=2)], [each for each in table.live() if each.partition == ("2026-01-02",)])
+    table.commit([made(1_400)])
     branch = table.branch("b", "packed")
     branch.commit([branch.file(1_500, rows=150, partition=("2026-01-01",))])
-    table.commit([made(1_600)])  # type: ignore[list-item]
-    table.commit([made(1_700)])  # type: ignore[list-item]
+    table.commit([made(1_600)])
+    table.commit([made(1_700)])
     return table
 
 
@@ -152,11 +153,11 @@ def while_settling(act: Callable[[], object]) -> Iterator[None]:
     before = grace_period.wait
 
     def wait(*_: object) -> None:
-        grace_period.wait = before  # type: ignore[assignment]
+        grace_period.wait = before
         act()
 
     grace_period.wait = wait  # type: ignore[assignment]
     try:
         yield
     finally:
-        grace_period.wait = before  # type: ignore[assignment]
+        grace_period.wait = before

@@ -67,7 +67,7 @@ def container(count: int, codec: str = "null", blocks: int = 1, schema: Any = SC
     if codec == "snappy":
         return by_snappy(container(count, "null", blocks, schema), schema)
     out = io.BytesIO()
-    writer = fastavro.write.Writer(out, schema, codec=codec, sync_marker=bytes(range(16)))  # type: ignore[arg-type]
+    writer = fastavro.write.Writer(out, schema, codec=codec, sync_marker=bytes(range(16)))
     for number in range(count):
         writer.write(record(number))
         if blocks > 1 and (number + 1) % max(count // blocks, 1) == 0:

@@ -36,7 +36,7 @@ class Turns:
         self.store = Store(location)
         self.location = location
         self.is_partitioned = self.chance.random() < 0.7
-        self.columns = [[0, "id", "BIGINT"], [1, "v", "STRING"], [2, "p", "STRING"]]  # id, name, type
+        self.columns: list[list[Any]] = [[0, "id", "BIGINT"], [1, "v", "STRING"], [2, "p", "STRING"]]  # id, name, type
         self.next_field = 3
         self.rows: list[dict[int, Any]] = []
         self.tags: dict[str, list[int]] = {}

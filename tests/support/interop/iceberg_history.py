@@ -209,8 +209,8 @@ class _Walk:
     def ancestors(self) -> list[int]:
         """Of main's head, newest first, without it."""
         parents = {each["id"]: each["parent"] for each in self.state["snapshots"]}
-        found, at = [], parents.get(self.state["current"])
-        while at in parents:
+        found, at = list[int](), parents.get(self.state["current"])
+        while at is not None and at in parents:
             found.append(at)
             at = parents[at]
         return found
@@ -543,7 +543,7 @@ class _Walk:
         if kind in ("added", "default"):
             is_again = bool(self.dropped) and kind == "added"
             name = self.dropped.pop() if is_again else self.name("c")
-            change = ["add", name, self.rng.choice(("int", "string", "float"))]
+            change: list[Any] = ["add", name, self.rng.choice(("int", "string", "float"))]
             if kind == "default":
                 change = [*change[:2], "int", 7]
             kind = "added again" if is_again else kind

@@ -434,7 +434,7 @@ class _Walk:
 
     def expire(self) -> None:
         most = self.rng.randint(2, max(3, len(self.ids())))
-        fields: dict[str, int] = {"retain_max": most, "retain_min": self.rng.randint(1, min(4, most))}
+        fields: dict[str, Any] = {"retain_max": most, "retain_min": self.rng.randint(1, min(4, most))}
         if self.rng.random() < 0.5:
             fields["older_than_ms"] = self.clock_ms - self.rng.choice((0, DAY_MS, 10 * DAY_MS))
         if self.rng.random() < 0.3:

@@ -72,7 +72,7 @@ class Written:
         self.columns = list(columns)
         fields = [
             {"id": id, "name": name, "required": False, "type": of}
-            | ({"initial-default": defaults[id]} if id in (defaults or {}) else {})
+            | ({"initial-default": defaults[id]} if defaults and id in defaults else {})
             for id, name, of in columns
         ]
         self.schemas.append({"type": "struct", "schema-id": len(self.schemas), "fields": fields})
@@ -292,7 +292,7 @@ def _entry(partition: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "fields": [_field(117, "key", "int"), _field(118, "value", "long")],
         },
     }
-    bounds = {
+    bounds: dict[str, Any] = {
         "type": "array",
         "logicalType": "map",
         "items": {

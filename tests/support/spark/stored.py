@@ -106,7 +106,8 @@ class Stored:
         self._sequence += len(rows)
         keys = [name for name in self.primary_keys if name not in self.partition_keys]
         order = sorted(range(len(rows)), key=lambda at: [rows[at][key] for key in keys])
-        rows, kinds, sequence = ([values[at] for at in order] for values in (rows, kinds, sequence))
+        rows, kinds = [rows[at] for at in order], [kinds[at] for at in order]
+        sequence = [sequence[at] for at in order]
         by_name = {each.name: parse(each.type) for each in of.fields}
         arrays = {name: pa.array([row.get(name) for row in rows], types.arrow(to)) for name, to in by_name.items()}
         if keys:

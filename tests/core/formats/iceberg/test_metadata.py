@@ -115,7 +115,7 @@ def test_damaged_files(content: bytes, says: str) -> None:
     ("found", "says"),
     [
         (document(4), "format version 4"),
-        (document(3, **{"encryption-keys": [{"key-id": "k"}]}), "encrypted"),
+        (document(3) | {"encryption-keys": [{"key-id": "k"}]}, "encrypted"),
         (document(3, snapshots=[snapshot(1, None, 1, "/t"), snapshot(2, 1, 2, "/t", **{"key-id": "k"})]), "encrypted"),
     ],
 )
@@ -148,7 +148,7 @@ def test_what_contradicts_itself_names_the_field(more: Json, says: str) -> None:
 
 
 def test_unknown_fields_are_kept() -> None:
-    found = read(document(2, **{"from-tomorrow": {"a": [1]}}))
+    found = read(document(2) | {"from-tomorrow": {"a": [1]}})
     seen = heads(found, "t")
     assert seen.document["from-tomorrow"] == {"a": [1]}
     assert seen.references["metadata.json#from-tomorrow"] == b'{"a":[1]}'
@@ -156,7 +156,7 @@ def test_unknown_fields_are_kept() -> None:
 
 def test_a_table_without_a_current_snapshot() -> None:
     for none in (None, -1):
-        found = read(document(2, **{"current-snapshot-id": none, "snapshots": [], "refs": {}, "snapshot-log": []}))
+        found = read(document(2) | {"current-snapshot-id": none, "snapshots": [], "refs": {}, "snapshot-log": []})
         assert found.current is None
         assert heads(found, "t").main.latest is None
 

@@ -181,7 +181,7 @@ def cherry_picked() -> list[str]:
 
 def test_what_led_to_a_snapshot_that_main_left_was_left_with_it() -> None:
     """Of a transaction only the last snapshot is in the log."""
-    found = document(2, refs={"main": {"snapshot-id": 3, "type": "branch"}}, **{"current-snapshot-id": 3})
+    found = document(2, refs={"main": {"snapshot-id": 3, "type": "branch"}}) | {"current-snapshot-id": 3}
     found["snapshots"].append(snapshot(3, None, 3000, "file:/tmp/t"))
     found["snapshot-log"] = [{"timestamp-ms": 2000, "snapshot-id": 2}, {"timestamp-ms": 3000, "snapshot-id": 3}]
     lines = read_heads(of(found, "m"), "t").lines

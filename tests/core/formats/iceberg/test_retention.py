@@ -49,7 +49,7 @@ def by_sets(
             continue
         at: int | None = ref.snapshot_id
         kept, keeping = 0, True
-        while at in snapshots:
+        while at is not None and at in snapshots:
             each = snapshots[at]
             reachable.add(each.id)
             few = kept < (least if ref.min_snapshots is None else ref.min_snapshots)

@@ -184,12 +184,12 @@ def problems(root: Path) -> dict[str, list[str]]:
 def write_list(path: Path, records: Sequence[Mapping[str, Any]], blocks: Sequence[int]) -> list[int]:
     """A manifest list in several blocks; answers the offsets where a block ends."""
     out = io.BytesIO()
-    writer = fastavro.write.Writer(out, builders._schema("list"), sync_marker=bytes(16))  # type: ignore[arg-type]
+    writer = fastavro.write.Writer(out, builders._schema("list"), sync_marker=bytes(16))
     ends = [len(out.getvalue())]
     left = list(records)
     for count in blocks:
         for record in left[:count]:
-            writer.write(record)
+            writer.write(dict(record))
         left = left[count:]
         writer.flush()
         ends.append(len(out.getvalue()))
@@ -290,7 +290,7 @@ def header_end(path: Path) -> int:
     return path.read_bytes().index(bytes(17)) + 17  # the end of the metadata, and the marker
 
 
-HOSTILE = {
+HOSTILE: dict[str, dict[str, Any]] = {
     "climbs": {"_FILE_NAME": "../../other/data.parquet"},
     "absolute": {"_FILE_NAME": "/etc/passwd"},
     "dots": {"_FILE_NAME": ".."},
@@ -312,7 +312,7 @@ def rewrite(table: TableBuilder, number: int, entry: Mapping[str, Any], **file: 
         for kind in ("base", "delta"):
             target = table.root / "manifest" / document[f"{kind}ManifestList"]
             with target.open("rb") as opened:
-                records = list(fastavro.reader(opened))
+                records: list[Any] = list(fastavro.reader(opened))
             for record in records:
                 if record["_FILE_NAME"] == name:
                     record["_FILE_SIZE"] = len(data)
@@ -459,7 +459,7 @@ def test_two_identities_of_one_path_count_once_as_an_object(tmp_path: Path) -> N
 def test_compacted_changelogs_are_windows_into_one_real_file(tmp_path: Path) -> None:
     root = tmp_path / "t"
     table = TableBuilder(root, options={"changelog-producer": "lookup"})
-    window = {"source": 0, "bucket": 1}
+    window: dict[str, Any] = {"source": 0, "bucket": 1}
     names = ["compacted-changelog-x$0-100.cc-parquet", "compacted-changelog-x$0-100-100-50.cc-parquet"]
     entries = [DataFile(names[0], 100, 1, bucket=0), DataFile(names[1], 50, 1, **window)]
     table.commit([table.file()], changelog=entries)
@@ -593,7 +593,7 @@ def test_a_table_that_changes_while_it_is_read_is_read_again(tmp_path: Path, mon
     made = four_commits(root)
     table = open_table(str(root))
     heads = type(table).heads
-    calls = []
+    calls: list[Any] = []
 
     def slow(self: Any, **more: Any) -> Any:
         found = heads(self, **more)

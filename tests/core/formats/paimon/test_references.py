@@ -247,7 +247,7 @@ def test_odd_tag_names_are_tags(table: TableBuilder, name: str) -> None:
 
 def test_a_name_that_is_no_text(table: TableBuilder) -> None:
     path = os.fsencode(table.root / "tag") + b"/tag-\xff"
-    shutil.copy(table.root / "tag/tag-v", path)
+    shutil.copy(os.fsencode(table.root / "tag/tag-v"), path)
     found = read(table.root)
     assert {tag.name for tag in found.main.tags} == {"v", "\\xff"}
     assert "tag/tag-\\xff" in found.references
@@ -370,7 +370,7 @@ def test_a_required_field_that_is_missing_or_of_another_type(table: TableBuilder
     assert "no such field" in line.unreadable[0].problem.found
 
 
-OPTIONAL = {
+OPTIONAL: dict[str, list[Any]] = {
     "baseManifestList": [1, [], {}, True, "", ".", "..", "a/b", "../x", "a\\b", "\0"],
     "changelogManifestList": [1, [], "a/b", "../snapshot/snapshot-1"],
     "indexManifest": [1, {}, "", "../../x"],
@@ -631,7 +631,7 @@ def test_a_branch_whose_name_has_a_slash(table: TableBuilder) -> None:
     (table.root / "branch/branch-team/other/empty").mkdir(parents=True)
     found = read(table.root)
     assert [line.branch for line in found.lines] == ["main", "team/x"]
-    assert [each.id for each in found.line("team/x").snapshots] == [2, 3]  # type: ignore[union-attr]
+    assert [each.id for each in found.line("team/x").snapshots] == [2, 3]
     assert "branch/branch-team/x/snapshot/snapshot-3" in found.references
     history = open_table(str(table.root)).history()
     assert "branch:team/x/3" in {holder.point for holder in history.holders}

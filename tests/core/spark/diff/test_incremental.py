@@ -93,7 +93,12 @@ def test_a_table_with_changelogs_gives_them(tmp_path: Path) -> None:
     table = Stored(tmp_path / "t", [("id", "INT"), ("v", "STRING")], primary_keys=["id"], options=options)
     first = table.file(rows(1))
     table.commit([first], changelog=[table.file(rows(1))])
-    written = [{"id": 1, "v": "x"}, {"id": 1, "v": "y"}, {"id": 2, "v": "z"}, {"id": 3, "v": None}]
+    written: list[dict[str, Any]] = [
+        {"id": 1, "v": "x"},
+        {"id": 1, "v": "y"},
+        {"id": 2, "v": "z"},
+        {"id": 3, "v": None},
+    ]
     table.commit([table.file(rows(2, v="z"))], changelog=[table.file(written, kinds=[1, 2, 0, 3])])
     table.commit([table.file(rows(7))], kind="OVERWRITE", changelog=[table.file(rows(7))])
     table.commit([], kind="COMPACT")

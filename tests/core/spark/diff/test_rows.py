@@ -101,7 +101,7 @@ def plain(value: Any) -> Any:
 
 def seen(table: Stored, snapshot: int, other: int) -> list[dict[int, Any]]:
     """The rows of a point as the second point `other` shows them: by its fields, inner ones too."""
-    own, shown = (table.schemas[table.points[point][0]].fields for point in (snapshot, other))
+    own, shown = (list[Any](table.schemas[table.points[point][0]].fields) for point in (snapshot, other))
     inside = {each.id: [f["name"] for f in each.type["fields"]] for each in own if each.name == "inner"}
     found = []
     for row in table.rows(snapshot):

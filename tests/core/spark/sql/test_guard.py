@@ -685,7 +685,7 @@ def test_every_documented_example_of_an_allowed_function_passes(spark: SparkSess
 
 def test_a_check_is_quick(shop: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """A statement at the size limit takes as many calls to the JVM as a short one: none is made per node."""
-    client: Any = shop.sparkContext._gateway._gateway_client  # type: ignore[union-attr]
+    client: Any = shop.sparkContext._gateway._gateway_client
     send, calls = client.send_command, list[int]()
 
     def counted(*given: Any, **more: Any) -> Any:

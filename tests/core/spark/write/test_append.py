@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def at() -> Iterator[Callable[..., commit.Stamp]]:
+def at() -> Callable[..., commit.Stamp]:
     clock = itertools.count(T0, 1000)
     return lambda **more: write.stamp(next(clock), **more)
 
@@ -169,6 +169,7 @@ def test_partitions_are_overwritten_as_touched_dropped_and_emptied(spark: SparkS
     dropped = write.drop_partitions(store, [{"dt": dt.date(2026, 1, 1)}, {"dt": dt.date(2026, 1, 9)}], at())
     assert (dropped.kind, dropped.fields["operation"], dropped.delta_rows) == ("OVERWRITE", "TRUNCATE", -1)
     assert ids(spark, store) == [1, 30, 31]
+    wrong: Any
     for wrong in ([], [{}], [{"id": 1}]):
         with pytest.raises(Invalid):
             write.drop_partitions(store, wrong, at())

@@ -65,4 +65,4 @@ def live(store: Store, snapshot: Snapshot | None = None) -> set[str]:
 
 
 def avro(store: Store, name: str) -> list[dict[str, Any]]:
-    return list(fastavro.reader(io.BytesIO(store.read(f"manifest/{name}"))))
+    return list[Any](fastavro.reader(io.BytesIO(store.read(f"manifest/{name}"))))

@@ -24,7 +24,7 @@ def avro(path: Path, change: Callable[[list[Record]], object]) -> None:
     schema, records = reader.writer_schema, list(reader)
     change(records)  # type: ignore[arg-type]
     out = io.BytesIO()
-    fastavro.writer(out, schema, records, codec="null", sync_marker=bytes(16))  # type: ignore[arg-type]
+    fastavro.writer(out, schema, records, codec="null", sync_marker=bytes(16))
     path.write_bytes(out.getvalue())
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -221,7 +220,7 @@ def test_a_tag_between_preview_and_apply_survives(lake: Lake) -> None:
 
 
 @pytest.fixture
-def during(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+def during(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Something happens inside of the catalog's commit: before the catalog is asked, or instead of its answer."""
     act: dict[str, Any] = {}
     commit = SqlCatalog.commit_table

@@ -6,6 +6,7 @@ import hashlib
 import json
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ NOW_MS = 4_000_000_000_000
 def test_options_that_move_paths_orphan_nothing(option: str, tmp_path: Path) -> None:
     root = tmp_path / "w" / "default.db" / "t"
     table = TableBuilder(root, partition_keys=["dt"]) if option.startswith("partition") else TableBuilder(root)
-    partition = {"partition": (None,)} if option.startswith("partition") else {}
+    partition: dict[str, Any] = {"partition": (None,)} if option.startswith("partition") else {}
     table.commit([table.file(10, rows=1, **partition)])
     path = max((root / "schema").iterdir())
     schema = json.loads(path.read_text())

@@ -18,7 +18,13 @@ def first(**more: str) -> dict[str, Any]:
 
 
 def test_all_changes_are_one_schema_and_no_id_comes_twice() -> None:
-    changes = [Drop("v"), Add("v", "ROW<a INT>"), Rename("id", "key"), Widen("key", "BIGINT"), Widen("d", "STRING")]
+    changes: list[alter.SchemaChange] = [
+        Drop("v"),
+        Add("v", "ROW<a INT>"),
+        Rename("id", "key"),
+        Widen("key", "BIGINT"),
+        Widen("d", "STRING"),
+    ]
     after = alter.altered(first(), [*changes, SetOption("snapshot.num-retained.max", "50")], 7)
     assert (after["id"], after["timeMillis"], after["highestFieldId"], after["new in 9.0"]) == (1, 7, 7, [1])
     assert [(field["id"], field["name"], field["type"]) for field in after["fields"]] == [

@@ -226,7 +226,7 @@ def test_overwrite_refuses_rows_elsewhere_and_unknown_keys_and_takes_its_files_a
 class Meddled(Store):
     """A store in which something happens at the moment one path is created."""
 
-    def __init__(self, location: str, path: str, meddle: Callable[[], None], *, after: bool = False) -> None:
+    def __init__(self, location: str, path: str, meddle: Callable[[], object], *, after: bool = False) -> None:
         super().__init__(location)
         self.path, self.meddle, self.after, self.met = path, meddle, after, 0
 
@@ -244,7 +244,7 @@ class Meddled(Store):
 def test_a_lost_race_is_repeated_on_top_of_the_winner(store: Store) -> None:
     commit.append(store, [file(store)], stamp())
     winner, ours = file(store, "d2"), file(store, "d3")
-    meddled = Meddled(store.root, "snapshot/snapshot-2", lambda: commit.append(store, [winner], stamp()) and None)
+    meddled = Meddled(store.root, "snapshot/snapshot-2", lambda: commit.append(store, [winner], stamp()))
     snapshot = commit.append(meddled, [ours], Stamp(T0, Uuids("race")))
     assert meddled.met == 1
     assert (snapshot.id, snapshot.total_rows) == (3, 30)
@@ -254,7 +254,7 @@ def test_a_lost_race_is_repeated_on_top_of_the_winner(store: Store) -> None:
 
 def test_an_overwrite_that_lost_replaces_what_the_winner_added_too(store: Store) -> None:
     commit.append(store, [file(store)], stamp())
-    meddled = Meddled(store.root, "snapshot/snapshot-2", lambda: commit.append(store, [file(store)], stamp()) and None)
+    meddled = Meddled(store.root, "snapshot/snapshot-2", lambda: commit.append(store, [file(store)], stamp()))
     new = file(store)
     assert commit.overwrite(meddled, [new], [{"dt": "d1"}], stamp()).id == 3
     assert live(store) == names([new])
@@ -263,9 +263,7 @@ def test_an_overwrite_that_lost_replaces_what_the_winner_added_too(store: Store)
 def test_a_compaction_of_files_that_were_replaced_meanwhile_is_a_conflict(store: Store) -> None:
     first = commit.append(store, [file(store), file(store)], stamp())
     gone = commit.live_entries(store, first)
-    meddled = Meddled(
-        store.root, "snapshot/snapshot-2", lambda: commit.overwrite(store, [], [{"dt": "d1"}], stamp()) and None
-    )
+    meddled = Meddled(store.root, "snapshot/snapshot-2", lambda: commit.overwrite(store, [], [{"dt": "d1"}], stamp()))
     new = file(store, rows=20)
     before = all_files(store)
     with pytest.raises(Conflict, match="no longer live"):
@@ -381,7 +379,7 @@ def test_a_numbered_change_lands_once_however_often_it_is_tried(store: Store) ->
     assert batch(1, file(store), "another").id == 3
     assert commit.overwrite(store, [], [{}], stamp(user="stream", identifier=2)).id == 4, "another kind of commit"
     assert commit.append(store, [file(store)], stamp()).id == commit.append(store, [file(store)], stamp()).id - 1
-    meddled = Meddled(store.root, "snapshot/snapshot-7", lambda: batch(3, file(store, "twin")) and None)
+    meddled = Meddled(store.root, "snapshot/snapshot-7", lambda: batch(3, file(store, "twin")))
     assert commit.append(meddled, [file(store)], stamp(user="stream", identifier=3)).id == 7
     assert publish.read_head(store).snapshot.id == 7
 
@@ -619,9 +617,7 @@ def test_added_columns_get_new_ids_and_unknown_fields_of_the_schema_survive(stor
 
 
 def test_a_lost_race_for_a_schema_is_repeated_on_top_of_the_winner(store: Store) -> None:
-    meddled = Meddled(
-        store.root, "schema/schema-1", lambda: publish.add_column(store, "theirs", "INT", time_ms=T0) and None
-    )
+    meddled = Meddled(store.root, "schema/schema-1", lambda: publish.add_column(store, "theirs", "INT", time_ms=T0))
     schema = publish.add_column(meddled, "ours", "INT", time_ms=T0)
     assert [field.name for field in schema.fields][3:] == ["theirs", "ours"]
     assert schema.id == 2
@@ -683,7 +679,7 @@ def test_a_retention_stands_at_the_end_of_the_tag(
 
 def test_a_tag_whose_snapshot_goes_while_it_is_made_is_withdrawn(store: Store) -> None:
     commit.append(store, [file(store)], stamp())
-    meddled = Meddled(store.root, "tag/tag-v1", lambda: store.delete("snapshot/snapshot-1") and None)
+    meddled = Meddled(store.root, "tag/tag-v1", lambda: store.delete("snapshot/snapshot-1"))
     with pytest.raises(Conflict, match="is gone"):
         publish.create_tag(meddled, "v1")
     assert "tag/tag-v1" not in all_files(store)
@@ -732,7 +728,7 @@ def test_a_branch_whose_tag_goes_while_it_is_cut_is_withdrawn(store: Store) -> N
     publish.create_tag(store, "v1")
     before = all_files(store)
     path = "branch/branch-dev/snapshot/snapshot-1"
-    meddled = Meddled(store.root, path, lambda: store.delete("tag/tag-v1") and None)
+    meddled = Meddled(store.root, path, lambda: store.delete("tag/tag-v1"))
     with pytest.raises(Conflict, match="is gone"):
         publish.create_branch(meddled, "dev", "v1")
     assert all_files(store) == before - {"tag/tag-v1"}
@@ -778,7 +774,7 @@ def test_writers_at_the_same_time_lose_nothing(store: Store) -> None:
 
     def work(number: int) -> list[str]:
         own = Store(store.root)
-        added = []
+        added: list[Any] = []
         for step in range(6):
             new = file(own, f"d{number}")
             commit.append(own, [new], stamp(T0 + step))

@@ -11,16 +11,16 @@ from typing import Any
 
 import fastavro
 import pyarrow as pa
-import pyarrow.parquet as parquet
 import pytest
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.model.row_diff import RowDiff
 from core.spark.diff.rows import row_diff
 from core.spark.query.query import query
-from core.spark.read.iceberg import footers, scan
 from core.spark.read.iceberg import frames as iceberg_read
+from core.spark.read.iceberg import scan
 from core.table import Table, open_table, resolve
 from tests.support.iceberg_tables import PYICEBERG, moved
 from tests.support.spark.iceberg_written import Written, arrow_field
@@ -182,8 +182,8 @@ def test_footers_are_read_once_and_of_files_that_are_asked_for(
     table = Written(tmp_path / "t", IDS, part)
     table.commit(*(table.data({"id": [n], "v": [f"v{n}"]}, partition={1000: f"v{n}"}, bounds=[1]) for n in range(4)))
     read: list[str] = []
-    schema = footers.parquet.read_schema
-    monkeypatch.setattr(footers.parquet, "read_schema", lambda path: read.append(path) or schema(path))
+    schema = parquet.read_schema
+    monkeypatch.setattr(parquet, "read_schema", lambda path: read.append(path) or schema(path))
     opened = open_table(str(table.root))
 
     def ask(sql: str) -> int:

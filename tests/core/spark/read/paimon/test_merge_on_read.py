@@ -64,11 +64,10 @@ def planned(
         for name, bucket, *_ in listed if name in vectors
     }  # fmt: skip
     found = merge_on_read.plan(of, {0: of}, table, ranges, given)
-    name_of = lambda path: Path(path).stem  # noqa: E731 - a word for one line
     work = [
-        ("merge" if each["merges"] else "take", *(name_of(f["path"]) for f in each["files"])) for each in found.work
+        ("merge" if each["merges"] else "take", *(Path(f["path"]).stem for f in each["files"])) for each in found.work
     ]
-    return sorted(map(name_of, found.raw["path"].to_pylist())), sorted(work), found.left_out
+    return sorted(Path(each).stem for each in found.raw["path"].to_pylist()), sorted(work), found.left_out
 
 
 def test_files_whose_keys_may_meet_are_merged_together_and_others_stand_for_themselves() -> None:
