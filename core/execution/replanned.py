@@ -16,7 +16,7 @@ Removes = Sequence[tuple[str, bytes]]
 
 def lets_go(table: Table, change: Change, now_ms: int, history: History) -> Removes:
     """What the same change lets go now."""
-    return table.preview(_of_what_is_left(change, history.heads), now_ms, history).removes
+    return table.preview(of_what_is_left(change, history.heads), now_ms, history).removes
 
 
 def spared(table: Table, change: Change, now_ms: int, removes: Removes) -> frozenset[str]:
@@ -35,7 +35,7 @@ def spared(table: Table, change: Change, now_ms: int, removes: Removes) -> froze
     return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again})
 
 
-def _of_what_is_left(change: Change, heads: Heads) -> Change:
+def of_what_is_left(change: Change, heads: Heads) -> Change:
     """The change without the points it names that are gone already."""
     line = heads.line(change.branch)
     names = {ref.name for ref in heads.refs}

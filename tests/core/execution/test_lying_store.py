@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import Conflict, Corrupt, SnapscopeError, Unsupported
-from core.execution import recovery
+from core.execution import recovery, replanned
 from core.execution.apply import apply
 from core.model.actions import (
     Change,
@@ -96,7 +96,7 @@ def test_a_store_that_throttles_is_asked_again_until_it_is_done(name: str, how: 
         with contextlib.suppress(SnapscopeError):
             run = next((run.id for run in journal.runs() if run.is_open), None)
             if run is None:
-                receipt = go(table, recovery._of_what_is_left(change, table.heads()), journal)
+                receipt = go(table, replanned.of_what_is_left(change, table.heads()), journal)
             else:
                 receipt = recovery.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
         asked += len(lies.calls)

@@ -11,8 +11,7 @@ from core.cli import main
 from core.execution.apply import apply
 from core.execution.protect import DAYS_MS, hold, protection
 from core.model.actions import CreateTag, Expire
-from core.model.time_travel import resolve
-from core.table import open_table
+from core.table import open_table, resolve
 from tests.support.builders import START_MS, TableBuilder
 
 HOUR_MS = 3_600_000

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import SnapscopeError
-from core.execution import recovery
+from core.execution import recovery, replanned
 from core.execution.apply import apply
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
@@ -88,7 +88,7 @@ def finish(root: Path, change: Change, journal: Journal) -> None:
         if run.is_open:
             receipt = recovery.resume(run.id, open_table=lambda _: table, settle_s=0, journal=journal)
             assert receipt.outcome == "done"
-    left = recovery._of_what_is_left(change, table.heads())
+    left = replanned.of_what_is_left(change, table.heads())
     if not isinstance(left, DeleteTags) or left.names:
         go(table, left, journal)
     receipt = go(table, CleanOrphans(older_than_ms=NOW), journal)

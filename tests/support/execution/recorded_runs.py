@@ -30,6 +30,7 @@ from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal, _digests, _hash
+from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import Manifests
 from core.model.actions import (
     Change,
@@ -129,7 +130,7 @@ class OpenRun:
 def opened(store: Store) -> Table:
     if (Path(store.root) / "metadata").is_dir():
         return iceberg_ground.opened(store)
-    return Table(store, Manifests(store))
+    return Table(PaimonFormat(store, Manifests(store)))
 
 
 def place(directory: Path) -> Path:

@@ -9,10 +9,9 @@ from html.parser import HTMLParser
 
 from core.analysis.diff import diff
 from core.model.actions import Expire
-from core.model.time_travel import resolve
 from core.reports import html as report
 from core.reports import page as sheet
-from core.table import Table
+from core.table import Table, resolve
 from tests.support.builders import DAY_MS, START_MS
 
 NOW_MS = START_MS + 40 * DAY_MS + 7
