@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from core.storage.store import Store
 from core.table import open_table
 from tests.support.execution import ground, recorded_runs
 from tests.support.execution.dying import dies
+from tests.support.execution.recorded_runs import Json, OpenRun, picture
 
 CASES = (
     "paimon-expire",
@@ -90,3 +92,32 @@ def test_the_journal_shows_the_steps_that_the_plan_showed(tmp_path: Path) -> Non
     run = Journal().run(dies(builder, change, "delete snapshot/snapshot-2"))
     kept = journal_versions.effects_of(run, Journal().removed(run.id), Journal().frees(run.id))
     assert steps(kept) == steps(shown.effects)
+
+
+# ends -----------------------------------------------------------------------------------------------------------------
+
+QUICK = {"paimon-create-tag", "paimon-replace-tag", "paimon-reset-consumer", "iceberg-rename-tag"}
+
+
+MARKED = [pytest.param(case, marks=[] if case in QUICK else [pytest.mark.slow]) for case in recorded_runs.CASES]
+
+
+@pytest.mark.parametrize("case", MARKED)
+def test_runs_of_an_earlier_version_end_as_they_would_have_ended(case: str, tmp_path: Path) -> None:
+    seen = 0
+    for first, second in recorded_runs.recorded(case, tmp_path):
+        assert_same(first, recorded_runs.resumed, first.resumed)
+        assert_same(second, recorded_runs.undone, second.undone)
+        seen += 1
+    assert seen > 2
+
+
+def assert_same(run: OpenRun, act: Callable[[OpenRun], Json], expected: Json) -> None:
+    before = picture(run.root)
+    found = act(run)
+    assert found == expected, run.died
+    if "error" in found and found["picture"] == before:
+        return  # refused, and nothing was changed
+    run.journal.verify()
+    if "error" not in found:
+        assert not any(each.is_open for each in run.journal.runs()), run.died
