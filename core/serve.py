@@ -23,6 +23,7 @@ from core.errors import Conflict, Invalid, NotFound
 
 ADDRESS = "127.0.0.1"
 WAITING = 128  # connections that may wait to be taken
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _HOST = re.compile(r"([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 
 
@@ -100,6 +101,7 @@ def start(
             cwd=folder,
             stdin=subprocess.PIPE,
             pass_fds=[listener.fileno()],
+            process_group=0,  # a Ctrl+C is for who started it: Python would print where it broke off loading itself
         )
         port = int(listener.getsockname()[1])
     assert process.stdin is not None
@@ -109,21 +111,29 @@ def start(
 
 
 def serve(places: Sequence[str], port: int, *, is_writing: bool = False, hosts: Sequence[str] = ()) -> int:
-    """`start` the dashboard, say where it opens, and run it until it is stopped; returns its exit status."""
-    serving = start(places, port, is_writing=is_writing, hosts=hosts)
-    sys.stderr.write(f"Snapscope opens at {serving.address} (stop with Ctrl+C).\n")
-    return _until_it_ends(serving.process)
+    """`start` the dashboard, say where it opens, and run it until it is stopped; returns its exit status.
 
+    Whoever asks us to end ends it, and with it its Spark, however early: nothing keeps the port.
+    """
+    asked = False
+    processes: list[subprocess.Popen[bytes]] = []
 
-def _until_it_ends(process: subprocess.Popen[bytes]) -> int:
-    """Its exit status; whoever asks us to end ends it, and with it its Spark: nothing keeps the port."""
+    def stop(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        for each in processes:
+            each.terminate()
 
-    def ask(*_: object) -> None:
-        process.terminate()  # a Ctrl+C in the terminal has reached it already; to be asked twice harms nothing
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    heeded = [each for each in _ENDINGS if signal.getsignal(each) is not signal.SIG_IGN]  # as nohup has it
+    before = {each: signal.signal(each, stop) for each in heeded}
     try:
-        return process.wait()
+        serving = start(places, port, is_writing=is_writing, hosts=hosts)
+        processes.append(serving.process)
+        if asked:
+            serving.process.terminate()
+        else:
+            sys.stderr.write(f"Snapscope opens at {serving.address} (stop with Ctrl+C).\n")
+        return serving.process.wait()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

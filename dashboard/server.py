@@ -26,9 +26,6 @@ def main(arguments: Sequence[str]) -> None:
     number, *hosts = arguments
     secret = sys.stdin.readline().strip()
     listener = socket.socket(fileno=int(number))
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, _stop)  # uvicorn ends in order and then raises what it was sent
-
     permissions.is_guarded = True
     logging.getLogger("uvicorn.access").disabled = True  # an address may hold the secret; Streamlit gives it handlers
     served = uvicorn.Config(
@@ -44,6 +41,8 @@ def main(arguments: Sequence[str]) -> None:
         access_log=False,
         log_config=None,  # Streamlit's, which is there already
     )
+    for each in (signal.SIGINT, signal.SIGTERM):  # not before: what is loading dies of them at once, and in silence
+        signal.signal(each, _stop)  # uvicorn ends in order and then raises what it was sent
     uvicorn.Server(served).run(sockets=[listener])
 
 

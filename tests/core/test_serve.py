@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
 import re
+import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -59,6 +65,26 @@ def test_a_port_in_use_is_an_error_and_no_other_is_taken(capsys: pytest.CaptureF
     assert f"Port {port} is in use" in said
     assert "--port" in said
     assert "opens at" not in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_server_that_is_still_loading_ends_at_once_and_says_nothing(number: signal.Signals) -> None:
+    """A terminal sends Ctrl-C, and that it was closed, to all of its programs; others ask the first one alone."""
+    program = (
+        "import functools, sys; from core import serve\n"
+        "loading = ['-c', 'import time; print(1, flush=True); time.sleep(60)']\n"
+        "serve.start = functools.partial(serve.start, program=loading)\n"
+        "serve.serve([], 0)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=PIPE, stderr=PIPE, text=True, start_new_session=True
+    ) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "1\n"
+        (server.send_signal if number == signal.SIGTERM else functools.partial(os.killpg, server.pid))(number)
+        out, said = server.communicate(timeout=30)  # until nobody has them any more: neither of the two is left
+    assert (server.returncode, out) == (0, "")
+    assert re.fullmatch(r"Snapscope opens at http://127.0.0.1:\S+ \(stop with Ctrl\+C\)\.\n", said)
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**9])
