@@ -7,6 +7,7 @@ column's initial-default, else it is null. A file that stores another type than 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,7 +20,7 @@ from core.formats.iceberg import puffin, types
 from core.formats.iceberg.file_paths import Place, normals
 from core.formats.iceberg.types import Column, Type
 from core.model.intervals import Ints
-from core.spark.read import footer_limits, moments
+from core.spark.read import footer_limits, int96, moments
 from core.spark.read.iceberg import deletes as iceberg_deletes
 from core.spark.read.iceberg.columns import WAY_OUT
 from core.spark.read.iceberg.deletes import near_miss
@@ -71,8 +72,10 @@ def read(place: Place, path: str, wanted: Sequence[Column], constants: _Constant
 
     `constants` are the partition's values by column id, as Avro spells them; None where its spec is not known."""
     try:
-        with parquet.ParquetFile(_source(place, path), coerce_int96_timestamp_unit="us", pre_buffer=False) as file:
-            schema = file.schema_arrow
+        source = _source(place, path)
+        with parquet.ParquetFile(source, coerce_int96_timestamp_unit="us", pre_buffer=False) as opened:
+            schema = opened.schema_arrow
+            file = _with_all_digits(opened, source)
             if not any(_has_ids(each) for each in schema):
                 raise Unsupported(
                     "The data file's columns have no field ids, so only a name mapping tells which is which "
@@ -139,6 +142,14 @@ def _source(place: Place, path: str) -> Any:
     return source if isinstance(source, str) else pa.BufferReader(source)
 
 
+def _with_all_digits(opened: parquet.ParquetFile, source: Any) -> parquet.ParquetFile:
+    """The file, or one whose times of 96 bits, which Arrow gets wrong before 1970, are bytes: see `moments.cast`."""
+    if not int96.has(opened.schema, opened.schema_arrow.names):
+        return opened
+    content = Path(source).read_bytes() if isinstance(source, str) else source.getvalue()
+    return parquet.ParquetFile(pa.BufferReader(int96.as_bytes(content)), pre_buffer=False)
+
+
 # columns ----------------------------------------------------------------------------------------------------------
 
 
@@ -187,9 +198,9 @@ def _filled(wanted: Column, constants: _Constants, count: int) -> pa.Array:
 def converted(column: pa.Array, field: pa.Field, wanted: Column, path: str, constants: _Constants = None) -> pa.Array:
     """A file's column as its column of the table: types widened, fields of structs by their ids."""
     of = wanted.type
-    have = field.type
+    have = field.type.storage_type if isinstance(field.type, pa.BaseExtensionType) else field.type
     if isinstance(column, pa.ExtensionArray):
-        column, have = column.storage, column.storage.type
+        column = column.storage
     match of.root:
         case "struct" if pa.types.is_struct(have):
             made = []
@@ -204,7 +215,7 @@ def converted(column: pa.Array, field: pa.Field, wanted: Column, path: str, cons
             inside = converted(column.flatten(), have.value_field, of.inner[0], path)
             return pa.ListArray.from_arrays(_offsets(column), inside, type=types.arrow(of), mask=column.is_null())
         case "map" if pa.types.is_map(have):
-            column = column.cast(pa.list_(pa.struct([have.key_field, have.item_field])))
+            column = column.cast(pa.list_(pa.struct([column.type.key_field, column.type.item_field])))
             pairs = column.flatten()
             key, value = (
                 converted(pc.struct_field(pairs, [n]), inner, own, path)

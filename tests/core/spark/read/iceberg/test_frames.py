@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 
 from core import decimals
@@ -105,6 +106,43 @@ def test_every_type(tmp_path: Path) -> None:
     table.commit(table.data({name: [value, None] for name, value in values.items()}))
     expected = values | {"k": str(own), "n": {"u": str(own), "m": [("k", [1, None])]}}
     assert rows(table) == [expected, dict.fromkeys(values)]
+
+
+def test_times_of_96_bits_before_1970(tmp_path: Path) -> None:
+    """Their writers count nanoseconds below zero there, which Arrow takes for times 584 years later."""
+    inner = {"type": "struct", "fields": [{"id": 3, "name": "t", "required": False, "type": "timestamp"}]}
+    table = Written(tmp_path / "t", [(1, "t", "timestamp"), (2, "s", inner), (4, "z", "timestamptz")])
+    nanos = [-1, -1_500, -86_400 * 10**9 - 1, 0, 999, 10**18 + 1, -(10**18) - 1, None]
+    column = pa.array(nanos, pa.timestamp("ns"))
+
+    def numbered(name: str, id: int, of: pa.DataType) -> pa.Field:
+        return pa.field(name, of, metadata={"PARQUET:field_id": f"{id}"})
+
+    fields = [numbered("t", 3, column.type)]
+    inside = pa.StructArray.from_arrays([column], fields=fields)
+    schema = pa.schema([numbered("t", 1, column.type), numbered("s", 2, inside.type), numbered("z", 4, column.type)])
+    entry = table.data(pa.table([column, inside, column], schema=schema))
+    path = Path(entry["path"])
+    parquet.write_table(
+        parquet.read_table(path), path, use_deprecated_int96_timestamps=True, use_dictionary=False, compression="none",
+        write_statistics=False,
+    )  # fmt: skip
+    content = path.read_bytes()
+    for each in filter(None, nanos):
+        day, within = divmod(each, 86_400 * 10**9)
+        written, below = (
+            of.to_bytes(8, "little", signed=True) + at.to_bytes(4, "little")
+            for of, at in ((within, 2_440_588 + day), (within - 86_400 * 10**9, 2_440_589 + day))
+        )
+        assert content.count(written) == 3
+        content = content.replace(written, below)
+    path.write_bytes(content)
+    table.commit(entry | {"bytes": len(content)})
+    start = dt.datetime(1970, 1, 1)
+    times = [None if each is None else start + dt.timedelta(microseconds=each // 1000) for each in nanos]
+    zoned = [each and each.replace(tzinfo=dt.UTC) for each in times]
+    expected = [{"t": t, "s": {"t": t}, "z": z} for t, z in zip(times, zoned, strict=True)]
+    assert rows(table) == expected
 
 
 def test_types_that_grew(tmp_path: Path) -> None:
