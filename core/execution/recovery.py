@@ -6,6 +6,7 @@ very bytes that were to go: a rollback to a tag writes its expired snapshot anew
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection
 
 from core import urls
@@ -94,7 +95,7 @@ def _refuse_unnamed(run: Run, journal: Journal, allowed: Collection[str]) -> Non
             path=waiting[0],
             remedy=told(
                 "Resume it with {roots}, where no other table, nor a copy of this one, needs them.",
-                roots=" ".join(f"--outside {root}" for root in sorted(set(map(_root, waiting)))),
+                roots=" ".join(f"--outside {shlex.quote(root)}" for root in sorted(set(map(_root, waiting)))),
             ),
         )
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
@@ -122,7 +123,8 @@ def refuse_unnamed(plan: Plan, named: Collection[str]) -> None:
                 files=each.words,
                 path=each.root,
                 remedy=told(
-                    "Where no other table, nor a copy of this one, needs them: --outside {root}", root=each.root
+                    "Where no other table, nor a copy of this one, needs them: --outside {root}",
+                    root=shlex.quote(each.root),  # a table names it, and somebody will paste it
                 ),
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -134,6 +135,24 @@ def test_the_command_line_wants_each_root_by_name(outer: Outer) -> None:
     status, said = run("expire", outer.root, *asked, *one, *two)
     assert (status, said["receipt"]["outcome"], said["receipt"]["kept_back"]) == (0, "done", [])
     whole(outer.root)
+
+
+def test_a_root_that_is_pasted_from_a_refusal_stays_one_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table names it, so it may be written to be run by the shell that it is pasted into."""
+    made = Outer(tmp_path, [tmp_path / "two words; touch pwned"])
+    first, second = (made.file(root) for root in made.roots * 2)
+    made.table.commit([first])
+    made.table.commit([second], [first], kind="OVERWRITE")
+    table = open_table(str(made.root))
+    plan = table.preview(KEEP_ONE, NOW_MS)
+    with pytest.raises(Invalid) as refused:
+        apply(table, plan, settle_s=0)
+    assert shlex.split(str(refused.value.remedy))[-2:] == ["--outside", plan.outside[0].root]
+    cut = apply(table, plan, settle_s=0, cancelled=lambda: True, outside=_roots(plan))
+    forgets_roots(monkeypatch)
+    with pytest.raises(Invalid) as waits:
+        resume(cut.run, open_table=open_table, settle_s=0)
+    assert f"--outside {shlex.quote(plan.outside[0].root)}, where" in str(waits.value.remedy)
 
 
 def test_a_call_wants_them_too(outer: Outer) -> None:
