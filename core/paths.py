@@ -17,7 +17,7 @@ from pathlib import Path
 
 OURS = frozenset({"desk", "locks", "spark", "manifests", "ivy"})  # directories of ours
 JOURNAL = "journal.sqlite"
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite names the files of one database
 _DOCUMENTS = ("recent", "visits", "watched", "saved-queries", "query-history")  # of the desk
 _WITHOUT = (
@@ -88,8 +88,8 @@ def _close(path: Path) -> None:
     """Take away what others may do with it, where it is ours and no link to somewhere else, as far as the disk can."""
     try:
         found = path.lstat()
-        if found.st_uid == os.geteuid() and found.st_mode & _OTHERS and not stat.S_ISLNK(found.st_mode):
-            path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
+        if found.st_uid == os.geteuid() and found.st_mode & OTHERS and not stat.S_ISLNK(found.st_mode):
+            path.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
     except OSError as error:
         if error.errno not in _WITHOUT:
             raise
@@ -103,9 +103,13 @@ def is_within(location: str, place: str) -> bool:
     if location.rstrip("/") == place.rstrip("/"):
         return True
     base = place if place.endswith("/") else f"{place}/"
-    if not location.startswith(base) or _ODD.search(location[len(base) :]):
+    if not location.startswith(base):
         return False
-    if "://" in place or place.startswith("file:"):
+    below, is_url = location[len(base) :], "://" in place or place.startswith("file:")
+    spaced = not is_url and below == below.strip()  # within names of local files they mean themselves
+    if _ODD.search(below.replace(" ", "_") if spaced else below):
+        return False
+    if is_url:
         return True
     return location.startswith("/") and Path(os.path.realpath(location)).is_relative_to(os.path.realpath(place))
 

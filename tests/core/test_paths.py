@@ -209,13 +209,20 @@ def test_links_out_of_a_local_place_lead_out_of_it(tmp_path: Path) -> None:
     (tmp_path / "same").symlink_to(lake)
     assert is_within(f"{lake}/db", str(lake))
     assert is_within(f"{tmp_path}/same/db", f"{tmp_path}/same"), "the place itself may be a link"
+    assert is_within(f"{lake}/my db/a table", str(lake))
+    assert not any(is_within(f"{lake}/{odd}", str(lake)) for odd in ("way ", " way", "a b\t", "a b/../../x", "a b::x"))
     assert not is_within(f"{lake}/way", str(lake))
     assert not is_within(f"{lake}/way/t", str(lake))
     assert not is_within("~/x", "~")
     assert not is_within("lake/db", str(lake))
 
 
-@given(st.lists(st.sampled_from(["lake", "..", ".", "", "~", "db", "way", "%2e%2e", "::", "x://", "\\.."]), max_size=6))
+@given(
+    st.lists(
+        st.sampled_from(["lake", "..", ".", "", "~", "db", "way", "way ", "a b", " ", "%2e%2e", "::", "x://", "\\.."]),
+        max_size=6,
+    )
+)
 def test_no_way_of_writing_leads_out(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
     """Beside the file system itself: what is taken for inside is opened inside."""
     root = tmp_path_factory.getbasetemp() / "within"
