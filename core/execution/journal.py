@@ -146,7 +146,7 @@ class Journal:
 
     def _unusable(self, error: Exception) -> Corrupt:
         return Corrupt(
-            "The journal could not be used: {error}. Without it nothing is changed.",
+            "The journal could not be used: {error}. Nothing more is changed without it.",
             error=error,
             path=str(self.path),
             remedy="Make it readable, or name another state directory: SNAPSCOPE_STATE. Moved away, a new one is "

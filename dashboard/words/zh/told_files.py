@@ -295,8 +295,8 @@ OF_FILES: Mapping[str, str] = {
     "{point} cannot be read in full: {problem}": "{point} 无法完整读取：{problem}",
     "Other points are not affected.": "其他时间点不受影响。",
     "The table has no point {point}.": "表中没有时间点 {point}。",
-    "The journal could not be used: {error}. Without it nothing is changed.": (
-        "无法使用日志：{error}。没有日志就不做任何修改。"
+    "The journal could not be used: {error}. Nothing more is changed without it.": (
+        "无法使用日志：{error}。没有日志就不再做任何修改。"
     ),
     "Make it readable, or name another state directory: SNAPSCOPE_STATE. Moved away, a new one is started; resume "
     "and undo of its runs need the old one.": (
