@@ -29,7 +29,7 @@ from core.execution.table_lock import locked
 from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
 from core.formats.paimon.retention import RULES
 from core.messages import both, counted, joined, told
-from core.paths import cache_dir, private, state_dir
+from core.paths import OTHERS, cache_dir, private, state_dir
 from core.spark.session.java import java_home
 from core.units import size
 
@@ -297,6 +297,10 @@ def _directory(name: str, place: Path) -> Finding:
         return Finding("state", name, PROBLEM, str(error), remedy)
     if not os.access(place, os.W_OK | os.X_OK):
         return Finding("state", name, PROBLEM, told("{place} cannot be written", place=place), remedy)
+    if place.stat().st_mode & OTHERS:
+        found = told("{place} is open to other users of this machine", place=place)
+        more = "Run chmod go= on it, or set {setting} to a directory that can be closed."
+        return Finding("state", name, WARNING, found, told(more, setting=f"SNAPSCOPE_{name.upper()}"))
     found = told("{place}, {size} free", place=place, size=size(free))
     if free < LEAST_FREE:
         more = told("Make room, or set {setting} to another disk.", setting=f"SNAPSCOPE_{name.upper()}")

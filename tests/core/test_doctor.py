@@ -102,3 +102,22 @@ def test_locks_that_keep_nobody_out_are_a_problem(monkeypatch: pytest.MonkeyPatc
 def test_a_system_it_was_not_made_for_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "system", lambda: "Windows")
     assert by_name(doctor.of_group("python"))["system"].level == PROBLEM
+
+
+def test_a_state_directory_that_stays_open_to_others_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some disks refuse to close it, or take no notice."""
+    place = tmp_path / "state"
+    place.mkdir()
+    place.chmod(0o755)
+    monkeypatch.setenv("SNAPSCOPE_STATE", str(place))
+    monkeypatch.setattr(Path, "chmod", lambda *_: None)
+    found = {each.name: each for each in doctor.of_group("state")}
+    assert (found["state"].level, found["state"].ok) == (WARNING, True)
+    assert "open to other users" in found["state"].found
+    assert "chmod go=" in found["state"].remedy
+    monkeypatch.undo()
+    monkeypatch.setenv("SNAPSCOPE_STATE", str(place))
+    place.chmod(0o700)
+    assert {each.name: each.level for each in doctor.of_group("state")}["state"] == OK

@@ -30,6 +30,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: floa
     with tempfile.TemporaryDirectory(prefix="snapscope-") as private:  # readable by us alone
         properties, told = Path(private) / "spark.properties", Path(private) / "gateway"
         properties.write_text("".join(f"{_escaped(k)}={_escaped(v)}\n" for k, v in settings.items()), encoding="utf-8")
-        with log.open("wb") as output:
+        with open(log, "wb", opener=partial(os.open, mode=0o600)) as output:
             process = subprocess.Popen(
                 _command(java, settings, properties, work, scratch),
                 stdin=subprocess.PIPE,

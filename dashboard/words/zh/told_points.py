@@ -257,6 +257,10 @@ OF_POINTS: Mapping[str, str] = {
         "在本机上，该用户的各进程对同一张表一次只执行一项修改"
     ),
     "{place} cannot be written": "{place} 无法写入",
+    "{place} is open to other users of this machine": "{place} 对本机的其他用户开放",
+    "Run chmod go= on it, or set {setting} to a directory that can be closed.": (
+        "请对它执行 chmod go=，或把 {setting} 设到一个可以关闭的目录。"
+    ),
     "{place}, {size} free": "{place}，可用 {size}",
     "Make room, or set {setting} to another disk.": "请腾出空间，或把 {setting} 设到另一块磁盘。",
     "format versions 1 to 3; expiry as of Iceberg 1.11": "格式版本 1 到 3；过期规则依照 Iceberg 1.11",

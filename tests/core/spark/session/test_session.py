@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -237,7 +238,7 @@ def test_a_jvm_that_does_not_start_names_its_log(tmp_path: Path, then: str, dead
     assert says in str(failed.value)
     log = Path(str(failed.value.path))
     assert log.parent == tmp_path / "work"
-    assert log.is_file()
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
 def test_old_logs_are_removed(tmp_path: Path) -> None:
