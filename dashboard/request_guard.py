@@ -11,7 +11,6 @@ from __future__ import annotations
 import hmac
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -117,8 +116,7 @@ class Guard:
         if all(each in OWN_SITES for each in _all(scope["headers"], b"sec-fetch-site")):
             return await _answer(send, 303, [(b"location", to.encode()), (b"set-cookie", cookie)], b"")
         kind = (b"content-type", b"text/html; charset=utf-8")
-        body = f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(to)}"><title>Snapscope</title>'
-        return await _answer(send, 200, [kind, (b"set-cookie", cookie)], body.encode())
+        return await _answer(send, 200, [kind, (b"set-cookie", cookie)], refusal_page.onward(to).encode())
 
     async def _refuse(self, scope: Scope, send: Send, why: str) -> None:
         spoken = b",".join(_all(scope["headers"], b"accept-language")).strip().lower()

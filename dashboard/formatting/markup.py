@@ -1,58 +1,66 @@
 """Small read-only pieces of HTML: tiles, facts, tables, chips, notes. Text in, escaped HTML out.
 
-Law: everything that is not one of these functions' own tags is escaped here, so names written by others stay text.
+Law: tags stand in the templates beside this module alone, and everything that is put into them is escaped there, so
+names written by others stay text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from html import escape as escaped
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from core import safe_text as cells
 from dashboard import words
 from dashboard.formatting import units
 from dashboard.formatting.palette import SIGNS
 
-
-@dataclass(frozen=True, slots=True)
-class Html:
-    """Finished HTML, not to be escaped again."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
+Html = Markup  # finished HTML, not to be escaped again
 Piece = str | Html
 
 
-def escape(text: str) -> str:
-    """Text as HTML; what the core says, in the language of the reader."""
-    return escaped(cells.shortened(words.spoken(text), cells.SAID))
+def _said(value: object) -> object:
+    """A text as it is shown; what the core says, in the language of the reader."""
+    if isinstance(value, Html) or not isinstance(value, str):
+        return value
+    return cells.shortened(words.spoken(value), cells.SAID)
 
 
-def _of(piece: Piece) -> str:
-    return piece.text if isinstance(piece, Html) else escape(piece)
+@cache
+def templates() -> Environment:
+    """The templates of this directory. What they show is said and escaped by them; `Html` is neither."""
+    loader = FileSystemLoader(Path(__file__).parent)
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=_said)
+
+
+@cache
+def _macros() -> object:
+    return templates().get_template("markup.html").module
+
+
+def _piece(name: str, *values: object) -> Html:
+    return Html(getattr(_macros(), name)(*values))
 
 
 def join(pieces: Iterable[Piece], between: str = " ") -> Html:
-    return Html(between.join(_of(piece) for piece in pieces))
+    return Html(between).join(str(_said(piece)) if not isinstance(piece, Html) else piece for piece in pieces)
 
 
 def mono(text: object) -> Html:
     """An id or a path."""
-    return Html(f'<span class="snap-mono">{escape(str(text))}</span>')
+    return _piece("mono", str(text))
 
 
 def muted(text: str) -> Html:
-    return Html(f'<span class="snap-muted">{escape(text)}</span>')
+    return _piece("muted", text)
 
 
 def hint(shown: Piece, exact: str) -> Html:
     """Something rounded, with the exact figure on hover."""
-    return Html(f'<span title="{escape(exact)}">{_of(shown)}</span>')
+    return _piece("hint", shown, exact)
 
 
 def size(value: int | None, *, at_least: bool = False) -> Html:
@@ -69,64 +77,48 @@ def moment(ms: int | None, zone: str, now_ms: int) -> Html:
 
 def chip(meaning: str, text: str) -> Html:
     """A name in the hue of its meaning, with the sign of that meaning in front."""
-    return Html(f'<span class="snap-chip snap-{meaning}" title="{escape(text)}">{SIGNS[meaning]} {escape(text)}</span>')
+    return _piece("chip", meaning, SIGNS[meaning], text)
+
+
+def strong(text: str) -> Html:
+    return _piece("strong", text)
 
 
 def in_hue(meaning: str, text: Piece) -> Html:
-    return Html(f'<b class="snap-{meaning}">{_of(text)}</b>')
+    return _piece("in_hue", meaning, text)
 
 
-def tiles(found: Sequence[tuple[str, Piece, Piece]]) -> str:
+def tiles(found: Sequence[tuple[str, Piece, Piece]]) -> Html:
     """`(label, value, what stands under it)` side by side."""
-    cells = "".join(
-        f'<div class="snap-tile"><div class="snap-label">{escape(label)}</div>'
-        f'<div class="snap-value">{_of(value)}</div><div class="snap-sub">{_of(below)}</div></div>'
-        for label, value, below in found
-    )
-    return f'<div class="snap-tiles">{cells}</div>'
+    return _piece("tiles", found)
 
 
-def facts(found: Iterable[tuple[str, Piece]]) -> str:
+def facts(found: Iterable[tuple[str, Piece]]) -> Html:
     """`(name, value)` below one another."""
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{_of(value)}</dd>" for name, value in found)
-    return f'<dl class="snap-facts">{rows}</dl>'
+    return _piece("facts", found)
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[Piece]], numbers: Iterable[int] = ()) -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[Piece]], numbers: Iterable[int] = ()) -> Html:
     """A small table; `numbers` are the columns set flush right."""
-    right = set(numbers)
-
-    def cells(tag: str, row: Sequence[Piece]) -> str:
-        classes = [' class="snap-num"' if place in right else "" for place in range(len(row))]
-        return "".join(f"<{tag}{kind}>{_of(cell)}</{tag}>" for kind, cell in zip(classes, row, strict=True))
-
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    head = f"<thead><tr>{cells('th', heads)}</tr></thead>"
-    return f'<div class="snap-scroll"><table class="snap-table">{head}<tbody>{body}</tbody></table></div>'
+    return _piece("table", heads, rows, set(numbers))
 
 
 def bar(meaning: str, share: float, amount: int) -> Html:
     """A size with a bar as long as its share of the largest one."""
-    width = max(2, round(share * 100))
-    return Html(
-        f'<span class="snap-bar snap-{meaning}" title="{units.exact_bytes(amount)}">'
-        f'<i style="width:{width}%"></i><span>{units.size(amount)}</span></span>'
-    )
+    return _piece("bar", meaning, max(2, round(share * 100)), units.size(amount), units.exact_bytes(amount))
 
 
-def headline(text: str) -> str:
-    return f'<div class="snap-headline">{escape(text)}</div>'
+def headline(text: str) -> Html:
+    return _piece("headline", text)
 
 
 def card(title: str, lines: Sequence[Piece], otherwise: str, *, strong: bool = False) -> Html:
     """One of several things side by side; `otherwise` stands where there are no lines."""
-    body = "".join(f"<div>{_of(line)}</div>" for line in lines) or f'<div class="snap-muted">{escape(otherwise)}</div>'
-    kind = " snap-strong" if strong else ""
-    return Html(f'<div class="snap-card{kind}"><div class="snap-label">{escape(title)}</div>{body}</div>')
+    return _piece("card", title, lines, otherwise, strong)
 
 
-def cards(found: Iterable[Html]) -> str:
-    return f'<div class="snap-cards">{"".join(each.text for each in found)}</div>'
+def cards(found: Iterable[Html]) -> Html:
+    return _piece("cards", found)
 
 
 _GLYPHS = {
@@ -144,99 +136,106 @@ _GLYPHS = {
 }
 
 
-def legend(entries: Iterable[tuple[str, str, str]]) -> str:
+def legend(entries: Iterable[tuple[str, str, str]]) -> Html:
     """`(marker, hue, word)`: what the marks of a chart mean. A marker `letter:X` is that letter in a frame."""
-    parts = ""
-    for marker, hue, word in entries:
-        kind, _, letter = marker.partition(":")
-        parts += f'<span><i class="snap-{hue} snap-glyph-{kind}">{letter or _GLYPHS[kind]}</i>{escape(word)}</span>'
-    return f'<div class="snap-legend">{parts}</div>'
+    parts = [(marker.partition(":"), hue, word) for marker, hue, word in entries]
+    return _piece("legend", [(kind, letter or _GLYPHS[kind], hue, word) for (kind, _, letter), hue, word in parts])
 
 
-def stack(parts: Sequence[tuple[str, str, int]]) -> str:
+def stack(parts: Sequence[tuple[str, str, int]]) -> Html:
     """One bar of `(hue, word, bytes)`, what each part is under it."""
     total = sum(amount for _, _, amount in parts) or 1
-    bar, keys = "", ""
-    for hue, word, amount in parts:
-        exact = units.exact_bytes(amount)
-        if amount:
-            share = f"{amount / total * 100:.2f}%"
-            bar += f'<i class="snap-{hue}" style="width:{share}" title="{escape(word)}: {exact}"></i>'
-        size = f'<b title="{exact}">{units.size(amount)}</b>'
-        keys += f'<span><i class="snap-{hue}"></i>{escape(word)} {size}</span>'
-    return f'<div class="snap-stack">{bar}</div><div class="snap-stack-keys">{keys}</div>'
+    shares = [f"{amount / total * 100:.2f}%" if amount else "" for _, _, amount in parts]
+    found = zip(parts, shares, strict=True)
+    return _piece(
+        "stack",
+        [(hue, word, share, units.size(amount), units.exact_bytes(amount)) for (hue, word, amount), share in found],
+    )
 
 
-def note(level: str, text: Piece) -> str:
+def note(level: str, text: Piece) -> Html:
     """One line worth knowing; `level` is info, warning or problem."""
     sign = {"info": "i", "warning": "!", "problem": "✕"}[level]
-    body = text.text if isinstance(text, Html) else code(text)
-    return f'<div class="snap-note {level}"><span class="snap-sign">{sign}</span><span>{body}</span></div>'
+    return _piece("note", level, sign, text if isinstance(text, Html) else code(text))
 
 
-def mode(name: str, help: str) -> str:
+def mode(name: str, help: str) -> Html:
     """That nothing can be changed: a frame with a sign."""
-    return f'<div class="snap-mode" title="{escape(help)}">{escape(name)}</div>'
+    return _piece("mode", name, help)
 
 
-def rule(parts: Sequence[str], names: Sequence[str]) -> str:
+def rule(parts: Sequence[str], names: Sequence[str]) -> Html:
     """How a figure is computed: its name, then each part of the rule under the name of that part."""
-    return f'<div class="snap-rule"><b>{escape(parts[0])}</b>{facts(zip(names, parts[1:], strict=True))}</div>'
+    return _piece("rule", parts[0], facts(zip(names, parts[1:], strict=True)))
 
 
-def picked(text: str, level: str = "") -> str:
+def picked(text: str, level: str = "") -> Html:
     """The quiet line under a box that names a point; `level` is problem where it names none."""
-    return f'<div class="snap-picked {level}" title="{escape(text)}">{code(text)}</div>'
+    return _piece("picked", text, code(text), level)
 
 
-def empty(title: str, text: str) -> str:
+def empty(title: str, text: str) -> Html:
     """A place with nothing to show: what that means and what to do next."""
-    return f'<div class="snap-empty"><div class="snap-title">{escape(title)}</div><div>{code(text)}</div></div>'
+    return _piece("empty", title, code(text))
 
 
-def error(title: str, message: str, found: Iterable[tuple[str, Piece]]) -> str:
+def error(title: str, message: str, found: Iterable[tuple[str, Piece]]) -> Html:
     """An error: what, then file, what still works, what to do."""
-    return (
-        f'<div class="snap-error" role="alert"><div class="snap-title">{escape(title)}</div>'
-        f"<div>{code(message)}</div>{facts(found)}</div>"
-    )
+    return _piece("error", title, code(message), facts(found))
 
 
-def head(database: str, name: str, summary: str) -> str:
+def head(database: str, name: str, summary: str) -> Html:
     """The first line of a table's page."""
-    before = f'<span class="snap-db">{escape(database)}.</span>' if database else ""
-    return (
-        f'<h1 class="snap-head" style="padding:0"><span class="snap-name">{before}{escape(name)}</span>'
-        f'<span class="snap-muted" style="font-size:0.95rem;font-weight:400">{escape(summary)}</span></h1>'
-    )
+    return _piece("head", database, name, summary)
 
 
-def code(text: str) -> str:
+def code(text: str) -> Html:
     """Escaped text in which `…` is set as code."""
-    parts = escape(text).split("`")
-    return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+    return _piece("code", str(_said(text)).split("`"))
 
 
-def panel_title(text: str) -> str:
-    return f'<h2 class="snap-panel-title" style="padding:0">{escape(text)}</h2>'
+def panel_title(text: str) -> Html:
+    return _piece("panel_title", text)
 
 
-def column_name(text: str) -> str:
-    return f'<div class="snap-row-name">{escape(text)}</div>'
+def column_name(text: str) -> Html:
+    return _piece("column_name", text)
 
 
-def grid_head(columns: Sequence[tuple[str, str]]) -> str:
+def grid_head(columns: Sequence[tuple[str, str]]) -> Html:
     """Names of Home's columns, each with what it means on hover."""
-    cells = "".join(f'<span title="{escape(help)}">{escape(name)}</span>' for name, help in columns)
-    return f'<div class="snap-row snap-row-head">{cells}</div>'
+    return _piece("grid_head", columns)
 
 
-def news(text: Piece) -> str:
+def news(text: Piece) -> Html:
     """What is new in a table, under its line."""
-    return f'<div class="snap-news">{_of(text)}</div>'
+    return _piece("news", text)
 
 
-def grid_line(cells: Sequence[Piece], below: str) -> str:
-    """One line of Home: cells in columns; under them `below`, finished HTML."""
-    inner = "".join(f"<span>{_of(cell)}</span>" for cell in cells)
-    return f'<div class="snap-row">{inner}</div>{below}'
+def grid_line(cells: Sequence[Piece], below: Piece) -> Html:
+    """One line of Home: cells in columns; under them `below`."""
+    return _piece("grid_line", cells, below)
+
+
+def stat(parts: Sequence[Piece]) -> Html:
+    """Figures on one line."""
+    return _piece("stat", parts)
+
+
+def story(steps: Sequence[str], question: str, answer: str) -> Html:
+    """Steps below one another; the answer to a question on request."""
+    return _piece("story", [code(each) for each in steps], question, code(answer))
+
+
+def tree(heads: Sequence[str], lines: Piece) -> Html:
+    return _piece("tree", heads, lines)
+
+
+def folder(line: Html, inner: Html, *, is_open: bool) -> Html:
+    """A line of a tree that opens and closes."""
+    return _piece("folder", line, inner, is_open)
+
+
+def tree_line(depth: int, name: Piece, cells: Sequence[Piece]) -> Html:
+    """One line of a tree; only its name is set in by its depth, so that figures stand below figures."""
+    return _piece("tree_line", f"{depth * 1.1:.1f}", name, cells)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dashboard import words
 from dashboard.formatting import markup, units
-from dashboard.formatting.markup import Piece
+from dashboard.formatting.markup import Html, Piece
 
 SHOWN = 200  # folders without folders below
 OPEN = 40  # so many at most are shown without a click
@@ -56,36 +56,33 @@ def leaves(folder: Folder) -> int:
     return sum(map(leaves, folder.inner.values())) if folder.inner else 1
 
 
-def drawn(partitions: pa.Table) -> str:
+def drawn(partitions: pa.Table) -> Html:
     """The tree as HTML that opens and closes without the server, with what was left out said."""
     root = tree(partitions)
     total = leaves(root)
     most = max((each.sums[f"{side}_bytes"] for each in root.inner.values() for side in SIDES), default=0) or 1
     left = [SHOWN]
-    lines = "".join(_line(each, most, left, 0, is_open=total <= OPEN) for each in root.inner.values())
+    lines = markup.join((_line(each, most, left, 0, is_open=total <= OPEN) for each in root.inner.values()), "")
     if not root.inner:
         lines = _sums(Folder(words.WHOLE_TABLE, root.sums), max(root.sums.values()) or 1, 0)
-    heads = "".join(f"<span>{word}</span>" for word in words.TREE_HEADS)
-    text = f'<div class="snap-tree"><div class="snap-tree-line snap-tree-head">{heads}</div>{lines}</div>'
+    text = markup.tree(words.TREE_HEADS, lines)
     if total > SHOWN:
         text += markup.note("info", words.capped(SHOWN, total, words.PARTITIONS))
     return text
 
 
-def _line(folder: Folder, most: int, left: list[int], depth: int, *, is_open: bool) -> str:
+def _line(folder: Folder, most: int, left: list[int], depth: int, *, is_open: bool) -> Html:
     if left[0] <= 0:
-        return ""
+        return Html()
     if not folder.inner:
         left[0] -= 1
         return _sums(folder, most, depth)
-    inner = "".join(_line(each, most, left, depth + 1, is_open=is_open) for each in folder.inner.values())
-    opened = " open" if is_open else ""
-    return f"<details{opened}><summary>{_sums(folder, most, depth)}</summary>{inner}</details>"
+    lines = [_line(each, most, left, depth + 1, is_open=is_open) for each in folder.inner.values()]
+    return markup.folder(_sums(folder, most, depth), markup.join(lines, ""), is_open=is_open)
 
 
-def _sums(folder: Folder, most: int, depth: int) -> str:
-    """One line; only its name is set in by its depth, so that figures stand below figures."""
-    cells: list[Piece] = [markup.mono(folder.name)]
+def _sums(folder: Folder, most: int, depth: int) -> Html:
+    cells: list[Piece] = []
     for side in SIDES:
         files, size, rows = (folder.sums[f"{side}_{name}"] for name in ("files", "bytes", "rows"))
         sign = "+" if side == "added" else units.MINUS
@@ -94,6 +91,4 @@ def _sums(folder: Folder, most: int, depth: int) -> str:
             cells += [shown, markup.bar(side, size / most, size), f"{sign}{units.count(rows)}"]
         else:
             cells += [markup.muted("—"), "", ""]
-    first, *rest = (markup.join([cell]).text for cell in cells)
-    name = f'<span class="snap-step" style="padding-left:{depth * 1.1:.1f}rem">{first}</span>'
-    return f'<div class="snap-tree-line">{name}{"".join(f"<span>{cell}</span>" for cell in rest)}</div>'
+    return markup.tree_line(depth, markup.mono(folder.name), cells)

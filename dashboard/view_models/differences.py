@@ -25,14 +25,14 @@ def carried_rows(found: Diff) -> int:
     return found.summary["compaction_added_rows"] - found.summary["compaction_removed_rows"]
 
 
-def stat_line(found: Diff) -> str:
+def stat_line(found: Diff) -> Html:
     """`Net +1,200 rows, 3.1 MB, +9 files · +12 files 4.1 MB … · −3 files … · compaction 5 → 1 files …`."""
     sums = found.summary
     net: list[Piece] = [
         words.NET,
-        Html(f"<b>{units.signed_plural(sums['net_rows'], words.ROW)},</b>"),
-        markup.hint(Html(f"<b>{units.signed_size(sums['net_bytes'])},</b>"), units.exact_bytes(sums["net_bytes"])),
-        Html(f"<b>{units.signed_plural(sums['net_files'], words.FILE)}</b>"),
+        markup.strong(f"{units.signed_plural(sums['net_rows'], words.ROW)},"),
+        markup.hint(markup.strong(f"{units.signed_size(sums['net_bytes'])},"), units.exact_bytes(sums["net_bytes"])),
+        markup.strong(f"{units.signed_plural(sums['net_files'], words.FILE)}"),
     ]
     parts = [markup.join(net)]
     for side in ("added", "removed"):
@@ -51,7 +51,7 @@ def stat_line(found: Diff) -> str:
                 ),
             )
         )
-    return f'<div class="snap-stat">{markup.join(parts, " &nbsp;·&nbsp; ")}</div>'
+    return markup.stat(parts)
 
 
 def _side(side: str, files: int, size: int, rows: int) -> Html:
@@ -126,7 +126,7 @@ def compacted(found: Diff) -> str:
     return words.ONLY_COMPACTION if is_all else words.ALL_COMPACTED
 
 
-def row_stat(found: RowDiff) -> str:
+def row_stat(found: RowDiff) -> Html:
     """`12 added · 3 removed · 5 changed · 80 unchanged`."""
     parts: list[Piece] = [
         markup.in_hue("ink" if side == "changed" else side, words.row_count(count, side))
@@ -136,7 +136,7 @@ def row_stat(found: RowDiff) -> str:
     ]
     if found.unchanged is not None:
         parts.append(markup.muted(words.rows_unchanged(found.unchanged)))
-    return f'<div class="snap-stat">{markup.join(parts, " &nbsp;·&nbsp; ")}</div>'
+    return markup.stat(parts)
 
 
 def rows(found: RowDiff, kinds: Collection[str] = ()) -> tuple[pd.DataFrame, dict[str, str]]:

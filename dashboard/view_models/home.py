@@ -209,9 +209,7 @@ def is_mark(kept: Any) -> TypeGuard[Mapping[str, Any]]:
 
 def story(clicks: Sequence[str], answer: str) -> str:
     """The way to an answer, step by step; the answer itself on request."""
-    steps = "".join(f"<li>{markup.code(each)}</li>" for each in clicks)
-    told = f"<summary>{markup.escape(words.STORY_ANSWER)}</summary>{markup.code(answer)}"
-    return f'<ol class="snap-steps">{steps}</ol><details class="snap-answer">{told}</details>'
+    return markup.story(clicks, words.STORY_ANSWER, answer)
 
 
 def ending(heads: Heads, now_ms: int) -> list[tuple[int, str, Tag]]:

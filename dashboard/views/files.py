@@ -97,7 +97,7 @@ def _in_folder(opened: Opened, history: History, point: AsOf) -> pa.Table | None
                 table_tree.inline(name), key=f"files.way.{number}.{to}", type="tertiary", on_click=_go, args=(to,)
             )
             st.caption("/", width="content")
-        st.html(markup.mono(way[-1][0]).text, width="content")
+        st.html(markup.mono(way[-1][0]), width="content")
         sums = (int(pc.sum(inside[name]).as_py() or 0) for name in ("bytes", "rows"))
         st.caption(words.folder_line(len(inside), *sums), width="content")
     if not len(files):
@@ -223,7 +223,7 @@ def _entries(opened: Opened, history: History, point: AsOf, manifest: str) -> No
             on_click=lambda: url_state.put(manifest=None),
         )
         st.caption("/", width="content")
-        st.html(markup.mono(manifest.rsplit("/", 1)[-1]).text, width="content")
+        st.html(markup.mono(manifest.rsplit("/", 1)[-1]), width="content")
     rows = loading.entries(history, point, manifest)
     name = f"entries-{manifest.rsplit('/', 1)[-1]}"
     chosen = paged_table.draw(rows, "files.entries", places.entries, columns=_file_columns(), name=name, of=manifest)

@@ -313,7 +313,7 @@ def _receipt(opened: Opened, receipt: Receipt) -> None:
     """What was done; when, by whom and by which plan, for every reader of the table sees it."""
     st.html(markup.note("info" if receipt.outcome == "done" else "warning", words.receipt(receipt)))
     run = Journal().run(receipt.run)
-    st.html(markup.muted(words.carried_out(run, units.moment(run.started_ms, opened.zone))).text)
+    st.html(markup.muted(words.carried_out(run, units.moment(run.started_ms, opened.zone))))
     for problem in receipt.problems:
         st.html(markup.note("problem", problem))
     if receipt.kept_back:

@@ -52,7 +52,7 @@ def _saved(found: list[saved_queries.Entry]) -> None:
                 table_tree.inline(name), key=f"query.open.{name}", type="tertiary", on_click=restore, args=(each,)
             )
             st.caption(table_tree.inline(f"{each['table']} · {each['point']}"), width="content")
-            st.html(markup.mono(saved_queries.one_line(each["sql"], 90)).text)
+            st.html(markup.mono(saved_queries.one_line(each["sql"], 90)))
             st.button(
                 words.SAVED_DELETE,
                 key=f"query.delete.{name}",
