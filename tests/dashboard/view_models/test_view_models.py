@@ -333,6 +333,11 @@ def cells_of(made: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(made.decode(), newline=""), strict=True))
 
 
+def test_a_great_number_beside_a_missing_one_stays_the_number_it_was() -> None:
+    frame = pd.DataFrame({"n": pd.Series([None, 2**53 + 1], dtype=object), "text": ["=1", None]})
+    assert exports.csv(frame).decode() == f"n,text\r\n,'=1\r\n{2**53 + 1},\r\n"
+
+
 @settings(max_examples=60)
 @given(some.data())
 def test_no_cell_is_a_formula_whatever_its_type(data: some.DataObject) -> None:
