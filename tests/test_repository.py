@@ -111,6 +111,16 @@ def test_an_installed_dashboard_has_its_settings() -> None:
     assert SETTINGS in {path.resolve() for pattern in patterns for path in (ROOT / "dashboard").glob(pattern)}
 
 
+def test_an_installed_program_has_its_templates() -> None:
+    """They lie in packages, beside the modules that fill them in, and are named among what is installed."""
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    found = [ROOT / name for name in tracked() if re.fullmatch(r"(core|dashboard)/.*\.html", name)]
+    assert {path.name for path in found} >= {"page.html", "markup.html", "refusal_page.html", "onward_page.html"}
+    for path in found:
+        assert (path.parent / "__init__.py").exists()
+        assert any(path.match(pattern) for pattern in setuptools["package-data"]["*"]), path
+
+
 def test_the_dashboard_stays_on_this_machine() -> None:
     config = tomllib.loads(SETTINGS.read_text())
     assert config["server"]["address"] == config["browser"]["serverAddress"] == "127.0.0.1"

@@ -42,7 +42,8 @@ def _macros() -> object:
 
 
 def _piece(name: str, *values: object) -> Html:
-    return Html(getattr(_macros(), name)(*values))
+    made: Html = getattr(_macros(), name)(*values)
+    return made
 
 
 def join(pieces: Iterable[Piece], between: str = " ") -> Html:
