@@ -15,8 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from core.errors import Corrupt, Invalid
 from core.paths import private_file, state_dir
 
@@ -46,6 +44,8 @@ def change(name: str, function: Callable[[Any], Any], default: Any) -> Any:
     """Replace the document by what `function` makes of it (of `default` where there is none); answers the new one.
 
     Nobody else changes it meanwhile, so `function` is quick and asks nobody. `Invalid` where it cannot be written."""
+    from filelock import FileLock  # slow, and only changes need it
+
     path = _path(name)
     try:
         with FileLock(private_file(path.with_suffix(".lock")), poll_interval=_AGAIN_S, fallback_to_soft=False):

@@ -13,8 +13,6 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from filelock import FileLock, Timeout
-
 from core.errors import Conflict, Invalid
 from core.paths import private_file, state_dir
 
@@ -22,6 +20,8 @@ from core.paths import private_file, state_dir
 @contextmanager
 def locked(table: str) -> Iterator[None]:
     """Hold the table's lock; `Conflict` at once if another process or thread holds it."""
+    from filelock import FileLock, Timeout  # slow, and only changes need it
+
     path = state_dir() / "locks" / f"{hashlib.sha256(table.encode()).hexdigest()[:24]}.lock"
     try:
         held = FileLock(private_file(path), blocking=False, fallback_to_soft=False).acquire()

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, pass_context
-from jinja2.runtime import Context
 from markupsafe import Markup
 
 from core.errors import Invalid
@@ -23,6 +21,10 @@ from core.messages import literal, told
 from core.safe_text import SAID, shortened
 from core.units import printable
 from core.units import size as rounded
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.runtime import Context
 
 UTC = "UTC"
 Speak = Callable[[str], str]
@@ -51,19 +53,20 @@ def html(*pieces: Piece) -> Html:
     return Html("all", pieces)
 
 
-@pass_context
-def _said(context: Context, value: object) -> object:
-    """Every text of the page in its reader's language, in which no character is invisible or turns the line around."""
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    said = context["speak"](value)
-    return printable(said if isinstance(value, Whole) else shortened(said, SAID))
-
-
 @cache
 def _template() -> Template:
+    """The page: every text told in its reader's language, with no character that is invisible or turns it around."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context  # slow, and only reports need it
+
+    @pass_context
+    def said(context: Context, value: object) -> object:
+        if isinstance(value, Markup) or not isinstance(value, str):
+            return value
+        text = context["speak"](value)
+        return printable(text if isinstance(value, Whole) else shortened(text, SAID))
+
     loader = FileSystemLoader(Path(__file__).parent)
-    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=_said)
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=said)
     return made.get_template("page.html")
 
 

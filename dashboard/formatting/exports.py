@@ -24,7 +24,7 @@ def csv(frame: pd.DataFrame, digits: Collection[int] = ()) -> bytes:
             column = safe.iloc[:, place]
             texts = column.astype(str).where(column.notna()) if pd.api.types.is_timedelta64_dtype(of) else column
             whole = [each if pd.isna(each) is True else harmless(each) for each in texts.astype(object)]
-            safe.isetitem(place, pd.Series(whole, index=safe.index, dtype=object))  # else numbers would become floats
+            safe.isetitem(place, pd.Series(whole, dtype=object).array)  # else numbers would become floats
     return safe.to_csv(index=False, lineterminator="\r\n").encode()  # so a lone one of the two is quoted
 
 
