@@ -140,7 +140,7 @@ def test_the_command_line_wants_each_root_by_name(outer: Outer) -> None:
 def test_a_root_that_is_pasted_from_a_refusal_stays_one_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table names it, so it may be written to be run by the shell that it is pasted into."""
     made = Outer(tmp_path, [tmp_path / "two words; touch pwned"])
-    first, second = (made.file(root) for root in made.roots * 2)
+    first, second = (made.file(root) for root in (*made.roots, *made.roots))
     made.table.commit([first])
     made.table.commit([second], [first], kind="OVERWRITE")
     table = open_table(str(made.root))
