@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core import urls
-from core.errors import Conflict, Unsupported
+from core.errors import Conflict, NotFound, Unsupported
 from core.formats import registry, table_format
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import Manifests
@@ -23,6 +23,7 @@ from core.formats.table_format import Format, TableFormat
 from core.messages import told
 from core.model.actions import Change, OfCommits, leaves_changelogs
 from core.model.capabilities import Capabilities
+from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads, ObjectKind
@@ -179,6 +180,13 @@ class Table:
             )
         paths = [*dict(plan.removes), *plan.leaves] if self.capabilities.references_are_files else []
         self.store.probe({path.rpartition("/")[0] for path in paths})
+
+    def next_commit(self, history: History, now_ms: int, branch: str = MAIN) -> Forecast | None:
+        """What the next commit of a writer to a branch expires by itself; None where that is nothing."""
+        line = history.heads.line(branch)
+        if line is None:
+            raise NotFound("There is no branch {branch!r}.", branch=branch, path=self.location)
+        return self.format.next_commit(history, now_ms, line)
 
     def native(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: where the engine's own deletion would differ from this plan, and what it would break."""

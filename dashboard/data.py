@@ -17,15 +17,14 @@ from cachetools import LRUCache
 
 from core import catalog as warehouses
 from core.analysis import inspection as contents
-from core.analysis import next_commit as forecasting
-from core.analysis.expiration_dates import Expiry, expiries
+from core.analysis.expiration_dates import expiries
 from core.analysis.file_health import Health
-from core.analysis.next_commit import Forecast
 from core.catalog import Warehouse, list_tables
 from core.errors import NotFound, SnapscopeError
 from core.formats.table_format import TableRef
 from core.model.actions import Change
 from core.model.column_bounds import Bounds
+from core.model.expiry import Expiry, Forecast
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import Heads
@@ -240,7 +239,7 @@ def plan(known: History, change: Change, now_ms: int) -> Plan:
 def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:
     """What the next commit to a branch expires by itself, and what that breaks; answered once."""
     key = (fingerprint(known.heads), now_ms, branch)
-    return _forecasts.of(key, lambda: forecasting.forecast(table(known.heads.location), known, now_ms, branch))
+    return _forecasts.of(key, lambda: table(known.heads.location).next_commit(known, now_ms, branch))
 
 
 def ends(seen: Heads, now_ms: int) -> Mapping[str, Expiry]:

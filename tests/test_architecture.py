@@ -44,7 +44,7 @@ def relative(path: Path) -> str:
 
 PURE = re.compile(
     r"core/((model|procedures)/[\w/]+|planning/(?!outside_roots)\w+|(errors|messages|units)"
-    r"|analysis/(?!inspection|next_commit)\w+|formats/(paimon|iceberg)/(retention|time_travel|capabilities|plan/\w+)"
+    r"|analysis/(?!inspection)\w+|formats/(paimon|iceberg)/(retention|time_travel|expiration_dates|capabilities|plan/\w+)"
     r"|spark/merge/\w+|demo/data)\.py"
 )
 """Values in, values out: no file, no clock, no chance."""

@@ -14,8 +14,8 @@ from enum import StrEnum
 from typing import Any
 
 from core.errors import Invalid, NotFound
-from core.formats.iceberg.retention import ancestors, members
 from core.messages import told
+from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Line, Snapshot
 from core.storage.size_limits import STATEMENT
 from core.table import resolve
@@ -123,7 +123,7 @@ def places(heads: Heads, start: str | None, end: str | None, branch: str = MAIN)
     if line is None:
         resolve(heads, "latest", branch)
         raise NotFound("There is no branch {branch!r}.", branch=branch, path=heads.location)
-    way = _of_paimon(line) if heads.pointer is None else _of_iceberg(heads, line)
+    way = _by_ids(line) if heads.capabilities.ids_are_ordered else _by_parents(heads, line)
     if not way:
         raise NotFound("Branch {branch} has no snapshot to look at.", branch=branch, path=heads.location)
     first = 0 if start is None else _position(heads, way, start, branch)
@@ -139,7 +139,7 @@ def places(heads: Heads, start: str | None, end: str | None, branch: str = MAIN)
 _Way = list[tuple[Place, Snapshot | None]]
 
 
-def _of_paimon(line: Line) -> _Way:
+def _by_ids(line: Line) -> _Way:
     before = "" if line.branch == MAIN else f"branch:{line.branch}/"
     found: dict[int, tuple[Place, Snapshot | None]] = {
         int(each.name): (Place(before + each.name, int(each.name), None), None)
@@ -155,7 +155,7 @@ def _of_paimon(line: Line) -> _Way:
     return [found[number] for number in sorted(found)]
 
 
-def _of_iceberg(heads: Heads, line: Line) -> _Way:
+def _by_parents(heads: Heads, line: Line) -> _Way:
     """The branch's ancestors, and before them what tags of main keep of a history whose links have expired."""
     head = line.latest
     chain = list(ancestors(members(heads), None if head is None else head.id))[::-1]
@@ -178,7 +178,7 @@ def _linked(heads: Heads, way: _Way) -> Iterator[bool]:
     """Of each place: does the one before it hold what was committed just before?"""
     yield True
     for (one, _), (other, snapshot) in itertools.pairwise(way):
-        if heads.pointer is None:
+        if heads.capabilities.ids_are_ordered:
             yield other.id - one.id == 1  # ids count commits
         else:
             yield snapshot is not None and snapshot.parent_id == one.id

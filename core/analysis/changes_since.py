@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.analysis.diff import option_changes, schema_changes
-from core.formats.iceberg.retention import ancestors, members
+from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Line, Snapshot
 from core.units import epoch_ms
 
@@ -118,7 +118,7 @@ def since(then: Mapping[str, Any], heads: Heads, files: int | None, size: int | 
 
 def _tips(heads: Heads) -> dict[str, Snapshot | None]:
     """The newest snapshot of main and of every branch."""
-    if heads.pointer is None:
+    if heads.capabilities.branches_are_directories:
         return {line.branch: line.latest for line in heads.lines}
     known = members(heads)
     branches = {ref.name: known.get(ref.snapshot_id) for ref in heads.refs if ref.is_branch}
@@ -156,8 +156,8 @@ def _new(
     heads: Heads, branch: str, old: Mapping[str, Any] | None, tip: Snapshot | None
 ) -> tuple[list[Snapshot], int | None, bool]:
     """Commits since a branch's old head, how many of them have expired, and whether the branch left that head."""
-    if heads.pointer is not None:
-        return _new_of_iceberg(heads, old, tip)
+    if not heads.capabilities.ids_are_ordered:
+        return _new_by_parents(heads, old, tip)
     line = heads.line(branch)
     retained, ids = (line.snapshots, _ids(line)) if line else ((), [])
     number = int(old["id"]) if old else 0
@@ -170,7 +170,7 @@ def _new(
     return [each for each in retained if each.id > number], lost, False
 
 
-def _new_of_iceberg(
+def _new_by_parents(
     heads: Heads, old: Mapping[str, Any] | None, tip: Snapshot | None
 ) -> tuple[list[Snapshot], int | None, bool]:
     known = members(heads)
@@ -190,7 +190,7 @@ def _up_to(heads: Heads, tips: Mapping[str, Json | None]) -> int:
     """How many snapshots there are that are no newer than those heads: later ones may have come since, or, staged on no
     branch, have been there before."""
     before = {branch: head for branch, head in tips.items() if head is not None}
-    if heads.pointer is not None:
+    if not heads.capabilities.ids_are_ordered:
         newest = max((int(head["time_ms"]) for head in before.values()), default=-1)
         return sum(each.time_ms <= newest for line in heads.lines for each in line.snapshots)
     lines = (line for line in heads.lines if line.branch in before)

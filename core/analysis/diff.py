@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.formats.iceberg.retention import ancestors, members
 from core.messages import counted, told
 from core.model.history import History
 from core.model.intervals import Ints, Mask, Runs, maximal
+from core.model.lineage import ancestors, members
 from core.model.references import Field, HolderKind, Schema, Snapshot
 from core.model.time_travel import AsOf
 
@@ -59,7 +59,7 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
     # On one branch what the older point has was taken away since, what the newer has was brought. Backwards alike.
     older = min(positions) if a.branch == b.branch else None
     paths = maximal(history.live.of(history.files["object"].to_numpy(), history.held.owners))
-    if history.heads.pointer is not None and a.branch != b.branch:
+    if not history.heads.capabilities.ids_are_ordered and a.branch != b.branch:
         only_a, only_b = _rewritten_since(history, a.snapshot, b.snapshot)
         added = _files(history, at_b & ~at_a, lambda _: only_b[at_b & ~at_a])
         removed = _files(history, at_a & ~at_b, lambda _: only_a[at_a & ~at_b])
@@ -160,7 +160,7 @@ def _compacts(history: History, line: Sequence[int], *, born: bool) -> Ints:
 
 def _age(history: History, point: AsOf) -> int:
     """What orders two points: ids where they rise with time."""
-    return point.snapshot.id if history.heads.pointer is None else point.snapshot.time_ms
+    return point.snapshot.id if history.heads.capabilities.ids_are_ordered else point.snapshot.time_ms
 
 
 def _beyond(files: pa.Table, others: pa.Table) -> pa.Table:
@@ -284,7 +284,7 @@ def _commits(history: History, a: AsOf, b: AsOf) -> tuple[Snapshot, ...]:
     line = history.heads.line(b.branch)
     if line is None or a.branch != b.branch:
         return ()
-    if history.heads.pointer is not None:
+    if not history.heads.capabilities.ids_are_ordered:
         ids = [each.id for each in line.snapshots]
         first, last = sorted(ids.index(each.snapshot.id) for each in (a, b))
         return line.snapshots[first + 1 : last + 1]

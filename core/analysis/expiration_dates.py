@@ -12,26 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
-from core.errors import Invalid
 from core.formats import registry
-from core.formats.iceberg import retention as refs
-from core.formats.paimon import retention
-from core.formats.paimon.retention import UNBOUNDED
 from core.messages import told
+from core.model.expiry import Expiry
 from core.model.history import History
 from core.model.intervals import Mask
-from core.model.references import Heads, Holder, HolderKind, Line, Tag
-from core.model.time_travel import in_words
-from core.units import epoch_ms, is_true
-
-
-@dataclass(frozen=True, slots=True)
-class Expiry:
-    """When a point goes by itself: not before `not_before_ms` (None = never, or not while the words hold)."""
-
-    point: str
-    not_before_ms: int | None
-    words: str
+from core.model.references import Heads, Holder, HolderKind
 
 
 def expiring(history: History, now_ms: int) -> Mask:
@@ -41,80 +27,7 @@ def expiring(history: History, now_ms: int) -> Mask:
 
 def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
     """Of every readable snapshot and tag of every branch, by point."""
-    if heads.pointer is not None:
-        return {point: Expiry(point, *told) for point, told in refs.ends(heads, now_ms).items()}
-    found: dict[str, Expiry] = {}
-    for line in heads.lines:
-        prefix = "" if line.branch == heads.main.branch else f"branch:{line.branch}/"
-        for expiry in (*_snapshots(line, now_ms, rules), *(_tag(tag) for tag in line.tags)):
-            found[prefix + expiry.point] = Expiry(prefix + expiry.point, expiry.not_before_ms, expiry.words)
-    return found
-
-
-def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
-    options, count = line.options, len(line.snapshots)
-    if is_true(options.get("write-only")):
-        never = told("never by a writer: the table is write-only")
-        return [Expiry(str(each.id), None, never) for each in line.snapshots]
-    try:
-        policy = retention.policy(options, now_ms, rules=rules)
-    except Invalid as error:  # options that contradict themselves hide nothing else
-        unknown = told("cannot be told: {why}", why=error.message.rstrip("."))
-        return [Expiry(str(each.id), None, unknown) for each in line.snapshots]
-    retained_ms = now_ms - policy.threshold_ms
-    holds = retention.heeds_consumers(options, rules)
-    found, not_before, seen = [], 0, first_seen(line)
-    for index, each in enumerate(line.snapshots):
-        # After so many more commits the count no longer keeps it; after so many it goes whatever its age.
-        more = index - count + policy.retain_min + 1
-        most = index - count + policy.retain_max + 1
-        judged_ms = each.time_ms
-        if rules == "newest":  # by the age of its successor, which the newest one does not have yet
-            judged_ms = line.snapshots[index + 1].time_ms if index + 1 < count else now_ms
-            more = max(more, min(2, most)) if index + 1 == count else more
-        if most > 1:
-            not_before = max(not_before, judged_ms + retained_ms)
-        blocking = next((other.name for other in line.consumers if holds and other.next_snapshot <= each.id), None)
-        limit = told(", or after {commits:,} more commit{s} whatever its age", commits=most, s=_s(most))
-        limit = limit if policy.retain_max < UNBOUNDED else told("")
-        is_old, when = not_before <= now_ms, None if more > 1 or blocking is not None else not_before
-        if each.id < seen:
-            unseen = "never by a writer: Paimon does not see it, because snapshot/EARLIEST names {id}"
-            when, words = None, told(unseen, id=seen)
-        elif blocking is not None:
-            words = told("never while consumer {name} stands before it", name=blocking)
-        elif more > 1:
-            is_counted = is_old or most <= more
-            age = "" if is_counted else told(", not before {at}{limit}", at=in_words(not_before), limit=limit)
-            words = told("after {commits:,} more commit{s}{age}", commits=more, s=_s(more), age=age)
-        elif is_old:
-            words = told("with the next commit of a writer")
-        else:
-            words = told("with the first commit after {at}{limit}", at=in_words(not_before), limit=limit)
-        found.append(Expiry(str(each.id), when, words))
-    return found
-
-
-def _s(count: int) -> str:
-    return "" if count == 1 else "s"
-
-
-def first_seen(line: Line) -> int:
-    """The id from which on Paimon sees snapshots: it believes an EARLIEST hint whose snapshot exists, and never looks
-    before it."""
-    hint = next((each.found for each in line.warnings if each.path.endswith("snapshot/EARLIEST")), None)
-    return next((each.id for each in line.snapshots if hint in (None, f"the id {each.id}")), -1)
-
-
-def _tag(tag: Tag) -> Expiry:
-    if tag.expires is None:
-        return Expiry(f"tag:{tag.name}", None, told("never by itself: it has no retention"))
-    moment = epoch_ms(tag.expires)
-    return Expiry(
-        f"tag:{tag.name}",
-        moment,
-        told("after {at} by the writers' wall clock (no zone)", at=f"{tag.expires:%Y-%m-%d %H:%M:%S}"),
-    )
+    return registry.of(heads).expiries(heads, now_ms, rules)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.analysis.expiration_dates import Expiry, Life, expiries, lasting, life
+from core.analysis.expiration_dates import Life, expiries, lasting, life
 from core.errors import NotFound
-from core.formats.iceberg.retention import ancestors, members
 from core.messages import told
+from core.model.expiry import Expiry
 from core.model.history import History
 from core.model.intervals import Mask
+from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Holder, HolderKind, Snapshot
 
 
@@ -136,7 +137,7 @@ def _live(history: History, row: int, held: Mask) -> Mask:
 def _line(history: History, live: Mask) -> tuple[str, list[int]]:
     """The branch whose commits tell of the file, and its positions in order: main where main has it, else the first
     that has. In Iceberg the line of ancestors of main's head, or of the newest snapshot that has it."""
-    if history.heads.pointer is not None:
+    if not history.heads.capabilities.ids_are_ordered:
         return _ancestry(history, live)
     lines: dict[str, list[int]] = {}
     for position, holder in enumerate(history.holders):
@@ -192,7 +193,7 @@ def _ancestry(history: History, live: Mask) -> tuple[str, list[int]]:
 
 def _follows(history: History, before: Snapshot | None, after: Snapshot) -> bool:
     """Is the one the commit right before the other? The first commit of all follows none."""
-    if history.heads.pointer is not None:
+    if not history.heads.capabilities.ids_are_ordered:
         return after.parent_id == (None if before is None else before.id)
     return after.id == (1 if before is None else before.id + 1)
 

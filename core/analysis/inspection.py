@@ -13,12 +13,6 @@ import pyarrow.compute as pc
 from core.analysis import file_health as judging
 from core.analysis.file_health import Health
 from core.errors import Invalid, NotFound
-from core.formats.iceberg import inspection as iceberg
-from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.format import IcebergFormat
-from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.references import reference
-from core.formats.paimon import inspection as paimon
 from core.model.column_bounds import Bounds
 from core.model.history import History
 from core.model.time_travel import AsOf
@@ -30,10 +24,7 @@ MOST_FILES = 20_000  # whose statistics are decoded at once
 def manifests(table: Table, history: History, point: AsOf) -> pa.Table:
     """Every manifest that a point's lists name: list, list_path, list_bytes, path, bytes, added, deleted, existing,
     schema_id. What the format does not tell is null."""
-    if isinstance(table.own, IcebergFormat):
-        found = _metadata(history)
-        return iceberg.manifests(table.own.manifests, table.own.place(found), found, point.snapshot.id)
-    return paimon.manifests(table.manifests, point.snapshot)
+    return table.format.manifest_list(history, point)
 
 
 def entries(table: Table, history: History, point: AsOf, manifest: str) -> pa.Table:
@@ -49,12 +40,7 @@ def entries(table: Table, history: History, point: AsOf, manifest: str) -> pa.Ta
             path=manifest,
             remedy="Choose one of its manifests; another point may name it.",
         )
-    if isinstance(table.own, IcebergFormat):
-        found = _metadata(history)
-        place = table.own.place(found)
-        return iceberg.entries(table.own.manifests, place, found, point.snapshot.id, manifest)
-    is_index = row[0]["list"] == paimon.INDEX_KIND
-    return paimon.entries(table.manifests, history.heads, manifest, is_index=is_index)
+    return table.format.manifest_entries(history, point, row[0])
 
 
 def statistics(table: Table, history: History, point: AsOf, files: pa.Table) -> tuple[Bounds, ...]:
@@ -66,44 +52,16 @@ def statistics(table: Table, history: History, point: AsOf, files: pa.Table) -> 
             most_files=MOST_FILES,
             remedy="Name a partition, or one file.",
         )
-    if isinstance(table.own, IcebergFormat):
-        found = _metadata(history)
-        place = table.own.place(found)
-        files = files.filter(pc.equal(files["content"], "data"))
-        return iceberg.statistics(table.own.manifests, place, found, point.snapshot.id, files, point.schema)
-    line = history.heads.line(point.branch) or history.heads.main
-    schemas = {**history.heads.main.schemas, **line.schemas}
-    return paimon.statistics(table.manifests, point.snapshot, files, point.schema, schemas)
+    return table.format.statistics(history, point, files)
 
 
 def health(table: Table, history: History, point: AsOf) -> Health:
     """Figures of the files live at a point, by the options it was written under."""
     files = history.files_at(history.require(point.point))
-    if table.own is not None:
-        return judging.health(files, history.heads.format, history.heads.main.options)
-    keyed = bool(point.schema.primary_keys)
-    told = files if keyed else files.slice(0, 0)  # where rows have no key, only deletion vectors take them away
-    away = paimon.retractions(table.manifests, history.heads, point.snapshot, told)
-    return judging.health(files, history.heads.format, point.schema.options, keyed=keyed, retractions=away)
+    by = table.format.health_of(history, point, files)
+    return judging.health(files, history.heads.format, by.options, keyed=by.keyed, retractions=by.retractions)
 
 
 def analyzed(table: Table, history: History, point: AsOf) -> dict[str, str]:
-    """What the last ANALYZE that a point names has counted, by name; empty where it names none. Of Iceberg, whose
-    statistics lie in Puffin files, which files the snapshot has."""
-    if table.own is not None:
-        found = [(path, size) for number, path, size in _metadata(history).statistics if number == point.snapshot.id]
-        return {PurePosixPath(path).name: f"{size:,} bytes" for path, size in found}
-    told = paimon.analyzed(table.store, point.snapshot)
-    if told is None:
-        return {}
-    names = {"snapshotId": "snapshot", "mergedRecordCount": "rows", "mergedRecordSize": "bytes"}
-    counted = {name: f"{told[key]:,}" for key, name in names.items() if isinstance(told.get(key), int)}
-    columns = told.get("colStats")
-    for column, said in sorted(columns.items()) if isinstance(columns, dict) else ():
-        parts = [f"{key} {value}" for key, value in said.items() if key != "colId"] if isinstance(said, dict) else []
-        counted[str(column)] = ", ".join(parts)
-    return counted
-
-
-def _metadata(history: History) -> Metadata:
-    return documents.of(history.heads.document, history.heads.references[reference("file")].decode())
+    """What the last ANALYZE that a point names has counted, by name; empty where it names none."""
+    return table.format.analyzed(history, point)

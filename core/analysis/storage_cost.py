@@ -7,13 +7,13 @@ one pass over runs, however many tags or cut-offs are asked about.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from core.errors import Invalid
-from core.formats.iceberg import retention
+from core.formats import registry
 from core.model.history import History
 from core.model.intervals import Ints, Mask, Runs, Shapes
 from core.model.references import MAIN, Holder, HolderKind
@@ -194,40 +194,8 @@ def drops(history: History, now_ms: int, branch: str = MAIN) -> tuple[Drop, ...]
     """`best_drops` as the format has it: of Paimon's tags what dropping them frees now; of Iceberg's, which hold no
     file themselves, what an expiry by the table's own rules at `now_ms` frees only without them. Tags whose snapshots
     that expiry keeps anyway are left out there."""
-    if history.heads.pointer is None:
-        return best_drops(history, history.existing, branch)
-    return best_drops(*_by_tags(history, now_ms))
-
-
-def _by_tags(history: History, now_ms: int) -> tuple[History, Mask]:
-    """An Iceberg history in which each tag that alone keeps its snapshot has a position of its own; and what stays.
-
-    Whether a tag keeps its snapshot does not depend on tags of other ones, so a set of tags is a set of positions.
-    """
-    heads, options = history.heads, history.heads.main.options
-    if options.get("gc.enabled", "true").lower() != "true":
-        return history, np.zeros(len(history.holders), dtype=np.bool_)
-    branches = [ref for ref in heads.refs if ref.is_branch]
-    told, untagged = (
-        retention.judge(retention.members(heads), given, options, retention.Asked(now_ms))
-        for given in (heads.refs, branches)
-    )
-    goes, alone = told.goes, untagged.goes - told.goes
-    names: dict[str, list[str]] = {}
-    for tag in heads.main.tags:
-        if tag.name not in told.gone_refs and tag.snapshot.id in alone:
-            names.setdefault(str(tag.snapshot.id), []).append(tag.name)
-    holders: list[Holder] = []
-    start: list[int] = []
-    for holder in history.holders:
-        start.append(len(holders))
-        own = names.get(holder.name)
-        holders += [replace(holder, kind=HolderKind.TAG, branch=MAIN, name=name) for name in own] if own else [holder]
-    first = np.array([*start, len(holders)], dtype=np.int64)
-    held = history.held
-    runs = Runs(held.owner, first[held.first], first[held.last + 1] - 1, held.owners, len(holders))
-    stays = np.array([int(each.name) not in goes for each in history.holders], dtype=np.bool_)
-    return replace(history, holders=tuple(holders), held=runs), np.repeat(stays, np.diff(first))
+    own = branch if history.heads.capabilities.branches_are_directories else MAIN
+    return best_drops(*registry.of(history.heads).by_tags(history, now_ms), own)
 
 
 def best_drops(history: History, kept: Mask, branch: str = MAIN) -> tuple[Drop, ...]:

@@ -47,8 +47,12 @@ def later(heads: Heads, *, time_ms: int | None = None, watermark: int | None = N
     """What a tag made from a time, or from a watermark, names. `NotFound` where all is earlier."""
     if (time_ms is None) == (watermark is None):
         raise Invalid("A tag is made from a time or from a watermark.", remedy="Give one of them.")
-    if heads.pointer is not None:
-        raise Invalid("Iceberg makes no tag from a time.", remedy="Name a snapshot; `as-of` says which was there then.")
+    if not heads.capabilities.makes_tags_from_times:
+        raise Invalid(
+            "{format} makes no tag from a time.",
+            format=heads.capabilities.title,
+            remedy="Name a snapshot; `as-of` says which was there then.",
+        )
     line = heads.line(branch)
     if line is None:
         raise NotFound("There is no branch {branch!r}.", branch=branch, path=heads.location)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from core.analysis.next_commit import Forecast, forecast
 from core.analysis.tag_target import later
 from core.catalog import list_tables
 from core.cli import action_options, reports, running
@@ -18,6 +17,7 @@ from core.execution.journal import Journal
 from core.execution.recovery import resume as carry_on
 from core.execution.recovery import undo as take_back
 from core.model.actions import Change
+from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.time_travel import in_words, parse_time_ms
@@ -90,7 +90,7 @@ def plan(args: Args) -> Answer:
 
 def _coming(table: Table, history: History, shown: Plan) -> Forecast | None:
     """What would be deleted anyway, beside a plan that expires."""
-    return forecast(table, history, shown.now_ms, shown.change.branch) if shown.change.is_expiry else None
+    return table.next_commit(history, shown.now_ms, shown.change.branch) if shown.change.is_expiry else None
 
 
 def _plan_all(args: Args) -> Answer:

@@ -9,7 +9,6 @@ from typing import Any
 from core.analysis.diff import deletes
 from core.analysis.diff import diff as compare
 from core.analysis.file_lifetime import course, find
-from core.analysis.next_commit import forecast
 from core.catalog import list_tables
 from core.cli.text import SHOWN, UNREAD, grid, number, of_forecast, signed_size
 from core.errors import Invalid, NotFound, SnapscopeError
@@ -65,8 +64,8 @@ def _line(table: Table, branch: str) -> tuple[Heads, Line]:
 
 def snapshots(args: Args) -> Answer:
     heads, line = _line(open_table(args.table), args.branch)
-    if heads.format == "iceberg":
-        return _iceberg_snapshots(heads, line)
+    if not heads.capabilities.branches_are_directories:
+        return _snapshots_of_all(heads, line)
     rows = [
         (
             str(each.id),
@@ -82,7 +81,7 @@ def snapshots(args: Args) -> Answer:
     return _whole(args, answers.snapshots(line)), _with_notes(text, line)
 
 
-def _iceberg_snapshots(heads: Heads, line: Line) -> Answer:
+def _snapshots_of_all(heads: Heads, line: Line) -> Answer:
     """Snapshots are the table's, on whatever branch they stand, or on none."""
     lines = heads.lines if line.branch == MAIN else (line,)
     rows = [
@@ -105,7 +104,7 @@ def _iceberg_snapshots(heads: Heads, line: Line) -> Answer:
 
 def tags(args: Args) -> Answer:
     heads, line = _line(open_table(args.table), args.branch)
-    zone = "writer's clock" if heads.pointer is None else "UTC"
+    zone = "writer's clock" if heads.capabilities.tag_ends_are_wall_clock else "UTC"
     retained = heads.retained(line)
     rows = [
         (
@@ -143,7 +142,7 @@ def files(args: Args) -> Answer:
     heads = history.heads
     point = resolve(heads, _point(args, "latest"), args.branch)
     found = answers.files(history, point)
-    last = ("content", "deletes") if heads.format == "iceberg" else ("bucket", "level")
+    last = ("content", "deletes") if heads.capabilities.deletes_are_files else ("bucket", "level")
     rows = [
         (
             each["path"],
@@ -266,7 +265,7 @@ def cost(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
     found = answers.costs(history, _now_ms(args), args.branch)
-    coming = forecast(table, history, _now_ms(args), args.branch)
+    coming = table.next_commit(history, _now_ms(args), args.branch)
     found["next_commit"] = answers.forecast(coming)
     tags = [
         (
@@ -279,7 +278,7 @@ def cost(args: Args) -> Answer:
     soon, later = found["snapshots"][:SHOWN], found["snapshots"][SHOWN:]
     ends = [(each["point"], each["expires"]) for each in soon]
     sets = [(each["holders"], str(each["files"]), size(each["bytes"])) for each in found["by_holders"][:20]]
-    frees = "frees" if history.heads.pointer is None else "frees with the next expiry"
+    frees = "frees" if history.heads.capabilities.tags_hold_files else "frees with the next expiry"
     drops = [(", ".join(each["tags"]), str(each["files"]), size(each["bytes"])) for each in found["best_drops"][:10]]
     least = "At least " if history.incomplete else ""
     parts = [

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from core.analysis.next_commit import Forecast
 from core.cli import text as texts
 from core.cli.text import NOT_AS_PLANNED
 from core.errors import Conflict, Invalid
 from core.execution.apply import apply, refuse_unfinished
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
+from core.model.expiry import Forecast
 from core.model.plan import Plan
 from core.model.time_travel import parse_time_ms
 from core.planning.confirmation import Danger, of_all

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from core.analysis.next_commit import Forecast
 from core.execution.delete_files import Receipt
 from core.model.effects import Effect, steps
+from core.model.expiry import Forecast
 from core.model.plan import Plan, Verdict
 from core.model.time_travel import in_words
 from core.units import printable, several, size

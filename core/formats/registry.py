@@ -16,7 +16,11 @@ FORMATS: tuple[type[TableFormat], ...] = (PaimonFormat, IcebergFormat)
 
 def of(heads: Heads) -> type[TableFormat]:
     """The format of these references."""
-    return next(each for each in FORMATS if each.capabilities.format == heads.format)
+    return named(heads.format)
+
+
+def named(format: str) -> type[TableFormat]:
+    return next(each for each in FORMATS if each.capabilities.format == format)
 
 
 def at(store: Store) -> type[TableFormat] | None:

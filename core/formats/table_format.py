@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import pyarrow as pa
 
-from core.errors import Conflict, NotFound
+from core.errors import Conflict, NotFound, Unsupported
 from core.model.actions import Change
 from core.model.capabilities import Capabilities
+from core.model.column_bounds import Bounds
 from core.model.effects import Effect, SwapMetadata
+from core.model.expiry import Expiry, Forecast
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.plan import Plan
-from core.model.references import MAIN, Heads, Problem
+from core.model.references import MAIN, Heads, Line, Problem
 from core.model.time_travel import AsOf
 from core.storage.store import Store
 
@@ -55,6 +58,15 @@ class Listing:
     tables: tuple[TableRef, ...]
     problems: tuple[Problem, ...] = ()
     directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilesAt:
+    """`options` that a point was written under; whether its rows have keys, and how many rows only take rows away."""
+
+    options: Mapping[str, str]
+    keyed: bool = False
+    retractions: int | None = 0
 
 
 class TableFormat(Protocol):
@@ -115,6 +127,22 @@ class TableFormat(Protocol):
         """Positions that the table's own policy would expire at `now_ms`; nothing where it cannot be judged."""
         return np.zeros(len(history.holders), dtype=np.bool_)
 
+    @staticmethod
+    def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
+        """Of every readable snapshot and tag of every branch, by point: when it goes by itself."""
+        return {}
+
+    @staticmethod
+    def tag_costs(history: History, now_ms: int) -> dict[str, int]:
+        """Where tags hold no files: per tag the bytes that an expiry by the table's own rules frees only without it."""
+        return {}
+
+    @staticmethod
+    def by_tags(history: History, now_ms: int) -> tuple[History, Mask]:
+        """A history in which each tag that frees something by going has a position of its own; and what stays when
+        the table's own rules have run, where only that lets tags free anything."""
+        return history, history.existing
+
     # --- reading
 
     @property
@@ -137,6 +165,30 @@ class TableFormat(Protocol):
         """Where properties of the table let its files lie, outside its directory too."""
         return ()
 
+    # --- looking inside of one point
+
+    def manifest_list(self, history: History, point: AsOf) -> pa.Table:
+        """Every manifest that a point's lists name: list, list_path, list_bytes, path, bytes, added, deleted, existing,
+        schema_id. What the format does not tell is null."""
+        raise Unsupported("{format} tables tell no manifests.", format=self.capabilities.title, path=self.location)
+
+    def manifest_entries(self, history: History, point: AsOf, manifest: Mapping[str, Any]) -> pa.Table:
+        """The entries of one of these, a row of that list: change, kind, path, bytes, rows, partition, bucket, level,
+        min_sequence, max_sequence, schema_id, source, delete_rows."""
+        raise Unsupported("{format} tables tell no manifests.", format=self.capabilities.title, path=self.location)
+
+    def statistics(self, history: History, point: AsOf, files: pa.Table) -> tuple[Bounds, ...]:
+        """What is written of the point's columns in these files of it."""
+        return ()
+
+    def health_of(self, history: History, point: AsOf, files: pa.Table) -> FilesAt:
+        """What the figures of a point's files go by."""
+        return FilesAt(history.heads.main.options)
+
+    def analyzed(self, history: History, point: AsOf) -> dict[str, str]:
+        """What the last ANALYZE that a point names has counted, by name; empty where it names none."""
+        return {}
+
     # --- planning
 
     def plan(self, history: History, change: Change, now_ms: int) -> Plan:
@@ -153,6 +205,10 @@ class TableFormat(Protocol):
     def refuse_apply(self) -> None:
         """Raise where plans of this table cannot be carried out here; nothing was changed then."""
         return
+
+    def next_commit(self, history: History, now_ms: int, line: Line) -> Forecast | None:
+        """What the next commit of a writer expires; None where writers expire nothing by themselves."""
+        return None
 
     def engine_differences(self, plan: Plan, history: History) -> tuple[str, ...]:
         """In sentences: where the engine's own deletion would differ from this plan, and what it would break."""

@@ -22,6 +22,20 @@ class Capabilities:
     """A time names what main pointed to then, by a log; else the newest snapshot committed at or before it."""
     branches_are_directories: bool
     """A branch has its own snapshots, tags, schemas and options; else it is a name of one of the table's snapshots."""
+    refs_have_retention: bool
+    """Each branch and tag keeps by its own rule; else a branch keeps by its options, a tag for its own time."""
+    tag_ends_are_wall_clock: bool
+    """A tag ends by the clock of whoever made it, which the table stores without a zone."""
+    makes_tags_from_times: bool
+    """A tag can be made from a time or a watermark, which then names the first snapshot at or after it."""
+    deletes_are_files: bool
+    """Rows are taken away by files of their own, which are live beside the data files."""
+    has_row_kinds: bool
+    """Files say of a row whether it came, went or changed, so changes can be read as rows."""
+    simulates_engine: bool
+    """What the engine's own deletion takes is computed step by step and stands beside every plan."""
+    procedures: str
+    """The namespace its procedures are called in."""
     has_changelogs: bool
     """Changelogs may outlive their snapshots, so an expiry may leave some behind."""
     has_consumers: bool

@@ -10,6 +10,7 @@ from core.analysis.tag_target import later
 from core.catalog import list_tables
 from core.errors import Invalid, NotFound
 from core.execution import automatic_tags
+from core.formats import registry
 from core.formats.table_format import TableRef
 from core.messages import told
 from core.model.actions import Change, CreateTag, Rollback
@@ -18,7 +19,6 @@ from core.model.plan import Plan
 from core.procedures import parse as calls
 from core.procedures.definitions.branches import REF
 from core.procedures.parse import Asked
-from core.procedures.registry import ICEBERG, PAIMON
 from core.procedures.requests import AutoTag, BackToWatermark, ExpireTags, Request, TagFrom
 from core.table import Table
 
@@ -44,8 +44,8 @@ def read(sql: str, now_ms: int, location: str) -> tuple[TableRef, Asked]:
     call = calls.parse(sql)
     asked = calls.asked(call, now_ms)
     found = find(location, asked.table)
-    if (call.namespace == ICEBERG) != (found.format == "iceberg"):
-        own = ICEBERG if found.format == "iceberg" else PAIMON
+    own = registry.named(found.format).capabilities.procedures
+    if call.namespace != own:
         raise Invalid(
             "{title} is a table of {format}: its procedures are {own}.NAME.",
             title=found.title,

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 
 from core.analysis.diff import Diff, deletes
 from core.analysis.expiration_dates import expiries
-from core.analysis.next_commit import Forecast
 from core.analysis.storage_cost import by_holders
 from core.messages import both, joined, told
 from core.model.effects import steps
+from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import LEAVING, Plan, Verdict
 from core.model.references import Heads, Snapshot

@@ -13,16 +13,16 @@ from core.analysis import file_lifetime
 from core.analysis.diff import Diff
 from core.analysis.expiration_dates import expiries, expiring
 from core.analysis.file_lifetime import Course
-from core.analysis.next_commit import Forecast
 from core.analysis.storage_cost import Drop, by_holders, drops, exclusive, is_told, retention_curve
 from core.analysis.tag_target import Later
 from core.errors import Invalid, SnapscopeError
 from core.execution.automatic_tags import Tagging
 from core.execution.delete_files import Receipt
 from core.execution.journal import Run
-from core.formats.iceberg.plan import expiry as refs
+from core.formats import registry
 from core.messages import told
 from core.model.effects import steps
+from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, HolderKind, Line, Problem, Snapshot
@@ -89,9 +89,9 @@ def _unreadable(line: Line, kind: str, key: str) -> list[Json]:
 
 
 def files(history: History, point: AsOf) -> list[Json]:
-    """One object a live file; of an Iceberg table delete files too, each with its content."""
+    """One object a live file; where deletes are files these too, each with its content."""
     columns = ["path", "bytes", "rows", "partition", "bucket", "level"]
-    if history.heads.format == "iceberg":
+    if history.heads.capabilities.deletes_are_files:
         columns = ["path", "bytes", "rows", "partition", "content", "offset", "referenced", "deletes"]
     found: list[Json] = history.files_at(history.require(point.point)).select(columns).to_pylist()
     return found
@@ -252,8 +252,8 @@ def tag_costs(history: History, now_ms: int) -> list[Json]:
     """One object a tag: what it alone keeps, now and once every branch's own policy has run, and when it goes.
 
     Numbers are null where another point that stays cannot be read: what it keeps is not known."""
-    if history.heads.format == "iceberg":
-        return _ref_costs(history, now_ms)
+    if not history.heads.capabilities.tags_hold_files:
+        return _later_costs(history, now_ms)
     kept = history.existing
     settled = kept & ~expiring(history, now_ms)
     (files, sizes), (_, later) = exclusive(history, kept), exclusive(history, settled)
@@ -283,10 +283,10 @@ def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[Drop,
         return (), str(error)
 
 
-def _ref_costs(history: History, now_ms: int) -> list[Json]:
-    """Iceberg's tags: removing one frees nothing now, and something once an expiry by the table's rules has run."""
+def _later_costs(history: History, now_ms: int) -> list[Json]:
+    """Of tags that hold no file: removing one frees nothing now, and something with the next expiry by policy."""
     dates = expiries(history.heads, now_ms)
-    later = refs.tag_costs(history, now_ms)
+    later = registry.of(history.heads).tag_costs(history, now_ms)
     return [
         {
             "point": f"tag:{tag.name}",

@@ -13,8 +13,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.analysis import storage_cost
-from core.analysis.expiration_dates import Due, Expiry
+from core.analysis.expiration_dates import Due
 from core.analysis.storage_cost import by_holders, retention_curve
+from core.model.expiry import Expiry
 from core.model.history import History
 from dashboard import words
 from dashboard.charts.canvas import FONT, Canvas, Figure

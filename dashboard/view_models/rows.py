@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from core.analysis.expiration_dates import Expiry
 from core.model.effects import Effect, steps
+from core.model.expiry import Expiry
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads, Line, Schema, Snapshot

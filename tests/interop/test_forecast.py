@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis.next_commit import forecast
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge
 
@@ -46,7 +45,7 @@ def test_the_next_commit_takes_what_was_foretold(name: str, tmp_path: Path, java
     java_judge.create_tag(place, "stays", snapshot=3)
     table = open_table(str(place))
     time.sleep(0.01)  # the tag's time passes, and so does the age of what is there
-    told = forecast(table, table.history(), time.time_ns() // 1_000_000)
+    told = table.next_commit(table.history(), time.time_ns() // 1_000_000)
     assert told is not None
     before = {str(each["id"]) for each in java_judge.snapshots(place)} | {"tag:ends", "tag:stays"}
     [new] = java_judge.write(place, [[9, "v"]])
@@ -69,7 +68,7 @@ def test_the_next_commit_takes_the_changelog_that_was_foretold(tmp_path: Path, j
         java_judge.write(place, [[number, "v"]])
     table = open_table(str(place))
     heads = table.heads()
-    told = forecast(table, table.history(heads), time.time_ns() // 1_000_000)
+    told = table.next_commit(table.history(heads), time.time_ns() // 1_000_000)
     assert told is not None
     java_judge.write(place, [[9, "v"]])
     after = table.heads().main

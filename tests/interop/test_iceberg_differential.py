@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.formats.iceberg.retention import ends
+from core.formats.iceberg.expiration_dates import ends
 from core.table import open_table
 from tests.engines.iceberg_java import IcebergJudge
 from tests.support.interop.iceberg_differential import Beside, compare

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import Unsupported
-from core.formats.iceberg import discovery, time_travel
+from core.formats.iceberg import discovery, expiration_dates, inspection, time_travel
 from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.capabilities import ICEBERG
@@ -21,7 +21,7 @@ from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable, is_nam
 from core.formats.iceberg.file_paths import Place, normal, same
 from core.formats.iceberg.manifests import DELETED, ENTRY, Manifests
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.plan import effects, expiry
+from core.formats.iceberg.plan import effects, expiry, tag_costs
 from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
 from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
@@ -29,11 +29,13 @@ from core.formats.table_format import Format, Listing, Progress
 from core.messages import counted, told
 from core.model.actions import Change, Expire
 from core.model.capabilities import Capabilities
+from core.model.column_bounds import Bounds
 from core.model.effects import Effect, SwapMetadata
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.plan import FREES, Plan, ordered
 from core.model.references import Heads, ObjectKind
+from core.model.time_travel import AsOf
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 from core.units import several, size
@@ -55,6 +57,9 @@ class IcebergFormat(Format):
 
     resolve = staticmethod(time_travel.resolve)
     expiring = staticmethod(expiry.expiring)
+    expiries = staticmethod(expiration_dates.expiries)
+    by_tags = staticmethod(tag_costs.by_tags)
+    tag_costs = staticmethod(tag_costs.tag_costs)
 
     @classmethod
     def is_table(cls, store: Store) -> bool:
@@ -110,6 +115,25 @@ class IcebergFormat(Format):
     def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
         found = _metadata(heads)
         return histories.build(self.place(found), heads, found, self.manifests, progress)
+
+    # --- looking inside of one point
+
+    def manifest_list(self, history: History, point: AsOf) -> pa.Table:
+        found = _metadata(history.heads)
+        return inspection.manifests(self.manifests, self.place(found), found, point.snapshot.id)
+
+    def manifest_entries(self, history: History, point: AsOf, manifest: Mapping[str, Any]) -> pa.Table:
+        found = _metadata(history.heads)
+        return inspection.entries(self.manifests, self.place(found), found, point.snapshot.id, manifest["path"])
+
+    def statistics(self, history: History, point: AsOf, files: pa.Table) -> tuple[Bounds, ...]:
+        found, data = _metadata(history.heads), files.filter(pc.equal(files["content"], "data"))
+        return inspection.statistics(self.manifests, self.place(found), found, point.snapshot.id, data, point.schema)
+
+    def analyzed(self, history: History, point: AsOf) -> dict[str, str]:
+        """Statistics lie in Puffin files: which of them the snapshot has."""
+        listed = _metadata(history.heads).statistics
+        return {path.rpartition("/")[2]: f"{size:,} bytes" for id, path, size in listed if id == point.snapshot.id}
 
     # --- planning
 

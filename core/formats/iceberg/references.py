@@ -20,8 +20,9 @@ from core.formats.iceberg import reference_warnings
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.file_paths import same
 from core.formats.iceberg.metadata import Member, Metadata
-from core.formats.iceberg.retention import ancestors, max_ref_age_ms
+from core.formats.iceberg.retention import max_ref_age_ms
 from core.messages import joined, told
+from core.model.lineage import ancestors
 from core.model.references import MAIN, Heads, Line, Problem, Ref, Snapshot, Tag
 from core.storage import presence, size_limits
 from core.storage.store import Store

@@ -7,12 +7,12 @@ on no branch lives by the cut-off alone. At the cut-off still stays. Ids that we
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 from core.errors import Corrupt, Invalid
 from core.messages import told
+from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Ref, Snapshot
 from core.model.time_travel import in_words
 from core.units import duration
@@ -23,23 +23,6 @@ MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, MAX_REF_AGE = (
 FIVE_DAYS_MS = 432_000_000
 FOREVER_MS = 2**63 - 1
 PREVIOUS_MAX, DELETE_OLD = "write.metadata.previous-versions-max", "write.metadata.delete-after-commit.enabled"
-
-
-class Child(Protocol):
-    @property
-    def parent_id(self) -> int | None: ...
-
-
-C = TypeVar("C", bound=Child)
-
-
-def ancestors(snapshots: Mapping[int, C], head: int | None) -> Iterator[C]:
-    """The snapshot `head` and its ancestors as far as they are there."""
-    seen: set[int] = set()
-    while head is not None and head in snapshots and head not in seen:  # a circle is no history
-        seen.add(head)
-        yield snapshots[head]
-        head = snapshots[head].parent_id
 
 
 def max_ref_age_ms(ref: Ref, properties: Mapping[str, str]) -> int | None:
@@ -89,11 +72,6 @@ class Verdicts:
     @property
     def gone_refs(self) -> frozenset[str]:
         return frozenset(name for name, (keep, _) in self.refs.items() if not keep)
-
-
-def members(heads: Heads) -> dict[int, Snapshot]:
-    """All snapshots of a table by id, in the order of its lines."""
-    return {each.id: each for line in heads.lines for each in line.snapshots}
 
 
 def judge(
@@ -220,57 +198,3 @@ def old_metadata(heads: Heads) -> tuple[str, ...]:
 
 
 # when each goes ------------------------------------------------------------------------------------------------------
-
-
-def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str]]:
-    """By point and by `tag:NAME`: not before when an expiry by the table's own rules takes it, and in words."""
-    properties, snapshots = heads.main.options, members(heads)
-    age_ms, least = number(properties, MAX_SNAPSHOT_AGE, FIVE_DAYS_MS), number(properties, MIN_SNAPSHOTS, 1)
-    found: dict[str, tuple[int | None, str]] = {}
-    heads_of: dict[int, list[str]] = {}
-    ahead: dict[int, tuple[int, str]] = {}  # per snapshot: commits it still takes, and on which branch
-    held: dict[int, list[tuple[int, int]]] = {}  # per snapshot on branches: how long each keeps it, and is there
-    for ref in heads.refs:
-        if ref.snapshot_id not in snapshots:
-            continue
-        heads_of.setdefault(ref.snapshot_id, []).append(ref.name)
-        if not ref.is_branch:
-            continue
-        own = least if ref.min_snapshots is None else ref.min_snapshots
-        own_ms = age_ms if ref.max_snapshot_age_ms is None else ref.max_snapshot_age_ms
-        ref_age_ms, oldest_ms = max_ref_age_ms(ref, properties), FOREVER_MS  # none stays behind one that went
-        gone_ms = FOREVER_MS if ref_age_ms is None else snapshots[ref.snapshot_id].time_ms + ref_age_ms
-        for place, each in enumerate(ancestors(snapshots, ref.snapshot_id)):
-            if own - place > ahead.get(each.id, (0, ""))[0]:
-                ahead[each.id] = own - place, ref.name
-            elif place >= own:
-                oldest_ms = min(oldest_ms, each.time_ms + own_ms)
-                held.setdefault(each.id, []).append((min(oldest_ms, gone_ms), gone_ms))
-    for line in heads.lines:
-        prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
-        for each in line.snapshots:
-            kept = held.get(each.id, [])
-            until_ms = max((kept_ms for kept_ms, _ in kept), default=0)
-            if all(gone_ms <= until_ms for _, gone_ms in kept):  # on no ref then
-                until_ms = max(until_ms, each.time_ms + age_ms)
-            found[f"{prefix}{each.id}"] = _end(heads_of.get(each.id), ahead.get(each.id), until_ms, now_ms)
-    for tag in heads.main.tags:
-        words = told("never by itself: it has no end")
-        if tag.ends_ms is not None:
-            words = told("with the first expiry after {at}, by the age of its snapshot", at=in_words(tag.ends_ms))
-        found[f"tag:{tag.name}"] = tag.ends_ms, words
-    return found
-
-
-def _end(
-    named: Sequence[str] | None, ahead: tuple[int, str] | None, until_ms: int, now_ms: int
-) -> tuple[int | None, str]:
-    if named:
-        return None, told("never while {names} name{s} it", names=", ".join(named), s="s" if len(named) == 1 else "")
-    if ahead:
-        why = "after {commits:,} more commit{s} on {branch}, not before {at}, and only if an expiry is run"
-        commits, s = ahead[0], "" if ahead[0] == 1 else "s"
-        return None, told(why, commits=commits, s=s, branch=ahead[1], at=in_words(until_ms))
-    after = "with the first expiry after {at}"
-    due = told("with the next expiry") if until_ms < now_ms else told(after, at=in_words(until_ms))
-    return until_ms, told("{due}; Iceberg's writers expire nothing by themselves", due=due)

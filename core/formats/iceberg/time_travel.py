@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 
 from core.errors import Corrupt, Invalid, NotFound
-from core.formats.iceberg.retention import ancestors, members
 from core.messages import Told, both, told
+from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
 from core.model.time_travel import AsOf, in_words, parse_time_ms
 

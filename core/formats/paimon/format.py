@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from core.formats.paimon import consistency, layout, references, time_travel
+from core.formats.paimon import consistency, expiration_dates, inspection, layout, next_commit, references, time_travel
 from core.formats.paimon import history as histories
 from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.file_paths import external_roots
@@ -28,7 +28,7 @@ from core.formats.paimon.plan import (
 from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.read.holder_axis import has_changelogs
 from core.formats.paimon.write import commit_base
-from core.formats.table_format import Progress, TableFormat
+from core.formats.table_format import FilesAt, Progress, TableFormat
 from core.messages import counted, told
 from core.model.actions import (
     Change,
@@ -39,10 +39,13 @@ from core.model.actions import (
     OfConsumers,
 )
 from core.model.capabilities import Capabilities
+from core.model.column_bounds import Bounds
 from core.model.effects import CommitSnapshot, Effect
+from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import Plan
-from core.model.references import MAIN, Heads
+from core.model.references import MAIN, Heads, Line
+from core.model.time_travel import AsOf
 from core.storage.store import Store
 
 _EXPIRING_S = (0.05, 0.1, 0.15)
@@ -60,6 +63,7 @@ class PaimonFormat(TableFormat):
 
     resolve = staticmethod(time_travel.resolve)
     expiring = staticmethod(expiry.expiring)
+    expiries = staticmethod(expiration_dates.expiries)
 
     @classmethod
     def is_table(cls, store: Store) -> bool:
@@ -86,6 +90,29 @@ class PaimonFormat(TableFormat):
 
     def roots(self, heads: Heads) -> tuple[str, ...]:
         return external_roots(heads)
+
+    # --- looking inside of one point
+
+    def manifest_list(self, history: History, point: AsOf) -> pa.Table:
+        return inspection.manifests(self.manifests, point.snapshot)
+
+    def manifest_entries(self, history: History, point: AsOf, manifest: Mapping[str, Any]) -> pa.Table:
+        is_index = manifest["list"] == inspection.INDEX_KIND
+        return inspection.entries(self.manifests, history.heads, manifest["path"], is_index=is_index)
+
+    def statistics(self, history: History, point: AsOf, files: pa.Table) -> tuple[Bounds, ...]:
+        line = history.heads.line(point.branch) or history.heads.main
+        schemas = {**history.heads.main.schemas, **line.schemas}
+        return inspection.statistics(self.manifests, point.snapshot, files, point.schema, schemas)
+
+    def health_of(self, history: History, point: AsOf, files: pa.Table) -> FilesAt:
+        keyed = bool(point.schema.primary_keys)
+        told = files if keyed else files.slice(0, 0)  # where rows have no key, only deletion vectors take them away
+        away = inspection.retractions(self.manifests, history.heads, point.snapshot, told)
+        return FilesAt(point.schema.options, keyed, away)
+
+    def analyzed(self, history: History, point: AsOf) -> dict[str, str]:
+        return inspection.analyzed_in_words(self.store, point.snapshot)
 
     # --- planning
 
@@ -123,6 +150,9 @@ class PaimonFormat(TableFormat):
         return None if error is None else error.message
 
     # --- Paimon's own deletion
+
+    def next_commit(self, history: History, now_ms: int, line: Line) -> Forecast | None:
+        return next_commit.forecast(self.engine_deletion, history, now_ms, line)
 
     def engine_differences(self, plan: Plan, history: History) -> tuple[str, ...]:
         return self.engine_deletion(plan, history, history.heads)[0]

@@ -139,6 +139,20 @@ def analyzed(store: Store, snapshot: Snapshot) -> dict[str, Any] | None:
         raise Corrupt(error.message, path=error.path, remedy=error.remedy or "Run ANALYZE again.") from error
 
 
+def analyzed_in_words(store: Store, snapshot: Snapshot) -> dict[str, str]:
+    """The same by name: rows, bytes, and what was counted of each column."""
+    told = analyzed(store, snapshot)
+    if told is None:
+        return {}
+    names = {"snapshotId": "snapshot", "mergedRecordCount": "rows", "mergedRecordSize": "bytes"}
+    counted = {name: f"{told[key]:,}" for key, name in names.items() if isinstance(told.get(key), int)}
+    columns = told.get("colStats")
+    for column, said in sorted(columns.items()) if isinstance(columns, dict) else ():
+        parts = [f"{key} {value}" for key, value in said.items() if key != "colId"] if isinstance(said, dict) else []
+        counted[str(column)] = ", ".join(parts)
+    return counted
+
+
 def statistics(
     decoded: Manifests, snapshot: Snapshot, files: pa.Table, schema: Schema, schemas: Mapping[int, Schema]
 ) -> tuple[Bounds, ...]:

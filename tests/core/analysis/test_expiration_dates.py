@@ -12,10 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.analysis.expiration_dates import Expiry, expiries, life
+from core.analysis.expiration_dates import expiries, life
 from core.formats.paimon import retention
 from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.retention import RULES, Retained
+from core.model.expiry import Expiry
 from core.model.references import Consumer, Heads, Line, Schema, Snapshot
 from core.model.time_travel import in_words
 from core.table import open_table

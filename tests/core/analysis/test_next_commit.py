@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from core.analysis.expiration_dates import expiries, life
-from core.analysis.next_commit import Forecast, forecast
 from core.errors import NotFound
 from core.execution.apply import apply
 from core.model.actions import Expire
+from core.model.expiry import Forecast
 from core.table import open_table
 from tests.support.builders import TableBuilder
 from tests.support.formats.paimon.tables import NOW_MS, replaced_four_times
@@ -21,7 +21,7 @@ NEWEST_ALONE = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "
 
 def coming(root: Path, branch: str = "main") -> Forecast | None:
     table = open_table(str(root))
-    return forecast(table, table.history(), NOW_MS, branch)
+    return table.next_commit(table.history(), NOW_MS, branch)
 
 
 def goes(root: Path, branch: str = "main") -> tuple[str, ...]:

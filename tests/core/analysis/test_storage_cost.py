@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.expiration_dates import Expiry, calendar
+from core.analysis.expiration_dates import calendar
 from core.analysis.storage_cost import best_drops, by_holders, drops, exclusive, is_told, retention_curve
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.plan import expiry as refplan
 from core.formats.paimon.capabilities import PAIMON
+from core.model.expiry import Expiry
 from core.model.history import History
 from core.model.intervals import from_pairs
 from core.model.references import MAIN, Heads, Holder, HolderKind, Line, Ref, Schema, Snapshot, Tag

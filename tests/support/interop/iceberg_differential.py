@@ -26,8 +26,8 @@ import pytest
 from core.analysis.diff import diff
 from core.errors import Invalid, NotFound
 from core.execution.apply import apply
+from core.formats.iceberg import expiration_dates, retention
 from core.formats.iceberg import references as iceberg_heads
-from core.formats.iceberg import retention
 from core.formats.iceberg.file_paths import Place
 from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.metadata import Metadata
@@ -35,6 +35,7 @@ from core.formats.iceberg.plan import expiry as refs
 from core.formats.iceberg.plan.expiry import preview
 from core.model.actions import Expire
 from core.model.history import History as Held
+from core.model.lineage import members
 from core.model.plan import Plan
 from core.model.references import Heads, HolderKind, ObjectKind
 from core.storage.store import Store
@@ -117,12 +118,12 @@ class Beside:
             for ref in self.heads.refs
         }
         assert ours == state["refs"]
-        members = retention.members(self.heads)
+        known = members(self.heads)
         for each in state["snapshots"]:
-            own = members[each["id"]]
+            own = known[each["id"]]
             assert (own.parent_id, own.time_ms, own.commit_identifier) == (each["parent"], each["ms"], each["sequence"])
             assert own.schema_id == (self.state["schema"] if each["schema"] is None else each["schema"])
-        self.counts["snapshots"] += len(members)
+        self.counts["snapshots"] += len(known)
 
     def compare_old_metadata(self) -> None:
         """What the last commit deleted of its predecessors, foretold from the one before it."""
@@ -323,7 +324,7 @@ class Beside:
 
     def _compare_ends(self, plan: Plan, now: int, story: Any) -> None:
         """A snapshot goes by the table's own rules with the first expiry after its end, and not before."""
-        ends, going = retention.ends(self.heads, self.history.clock_ms), {verdict.point for verdict in plan.goes}
+        ends, going = expiration_dates.ends(self.heads, self.history.clock_ms), {verdict.point for verdict in plan.goes}
         for point, (end, words) in ends.items():
             if end is not None:
                 assert (point in going) == (end < now), (story, point, end, words)

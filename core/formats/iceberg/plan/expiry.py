@@ -36,6 +36,7 @@ from core.model.actions import (
 )
 from core.model.history import History
 from core.model.intervals import Mask, freed
+from core.model.lineage import members
 from core.model.plan import FREES, Plan, Verdict, fingerprint, ordered, unreadable
 from core.model.references import MAIN, Heads, Ref, Snapshot
 from core.model.time_travel import in_words
@@ -82,7 +83,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
 
 def _tagged(heads: Heads, ids: Set[int]) -> list[Snapshot]:
     """Those of these snapshots that a tag names now."""
-    there = retention.members(heads)
+    there = members(heads)
     named = {ref.snapshot_id for ref in heads.refs if not ref.is_branch} & there.keys() & ids
     return [there[id] for id in named]
 
@@ -90,7 +91,7 @@ def _tagged(heads: Heads, ids: Set[int]) -> list[Snapshot]:
 def expiring(history: History, now_ms: int) -> Mask:
     """Positions that the table's own policy would expire at `now_ms`; nothing where expiry is switched off."""
     try:
-        _refuse_off(history.heads)
+        refuse_off(history.heads)
     except Unsupported:
         return np.zeros(len(history.holders), dtype=np.bool_)
     return ~_left(history, _judge(history.heads, Asked(now_ms)))
@@ -105,17 +106,6 @@ def marginal(history: History, after: Sequence[Ref], now_ms: int) -> tuple[int, 
 def _measured(history: History, before: Mask, after: Mask) -> tuple[int, int]:
     chosen = freed(history.held, before, after) & history.objects["ours"].to_numpy()
     return int(chosen.sum()), history.bytes_of(chosen)
-
-
-def tag_costs(history: History, now_ms: int) -> dict[str, int]:
-    """Per tag the bytes that an expiry by the table's own rules frees only without it; 0 where expiry is off."""
-    names = [ref.name for ref in history.heads.refs if not ref.is_branch]
-    try:
-        _refuse_off(history.heads)
-    except Unsupported:
-        return dict.fromkeys(names, 0)
-    rest = {name: [ref for ref in history.heads.refs if ref.name != name] for name in names}
-    return {name: marginal(history, refs, now_ms)[1] for name, refs in rest.items()}
 
 
 def _plan(
@@ -224,9 +214,7 @@ def _left(history: History, judged: Verdicts) -> Mask:
 
 def _unchanged(heads: Heads) -> Verdicts:
     why = told("nothing here asks for it to go")
-    return Verdicts(
-        {ref.name: (True, why) for ref in heads.refs}, dict.fromkeys(retention.members(heads), (True, (why,)))
-    )
+    return Verdicts({ref.name: (True, why) for ref in heads.refs}, dict.fromkeys(members(heads), (True, (why,))))
 
 
 def _moved(judged: Verdicts, move: Move, left: Set[int]) -> Verdicts:
@@ -236,7 +224,7 @@ def _moved(judged: Verdicts, move: Move, left: Set[int]) -> Verdicts:
 
 def _judge(heads: Heads, asked: Asked, refs: Sequence[Ref] | None = None) -> Verdicts:
     given = heads.refs if refs is None else refs
-    return retention.judge(retention.members(heads), given, heads.main.options, asked)
+    return retention.judge(members(heads), given, heads.main.options, asked)
 
 
 def _refuse_unread(history: History, source: Snapshot) -> None:
@@ -293,7 +281,7 @@ def _refuse_unheeded(change: Expire) -> None:
 
 
 def _expire(heads: Heads, change: Expire, now_ms: int) -> Verdicts:
-    _refuse_off(heads)
+    refuse_off(heads)
     for name in change.drop_tags:
         find(heads, name)
         if name == MAIN:
@@ -305,7 +293,7 @@ def _expire(heads: Heads, change: Expire, now_ms: int) -> Verdicts:
     return _judge(heads, Asked(now_ms, older_than_ms, change.retain_min, frozenset(change.snapshots), dropped))
 
 
-def _refuse_off(heads: Heads) -> None:
+def refuse_off(heads: Heads) -> None:
     if heads.main.options.get("gc.enabled", "true").lower() != "true":
         raise Unsupported(
             "The table says gc.enabled = false: its files may belong to another table too, so nothing may expire.",
@@ -343,7 +331,7 @@ def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: 
     else:
         what = told("Removing these branches" if of_branch else "Removing these tags")
     try:
-        _refuse_off(history.heads)
+        refuse_off(history.heads)
     except Unsupported:
         off = "{what} frees nothing now, nor later: gc.enabled = false switches expiry off."
         return [*found, told(off, what=what)]
@@ -368,7 +356,7 @@ def _expiry_notes(heads: Heads, change: Expire, judged: Verdicts, now_ms: int) -
         notes.append(told(policy))
     log = heads.pointer or ()
     if judged.goes:
-        left = retention.members(heads).keys() - judged.goes
+        left = members(heads).keys() - judged.goes
         after = retention.trimmed(log, left)
         if not log:
             notes.append(told("The snapshot-log is empty: Java's own expiry of this table fails."))

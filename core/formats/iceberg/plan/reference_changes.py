@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from core.errors import Invalid
-from core.formats.iceberg.retention import ancestors, members
 from core.formats.iceberg.time_travel import resolve
 from core.messages import told
 from core.model.actions import (
@@ -29,6 +28,7 @@ from core.model.actions import (
     ReplaceTag,
     Rollback,
 )
+from core.model.lineage import ancestors, members
 from core.model.ref_names import KINDS, refuse_name
 from core.model.references import MAIN, Heads, Ref, Snapshot
 from core.model.time_travel import parse_time_ms

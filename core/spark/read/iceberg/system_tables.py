@@ -18,8 +18,8 @@ from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.manifests import LIST
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import reference
-from core.formats.iceberg.retention import ancestors, members
 from core.model.history import History
+from core.model.lineage import ancestors, members
 from core.table import Table
 
 _MILLIS = pa.timestamp("ms", tz="UTC")

@@ -19,6 +19,7 @@ from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.plan.expiry import preview
 from core.model.actions import Expire
 from core.model.history import History
+from core.model.lineage import members
 from core.model.plan import Plan
 from core.storage.store import Store
 from core.table import open_table, resolve
@@ -95,7 +96,7 @@ def test_expire(name: str) -> None:
         assert {each.name for each in history.heads.refs} - gone_refs == set(answer["refs"])
         frees = set(plan.frees["path"].to_pylist())
         assert frees == set(answer["spark_action_deleted"])
-        left = retention.members(history.heads).keys() - goes
+        left = members(history.heads).keys() - goes
         log = history.heads.pointer or ()
         assert [list(each) for each in (retention.trimmed(log, left) if goes else log)] == answer["log"]
         ids = frozenset(request.get("ids", ()))

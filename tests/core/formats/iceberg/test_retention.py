@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Corrupt, Invalid
-from core.formats.iceberg import retention
+from core.formats.iceberg import expiration_dates, retention
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.retention import Asked, judge
+from core.model import lineage
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
 
 NOW = 1_000
@@ -132,7 +133,7 @@ def test_nothing_younger_is_kept_behind_one_that_goes() -> None:
 
 def test_parents_that_go_round_in_a_circle_end() -> None:
     line = {1: snapshot(1, 2, 100), 2: snapshot(2, 1, 200)}
-    assert [each.id for each in retention.ancestors(line, 2)] == [2, 1]
+    assert [each.id for each in lineage.ancestors(line, 2)] == [2, 1]
     assert judge(line, [Ref(MAIN, True, 2)], {}, Asked(NOW, older_than_ms=500)).goes == {1}
 
 
@@ -162,7 +163,7 @@ def test_the_day_a_snapshot_goes_is_the_day_an_expiry_takes_it(data: st.DataObje
     schema = Schema(0, (), (), (), properties, 0)
     line = Line(MAIN, tuple(snapshots.values()), (), (), (), {0: schema}, current_schema=0)
     heads = Heads("t", ICEBERG, (line,), {}, tuple(lasting), ())
-    for point, (until_ms, words) in retention.ends(heads, NOW).items():
+    for point, (until_ms, words) in expiration_dates.ends(heads, NOW).items():
         assert words
         if until_ms is None:
             kept = judge(snapshots, lasting, properties, Asked(10**15))

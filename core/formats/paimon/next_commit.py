@@ -8,57 +8,38 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from core.analysis.expiration_dates import first_seen
-from core.errors import NotFound, SnapscopeError
-from core.formats.paimon.format import PaimonFormat
+from core.errors import SnapscopeError
+from core.formats.paimon.expiration_dates import first_seen
 from core.formats.paimon.plan import expiry
 from core.formats.paimon.retention import keeps_changelogs, policy
 from core.messages import both, told
 from core.model.actions import Expire
+from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import Plan
-from core.model.references import MAIN, HolderKind, Line, Tag
-from core.table import Table
+from core.model.references import Heads, HolderKind, Line, Tag
 from core.units import is_true
 
+Deletion = Callable[[Plan, History, Heads], tuple[tuple[str, ...], dict[str, list[str]]]]
 RUN_LIMIT = 50  # `snapshot.expire.limit` where nobody says otherwise
 _LOOKED_AT = 1_000  # lost files of a point that its tag is chosen by
 _NAMED = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """`plans` are of the snapshots and tags, and of the long-lived changelogs where the writer expires those too; none
-    where it cannot be told, and `headline` says why. The rest are sentences."""
-
-    branch: str
-    plans: tuple[Plan, ...]
-    headline: str
-    breaks: tuple[str, ...] = ()
-    prevented_by: tuple[str, ...] = ()
-
-    @property
-    def goes(self) -> tuple[str, ...]:
-        """The points that go, in order."""
-        return tuple(verdict.point for plan in self.plans for verdict in plan.goes)
-
-
-def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) -> Forecast | None:
+def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> Forecast | None:
     """What the next commit to a branch expires, judged as its writer would at `now_ms`, that commit counted.
+    `deletion`: see `PaimonFormat.engine_deletion`.
 
-    None where writers expire nothing by themselves (`write-only`, Iceberg), or nothing was ever committed.
+    None where writers expire nothing by themselves (`write-only`), or nothing was ever committed.
     """
-    line = history.heads.line(branch)
-    if line is None:
-        raise NotFound("There is no branch {branch!r}.", branch=branch, path=table.location)
-    if is_true(line.options.get("write-only")) or not line.snapshots or not isinstance(table.format, PaimonFormat):
+    branch = line.branch
+    if is_true(line.options.get("write-only")) or not line.snapshots:
         return None
     try:
         plans = tuple(expiry.preview(history, asked, now_ms) for asked in _asked(line, now_ms))
-        besides = [table.format.engine_deletion(plan, history, history.heads) for plan in plans]
+        besides = [deletion(plan, history, history.heads) for plan in plans]
     except SnapscopeError as error:
         return Forecast(branch, (), told("This cannot be told: {why}", why=str(error)))
     beside = dict.fromkeys(sentence for sentences, _ in besides for sentence in sentences)
@@ -78,7 +59,7 @@ def forecast(table: Table, history: History, now_ms: int, branch: str = MAIN) ->
     return dataclasses.replace(
         found,
         headline=both(found.headline, told("At the least these go: {points}.", points=shown)),
-        prevented_by=(*_keeping(line, found.goes), *_mending(table.format, history, line, plans[0], broken)),
+        prevented_by=(*_keeping(line, found.goes), *_mending(deletion, history, line, plans[0], broken)),
     )
 
 
@@ -155,7 +136,7 @@ def _retaining(line: Line, prefix: str, count: int) -> str:
 
 
 def _mending(
-    paimon: PaimonFormat, history: History, line: Line, plan: Plan, broken: Mapping[str, Sequence[str]]
+    deletion: Deletion, history: History, line: Line, plan: Plan, broken: Mapping[str, Sequence[str]]
 ) -> list[str]:
     """The tags that keep whole what would break, where tags can."""
     chosen = {_holding(history, line, paths) for paths in broken.values()} - {None}
@@ -165,7 +146,7 @@ def _mending(
     tags = sorted([*line.tags, *(Tag("", each, None, None) for each in snapshots)], key=lambda tag: tag.snapshot.id)
     tagged = dataclasses.replace(line, tags=tuple(tags))
     lines = tuple(tagged if each is line else each for each in history.heads.lines)
-    if paimon.engine_deletion(plan, history, dataclasses.replace(history.heads, lines=lines))[1]:
+    if deletion(plan, history, dataclasses.replace(history.heads, lines=lines))[1]:
         return []
     names = " and ".join(str(each.id) for each in snapshots)
     which = told("a tag of snapshot {ids}" if len(snapshots) == 1 else "tags of snapshots {ids}", ids=names)

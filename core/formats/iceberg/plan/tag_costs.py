@@ -1,0 +1,57 @@
+"""What Iceberg's tags cost: they hold no file, so each costs what an expiry would free only without it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.errors import Unsupported
+from core.formats.iceberg import retention
+from core.formats.iceberg.plan.expiry import marginal, refuse_off
+from core.formats.iceberg.retention import Asked
+from core.model.history import History
+from core.model.intervals import Mask, Runs
+from core.model.lineage import members
+from core.model.references import MAIN, Holder, HolderKind
+
+
+def tag_costs(history: History, now_ms: int) -> dict[str, int]:
+    """Per tag the bytes that an expiry by the table's own rules frees only without it; 0 where expiry is off."""
+    names = [ref.name for ref in history.heads.refs if not ref.is_branch]
+    try:
+        refuse_off(history.heads)
+    except Unsupported:
+        return dict.fromkeys(names, 0)
+    rest = {name: [ref for ref in history.heads.refs if ref.name != name] for name in names}
+    return {name: marginal(history, refs, now_ms)[1] for name, refs in rest.items()}
+
+
+def by_tags(history: History, now_ms: int) -> tuple[History, Mask]:
+    """An Iceberg history in which each tag that alone keeps its snapshot has a position of its own; and what stays.
+
+    Whether a tag keeps its snapshot does not depend on tags of other ones, so a set of tags is a set of positions.
+    """
+    heads, options = history.heads, history.heads.main.options
+    if options.get("gc.enabled", "true").lower() != "true":
+        return history, np.zeros(len(history.holders), dtype=np.bool_)
+    branches = [ref for ref in heads.refs if ref.is_branch]
+    told, untagged = (
+        retention.judge(members(heads), given, options, Asked(now_ms)) for given in (heads.refs, branches)
+    )
+    goes, alone = told.goes, untagged.goes - told.goes
+    names: dict[str, list[str]] = {}
+    for tag in heads.main.tags:
+        if tag.name not in told.gone_refs and tag.snapshot.id in alone:
+            names.setdefault(str(tag.snapshot.id), []).append(tag.name)
+    holders: list[Holder] = []
+    start: list[int] = []
+    for holder in history.holders:
+        start.append(len(holders))
+        own = names.get(holder.name)
+        holders += [replace(holder, kind=HolderKind.TAG, branch=MAIN, name=name) for name in own] if own else [holder]
+    first = np.array([*start, len(holders)], dtype=np.int64)
+    held = history.held
+    runs = Runs(held.owner, first[held.first], first[held.last + 1] - 1, held.owners, len(holders))
+    stays = np.array([int(each.name) not in goes for each in history.holders], dtype=np.bool_)
+    return replace(history, holders=tuple(holders), held=runs), np.repeat(stays, np.diff(first))
