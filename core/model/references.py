@@ -190,7 +190,7 @@ class Heads:
     lines: tuple[Line, ...]  # main first, then the other branches by name; in Iceberg what is on no branch is last
     references: Mapping[str, bytes] = field(repr=False)
     refs: tuple[Ref, ...] = ()  # Iceberg: main first, then by name
-    pointer: tuple[tuple[int, int], ...] | None = None  # Iceberg: what main pointed to, (time in ms, id), as listed
+    pointer: tuple[tuple[int, int], ...] = ()  # Iceberg: what main pointed to, (time in ms, id), as listed
     document: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False, compare=False)  # Iceberg's
 
     @property

@@ -189,7 +189,7 @@ def axis(heads: Heads) -> Axis:
         own = len(lanes)
         lanes.append(Lane(line.branch, held=False, empty=not (line.snapshots or line.tags)))
         retained = heads.retained(line)
-        tags = _tags_by_id(line if heads.pointer is None else heads.main)
+        tags = _tags_by_id(line if heads.capabilities.branches_are_directories else heads.main)
         shown = [_dot(line, snapshot, own, tags) for snapshot in line.snapshots]
         gone = {tag.snapshot.id: tag.snapshot for tag in line.tags if tag.snapshot.id not in retained}
         if gone:
@@ -199,18 +199,18 @@ def axis(heads: Heads) -> Axis:
                 shown.append(_dot(line, gone[number], own + 1, tags, point))
         by_id = {dot.id: dot for dot in shown}
         dots += shown
-        if heads.pointer is None:
+        if heads.capabilities.ids_are_ordered:
             shown.sort(key=lambda dot: dot.id)
         if shown:
             first_dot[line.branch] = shown[0]
-        if heads.pointer is None:
+        if heads.capabilities.branches_are_directories:
             flags += _flags(line, by_id)
         pins += _pins(line, own)
         marks += _marks(shown)
-    if heads.pointer is not None:
+    if not heads.capabilities.branches_are_directories:
         flags += _flags(heads.main, {dot.id: dot for dot in dots})
     found = Axis(tuple(lanes), tuple(dots), tuple(flags), tuple(pins), tuple(marks), _cuts(heads, dots, first_dot))
-    if heads.pointer is None:
+    if not heads.capabilities.time_by_log:
         return found
     places = {dot.id: (dot.point, dot.lane, dot.time_ms) for dot in dots}
     stays, resets = path(heads.pointer, places, (found.span_ms or (0, 0))[1])
@@ -271,7 +271,7 @@ def _cuts(heads: Heads, dots: Sequence[Dot], first: Mapping[str, Dot]) -> tuple[
     """A branch starts at the dot of another lane that has the same id and commit time as its own first one; in Iceberg
     at the parent of its own first one."""
     cuts = []
-    if heads.pointer is not None:
+    if not heads.capabilities.ids_are_ordered:
         parents = {each.id: each.parent_id for line in heads.lines for each in line.snapshots}
         placed = {dot.id: dot for dot in dots}
         for branch, start in sorted(first.items()):

@@ -122,7 +122,7 @@ def switch(label: str, name: str, help: str) -> bool:
 def branch(heads: Heads) -> str:
     """The branch a change is about; nothing is drawn where there is only main, or a change is about all of them."""
     names = [line.branch for line in heads.lines]
-    if len(names) == 1 or heads.pointer is not None:
+    if len(names) == 1 or not heads.capabilities.branches_are_directories:
         return MAIN
     key, current = _key("branch"), url_state.get("branch")
     current = current if current in names else MAIN

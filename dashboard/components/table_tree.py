@@ -112,7 +112,16 @@ def _tables(location: str, branch: Branch, chosen: str | None, page: str) -> Non
     for each in branch.tables:
         said = words.table_help(each.format, each.location)
         kind: Kind = "secondary" if each.title == chosen else "tertiary"
-        _button(f"table.{location}", location, each.title, each.name, table_tree.ICONS[each.format], said, page, kind)
+        _button(
+            f"table.{location}",
+            location,
+            each.title,
+            each.name,
+            table_tree.ICONS.get(each.format, table_tree.TABLE),
+            said,
+            page,
+            kind,
+        )
     if branch.more:
         st.caption(words.more_tables(branch.more))
 

@@ -53,7 +53,7 @@ def pick(
     zone, now_ms = url_state.zone(), url_state.now_ms()
     box = key or f"pick.{name}"
     current = url_state.get(name) if name else st.session_state.get(box)
-    shown = version_picker.offered(heads, zone, now_ms, line if heads.pointer is None else None)
+    shown = version_picker.offered(heads, zone, now_ms, line if heads.capabilities.branches_are_directories else None)
     if default is None and current:
         shown = {"": words.PICK_NONE} | shown  # a box that has a default value cannot be cleared otherwise
     options = list(shown) if current is None or current in shown else [current, *shown]
@@ -96,6 +96,6 @@ def resolve(heads: Heads, text: str, line: Line | None = None) -> Picked:
     branch = MAIN if line is None else line.branch
     point = version_picker.read(text, url_state.zone(), heads)
     found = removed_points.resolved(loading.table(heads.location), heads, point, branch)
-    if line is not None and heads.pointer is None and found.branch != branch:
+    if line is not None and heads.capabilities.branches_are_directories and found.branch != branch:
         raise NotFound(words.elsewhere(found.branch, branch), remedy=words.elsewhere_next(branch))
     return Picked(text, point, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from core.model.actions import Change
 from core.model.references import MAIN
@@ -24,7 +24,7 @@ def call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) ->
     return statements.of_paimon(change, title, now_ms, options)
 
 
-def iceberg(change: Change, title: str, now_ms: int) -> str | None:
+def iceberg(change: Change, title: str, now_ms: int, options: Mapping[str, str] | None = None) -> str | None:
     """Iceberg's own SQL for the same request; None where it has none. The session's zone must be UTC."""
     return statements.of_iceberg(change, title, now_ms)
 
@@ -53,6 +53,10 @@ def asks_for_changes(sql: str) -> bool:
 
 def of_table(command: str, location: str, branch: str = MAIN) -> str:
     return speaking.line(command, location, *(["--branch", branch] if branch != MAIN else []))
+
+
+PROCEDURES: Mapping[str, Callable[[Change, str, int, Mapping[str, str]], str | None]] = {"sys": call, "system": iceberg}
+"""By the namespace that a format's procedures are called in: the same request as the engine takes it."""
 
 
 def call_of(location: str, sql: str) -> str:

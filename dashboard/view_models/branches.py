@@ -12,8 +12,8 @@ SHOWN = 200
 
 
 def table(heads: Heads, zone: str) -> list[list[Piece]]:
-    """Of each branch its name, where it points, since when, and what it keeps (Iceberg) or has (Paimon)."""
-    if heads.pointer is None:
+    """Of each branch its name, where it points, since when, and what it keeps, or has."""
+    if not heads.capabilities.refs_have_retention:
         return [_row(line.branch, line.latest, zone, words.branch_holds(line)) for line in heads.lines]
     found: list[list[Piece]] = []
     for ref in (each for each in heads.refs if each.is_branch):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from core.errors import SnapscopeError
 from core.formats.paimon import types
+from core.model.capabilities import Capabilities
 from core.model.references import Field, Heads, Schema
-from core.spark.read.iceberg import system_tables as iceberg_system
-from core.spark.read.paimon import system_tables as system
+from core.spark.read import system_tables
 from dashboard.formatting.cells import quoted
 
 _NUMBERS = re.compile(r"(TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|DECIMAL|LONG)\b", re.IGNORECASE)
@@ -74,14 +74,14 @@ def _type(field: Field) -> str:
         return json.dumps(field.type)
 
 
-def tables(name: str, format: str, *, has_before: bool) -> tuple[str, ...]:
+def tables(name: str, of: Capabilities, *, has_before: bool) -> tuple[str, ...]:
     """What else a statement may name, as SQL takes it: the second point, what changed, the metadata tables."""
-    kinds = iceberg_system.KINDS if format == "iceberg" else (*system.KINDS, "audit_log")
-    compared = ("t_before", *(() if format == "iceberg" else ("t_changes",))) if has_before else ()
+    kinds = (*system_tables.kinds(of.format), *(("audit_log",) if of.has_row_kinds else ()))
+    compared = ("t_before", *(("t_changes",) if of.has_row_kinds else ())) if has_before else ()
     return (*dict.fromkeys(("t", quoted(name))), *compared, *(f"`t${kind}`" for kind in sorted(kinds)))
 
 
-def statements(schema: Schema, name: str, format: str, *, has_before: bool) -> tuple[tuple[str, str], ...]:
+def statements(schema: Schema, name: str, of: Capabilities, *, has_before: bool) -> tuple[tuple[str, str], ...]:
     """Statements to begin with, each with its key in `words.EXAMPLES`. Each runs on this table."""
     table = quoted(name)
     found = [("rows", f"SELECT *\nFROM {table}\nLIMIT 100")]
@@ -116,10 +116,11 @@ def statements(schema: Schema, name: str, format: str, *, has_before: bool) -> t
             "FROM `t$files`\nGROUP BY `partition`\nORDER BY bytes DESC",
         )
     )
-    found.append(("commits", _COMMITS[format]))
+    if of.format in _COMMITS:
+        found.append(("commits", _COMMITS[of.format]))
     if has_before:
         found.append(("before", _compared(groups)))
-        if format != "iceberg":
+        if of.has_row_kinds:
             found.append(("changes", "SELECT _rowkind, count(*) AS n\nFROM t_changes\nGROUP BY _rowkind\nORDER BY 1"))
     return tuple(found)
 

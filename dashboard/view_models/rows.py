@@ -34,7 +34,7 @@ def trend(heads: Heads, history: History | None) -> Trend:
     line = heads.main
     found = {tag.snapshot.id: (f"tag:{tag.name}", tag.snapshot) for tag in reversed(line.tags)}
     found |= {snapshot.id: (str(snapshot.id), snapshot) for snapshot in line.snapshots}
-    numbers = sorted(found) if heads.pointer is None else [snapshot.id for snapshot in line.snapshots]
+    numbers = sorted(found) if heads.capabilities.ids_are_ordered else [snapshot.id for snapshot in line.snapshots]
     ordered = [found[number] for number in numbers]
     points = tuple(point for point, _ in ordered)
     times = tuple(snapshot.time_ms for _, snapshot in ordered)
@@ -71,7 +71,7 @@ def point_facts(
     """What a reader wants to know of one point first; `goes` says when it goes by itself."""
     line = heads.line(branch) or heads.main
     retained = any(each.id == snapshot.id and each.content == snapshot.content for each in line.snapshots)
-    named = line.tags if heads.pointer is None else heads.main.tags
+    named = line.tags if heads.capabilities.branches_are_directories else heads.main.tags
     tags = [tag.name for tag in named if tag.snapshot.id == snapshot.id]
     names = words.FIELD_NAMES
     found: list[tuple[str, Piece]] = [
@@ -85,7 +85,7 @@ def point_facts(
         found.append((names["standing"], words.EXPIRED_HELD))
     if snapshot.note:
         found.append((names["standing"], words.capitalized(snapshot.note)))
-    if heads.pointer is not None:
+    if heads.capabilities.time_by_log:
         found.append((names["main"], words.pointed(stays(heads.pointer, snapshot.id), zone)))
     if tags:
         found.append((names["tags"], markup.join(markup.chip("tag", name) for name in tags)))
@@ -225,7 +225,7 @@ def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.Data
     """One row per tag, newest snapshot first; what it costs stands before what it is."""
     retained: Collection[int] = {snapshot.id for snapshot in line.snapshots}
     before = "" if line.branch == MAIN else f"branch:{line.branch}/"
-    if history is not None and history.heads.format == "iceberg":
+    if history is not None:
         retained = history.heads.retained(line)
     costs = {} if history is None else {each["point"]: each for each in answers.tag_costs(history, now_ms)}
     found = []

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from core.formats.table_format import TableRef
 
 MOST = 60
+TABLE = ":material/table:"
 ICONS = {"paimon": ":material/table_rows:", "iceberg": ":material/ac_unit:"}
 CATALOG, DIRECTORY, DATABASE = ":material/menu_book:", ":material/warehouse:", ":material/folder_open:"
 

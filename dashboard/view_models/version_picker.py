@@ -86,8 +86,9 @@ def offered(heads: Heads, zone: str, now_ms: int, line: Line | None = None) -> d
 
 
 def _before(heads: Heads, line: Line) -> str:
-    """Iceberg's ids and tags are of the table, Paimon's of a branch."""
-    return "" if line.branch == MAIN or heads.pointer is not None else f"branch:{line.branch}/"
+    """Ids and tags are of the branch, or of the table where branches are names of its snapshots."""
+    of_table = not heads.capabilities.branches_are_directories
+    return "" if line.branch == MAIN or of_table else f"branch:{line.branch}/"
 
 
 def told(of: Snapshot, zone: str, now_ms: int) -> str:

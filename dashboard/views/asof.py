@@ -113,7 +113,7 @@ def _roundings(opened: Opened, asked_ms: int, found: AsOf | None) -> None:
         point, engine = _first_after(opened, asked_ms, branch, found)
         other = None if point is None else snapshot_details.resolve(opened, point)
         lines = [] if other is None else _card(opened, other.snapshot, asked_ms, engine)
-        if other is not None and opened.heads.pointer is not None:
+        if other is not None and not opened.heads.capabilities.makes_tags_from_times:
             lines.append(markup.muted(words.ROUND_UP_ICEBERG))
         st.html(markup.cards([markup.card(words.ROUND_UP, lines, words.ROUND_UP_NONE)]))
         if other is not None:
@@ -121,8 +121,8 @@ def _roundings(opened: Opened, asked_ms: int, found: AsOf | None) -> None:
 
 
 def _first_after(opened: Opened, asked_ms: int, branch: str, found: AsOf | None) -> tuple[str | None, int | None]:
-    """The point that a tag from this time names, and the engine's own; Iceberg: the commit of main that follows."""
-    if opened.heads.pointer is not None:
+    """The point that a tag from this time names, and the engine's own; where no tag can, the commit that follows."""
+    if not opened.heads.capabilities.makes_tags_from_times:
         line = opened.heads.main.snapshots
         after = next((each for each in line if each.time_ms >= asked_ms), None) if found is None else found.after
         exact = found is not None and found.gap_ms == 0
@@ -173,7 +173,7 @@ def _card(
     ]
     if asked_ms is not None:
         lines.append(words.from_asked(asked_ms - snapshot.time_ms))
-        if opened.heads.pointer is None:
+        if opened.heads.capabilities.makes_tags_from_times:
             told = words.own_search(engine, snapshot.id)
             lines.append(markup.muted(told) if engine == snapshot.id else markup.in_hue("consumer", told))
     return lines
@@ -187,7 +187,7 @@ def _strip(opened: Opened, found: AsOf) -> None:
     slack = max((max(near) - min(near)) // 2, 60_000)
     window = (min(near) - slack, max(near) + slack)
     near_it = axis(opened.heads).within(window)
-    shown = near_it.of_branch(found.branch) if opened.heads.pointer is None else near_it.filled()
+    shown = near_it.of_branch(found.branch) if opened.heads.capabilities.branches_are_directories else near_it.filled()
     figure = charts.timeline(
         shown, frame.hues(), opened.zone, chosen={found.point: ""}, asked_ms=asked, window_ms=window
     )

@@ -302,7 +302,7 @@ def _teach(opened: Opened, found: AsOf | None, *, has_before: bool) -> None:
     if schema is None:
         return
     st.html(markup.empty(words.EXAMPLES_TITLE, words.EXAMPLES_TEXT))
-    suiting = examples.statements(schema, opened.ref.name, opened.heads.format, has_before=has_before)
+    suiting = examples.statements(schema, opened.ref.name, opened.heads.capabilities, has_before=has_before)
     with st.container(horizontal=True, gap="small", key="query_examples"):
         for name, sql in suiting:
             st.button(

@@ -49,7 +49,7 @@ def draw() -> None:
 
 def _expire(opened: Opened) -> Expire | None:
     """The expiry asked for, None while no rule is set. `Invalid` for a text that is neither a length nor a time."""
-    if opened.heads.pointer is not None:
+    if opened.heads.capabilities.refs_have_retention:
         return _expire_refs(opened)
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
         branch, keep_max, keep_min, older = _policy(opened)

@@ -50,7 +50,7 @@ def draw() -> None:
             _rename(opened, line, chosen)
     with errors.boundary():
         _create(opened, line)
-    if history is not None and opened.heads.pointer is None:
+    if history is not None and opened.heads.capabilities.writers_expire:
         automatic_tags.draw(opened, history, line.branch)
     branches.draw(opened, line)
 
@@ -59,6 +59,7 @@ def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
     """Draw the list; the name of the row that is chosen."""
     if len(frame_) > 1:
         st.html(markup.note("info", words.dearest(rows.dearest(frame_, "cost"), rows.dearest(frame_, "later"))))
+    ends = "clock" if opened.heads.capabilities.tag_ends_are_wall_clock else "age"
     explain_figure.caption(words.TAG_CHOOSE, words.HOW_TAG_COST, words.HOW_TAG_LATER, words.HOW_ROWS)
     event = grid.choose(
         frame_,
@@ -66,13 +67,13 @@ def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
         columns={
             "name": grid.text(words.COLUMN["tag"]),
             "snapshot": grid.text(
-                words.COLUMN["snapshot"], width="small" if opened.heads.pointer is None else "medium"
+                words.COLUMN["snapshot"], width="small" if opened.heads.capabilities.ids_are_ordered else "medium"
             ),
             "standing": grid.text(words.COLUMN["standing"]),
             "committed": grid.text(words.COLUMN["committed"]),
             "rows": grid.number(words.COLUMN["rows"], words.ROWS_HELP),
             "retained": grid.text(words.TAG_RETAINED, words.TAG_RETAINED_HELP, width="small"),
-            "expires": grid.text(words.COLUMN["expires"], words.TAG_EXPIRES_HELP[opened.heads.format]),
+            "expires": grid.text(words.COLUMN["expires"], words.TAG_EXPIRES_HELP[ends]),
             "cost": grid.number(words.TAG_COST, words.TAG_COST_HELP),
             "later": grid.number(words.TAG_LATER, words.TAG_LATER_HELP),
         },
@@ -141,7 +142,7 @@ def _create(opened: Opened, line: Line) -> None:
             width=190,
         )
         time = ""
-        if opened.heads.pointer is None:
+        if opened.heads.capabilities.makes_tags_from_times:
             time = st.text_input(
                 words.TAG_TIME, key="tags.time", help=words.TAG_TIME_HELP, placeholder=words.TAG_TIME_HINT, width=220
             )

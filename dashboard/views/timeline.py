@@ -64,7 +64,9 @@ def _chart(opened: Opened, history: History | None, shown: Axis, window: tuple[i
     figure = charts.timeline(
         shown, frame.hues(), opened.zone, trend=trend, chosen=_ring(opened), due=due, window_ms=window
     )
-    legend = charts.legend(shown, due, words.LEGEND_DUE[opened.heads.format])
+    legend = charts.legend(
+        shown, due, words.LEGEND_DUE["commit" if opened.heads.capabilities.writers_expire else "expiry"]
+    )
     lanes.draw(figure, legend, CHART, _clicked, words.HOW_TREND, words.HOW_DUE)
 
 

@@ -147,8 +147,8 @@ def older_than_unread(text: str) -> str:
 
 
 PROCEDURE: Mapping[str, str] = {
-    "paimon": "Paimon's own procedure for the same; “Beside Paimon” of Retention says where its files would differ",
-    "iceberg": "Iceberg's own Spark SQL for the same request, with a session in UTC",
+    "sys": "Paimon's own procedure for the same; “Beside Paimon” of Retention says where its files would differ",
+    "system": "Iceberg's own Spark SQL for the same request, with a session in UTC",
 }
 PROTECT = "Protect for 7 days"
 PROTECT_POINT = "Keep a point that would go"

@@ -51,8 +51,8 @@ TAG_COST_HELP = (
     "not add up."
 )
 TAG_EXPIRES_HELP: Mapping[str, str] = {
-    "paimon": "By the clock of whoever created the tag: Paimon writes no zone.",
-    "iceberg": "From then on the next expiry drops it, by the age of its snapshot.",
+    "clock": "By the clock of whoever created the tag: Paimon writes no zone.",
+    "age": "From then on the next expiry drops it, by the age of its snapshot.",
 }
 NEVER = "never"
 

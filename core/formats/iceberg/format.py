@@ -25,7 +25,7 @@ from core.formats.iceberg.plan import effects, expiry, tag_costs
 from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
 from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
-from core.formats.table_format import Format, Listing, Progress
+from core.formats.table_format import Format, Listing, Progress, TableFormat
 from core.messages import counted, told
 from core.model.actions import Change, Expire
 from core.model.capabilities import Capabilities
@@ -60,6 +60,12 @@ class IcebergFormat(Format):
     expiries = staticmethod(expiration_dates.expiries)
     by_tags = staticmethod(tag_costs.by_tags)
     tag_costs = staticmethod(tag_costs.tag_costs)
+
+    @classmethod
+    def of(cls, opened: TableFormat) -> IcebergFormat:
+        """An open table of this format, for whoever reads its files."""
+        assert isinstance(opened, cls)
+        return opened
 
     @classmethod
     def is_table(cls, store: Store) -> bool:

@@ -75,7 +75,7 @@ def _by_id(heads: Heads, wanted: int) -> AsOf:
     if found is not None:
         rule = told("Snapshot {id} was named by its id.", id=wanted)
         return _answer(heads, found, both(rule, told("It is {note}.", note=found.note)) if found.note else rule)
-    logged = any(number == wanted for _, number in heads.pointer or ())
+    logged = any(number == wanted for _, number in heads.pointer)
     gone = told("it has expired: main pointed to it once" if logged else "the table's metadata does not name it")
     why = told("There is no snapshot {id}: {why}.", id=wanted, why=gone)
     raise NotFound(why, path=heads.location, remedy=told("Name another snapshot."))
@@ -110,7 +110,7 @@ def _lost(heads: Heads, ref: Ref) -> Corrupt:
 
 
 def _by_time(heads: Heads, time_ms: int) -> AsOf:
-    log = heads.pointer or ()
+    log = heads.pointer
     if not log:
         raise NotFound(
             "The table's snapshot-log is empty, so nothing tells what main pointed to at any time.",

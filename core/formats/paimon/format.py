@@ -66,6 +66,12 @@ class PaimonFormat(TableFormat):
     expiries = staticmethod(expiration_dates.expiries)
 
     @classmethod
+    def of(cls, opened: TableFormat) -> PaimonFormat:
+        """An open table of this format, for whoever reads its files."""
+        assert isinstance(opened, cls)
+        return opened
+
+    @classmethod
     def is_table(cls, store: Store) -> bool:
         return references.is_table(store)
 

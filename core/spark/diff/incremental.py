@@ -23,6 +23,7 @@ from pyspark.sql import functions as F
 
 from core.errors import Invalid
 from core.formats.paimon import scan_details
+from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import ADD
 from core.formats.paimon.types import parse
 from core.messages import counted, told
@@ -33,7 +34,8 @@ from core.model.time_travel import AsOf
 from core.spark.diff.compare import Compared, compare, key_ids
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon import merge_on_read, points, prune
-from core.spark.read.paimon.points import Opened, Rows
+from core.spark.read.paimon.points import Opened
+from core.spark.read.reader import Rows
 from core.spark.sql import filters
 from core.spark.sql.filters import Condition
 from core.table import Table
@@ -98,7 +100,7 @@ def _by_files(
     read.refuse_unreadable(at.schema, at.schema.options)
     commits = _commits(history, since, at)
     taken = [each for each in commits if (each.kind == "APPEND" if mode == DELTA else each.kind != "OVERWRITE")]
-    parts = [scan_details.brought(table.manifests, history.heads, each, mode) for each in taken]
+    parts = [scan_details.brought(PaimonFormat.of(table.format).manifests, history.heads, each, mode) for each in taken]
     for commit, part in zip(taken, parts, strict=True):
         if pc.any(pc.not_equal(part["kind"], ADD)).as_py():
             raise _NotByFiles(told("the APPEND commit {id} also took files away", id=commit.id))

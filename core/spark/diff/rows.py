@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from py4j.protocol import Py4JError
 from pyspark import StorageLevel
@@ -58,6 +58,20 @@ def row_diff(
         )
 
 
+def _paimon(spark: SparkSession, table: Table, history: History, a: AsOf, b: AsOf) -> Compared:
+    return compare(spark, *(points.opened_at(table, history, point) for point in (a, b)))
+
+
+def _iceberg(spark: SparkSession, table: Table, history: History, a: AsOf, b: AsOf) -> Compared:
+    return iceberg_diff.compare(spark, *(scan.opened(table, history, point) for point in (a, b)))
+
+
+_COMPARING: Mapping[str, Callable[[SparkSession, Table, History, AsOf, AsOf], Compared]] = {
+    "paimon": _paimon,
+    "iceberg": _iceberg,
+}
+
+
 def _row_diff(
     spark: SparkSession, run: sql.Run, table: Table, history: History, a: AsOf, b: AsOf, limit: int
 ) -> RowDiff:
@@ -65,10 +79,7 @@ def _row_diff(
     made: list[tuple[Compared, DataFrame]] = []
 
     def totals() -> DataFrame:
-        if history.heads.format == "iceberg":
-            found = iceberg_diff.compare(spark, *(scan.opened(table, history, point) for point in (a, b)))
-        else:
-            found = compare(spark, *(points.opened_at(table, history, point) for point in (a, b)))
+        found = _COMPARING[table.capabilities.format](spark, table, history, a, b)
         kept = found.frame.persist(StorageLevel.MEMORY_AND_DISK)  # counted and shown from one reading
         made.append((found, kept))
         counted = {kind: F.sum(F.when(F.col("kind") == kind, F.col("times"))) for kind in (ADDED, REMOVED, CHANGED)}

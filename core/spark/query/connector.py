@@ -32,7 +32,8 @@ from core.model.history import History
 from core.model.references import MAIN, HolderKind
 from core.model.time_travel import AsOf
 from core.paths import cache_dir
-from core.spark.read.paimon.points import Rows, decided
+from core.spark.read.paimon.points import decided
+from core.spark.read.reader import Rows
 from core.spark.session.session import is_local, said
 from core.table import Table
 
@@ -45,9 +46,11 @@ _CLASSES = {"paimon": "org.apache.paimon.spark.SparkSource", "iceberg": "org.apa
 _EXAMPLE = "/path/to/the.jar or org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0"
 _COORDINATES = re.compile(r"[\w.\-]+:[\w.\-]+:[\w.\-]+")
 _ASK_PLAIN = told("Ask plain Spark instead (--engine plain).")
-_STARTS = re.compile(  # options of a Paimon table that say where its scans start
-    r"scan\.(mode|version|snapshot-id|tag-name|watermark|timestamp.*|bounded.*|.*creation-time.*)|incremental-.*"
-)
+_STARTS = {  # options that say where scans of a table start
+    "paimon": re.compile(
+        r"scan\.(mode|version|snapshot-id|tag-name|watermark|timestamp.*|bounded.*|.*creation-time.*)|incremental-.*"
+    )
+}
 _NAMES_CLASS = re.compile(r"(.*[.-])?(impl|class)")  # as write.location-provider.impl, which Iceberg loads to read
 _SCHEME = r"^[A-Za-z][A-Za-z0-9+.\-]*:/"
 
@@ -125,7 +128,7 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
     form = history.heads.format
     engine = loaded(spark, form)
     _refuse(table, history, at)
-    options, place = (_iceberg if form == "iceberg" else _paimon)(table, history, at)
+    options, place = _POINTS[form](table, history, at)
     try:
         frame = spark.read.format(form).options(**options).load(place)
     except (Py4JError, PySparkException) as error:
@@ -138,7 +141,8 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
             remedy=_ASK_PLAIN,
         ) from error
     _check(frame, at, engine)
-    today = decided(at.schema, history.heads, at.branch) if form == "paimon" else ()
+    decides = _DECIDES.get(form)
+    today = () if decides is None else decides(at.schema, history.heads, at.branch)
     return Rows(
         frame=frame,
         files=len(history.files_at(history.position(at.point))),
@@ -186,8 +190,7 @@ def _paimon(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str]
 
 def _iceberg(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str], str]:
     """The same: its place is the metadata file, so a head can be named as such and is read with the current schema."""
-    own = table.own
-    assert isinstance(own, IcebergFormat)
+    own = IcebergFormat.of(table.format)
     path = history.heads.references[reference("file")].decode()
     place = path if re.match(rf"/|{_SCHEME}", path) else own.store.url(path)
     if at.schema.id == at.snapshot.schema_id:
@@ -201,23 +204,24 @@ def _iceberg(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str
     return {"versionAsOf": at.branch}, place
 
 
+_POINTS = {"paimon": _paimon, "iceberg": _iceberg}
+_DECIDES = {"paimon": decided}  # options of today that decide what a point answers
+
+
 def _refuse(table: Table, history: History, at: AsOf) -> None:
     """Whatever in the table's files would choose what is loaded, or another point than ours."""
     heads = history.heads
-    if heads.format == "iceberg":
-        options: Mapping[str, str] = heads.document.get("properties") or {}
-        starts = []
-    else:
-        line = heads.line(at.branch)
-        options = {**at.schema.options, **(line.options if line is not None else {})}
-        starts = [name for name in options if _STARTS.fullmatch(name)]
-    for name in options:
+    line = heads.line(at.branch)
+    options = {**at.schema.options, **(line.options if line is not None else {})}
+    starting = _STARTS.get(heads.format)
+    starts = [name for name in options if starting is not None and starting.fullmatch(name)]
+    for name, value in options.items():
         if _NAMES_CLASS.fullmatch(name):
             raise Unsupported(
                 "The table's property '{name}' names a class ({options}), and no file of a table is let "
                 "choose what Spark loads.",
                 name=name,
-                options=options[name],
+                options=value,
                 remedy=_ASK_PLAIN,
             )
     if starts:

@@ -7,7 +7,7 @@ reached by the statement.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -23,14 +23,10 @@ from core.model.references import MAIN, Schema
 from core.model.time_travel import AsOf
 from core.spark.diff.incremental import KIND, between
 from core.spark.query import connector
-from core.spark.read import removed_points
-from core.spark.read.iceberg import frames as iceberg_read
-from core.spark.read.iceberg import prune as iceberg_prune
-from core.spark.read.iceberg import scan
-from core.spark.read.iceberg import system_tables as iceberg_system
+from core.spark.read import readers, removed_points, system_tables
 from core.spark.read.paimon import prune
-from core.spark.read.paimon import system_tables as system
-from core.spark.read.paimon.points import ROW_KIND, Opened, Rows, audit_log, opened_at, rows, with_kind
+from core.spark.read.paimon.points import ROW_KIND, Opened, audit_log, opened_at, with_kind
+from core.spark.read.reader import Rows
 from core.spark.sql import filters, guard
 from core.spark.sql import run as sql
 from core.spark.sql.filters import Asked, Condition
@@ -109,7 +105,7 @@ def _query(
     own = views(table.name, has_before=False)
     audits = [name for name in (f"{each}$audit_log" for each in own) if name.lower() in statement.lower()]
     by_connector = engine == connector.CONNECTOR
-    if by_connector or history.heads.format == "iceberg":
+    if by_connector or not history.heads.capabilities.has_row_kinds:
         _refuse_changes(since is not None, audits, by_connector=by_connector)
     of_point = _by_connector if by_connector else _of_point
     sources = [of_point(own, table, history, at)]
@@ -120,7 +116,7 @@ def _query(
     if audits:
         sources.append(_of_audit_log(audits, opened_at(table, history, at)))
     known = {name for each in sources for name in each.names}
-    for view, found in _system(statement, own, table, history, at):
+    for view, found in system_tables.views(statement, own, table, history, at):
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
     read: list[Rows] = []
@@ -169,19 +165,8 @@ class _Source:
 
 def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
     with connector.offered():
-        return _by_plain_spark(names, table, history, at)
-
-
-def _by_plain_spark(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
-    if history.heads.format == "iceberg":
-        found = scan.opened(table, history, at)
-
-        def those(spark: SparkSession, asked: Asked) -> Rows:
-            return iceberg_read.rows(spark, iceberg_prune.only(found, asked.condition), asked.columns)
-
-        return _Source(names, found.schema, those)
-    of = opened_at(table, history, at)
-    return _Source(names, of.schema, lambda spark, asked: rows(spark, of, prune.plan(of, asked.condition)))
+        found = readers.source(table, history, at)
+    return _Source(names, found.schema, found.rows)
 
 
 def _by_connector(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
@@ -223,18 +208,6 @@ def _refuse_changes(since: bool, audits: Sequence[str], *, by_connector: bool) -
 def _without_kind(condition: Condition, schema: Schema) -> Condition:
     """What a condition on rows with their kind first asks of the rows themselves."""
     return filters.renumbered(condition, {number: number - 1 for number in range(1, len(schema.fields))})
-
-
-def _system(
-    statement: str, names: Sequence[str], table: Table, history: History, at: AsOf
-) -> Iterator[tuple[str, pa.Table]]:
-    """The format's system tables that the statement may mean, by view."""
-    if history.heads.format == "iceberg":
-        for view, kind in iceberg_system.named(statement, names).items():
-            yield view, iceberg_system.rows(kind, table, history, at.point)
-    else:
-        for view, kind in system.named(statement, names).items():
-            yield view, system.rows(kind, table, history, at.point, at.branch)
 
 
 def _frame(spark: SparkSession, rows: pa.Table) -> DataFrame:

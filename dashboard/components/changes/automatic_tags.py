@@ -56,5 +56,5 @@ def _rules(opened: Opened, found: Tagging, of: Rules, branch: str) -> None:
 def _spoken(opened: Opened, command: str, procedure: str, branch: str) -> None:
     """What does the same elsewhere."""
     plan.command(commands.of_table(command, opened.ref.location, branch))
-    st.caption(words.PROCEDURE["paimon"])
+    st.caption(words.PROCEDURE["sys"])
     st.code(statements.call(procedure, opened.ref.title, branch), language="sql", wrap_lines=True)

@@ -62,7 +62,7 @@ def _forms(heads: Heads, line: Line) -> Mapping[str, Form]:
     others: dict[str, Form] = {"rename": _rename, "forward": _forward, "delete": _delete}
     if not heads.branches:
         others = {}
-    if heads.pointer is not None:
+    if not heads.capabilities.branches_are_directories:
         return {"create": _create, "replace": _replace, **others, "rollback": _rollback}
     consumers: dict[str, Form] = {"consumer": _consumer} if line.consumers else {}
     return {"create": _cut, **others, "rollback": _return, **consumers}

@@ -42,12 +42,10 @@ def command_of(opened: Opened, plan: Plan) -> None:
     if text is not None:
         command(text)
     line = opened.heads.line(plan.change.branch) or opened.heads.main
-    if opened.heads.pointer is None:
-        procedure = commands.call(plan.change, opened.ref.title, plan.now_ms, line.options)
-    else:
-        procedure = commands.iceberg(plan.change, opened.ref.title, plan.now_ms)
+    asks = commands.PROCEDURES.get(opened.heads.capabilities.procedures)
+    procedure = None if asks is None else asks(plan.change, opened.ref.title, plan.now_ms, line.options)
     if procedure is not None:
-        st.caption(words.PROCEDURE[opened.heads.format])
+        st.caption(words.PROCEDURE[opened.heads.capabilities.procedures])
         st.code(procedure, language="sql", wrap_lines=True)
     reports.of_plan(opened, plan)
 
@@ -73,7 +71,7 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
         words.STEPS: lambda: _steps(plan),
         words.HOW: lambda: _computed(opened, plan),
     }
-    if opened.heads.pointer is not None:
+    if not opened.heads.capabilities.simulates_engine:
         del panes[words.NATIVE]
     if len(plan.leaving):
         panes = {words.ended_files(len(plan.leaving)): lambda: _ended(opened, plan), **panes}
@@ -90,8 +88,8 @@ def _figures(opened: Opened, plan: Plan) -> None:
         (words.GO, units.count(len(plan.goes)), words.of_points(len(plan.points))),
     ]
     rules = [words.HOW_FREED, words.HOW_KEPT, words.HOW_TAGS_KEEP, words.HOW_VERDICTS]
-    if opened.heads.pointer is not None:
-        del tiles[2], rules[2]  # Iceberg's tags keep snapshots, never files
+    if not opened.heads.capabilities.tags_hold_files:
+        del tiles[2], rules[2]
     if len(plan.leaving):
         ended = pc.sum(plan.leaving["bytes"]).as_py() or 0
         tiles.insert(0, (words.ENDS, markup.size(ended), units.plural(len(plan.leaving), "file")))

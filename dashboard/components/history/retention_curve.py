@@ -113,7 +113,7 @@ def _calendar(opened: Opened, days: Sequence[Due]) -> None:
 
 
 def _drops(opened: Opened, history: History, branch: str) -> None:
-    is_later = opened.heads.format == "iceberg"
+    is_later = not opened.heads.capabilities.tags_hold_files
     try:
         found = retention_curve.drops(history, opened.now_ms, branch)
     except Invalid as error:  # more tags than can be chosen from: the rest of the page stands

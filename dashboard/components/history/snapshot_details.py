@@ -83,8 +83,8 @@ def goes(opened: Opened, found: AsOf) -> str | None:
 
 
 def _named(heads: Heads, snapshot: Snapshot, branch: str) -> str:
-    """How a snapshot is written that is of this branch, or in Iceberg of any."""
-    if heads.pointer is not None:
+    """How a snapshot is written that is of this branch, or of any where snapshots are the table's."""
+    if not heads.capabilities.branches_are_directories:
         branch = next(line.branch for line in heads.lines if snapshot in line.snapshots)
     return str(snapshot.id) if branch == MAIN else f"branch:{branch}/{snapshot.id}"
 

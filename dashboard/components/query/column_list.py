@@ -39,6 +39,6 @@ def draw(heads: Heads, schema: Schema, name: str, editor: str, *, has_before: bo
                 }
                 for each in examples.columns(heads, schema)
             ],
-            "tables": list(examples.tables(name, heads.format, has_before=has_before)),
+            "tables": list(examples.tables(name, heads.capabilities, has_before=has_before)),
         },
     )

@@ -134,8 +134,8 @@ def older_than_unread(text: str) -> str:
 
 
 PROCEDURE: Mapping[str, str] = {
-    "paimon": "同一请求在 Paimon 中的存储过程；它的文件会有何不同，见“保留”页的“与 Paimon 对照”",
-    "iceberg": "同一请求在 Iceberg 中的 Spark SQL，会话时区为 UTC",
+    "sys": "同一请求在 Paimon 中的存储过程；它的文件会有何不同，见“保留”页的“与 Paimon 对照”",
+    "system": "同一请求在 Iceberg 中的 Spark SQL，会话时区为 UTC",
 }
 PROTECT = "保护 7 天"
 PROTECT_POINT = "留住一个将删除的时间点"

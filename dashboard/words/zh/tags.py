@@ -42,8 +42,8 @@ TAG_RENAME_TO = "新名称"
 TAG_REPLACE_POINT = "今后指向的快照"
 TAG_COST_HELP = "只被这一个标签占用的字节数。同一快照上的两个标签单独删除都不释放，因此这些数字不能相加。"
 TAG_EXPIRES_HELP: Mapping[str, str] = {
-    "paimon": "按创建者的时钟：Paimon 不记录时区。",
-    "iceberg": "从那时起，下一次过期会按其快照的年龄删除它。",
+    "clock": "按创建者的时钟：Paimon 不记录时区。",
+    "age": "从那时起，下一次过期会按其快照的年龄删除它。",
 }
 
 

@@ -36,6 +36,7 @@ OF_QUERIES: Mapping[str, str] = {
     "Name one that does in {setting}, such as {example}. {ask_plain}": (
         "请在 {setting} 中指定一个能读取的，例如 {example}。{ask_plain}"
     ),
+    "Nothing here reads rows of {format} tables.": "这里无法读取 {format} 表的行。",
     "No connector of those configured ({named}) reads {form} tables.": (
         "已配置的连接器（{named}）都不能读取 {form} 表。"
     ),

@@ -172,7 +172,8 @@ OF_REFERENCES: Mapping[str, str] = {
     "the first at or after {words}.": "在 {words} 或之后的第一个。",
     "A tag is made from a time or from a watermark.": "标签从时间或 watermark 创建。",
     "Give one of them.": "请给出其中之一。",
-    "Iceberg makes no tag from a time.": "Iceberg 不能按时间打标签。",
+    "{format} makes no tag from a time.": "{format} 不能按时间打标签。",
+    "{format} tables tell no manifests.": "{format} 表不给出 manifest。",
     "Name a snapshot; `as-of` says which was there then.": "请指定快照；`as-of` 会告诉你当时是哪一个。",
     "No snapshot or tag is at or after {words}.": "没有在 {words} 或之后的快照或标签。",
     "the first at or after {words}, which has expired and is kept by tag {tag}.": (

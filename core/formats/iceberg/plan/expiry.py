@@ -354,7 +354,7 @@ def _expiry_notes(heads: Heads, change: Expire, judged: Verdicts, now_ms: int) -
     if change.snapshots:
         policy = "Iceberg expires by the policy beside the snapshots that were named; both are in this plan."
         notes.append(told(policy))
-    log = heads.pointer or ()
+    log = heads.pointer
     if judged.goes:
         left = members(heads).keys() - judged.goes
         after = retention.trimmed(log, left)

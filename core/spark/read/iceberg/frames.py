@@ -24,7 +24,7 @@ from core.spark.read.iceberg import footers
 from core.spark.read.iceberg.scan import Opened
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon.merge_on_read import bytes_of
-from core.spark.read.paimon.points import Rows
+from core.spark.read.reader import Rows
 from core.spark.session.task_errors import telling
 
 _NAME = "#{}"  # no column of a file is called so

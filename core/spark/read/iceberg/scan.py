@@ -83,8 +83,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
 
     Without `by_jvm` all files are read in Python."""
     history.require(at.point)
-    own = table.own
-    assert isinstance(own, IcebergFormat)
+    own = IcebergFormat.of(table.format)
     found = documents.of(history.heads.document, history.heads.references[reference("file")].decode())
     place = own.place(found)
     listed = Columns(found, at.schema.id)

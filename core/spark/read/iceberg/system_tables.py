@@ -25,14 +25,8 @@ from core.table import Table
 _MILLIS = pa.timestamp("ms", tz="UTC")
 
 
-def named(statement: str, names: Iterable[str]) -> dict[str, str]:
-    """The metadata tables that a statement may mean: view name (`t$files`) → which one (`files`)."""
-    lowered = statement.lower()
-    return {f"{name}${kind}": kind for name in names for kind in KINDS if f"{name}${kind}".lower() in lowered}
-
-
-def rows(kind: str, table: Table, history: History, point: str) -> pa.Table:
-    """One of `KINDS` at a holder's point."""
+def rows(kind: str, table: Table, history: History, point: str, branch: str) -> pa.Table:
+    """One of `KINDS` at a holder's point; they are of the table, whatever the branch."""
     found = documents.of(history.heads.document, history.heads.references[reference("file")].decode())
     if kind in _OF_METADATA:
         return _OF_METADATA[kind](found, history)
@@ -85,8 +79,7 @@ def _metadata_log(found: Metadata, _: History) -> pa.Table:
 
 
 def _manifests(table: Table, found: Metadata, snapshot: int) -> pa.Table:
-    own = table.own
-    assert isinstance(own, IcebergFormat)
+    own = IcebergFormat.of(table.format)
     place, given = own.place(found), found.snapshots[snapshot].manifest_list
     if given is None:  # version 1, which tells no more of them
         return pa.table({"path": _texts(found.snapshots[snapshot].manifests)})

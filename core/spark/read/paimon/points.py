@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Unsupported
 from core.formats.paimon import scan_details
+from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.scan_details import FileKey, Range, Vector
 from core.formats.paimon.types import Type, parse
 from core.messages import told
@@ -25,6 +26,7 @@ from core.model.time_travel import AsOf
 from core.spark.merge.rules import is_on
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon import merge_on_read
+from core.spark.read.reader import Rows
 from core.table import Table
 
 ROW_KIND = "rowkind"
@@ -33,23 +35,6 @@ DECIDES = re.compile(  # options that decide what merging answers
     r"force-lookup|(.*\.)?ignore-delete|.*\.remove-record-on-"
 )
 _ELSEWHERE = re.compile(r"scan\.(fallback|primary)-branch")  # options that bring rows of another branch
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A frame, and what it is made from: `merged` of `files` live data files go through a merge in Python.
-
-    `bytes_read` are those of the `files_read`, whole; None where it is not told which they are.
-    `left_out` and `differs` are sentences: what the engine would not show either, and where it would answer otherwise.
-    """
-
-    frame: DataFrame
-    files: int
-    files_read: int
-    merged: int
-    left_out: tuple[str, ...]
-    differs: tuple[str, ...]
-    bytes_read: int | None = None
 
 
 @dataclass(frozen=True)
@@ -72,10 +57,10 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
     not whole."""
     read.refuse_unreadable(schema, schema.options)
     files = history.files_at(history.require(point))
-    schemas = schemas_of(history.heads, branch)
-    ranges = scan_details.ranges(table.manifests, snapshot, files) if schema.primary_keys else {}
+    schemas, manifests = schemas_of(history.heads, branch), PaimonFormat.of(table.format).manifests
+    ranges = scan_details.ranges(manifests, snapshot, files) if schema.primary_keys else {}
     has_vectors = is_on(schema.options, "deletion-vectors.enabled")
-    vectors = scan_details.vectors(table.manifests, history.heads, snapshot) if has_vectors else {}
+    vectors = scan_details.vectors(manifests, history.heads, snapshot) if has_vectors else {}
     return Opened(
         table=table,
         snapshot=snapshot,

@@ -18,6 +18,7 @@ import pyarrow as pa
 from core.errors import Corrupt
 from core.formats.paimon import inspection as contents
 from core.formats.paimon import layout
+from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import LISTED
 from core.formats.paimon.types import parse, to_json
 from core.model.history import History
@@ -25,12 +26,6 @@ from core.model.references import Heads, Line, Snapshot
 from core.table import Table
 
 _MILLIS = pa.timestamp("ms", tz="UTC")
-
-
-def named(statement: str, names: Iterable[str]) -> dict[str, str]:
-    """The system tables that a statement may mean: view name (`t$files`) → which one (`files`)."""
-    lowered = statement.lower()
-    return {f"{name}${kind}": kind for name in names for kind in KINDS if f"{name}${kind}".lower() in lowered}
 
 
 def rows(kind: str, table: Table, history: History, point: str, branch: str) -> pa.Table:
@@ -101,7 +96,9 @@ def _manifests(table: Table, snapshot: Snapshot) -> pa.Table:
     """The manifests of the base and the delta list, in their order."""
     lists = [snapshot.fields.get(key) for key in ("baseManifestList", "deltaManifestList")]
     sizes = {entry.name: entry.size for entry in table.store.ls_if_there(layout.MANIFEST) if entry.size is not None}
-    loaded = table.manifests.load([name for name in lists if isinstance(name, str)], LISTED, sizes)
+    loaded = PaimonFormat.of(table.format).manifests.load(
+        [name for name in lists if isinstance(name, str)], LISTED, sizes
+    )
     for error in loaded.errors.values():
         raise error
     own = ("name", "bytes", "added", "deleted", "schema_id")

@@ -90,7 +90,7 @@ def test_examples_run_on_the_table_they_are_made_for(
     assert schema is not None
     assert latest is not None
     earlier = str(history.heads.main.snapshots[0].id)
-    for name, statement in examples.statements(schema, table.name, history.heads.format, has_before=True):
+    for name, statement in examples.statements(schema, table.name, history.heads.capabilities, has_before=True):
         since = earlier if name == "changes" else None
         query(table, statement, before=earlier, since=since, history=history)
     for text in examples.conditions(schema, latest.total_rows):

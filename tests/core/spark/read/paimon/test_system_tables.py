@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from core.errors import Corrupt, Invalid
 from core.spark.query.query import query
 from core.spark.read.paimon import system_tables
+from core.spark.read.system_tables import named
 from core.table import open_table
 from tests.support.builders import TableBuilder
 
@@ -97,7 +98,7 @@ def test_what_is_no_system_table_of_this_table_is_refused(spark: SparkSession, s
 
 
 def test_the_names_a_statement_means() -> None:
-    assert system_tables.named("select * from `T$Files` join `orders$tags`", ("orders", "t")) == {
+    assert named("select * from `T$Files` join `orders$tags`", ("orders", "t"), "paimon") == {
         "orders$tags": "tags",
         "t$files": "files",
     }

@@ -1,0 +1,36 @@
+"""What reads the rows of a point, whatever the table's format; `core.spark.read.readers` lists who does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from core.model.references import Schema
+from core.spark.sql.filters import Asked
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A frame, and what it is made from: `merged` of `files` live data files go through a merge in Python.
+
+    `bytes_read` are those of the `files_read`, whole; None where it is not told which they are.
+    `left_out` and `differs` are sentences: what the engine would not show either, and where it would answer otherwise.
+    """
+
+    frame: DataFrame
+    files: int
+    files_read: int
+    merged: int
+    left_out: tuple[str, ...]
+    differs: tuple[str, ...]
+    bytes_read: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The columns of a point, and the rows of it that a statement asks for (and maybe others)."""
+
+    schema: Schema
+    rows: Callable[[SparkSession, Asked], Rows]
