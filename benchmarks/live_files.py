@@ -145,15 +145,15 @@ def build(table: Path, count: int) -> None:
     (table / "snapshot" / "snapshot-1").write_text(json.dumps(snapshot))
 
 
-def _file(number: int) -> manifest_encoding.NewFile:
+def _file(number: int) -> manifest_encoding.NewDataFile:
     day = f"2026-{number % 12 + 1:02d}-{number % 28 + 1:02d}"
-    return manifest_encoding.NewFile(
+    return manifest_encoding.NewDataFile(
         partition=binary_row.encode([day], ["STRING"]),
         path=f"dt={day}/bucket-0/data-{uuid.uuid4()}-0.parquet",
         size_bytes=1000 + number,
         rows=10,
         schema_id=0,
-        stats=manifest_encoding.Stats([number, day], [number + 9, day], [0, 0]),
+        stats=manifest_encoding.SimpleStats([number, day], [number + 9, day], [0, 0]),
         source=0,
         created_ms=0,
     )

@@ -158,7 +158,7 @@ def build(table: Path, snapshots: int, files: int) -> None:
     publish.create_table(store, columns, time_ms=start_ms, partition_keys=["dt"], options={"bucket": "-1"})
     appends = snapshots - snapshots // COMPACT_EVERY
     each = files // appends
-    fresh: list[manifest_encoding.NewFile] = []
+    fresh: list[manifest_encoding.NewDataFile] = []
     for number in range(1, snapshots + 1):
         at = Stamp(start_ms + number * HOUR_MS, lambda: str(uuid.uuid4()), "bench")
         if number % COMPACT_EVERY:
@@ -175,15 +175,15 @@ def build(table: Path, snapshots: int, files: int) -> None:
             store.create(f"tag/tag-t{number}", store.read(f"snapshot/snapshot-{number}"))
 
 
-def _file(number: int) -> manifest_encoding.NewFile:
+def _file(number: int) -> manifest_encoding.NewDataFile:
     day = f"2026-{number % 12 + 1:02d}-01"
-    return manifest_encoding.NewFile(
+    return manifest_encoding.NewDataFile(
         partition=binary_row.encode([day], ["STRING"]),
         path=f"dt={day}/bucket-0/data-{uuid.uuid4()}-0.parquet",
         size_bytes=100_000 + number,
         rows=10,
         schema_id=0,
-        stats=manifest_encoding.Stats([number, day], [number + 9, day], [0, 0]),
+        stats=manifest_encoding.SimpleStats([number, day], [number + 9, day], [0, 0]),
         source=0,
         created_ms=0,
     )

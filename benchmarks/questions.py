@@ -19,7 +19,7 @@ import pyarrow as pa
 from core.analysis.storage_cost import best_drops, by_holders, exclusive, retention_curve
 from core.formats.paimon.capabilities import PAIMON
 from core.model.history import History
-from core.model.intervals import Runs, freed
+from core.model.intervals import Intervals, freed
 from core.model.references import MAIN, Heads, Holder, HolderKind, Line, Snapshot
 
 SNAPSHOTS, TAGS = 2000, 40
@@ -39,7 +39,7 @@ def history(files: int, together: int) -> History:
     groups = -(-files // together)
     first = np.repeat(np.sort(random.integers(0, positions, groups)), together)[:files]
     last = np.minimum(first + np.repeat(random.geometric(1 / 200, groups), together)[:files], positions - 1)
-    runs = Runs(np.arange(files, dtype=np.int64), first, last, files, positions)
+    runs = Intervals(np.arange(files, dtype=np.int64), first, last, files, positions)
     sizes = random.integers(1_000, 1_000_000, files)
     objects = pa.table({"path": pa.nulls(files, pa.string()), "bytes": sizes, "ours": np.ones(files, dtype=np.bool_)})
     snapshots = tuple(holder.snapshot for holder in holders if holder.kind is HolderKind.SNAPSHOT and holder.snapshot)

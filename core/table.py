@@ -18,7 +18,7 @@ from core import urls
 from core.errors import Conflict, NotFound, Unsupported
 from core.formats import registry, table_format
 from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.manifests import PaimonManifests
 from core.formats.table_format import Format, TableFormat
 from core.messages import told
 from core.model.actions import Change, OfCommits, leaves_changelogs
@@ -54,7 +54,7 @@ class Table:
         return None if self.capabilities.references_are_files else cast(Format, self.format)
 
     @property
-    def manifests(self) -> Manifests:  # for core.execution alone
+    def manifests(self) -> PaimonManifests:  # for core.execution alone
         return cast(PaimonFormat, self.format).manifests
 
     @property

@@ -92,7 +92,7 @@ def heads(ref: TableRef) -> Heads:
     return _there(ref, time_limits.within(ref.location, time_limits.call_s(), lambda: _opened(ref.location).heads()))
 
 
-class Reading:
+class BackgroundRead:
     """References of one table among others, being read: it may take its time without the others waiting for it."""
 
     def __init__(self, ref: TableRef) -> None:

@@ -39,7 +39,7 @@ _BEFORE_EACH = (
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RequestDecision:
     """`refused` says why nothing is answered; `shown` that the address still holds a secret, to be taken out of it."""
 
     refused: str | None = None
@@ -76,26 +76,26 @@ class Guard:
             headers = [each for each in scope["headers"] if each[0] != b"origin"]
             await self._app({**scope, "headers": headers}, receive, _closed(send))
 
-    def verdict(self, scope: Scope) -> Verdict:
+    def verdict(self, scope: Scope) -> RequestDecision:
         """Whether this request, or this opening of a stream, may go on."""
         headers: Headers = scope["headers"]
         reads = scope["type"] == "http" and scope["method"] in READS
         hosts = _all(headers, b"host")
         if len(hosts) != 1 or hosts[0] not in self.origins:
-            return Verdict(HOST)
+            return RequestDecision(HOST)
         origins = _all(headers, b"origin")
         if len(origins) > 1 or any(each not in self.origins[hosts[0]] for each in origins) or not (origins or reads):
-            return Verdict(FOREIGN)
+            return RequestDecision(FOREIGN)
         shown = _tokens(scope["query_string"])[0] if reads else []
         if self._is_any(shown):
-            return Verdict(shown=True)
+            return RequestDecision(shown=True)
         if any(each not in OWN_SITES for each in _all(headers, b"sec-fetch-site")):
-            return Verdict(FOREIGN)
+            return RequestDecision(FOREIGN)
         name = _cookie(hosts[0])
         pairs = [pair.strip().partition(b"=") for each in _all(headers, b"cookie") for pair in each.split(b";")]
         if not self._is_any([value for key, _, value in pairs if key == name]):
-            return Verdict(SECRET)
-        return Verdict(shown=bool(shown))
+            return RequestDecision(SECRET)
+        return RequestDecision(shown=bool(shown))
 
     def _is_any(self, offered: Sequence[bytes]) -> bool:
         """In a time that tells nothing of the secret."""

@@ -66,7 +66,7 @@ CONFIRMED = "snapscope.confirmed"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class UrlState:
     """Where the reader is in this run."""
 
     page: str
@@ -76,7 +76,7 @@ class Place:
     now_ms: int
 
 
-def enter(page: str) -> Place:
+def enter(page: str) -> UrlState:
     """Take the address of this run into the session and write back the full address of the page."""
     known = (*EVERYWHERE, *OF_PAGE[page])
     url = {name: value for name, value in st.query_params.items() if name in known and value}
@@ -122,10 +122,10 @@ def known() -> list[str]:
     return [*served(), *opened]
 
 
-def here() -> Place:
+def here() -> UrlState:
     """The place of this run."""
     page = str(st.session_state.get(_PAGE, "overview"))
-    return Place(page, get("warehouse"), get("table"), zone(), now_ms())
+    return UrlState(page, get("warehouse"), get("table"), zone(), now_ms())
 
 
 def get(name: str) -> str | None:

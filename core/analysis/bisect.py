@@ -26,7 +26,7 @@ OFF_THE_WAY = frozenset({"rolled-back", "staged"})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Candidate:
     """A point to probe. `time_ms` is its commit, None where its snapshot cannot be read; `after_gap`: what was
     committed just before it is retained no more, so that a change seen here may be older."""
 
@@ -58,7 +58,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BisectResult:
     """Places, as far as known. `unknown` lie between `last_false` and `first_true` without an answer; `contradictions`
     are pairs of a place where the condition holds and a later one, the next that was looked at, where it does not."""
 
@@ -88,7 +88,7 @@ def next_place(count: int, known: Known) -> int | None:
     return start + gap // 2 if gap > 1 else None
 
 
-def answer(count: int, known: Known) -> Answer:
+def answer(count: int, known: Known) -> BisectResult:
     """What the probes so far say."""
     low, high = _between(count, known)
     unknown = tuple(place for place in range(low + 1, high) if known.get(place) is None)
@@ -102,7 +102,7 @@ def answer(count: int, known: Known) -> Answer:
         outcome = Outcome.TURNED
     else:
         outcome = Outcome.BACK if known.get(count - 1) is False else Outcome.ALREADY
-    return Answer(outcome, first_true, low if low >= 0 else None, unknown, contradictions)
+    return BisectResult(outcome, first_true, low if low >= 0 else None, unknown, contradictions)
 
 
 def _between(count: int, known: Known) -> tuple[int, int]:
@@ -114,7 +114,7 @@ def _between(count: int, known: Known) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------------------------------- places
 
 
-def places(heads: Heads, start: str | None, end: str | None, branch: str = MAIN) -> tuple[Place, ...]:
+def places(heads: Heads, start: str | None, end: str | None, branch: str = MAIN) -> tuple[Candidate, ...]:
     """The retained snapshots of a branch in the order of their commits, from one point to another, both included
     (None: from the first, to the last), and before them those that only a tag keeps.
 
@@ -136,22 +136,22 @@ def places(heads: Heads, start: str | None, end: str | None, branch: str = MAIN)
     )[first : last + 1]
 
 
-_Way = list[tuple[Place, Snapshot | None]]
+_Way = list[tuple[Candidate, Snapshot | None]]
 
 
 def _by_ids(line: Line) -> _Way:
     before = "" if line.branch == MAIN else f"branch:{line.branch}/"
-    found: dict[int, tuple[Place, Snapshot | None]] = {
-        int(each.name): (Place(before + each.name, int(each.name), None), None)
+    found: dict[int, tuple[Candidate, Snapshot | None]] = {
+        int(each.name): (Candidate(before + each.name, int(each.name), None), None)
         for each in line.unreadable
         if each.kind == "snapshot"
     }
-    found |= {each.id: (Place(f"{before}{each.id}", each.id, each.time_ms), each) for each in line.snapshots}
+    found |= {each.id: (Candidate(f"{before}{each.id}", each.id, each.time_ms), each) for each in line.snapshots}
     newest = max(found, default=None)
     for tag in line.tags:  # a tag past the newest snapshot was left behind by a rollback
         own = tag.snapshot
         if own.id not in found and (newest is None or own.id < newest):
-            found[own.id] = (Place(f"{before}tag:{tag.name}", own.id, own.time_ms), own)
+            found[own.id] = (Candidate(f"{before}tag:{tag.name}", own.id, own.time_ms), own)
     return [found[number] for number in sorted(found)]
 
 
@@ -159,13 +159,13 @@ def _by_parents(heads: Heads, line: Line) -> _Way:
     """The branch's ancestors, and before them what tags of main keep of a history whose links have expired."""
     head = line.latest
     chain = list(ancestors(members(heads), None if head is None else head.id))[::-1]
-    found = [(Place(str(each.id), each.id, each.time_ms), each) for each in chain]
+    found = [(Candidate(str(each.id), each.id, each.time_ms), each) for each in chain]
     if line.branch == MAIN and chain:
         tags = {tag.snapshot.id: tag for each in heads.lines for tag in each.tags}
         old = sorted(
             (tag for tag in tags.values() if _is_before(tag.snapshot, chain)), key=lambda tag: tag.snapshot.time_ms
         )
-        kept = [(Place(f"tag:{tag.name}", tag.snapshot.id, tag.snapshot.time_ms), tag.snapshot) for tag in old]
+        kept = [(Candidate(f"tag:{tag.name}", tag.snapshot.id, tag.snapshot.time_ms), tag.snapshot) for tag in old]
         return [*kept, *found]
     return [*found]
 

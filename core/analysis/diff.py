@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from core.messages import counted, told
 from core.model.history import History
-from core.model.intervals import Ints, Mask, Runs, maximal
+from core.model.intervals import Intervals, Ints, Mask, maximal
 from core.model.lineage import ancestors, members
 from core.model.references import Field, HolderKind, Schema, Snapshot
 from core.model.time_travel import AsOf
@@ -116,7 +116,7 @@ def _rewritten_since(history: History, a: Snapshot, b: Snapshot) -> tuple[Mask, 
     return found[0], found[1]
 
 
-def _by_compaction(history: History, paths: Runs, files: pa.Table, *, position: int, born: bool) -> Mask:
+def _by_compaction(history: History, paths: Intervals, files: pa.Table, *, position: int, born: bool) -> Mask:
     """Per file live at `position`: did a COMPACT commit bring it (`born`), or take it away?
 
     A path's life on the branch tells, whatever levels it passed. Where that commit has expired, the file's own entry

@@ -31,7 +31,7 @@ def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expi
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class ExpirationDate:
     """A date of the calendar: points that go not before it, files and bytes that are freed once these and all earlier
     ones have gone, and not sooner."""
 
@@ -41,7 +41,7 @@ class Due:
     bytes: int
 
 
-def calendar(history: History, told: Mapping[str, Expiry], now_ms: int) -> tuple[Due, ...]:
+def calendar(history: History, told: Mapping[str, Expiry], now_ms: int) -> tuple[ExpirationDate, ...]:
     """What goes by itself and when (`told` by `expiries`), the soonest first; what is due already stands at `now_ms`.
 
     Only what follows from dates: a point that waits for commits, for a consumer or for ever keeps its files.
@@ -63,7 +63,9 @@ def calendar(history: History, told: Mapping[str, Expiry], now_ms: int) -> tuple
     found = []
     for at_ms, points in sorted(dates.items()):
         chosen = last == at_ms
-        found.append(Due(at_ms, tuple(points), int(alike.count[chosen].sum()), int(alike.weight[chosen].sum())))
+        found.append(
+            ExpirationDate(at_ms, tuple(points), int(alike.count[chosen].sum()), int(alike.weight[chosen].sum()))
+        )
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from core.errors import Invalid
 from core.formats import registry
 from core.model.history import History
-from core.model.intervals import Ints, Mask, Runs, Shapes
+from core.model.intervals import Intervals, Ints, Mask, Shapes
 from core.model.references import MAIN, Holder, HolderKind
 
 MAX_DROPPABLE = 400
@@ -29,7 +29,7 @@ class Cost:
     bytes: int
 
 
-def _kept(runs: Runs, mask: Mask) -> tuple[Ints, Ints, Ints]:
+def _kept(runs: Intervals, mask: Mask) -> tuple[Ints, Ints, Ints]:
     """Per object over the masked positions: how many hold it, and the first and the last of them (-1 if none).
 
     The runs are maximal and sorted by owner, so an object's own are neighbours.
@@ -49,12 +49,12 @@ def _kept(runs: Runs, mask: Mask) -> tuple[Ints, Ints, Ints]:
     return count, first, last
 
 
-def _only(runs: Runs, chosen: Mask) -> tuple[Runs, Ints]:
+def _only(runs: Intervals, chosen: Mask) -> tuple[Intervals, Ints]:
     """The runs of the chosen objects, renumbered, and the objects' old numbers."""
     objects = np.flatnonzero(chosen)
     number = np.cumsum(chosen) - 1
     mine = chosen[runs.owner]
-    return Runs(number[runs.owner[mine]], runs.first[mine], runs.last[mine], len(objects), runs.positions), objects
+    return Intervals(number[runs.owner[mine]], runs.first[mine], runs.last[mine], len(objects), runs.positions), objects
 
 
 def exclusive(history: History, kept: Mask) -> tuple[Ints, Ints]:
@@ -182,7 +182,7 @@ def _group(holder: Holder, is_live: bool, known: dict[str, Mask], most: int) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class TagDeletion:
     """A set of tags, by name, and what dropping all of them frees."""
 
     tags: tuple[str, ...]
@@ -190,7 +190,7 @@ class Drop:
     bytes: int
 
 
-def drops(history: History, now_ms: int, branch: str = MAIN) -> tuple[Drop, ...]:
+def drops(history: History, now_ms: int, branch: str = MAIN) -> tuple[TagDeletion, ...]:
     """`best_drops` as the format has it: of Paimon's tags what dropping them frees now; of Iceberg's, which hold no
     file themselves, what an expiry by the table's own rules at `now_ms` frees only without them. Tags whose snapshots
     that expiry keeps anyway are left out there."""
@@ -198,7 +198,7 @@ def drops(history: History, now_ms: int, branch: str = MAIN) -> tuple[Drop, ...]
     return best_drops(*registry.of(history.heads).by_tags(history, now_ms), own)
 
 
-def best_drops(history: History, kept: Mask, branch: str = MAIN) -> tuple[Drop, ...]:
+def best_drops(history: History, kept: Mask, branch: str = MAIN) -> tuple[TagDeletion, ...]:
     """For each number of tags k (from 1): the k tags of `branch` whose dropping frees most, `kept` being what stays.
 
     Dynamic programming over the order of tags: dropping a block of neighbours frees every object whose kept holders
@@ -274,11 +274,11 @@ def _trace(taken: Ints, k: int, i: int) -> list[int]:
 def _drop(
     history: History,
     kept: Mask,
-    scattered: tuple[Runs, Ints],
+    scattered: tuple[Intervals, Ints],
     value: tuple[Ints, Ints],
     tags: list[int],
     chosen: list[int],
-) -> Drop:
+) -> TagDeletion:
     """What a choice frees: its blocks by their sums, and the objects held by tags apart by the mask."""
     blocks: list[list[int]] = []
     for index in chosen:
@@ -292,4 +292,4 @@ def _drop(
     alike, (runs, objects) = history.shapes, scattered
     also = objects[~runs.over(left)]
     names = tuple(history.holders[tags[index]].name for index in chosen)
-    return Drop(names, files + int(alike.count[also].sum()), sizes + int(alike.weight[also].sum()))
+    return TagDeletion(names, files + int(alike.count[also].sum()), sizes + int(alike.weight[also].sum()))

@@ -7,7 +7,7 @@ import shlex
 import sys
 from typing import Any
 
-from core.analysis.bisect import Outcome, Place, Probe
+from core.analysis.bisect import Candidate, Outcome, Probe
 from core.cli.text import grid, say
 from core.model.time_travel import in_words
 from core.spark.query import bisect as bisecting
@@ -31,7 +31,7 @@ def options(sub: argparse.ArgumentParser) -> None:
 
 
 def bisect(args: Args) -> Answer:
-    def tell(place: Place, probe: Probe) -> None:
+    def tell(place: Candidate, probe: Probe) -> None:
         say(f"{place.point}: {_value(probe)} ({probe.seconds:.1f} s)", sys.stderr)
 
     found = bisecting.search(
@@ -129,7 +129,7 @@ def _sentence(found: Found) -> str:
             return "No point that was looked at gave an answer."
 
 
-def _when(place: Place) -> str:
+def _when(place: Candidate) -> str:
     return "unknown" if place.time_ms is None else in_words(place.time_ms)
 
 

@@ -13,7 +13,7 @@ from core.errors import Invalid
 from core.procedures import parse as calls
 from core.procedures import plans as calling
 from core.procedures.definition import spelled
-from core.procedures.parse import Asked, Call
+from core.procedures.parse import Call, ParsedCall
 from core.procedures.registry import PAIMON, TABLES
 from core.reports import json as answers
 from core.table import open_table
@@ -63,7 +63,7 @@ def action(args: Args) -> Answer:
     return _carry_out(args, location, asked, now_ms)
 
 
-def _carry_out(args: Args, location: str, asked: Asked, now_ms: int) -> Answer:
+def _carry_out(args: Args, location: str, asked: ParsedCall, now_ms: int) -> Answer:
     table = open_table(location)
     history = table.history()
     found = calling.planned(table, history, asked.request, now_ms)

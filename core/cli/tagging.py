@@ -9,7 +9,7 @@ from core.cli import running
 from core.cli import text as texts
 from core.execution import automatic_tags
 from core.execution.automatic_tags import Tagging
-from core.formats.paimon.plan.automatic_tags import Rules
+from core.formats.paimon.plan.automatic_tags import AutomaticTagRules
 from core.model.time_travel import in_words, parse_time_ms
 from core.reports import json as answers
 from core.table import open_table
@@ -73,7 +73,7 @@ def of_tagging(found: Tagging) -> str:
     return "\n".join(lines)
 
 
-def of_rules(of: Rules) -> str:
+def of_rules(of: AutomaticTagRules) -> str:
     if of.mode == "batch":
         return f"A tag after each batch write: {of.batch_name or 'batch-write-DATE'}."
     clock = "watermarks" if of.mode == "watermark" else "commit times"

@@ -24,7 +24,7 @@ from core.demo.data import DAY_MS, HOUR_MS, SEED, Calendar
 from core.formats.iceberg.manifests import ADDED, DATA, DELETED, POSITION_DELETES
 from core.formats.iceberg.references import DIRECTORY, HINT
 from core.formats.iceberg.write import manifest_encoding
-from core.formats.iceberg.write.manifest_encoding import Entry, NewFile, Spec, Stats, stored
+from core.formats.iceberg.write.manifest_encoding import ColumnMetrics, ManifestEntry, NewContentFile, Spec, stored
 from core.formats.paimon.types import parse
 from core.model.history import History
 from core.model.references import MAIN, Line, Schema, Snapshot
@@ -88,10 +88,12 @@ class _Twin:
             "metadata-log": [], "statistics": [], "partition-statistics": [],
         }  # fmt: skip
         self.versions: list[bytes] = []
-        self.manifests: dict[int | None, list[tuple[Json, list[Entry]]]] = {None: []}
-        self.files: dict[str, NewFile] = {}  # by the path in the source
+        self.manifests: dict[int | None, list[tuple[Json, list[ManifestEntry]]]] = {None: []}
+        self.files: dict[str, NewContentFile] = {}  # by the path in the source
         self.held: set[str] = set()  # paths in the source of what main has
-        self.masked: dict[Any, list[NewFile]] = {}  # per partition: files whose rows are all deleted, and their deletes
+        self.masked: dict[
+            Any, list[NewContentFile]
+        ] = {}  # per partition: files whose rows are all deleted, and their deletes
         self.twin_of: dict[int, int] = {}  # by snapshot of the source's main
         self.picked: int | None = None  # the staged repair
         self.evolve(first)
@@ -178,22 +180,30 @@ class _Twin:
 
     # commits ----------------------------------------------------------------------------------------------------------
 
-    def _commit(self, at: int, kind: str, added: Sequence[NewFile], gone: Sequence[NewFile], user: str,
+    def _commit(self, at: int, kind: str, added: Sequence[NewContentFile], gone: Sequence[NewContentFile], user: str,
                 **more: str) -> None:  # fmt: skip
         """A snapshot on main."""
         head = self.document["current-snapshot-id"]
         self._point(at, self._snapshot(at, kind, added, gone, None if head == -1 else head, user, **more))
         self._version(at)
 
-    def _snapshot(self, at: int, kind: str, added: Sequence[NewFile], gone: Sequence[NewFile], parent: int | None,
-                  user: str, **more: str) -> int:  # fmt: skip
+    def _snapshot(
+        self,
+        at: int,
+        kind: str,
+        added: Sequence[NewContentFile],
+        gone: Sequence[NewContentFile],
+        parent: int | None,
+        user: str,
+        **more: str,
+    ) -> int:
         """A snapshot that no ref names yet: manifests with what goes are written anew, what comes gets its own."""
         number = int.from_bytes(hashlib.sha256(f"{SEED} snapshot {at}".encode()).digest()[:8], "big") >> 1
         sequence = self.document["last-sequence-number"] + 1
         paths = {each.path for each in gone}
-        written = [[Entry(ADDED, number, None, file) for file in added if (file.content == DATA) is is_data]
+        written = [[ManifestEntry(ADDED, number, None, file) for file in added if (file.content == DATA) is is_data]
                    for is_data in (True, False)]  # fmt: skip
-        kept: list[tuple[Json, list[Entry]]] = []
+        kept: list[tuple[Json, list[ManifestEntry]]] = []
         for row, own in self.manifests[parent]:
             before = row["sequence_number"]
             live = [each for each in own if each.status != DELETED]
@@ -216,7 +226,9 @@ class _Twin:
         self.document["last-sequence-number"] = sequence
         return number
 
-    def _manifest(self, number: int, sequence: int, place: int, own: list[Entry]) -> tuple[Json, list[Entry]]:
+    def _manifest(
+        self, number: int, sequence: int, place: int, own: list[ManifestEntry]
+    ) -> tuple[Json, list[ManifestEntry]]:
         path = f"{DIRECTORY}/{self._uuid(f'manifests {number}')}-m{place}.avro"
         schema = next(each for each in self.document["schemas"] if each["schema-id"] == self._schema_id)
         content = manifest_encoding.manifest(path, own, schema, self.spec)
@@ -246,7 +258,7 @@ class _Twin:
 
     # files ------------------------------------------------------------------------------------------------------------
 
-    def _changed(self, point: str, *, peek: bool = False) -> tuple[list[NewFile], list[NewFile]]:
+    def _changed(self, point: str, *, peek: bool = False) -> tuple[list[NewContentFile], list[NewContentFile]]:
         """What goes and what comes with a commit of the source's main."""
         after, before = self._paths(point), self.held
         if peek:  # not main's next commit: what it changes is what it changed of the one before it
@@ -260,7 +272,7 @@ class _Twin:
     def _paths(self, point: str) -> set[str]:
         return set(self.source.files_at(self.source.position(point))["path"].to_pylist())
 
-    def _copied(self, path: str) -> NewFile:
+    def _copied(self, path: str) -> NewContentFile:
         """A data file of the source, copied."""
         if path not in self.files:
             directory = path.partition("/")[0]
@@ -270,7 +282,7 @@ class _Twin:
             self.files[path] = self._described(target, {self.key: directory.partition("=")[2]}, DATA)
         return self.files[path]
 
-    def _masks(self, gone: Sequence[NewFile]) -> Iterator[NewFile]:
+    def _masks(self, gone: Sequence[NewContentFile]) -> Iterator[NewContentFile]:
         """Position deletes of all rows of these files, one file per partition."""
         for day in sorted({each.partition[self.key] for each in gone}):
             own = sorted((each for each in gone if each.partition[self.key] == day), key=lambda each: each.path)
@@ -281,7 +293,7 @@ class _Twin:
             self.masked[day] = [*own, deletes]
             yield deletes
 
-    def _new(self, rows: pa.Table, partition: Mapping[str, Any], name: str, content: int = DATA) -> NewFile:
+    def _new(self, rows: pa.Table, partition: Mapping[str, Any], name: str, content: int = DATA) -> NewContentFile:
         out = io.BytesIO()
         parquet.write_table(rows, out, compression="zstd")
         directory = f"data/{self.key}={partition[self.key]}"
@@ -289,16 +301,18 @@ class _Twin:
         self.store.create(target, out.getvalue())
         return self._described(target, partition, content)
 
-    def _described(self, path: str, partition: Mapping[str, Any], content: int) -> NewFile:
+    def _described(self, path: str, partition: Mapping[str, Any], content: int) -> NewContentFile:
         with parquet.ParquetFile(self.store.full(path)) as file:
             columns = _stats(file, self.document["schemas"][-1]) if content == DATA else {}
             size = self.store.size(path)
             assert size is not None
-            return NewFile(f"{self.location}/{path}", file.metadata.num_rows, size, dict(partition), columns, content)
+            return NewContentFile(
+                f"{self.location}/{path}", file.metadata.num_rows, size, dict(partition), columns, content
+            )
 
     # what is there ----------------------------------------------------------------------------------------------------
 
-    def _live(self, number: int) -> Iterator[Entry]:
+    def _live(self, number: int) -> Iterator[ManifestEntry]:
         return (each for _, own in self.manifests[number] for each in own if each.status != DELETED)
 
     def _member(self, number: int) -> Json:
@@ -313,7 +327,7 @@ class _Twin:
     def _last_return(self) -> int:
         return max(each.id for each in self.source.heads.main.snapshots if each.commit_user == "returns")
 
-    def _counts(self, number: int, added: Sequence[NewFile], gone: Sequence[NewFile]) -> dict[str, str]:
+    def _counts(self, number: int, added: Sequence[NewContentFile], gone: Sequence[NewContentFile]) -> dict[str, str]:
         """The counters of a summary, as engines write them; those that are zero are left out."""
         live = [each.file for each in self._live(number)]
         told = {
@@ -337,7 +351,7 @@ class _Twin:
         return uuid.uuid5(uuid.NAMESPACE_URL, f"snapscope demo {SEED} {name}")
 
 
-def _sum(files: Sequence[NewFile], content: int, in_rows: bool) -> int:
+def _sum(files: Sequence[NewContentFile], content: int, in_rows: bool) -> int:
     return sum(each.rows if in_rows else 1 for each in files if each.content == content)
 
 
@@ -358,16 +372,16 @@ def _type(of: Any) -> str:
     return f"decimal({found.size}, {found.scale})" if found.root == "DECIMAL" else names[found.root]
 
 
-def _stats(file: parquet.ParquetFile, schema: Json) -> dict[int, Stats]:
+def _stats(file: parquet.ParquetFile, schema: Json) -> dict[int, ColumnMetrics]:
     """Sizes, nulls and bounds out of a footer."""
     types = {each["id"]: each["type"] for each in schema["fields"]}
-    found: dict[int, Stats] = {}
+    found: dict[int, ColumnMetrics] = {}
     for place, of in enumerate(file.schema_arrow):
         id = int(of.metadata[b"PARQUET:field_id"])
         chunks = [file.metadata.row_group(group).column(place) for group in range(file.metadata.num_row_groups)]
         told = [each.statistics for each in chunks]
         known = [each for each in told if each.has_min_max]
-        found[id] = Stats(
+        found[id] = ColumnMetrics(
             sum(each.total_compressed_size for each in chunks),
             sum(each.null_count for each in told),
             stored(min(each.min for each in known), types[id]) if known else None,

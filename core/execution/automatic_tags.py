@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from core.errors import NotFound, Unsupported
 from core.formats.paimon.plan import automatic_tags
-from core.formats.paimon.plan.automatic_tags import Coming, Rules
+from core.formats.paimon.plan.automatic_tags import AutomaticTagRules, Coming
 from core.formats.paimon.retention import ended_tags
 from core.messages import told
 from core.model.actions import CreateTag, DeleteTags, ReplaceTag
@@ -27,7 +27,7 @@ from core.table import Table
 class Tagging:
     """What a run does. `rules` None: the table asks for no automatic tags. `why`: of each tag that goes."""
 
-    rules: Rules | None
+    rules: AutomaticTagRules | None
     plans: tuple[Plan, ...]
     coming: tuple[Coming, ...]
     why: Mapping[str, str]
@@ -42,7 +42,7 @@ def automatic(table: Table, history: History, now_ms: int, branch: str = MAIN) -
     """The automatic tags that are due, those that go for them, and those whose own time is over."""
     line = _line(table, history, branch)
     of = automatic_tags.rules(line.options)
-    due = automatic_tags.Due(()) if of is None else automatic_tags.due(of, line)
+    due = automatic_tags.AutomaticTagsDue(()) if of is None else automatic_tags.due(of, line)
     why = dict(due.drops)
     if of is not None and of.is_expiring:
         why = ended_tags(line, now_ms, None)[0] | why

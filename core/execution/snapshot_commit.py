@@ -59,13 +59,13 @@ class Commit:
         store, change, restores = self.store, self.change, self.effect.restores
         if restores is not None and self.effect.restored_content is not None:
             target = references.snapshot_of(None, documents.untagged(self.effect.restored_content), restores)
-            brought = commit.Change("OVERWRITE", None, (), self._restored, refuse=lambda _: None, restores=target)
+            brought = commit.CommitChange("OVERWRITE", None, (), self._restored, refuse=lambda _: None, restores=target)
             return commit.run(store, brought, self._stamp())
         head = read_head(store, self.effect.branch)
         self._stands(head)
         match change:
             case DropPartitions() | Truncate():
-                emptied = commit.Change("OVERWRITE", "TRUNCATE", (), self._ended, refuse=commits.refuse)
+                emptied = commit.CommitChange("OVERWRITE", "TRUNCATE", (), self._ended, refuse=commits.refuse)
                 return commit.run(store, emptied, self._stamp())
             case Compact():
                 made = self._compacted(change, head)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Corrupt, NotFound
-from core.model.intervals import Ints, Mask, Runs, Shapes, shapes
+from core.model.intervals import Intervals, Ints, Mask, Shapes, shapes
 from core.model.references import Heads, Holder, HolderKind, Problem
 
 
@@ -44,9 +44,9 @@ class History:
     heads: Heads = field(repr=False)
     holders: tuple[Holder, ...] = field(repr=False)
     objects: pa.Table = field(repr=False)
-    held: Runs = field(repr=False)
+    held: Intervals = field(repr=False)
     files: pa.Table = field(repr=False)
-    live: Runs = field(repr=False)
+    live: Intervals = field(repr=False)
     incomplete: Mapping[int, tuple[Problem, ...]]
     warnings: tuple[Problem, ...]
 

@@ -17,7 +17,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class Intervals:
     """Run i says: object `owner[i]` is held on positions `first[i]` to `last[i]`, both included.
 
     `owners` is the number of objects, `positions` the length of the axis. Runs of one owner may touch or overlap.
@@ -67,9 +67,9 @@ class Runs:
         np.subtract.at(change, self.last + 1, weight[self.owner])
         return np.cumsum(change[:-1])
 
-    def of(self, owner: Ints, owners: int) -> Runs:
+    def of(self, owner: Ints, owners: int) -> Intervals:
         """The same runs told of other owners: `owner[i]` replaces object i."""
-        return Runs(owner[self.owner], self.first, self.last, owners, self.positions)
+        return Intervals(owner[self.owner], self.first, self.last, owners, self.positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ class Shapes:
     """Objects under the same runs taken together: `runs` are those of shapes (maximal, sorted), `count` and `weight`
     the number and the summed weight of each shape's objects. Sums over objects are sums over far fewer shapes."""
 
-    runs: Runs
+    runs: Intervals
     count: Ints
     weight: Ints
 
 
-def shapes(held: Runs, weight: Ints) -> Shapes:
+def shapes(held: Intervals, weight: Ints) -> Shapes:
     """The shapes of objects whose runs are maximal and sorted by owner. An object with several runs is its own."""
     step = np.int64(held.positions + 1)
     number_of_runs = np.bincount(held.owner, minlength=held.owners)
@@ -94,7 +94,7 @@ def shapes(held: Runs, weight: Ints) -> Shapes:
     number = np.zeros(held.owners, dtype=np.int64)
     number[several] = np.arange(len(key), len(key) + len(several))
     total = len(key) + len(several)
-    runs = Runs(
+    runs = Intervals(
         np.concatenate((np.arange(len(key)), number[held.owner[~is_single]])),
         np.concatenate((key // step, held.first[~is_single])),
         np.concatenate((key % step, held.last[~is_single])),
@@ -108,24 +108,24 @@ def shapes(held: Runs, weight: Ints) -> Shapes:
     return Shapes(runs, count, summed)
 
 
-def freed(held: Runs, before: Mask, after: Mask) -> Mask:
+def freed(held: Intervals, before: Mask, after: Mask) -> Mask:
     """Per object: held by some position of `before`, and by none of `after`."""
     return held.over(before) & ~held.over(after)
 
 
-def from_pairs(owner: Ints, position: Ints, owners: int, positions: int) -> Runs:
+def from_pairs(owner: Ints, position: Ints, owners: int, positions: int) -> Intervals:
     """Maximal runs of (object, position) pairs, in any order, repeated or not."""
     if not len(owner):
         return empty(owners, positions)
     key = np.unique(owner * np.int64(positions + 1) + position)  # a gap after the last position parts the owners
     start = np.concatenate(([True], np.diff(key) > 1))
     end = np.concatenate((start[1:], [True]))
-    return Runs(
+    return Intervals(
         key[start] // (positions + 1), key[start] % (positions + 1), key[end] % (positions + 1), owners, positions
     )
 
 
-def subtract(added: Runs, removed: Runs) -> Runs:
+def subtract(added: Intervals, removed: Intervals) -> Intervals:
     """Maximal runs of the positions where an object is covered by `added` and not by `removed`."""
     step = np.int64(added.positions + 1)
     at = np.concatenate(
@@ -147,17 +147,17 @@ def subtract(added: Runs, removed: Runs) -> Runs:
         return empty(added.owners, added.positions)
     start = live & ~np.concatenate(([False], live[:-1]))
     end = ~live & np.concatenate(([False], live[:-1]))
-    return Runs(at[start] // step, at[start] % step, at[end] % step - 1, added.owners, added.positions)
+    return Intervals(at[start] // step, at[start] % step, at[end] % step - 1, added.owners, added.positions)
 
 
-def maximal(runs: Runs) -> Runs:
+def maximal(runs: Intervals) -> Intervals:
     """The same cover as runs that neither touch nor overlap, sorted by owner."""
     return subtract(runs, empty(runs.owners, runs.positions))
 
 
-def union(*parts: Runs) -> Runs:
+def union(*parts: Intervals) -> Intervals:
     """All runs of several tables over the same objects and positions, as they are."""
-    return Runs(
+    return Intervals(
         np.concatenate([part.owner for part in parts]),
         np.concatenate([part.first for part in parts]),
         np.concatenate([part.last for part in parts]),
@@ -166,6 +166,6 @@ def union(*parts: Runs) -> Runs:
     )
 
 
-def empty(owners: int, positions: int) -> Runs:
+def empty(owners: int, positions: int) -> Intervals:
     nothing = np.zeros(0, dtype=np.int64)
-    return Runs(nothing, nothing, nothing, owners, positions)
+    return Intervals(nothing, nothing, nothing, owners, positions)

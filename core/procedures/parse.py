@@ -30,7 +30,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedCall:
     """What a CALL asks for, and of which table, as it names it."""
 
     table: str
@@ -124,7 +124,7 @@ def _constant(value: Any) -> Any:
             )
 
 
-def asked(call: Call, now_ms: int) -> Asked:
+def asked(call: Call, now_ms: int) -> ParsedCall:
     """What a CALL asks for. `Invalid` for wrong arguments, `Unsupported` for procedures that have no action here."""
     known = TABLES.get(call.namespace)
     if known is None:
@@ -147,7 +147,7 @@ def asked(call: Call, now_ms: int) -> Asked:
     of = known[call.name]
     given = _matched(of, call)
     table, _, branch = given.pop("table").partition("$branch_")
-    return Asked(table, of.asked(given, branch or MAIN, now_ms), bool(given.get("dry_run")))
+    return ParsedCall(table, of.asked(given, branch or MAIN, now_ms), bool(given.get("dry_run")))
 
 
 def _matched(of: Procedure, call: Call) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from core.model.history import History
 from core.model.plan import Plan
 from core.procedures import parse as calls
 from core.procedures.definitions.branches import REF
-from core.procedures.parse import Asked
+from core.procedures.parse import ParsedCall
 from core.procedures.requests import AutoTag, BackToWatermark, ExpireTags, Request, TagFrom
 from core.table import Table
 
@@ -39,7 +39,7 @@ class Called:
         return hashlib.sha256("".join(plan.fingerprint for plan in self.plans).encode()).hexdigest()
 
 
-def read(sql: str, now_ms: int, location: str) -> tuple[TableRef, Asked]:
+def read(sql: str, now_ms: int, location: str) -> tuple[TableRef, ParsedCall]:
     """The table that a CALL names at this place, and what it asks for of it."""
     call = calls.parse(sql)
     asked = calls.asked(call, now_ms)

@@ -25,7 +25,7 @@ from core.reports import json as answers
 from core.reports import pieces
 from core.reports.page import (
     UTC,
-    Html,
+    Fragment,
     Piece,
     Speak,
     command,
@@ -111,13 +111,13 @@ def of_plan(
             pieces.listed(plan.frees, ("path", "kind", "bytes")),
         )
         if len(plan.frees)
-        else Html(),
+        else Fragment(),
         section(
             "Held by nothing afterwards",
             table(("Path", "Kind", "#Bytes"), [pieces.file(each) for each in left], of=len(plan.orphans), what="files"),
         ),
         section("Live files that the commit ends", *(sentence(each) for each in plan.notes)),
-        pieces.listed(plan.leaving, LEAVING.names) if len(plan.leaving) else Html(),
+        pieces.listed(plan.leaving, LEAVING.names) if len(plan.leaving) else Fragment(),
         section("References that are written", _references(plan)),
         section("Steps, in order", table(("#", "Step"), _steps(plan))),
         section("The engine's own deletion, beside it", *(sentence(each) for each in native)),
@@ -163,8 +163,8 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak
         facts([("Table", mono(location)), ("From", pieces.point(value.a, zone)), ("To", pieces.point(value.b, zone))]),
         note(told("The second point is the older one: what was added since reads as removed."))
         if value.is_backwards
-        else Html(),
-        section("Files", table(heads, sums), note(missed) if (missed := deletes(value)) else Html()),
+        else Fragment(),
+        section("Files", table(heads, sums), note(missed) if (missed := deletes(value)) else Fragment()),
         section("Commits between", pieces.commits([(str(each.id), each) for each in value.commits], zone)),
         section("Columns", *(sentence(each) for each in value.schema_changes)),
         section("Options", *(sentence(each) for each in value.option_changes)),
@@ -237,7 +237,7 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
         section(
             "Who holds the bytes",
             sentence(told("Each file stands in one line: that of the exact set of names that hold it.")),
-            note(_NOT_EXACT) if history.incomplete else Html(),
+            note(_NOT_EXACT) if history.incomplete else Fragment(),
             table(
                 ("Held by exactly", "#Files", "#Bytes"),
                 [
@@ -289,7 +289,7 @@ def _steps(plan: Plan) -> list[tuple[Piece, ...]]:
     return [(count(number), step.words) for number, step in enumerate(steps(plan.effects), 1)]
 
 
-def _references(plan: Plan) -> Html:
+def _references(plan: Plan) -> Fragment:
     """Reference files that go, or are made."""
     rows: list[tuple[Piece, ...]] = [(marked("goes", told("goes")), mono(path)) for path, _ in plan.removes]
     rows += [(told("made"), mono(path)) for path in plan.leaves]
@@ -299,7 +299,7 @@ def _references(plan: Plan) -> Html:
 # a table --------------------------------------------------------------------------------------------------------------
 
 
-def _standing(history: History, at: AsOf, zone: str) -> Html:
+def _standing(history: History, at: AsOf, zone: str) -> Fragment:
     """What a reader of the point sees."""
     position = history.position(at.point)
     less = position in history.incomplete
@@ -319,7 +319,7 @@ def _standing(history: History, at: AsOf, zone: str) -> Html:
     )
 
 
-def _partitions(history: History, at: AsOf) -> Html:
+def _partitions(history: History, at: AsOf) -> Fragment:
     grouped = (
         history.files_at(history.position(at.point))
         .group_by("partition")
@@ -339,7 +339,7 @@ def _partitions(history: History, at: AsOf) -> Html:
     return table(heads, rows, of=len(grouped), what="partitions, greatest first,")
 
 
-def _tags(history: History, zone: str, now_ms: int) -> Html:
+def _tags(history: History, zone: str, now_ms: int) -> Fragment:
     tags = {(line.branch, tag.name): tag for line in history.heads.lines for tag in line.tags}
     costs = {each["point"]: each for each in answers.tag_costs(history, now_ms)}
     rows = []

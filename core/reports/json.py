@@ -13,7 +13,7 @@ from core.analysis import file_lifetime
 from core.analysis.diff import Diff
 from core.analysis.expiration_dates import expiries, expiring
 from core.analysis.file_lifetime import Course
-from core.analysis.storage_cost import Drop, by_holders, drops, exclusive, is_told, retention_curve
+from core.analysis.storage_cost import TagDeletion, by_holders, drops, exclusive, is_told, retention_curve
 from core.analysis.tag_target import Later
 from core.errors import Invalid, SnapscopeError
 from core.execution.automatic_tags import Tagging
@@ -273,7 +273,7 @@ def tag_costs(history: History, now_ms: int) -> list[Json]:
     ]
 
 
-def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[Drop, ...], str | None]:
+def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[TagDeletion, ...], str | None]:
     """Where they are too many to choose from, why; the rest is told all the same."""
     if history.incomplete:
         return (), UNREAD

@@ -35,7 +35,7 @@ class Whole(str):
 
 
 @dataclass(frozen=True, slots=True)
-class Html:
+class Fragment:
     """A piece of `page.html` by its kind, and what it holds: texts are still to be said in a language and escaped."""
 
     kind: str = ""
@@ -45,12 +45,12 @@ class Html:
         return bool(self.kind)
 
 
-Piece = str | Html
+Piece = str | Fragment
 
 
-def html(*pieces: Piece) -> Html:
+def html(*pieces: Piece) -> Fragment:
     """One piece after another."""
-    return Html("all", pieces)
+    return Fragment("all", pieces)
 
 
 @cache
@@ -70,14 +70,14 @@ def _template() -> Template:
     return made.get_template("page.html")
 
 
-def mono(value: object) -> Html:
+def mono(value: object) -> Fragment:
     """An id, a name or a path. The digits of a number stay on one line."""
-    return Html("mono", (str(value),))
+    return Fragment("mono", (str(value),))
 
 
-def marked(kind: str, value: str) -> Html:
+def marked(kind: str, value: str) -> Fragment:
     """A word in the hue of what it says: `goes` or `stays`."""
-    return Html("marked", (Markup(kind), value))
+    return Fragment("marked", (Markup(kind), value))
 
 
 def count(value: int | None, *, at_least: bool = False) -> str:
@@ -88,12 +88,12 @@ def signed(value: int | None) -> str:
     return "—" if value is None else f"{value:+,}".replace("-", "−")
 
 
-def size(value: int | None, *, at_least: bool = False) -> Html:
+def size(value: int | None, *, at_least: bool = False) -> Fragment:
     """`71.3 GB`, and the exact number of bytes on hover."""
     if value is None:
         return html("—")
     shown = ("≥ " if at_least else "") + ("−" if value < 0 else "") + rounded(abs(value))
-    return Html("hint", (told("{bytes:,} bytes", bytes=value), shown))
+    return Fragment("hint", (told("{bytes:,} bytes", bytes=value), shown))
 
 
 def exact(value: int, *, at_least: bool = False) -> str:
@@ -122,42 +122,42 @@ def _zone(name: str) -> dt.tzinfo:
         ) from error
 
 
-def section(title: str, *parts: Html) -> Html:
+def section(title: str, *parts: Fragment) -> Fragment:
     """A heading with what stands under it; nothing where nothing stands there."""
     body = [each for each in parts if each]
-    return Html("section", (literal(title), *body)) if body else Html()
+    return Fragment("section", (literal(title), *body)) if body else Fragment()
 
 
-def sentence(value: Piece, kind: str = "") -> Html:
-    return Html("sentence", (Markup(kind), value))
+def sentence(value: Piece, kind: str = "") -> Fragment:
+    return Fragment("sentence", (Markup(kind), value))
 
 
-def note(value: str, kind: str = "warning") -> Html:
+def note(value: str, kind: str = "warning") -> Fragment:
     return sentence(value, f"note {kind}")
 
 
-def command(value: str) -> Html:
-    return Html("command", (Whole(value),))
+def command(value: str) -> Fragment:
+    return Fragment("command", (Whole(value),))
 
 
-def facts(pairs: Iterable[tuple[str, Piece]]) -> Html:
-    return Html("facts", tuple((literal(name), value) for name, value in pairs))
+def facts(pairs: Iterable[tuple[str, Piece]]) -> Fragment:
+    return Fragment("facts", tuple((literal(name), value) for name, value in pairs))
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[Piece]], *, of: int | None = None, what: str = "") -> Html:
+def table(heads: Sequence[str], rows: Sequence[Sequence[Piece]], *, of: int | None = None, what: str = "") -> Fragment:
     """A table; a head that begins with `#` is of numbers. `of` is how many `what` there are where not all are shown."""
     if not rows:
-        return Html()
+        return Fragment()
     numbers = [head.startswith("#") for head in heads]
     assert all(len(row) == len(heads) for row in rows)
-    made = Html("table", ([literal(each.removeprefix("#")) for each in heads], numbers, rows))
+    made = Fragment("table", ([literal(each.removeprefix("#")) for each in heads], numbers, rows))
     if not of or of <= len(rows):
         return made
     less = told("The first {shown:,} of {all:,} {what} are listed.", shown=len(rows), all=of, what=literal(what))
     return html(made, note(less))
 
 
-def page(title: str, lead: str, parts: Iterable[Html], foot: str, speak: Speak = str) -> str:
+def page(title: str, lead: str, parts: Iterable[Fragment], foot: str, speak: Speak = str) -> str:
     """The whole document. `lead` stands under the title, `foot` at the end; `speak` says what is told in a language."""
     return _template().render(
         lang=told("en"), title=title, lead=literal(lead), parts=list(parts), foot=foot, speak=speak

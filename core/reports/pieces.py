@@ -11,13 +11,13 @@ import pyarrow as pa
 from core.messages import counted, told
 from core.model.references import Heads, Snapshot
 from core.model.time_travel import AsOf
-from core.reports.page import Html, Piece, count, html, moment, mono, signed, size, table
+from core.reports.page import Fragment, Piece, count, html, moment, mono, signed, size, table
 
 FILES_LISTED = 5_000
 POINTS_LISTED = 1_000
 
 
-def commits(found: Sequence[tuple[str, Snapshot]], zone: str, ends: dict[str, str] | None = None) -> Html:
+def commits(found: Sequence[tuple[str, Snapshot]], zone: str, ends: dict[str, str] | None = None) -> Fragment:
     rows: list[tuple[Piece, ...]] = []
     for point, each in found[:POINTS_LISTED]:
         who, own = mono(each.commit_user or "—"), (ends.get(point, "—"),) if ends else ()
@@ -27,7 +27,7 @@ def commits(found: Sequence[tuple[str, Snapshot]], zone: str, ends: dict[str, st
     return table(heads, rows, of=len(found), what="snapshots")
 
 
-def listed(files: pa.Table, columns: Sequence[str]) -> Html:
+def listed(files: pa.Table, columns: Sequence[str]) -> Fragment:
     rows = [file({name: each[name] for name in columns}) for each in files.slice(0, FILES_LISTED).to_pylist()]
     heads = [f"{'#' if name in ('rows', 'bytes') else ''}{name.capitalize()}" for name in columns]
     return table(heads, rows, of=len(files), what="files")
@@ -47,7 +47,7 @@ def sums(total: Mapping[str, int], name: str) -> tuple[Piece, ...]:
     return count(total[f"{name}_files"]), count(total[f"{name}_rows"]), size(total[f"{name}_bytes"])
 
 
-def point(at: AsOf, zone: str) -> Html:
+def point(at: AsOf, zone: str) -> Fragment:
     said = told("(snapshot {id}, committed {at})", id=at.snapshot.id, at=moment(at.snapshot.time_ms, zone))
     return html(mono(at.point), " ", said)
 

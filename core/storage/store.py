@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DirectoryEntry:
     """One directory entry. `size` is in bytes, None for directories; `modified_s` is epoch seconds where known."""
 
     name: str
@@ -130,7 +130,7 @@ class Store:
 
     # reading ------------------------------------------------------------------------------------------------
 
-    def ls(self, relative: str = "") -> list[Entry]:
+    def ls(self, relative: str = "") -> list[DirectoryEntry]:
         """All entries of a directory by name. `NotFound` if it is absent, `Corrupt` if it cannot be listed."""
         path = self.full(relative)
         for _ in range(_LISTING_ATTEMPTS):
@@ -163,7 +163,7 @@ class Store:
             remedy="Try again.",
         )
 
-    def ls_if_there(self, relative: str) -> list[Entry]:
+    def ls_if_there(self, relative: str) -> list[DirectoryEntry]:
         """As `ls`, with an absent directory answered by no entries: for directories a format makes only when needed."""
         try:
             return self.ls(relative)
@@ -367,13 +367,13 @@ class Store:
             raise unreadable(path, error) from error
         return True
 
-    def _entries(self, found: Iterable[Mapping[str, Any]], path: str) -> Iterable[Entry]:
+    def _entries(self, found: Iterable[Mapping[str, Any]], path: str) -> Iterable[DirectoryEntry]:
         for info in found:
             name = str(info["name"]).rstrip("/").rsplit("/", 1)[-1]
             if str(info["name"]).rstrip("/") == path:
                 continue  # object stores list the directory's own marker
             is_dir = info["type"] == "directory" or (bool(info.get("islink")) and os.path.isdir(info["name"]))
-            yield Entry(name, None if is_dir else int(info.get("size") or 0), is_dir, modified_s(info))
+            yield DirectoryEntry(name, None if is_dir else int(info.get("size") or 0), is_dir, modified_s(info))
 
     def _refuse_link(self, path: str) -> None:
         """What a link leads to may be on a volume that is not mounted: not the same as absent."""

@@ -15,7 +15,7 @@ from dashboard import data as loading
 from dashboard import permissions, url_state, words
 from dashboard.components.table_tree import AWAY
 from dashboard.formatting import markup
-from dashboard.url_state import Place
+from dashboard.url_state import UrlState
 from dashboard.view_models import table_tree
 
 _POINT = "snapscope.top.point"
@@ -28,7 +28,7 @@ _copy = st.components.v2.component(
 )
 
 
-def draw(place: Place) -> None:
+def draw(place: UrlState) -> None:
     """The line; it stands in one place whatever the page below it does."""
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key="top"):
         with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap=None, key="crumbs"):
@@ -49,7 +49,7 @@ def point() -> None:
         _point(slot)
 
 
-def _way(place: Place) -> None:
+def _way(place: UrlState) -> None:
     if not place.warehouse:
         _part("overview", words.PAGES["overview"][0])
         return
@@ -83,7 +83,7 @@ def _part(page: str, label: str, **values: str | None) -> None:
     st.page_link(f"views/{page}.py", label=table_tree.label(label), query_params=url_state.address(page, **values))
 
 
-def _mode(place: Place) -> None:
+def _mode(place: UrlState) -> None:
     """The reader's switch where the server allows changes; read-only elsewhere and where nothing can be opened."""
     try:
         listing = loading.warehouse(place.warehouse) if place.warehouse else None

@@ -18,7 +18,7 @@ from dashboard import url_state, words
 from dashboard.components import errors, table_tree
 from dashboard.formatting import language, markup, units
 from dashboard.formatting.palette import Palette, palette
-from dashboard.url_state import Place
+from dashboard.url_state import UrlState
 from dashboard.view_models import notices
 
 HERE = Path(__file__).parents[1]
@@ -42,10 +42,10 @@ _ZONE, _NO_ZONE = "frame.zone", "frame.zone.unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedTable:
     """The table of this run."""
 
-    place: Place
+    place: UrlState
     listing: Warehouse
     ref: TableRef
     heads: Heads
@@ -72,7 +72,7 @@ def hues() -> Palette:
 # sidebar ------------------------------------------------------------------------------------------------------------
 
 
-def sidebar(place: Place) -> None:
+def sidebar(place: UrlState) -> None:
     """Warehouse, tables, zone, moment. An error of listing is shown by the page, not here."""
     with st.sidebar:
         _warehouse_box(place)
@@ -96,7 +96,7 @@ def _refresh() -> None:
     st.session_state.pop(_STOPPED, None)
 
 
-def _warehouse_box(place: Place) -> None:
+def _warehouse_box(place: UrlState) -> None:
     st.session_state["frame.warehouse"] = place.warehouse or ""
     st.text_input(
         words.WAREHOUSE,
@@ -108,7 +108,7 @@ def _warehouse_box(place: Place) -> None:
     )
 
 
-def _choose(place: Place) -> Place:
+def _choose(place: UrlState) -> UrlState:
     """Where no table is chosen, the first one is."""
     if not place.warehouse:
         return place
@@ -121,7 +121,7 @@ def _choose(place: Place) -> Place:
     return url_state.here()
 
 
-def _zone_box(place: Place) -> None:
+def _zone_box(place: UrlState) -> None:
     known = {place.zone, *ZONES, st.context.timezone or units.UTC}
     names = sorted(known, key=lambda name: (name != units.UTC, name))
     st.session_state[_ZONE] = place.zone
@@ -164,7 +164,7 @@ def _language_box() -> None:
 # a table --------------------------------------------------------------------------------------------------------------
 
 
-def open_warehouse(place: Place) -> Warehouse:
+def open_warehouse(place: UrlState) -> Warehouse:
     """The listing of the place's warehouse; where there is none or it is empty, says so and ends the run."""
     if not place.warehouse:
         st.html(markup.empty(words.NO_WAREHOUSE, words.NO_WAREHOUSE_NEXT))
@@ -178,7 +178,7 @@ def open_warehouse(place: Place) -> Warehouse:
     return listing
 
 
-def open_table(place: Place) -> Opened:
+def open_table(place: UrlState) -> OpenedTable:
     """Open the place's table (the first one where none is named) and draw its head."""
     if place.warehouse and place.table:
         listing = loading.warehouse(place.warehouse)
@@ -187,12 +187,12 @@ def open_table(place: Place) -> Opened:
         listing = open_warehouse(place)
         ref = listing.tables[0]
     heads = loading.heads(ref)
-    opened = Opened(place, listing, ref, heads)
+    opened = OpenedTable(place, listing, ref, heads)
     _head(opened)
     return opened
 
 
-def need_snapshots(opened: Opened) -> None:
+def need_snapshots(opened: OpenedTable) -> None:
     """Where nothing was ever committed: teach, and end the run."""
     if not any(line.snapshots or line.tags for line in opened.heads.lines):
         note_all(opened, None)
@@ -200,7 +200,7 @@ def need_snapshots(opened: Opened) -> None:
         st.stop()
 
 
-def note_all(opened: Opened, history: History | None) -> None:
+def note_all(opened: OpenedTable, history: History | None) -> None:
     """The notices of a table, worst first; a few of them at once."""
     found = notices.notices(opened.heads, history)
     if not history and not any(line.snapshots for line in opened.heads.lines):
@@ -213,7 +213,7 @@ def note_all(opened: Opened, history: History | None) -> None:
             st.html("".join(markup.note(each.level, each.text) for each in rest))
 
 
-def _head(opened: Opened) -> None:
+def _head(opened: OpenedTable) -> None:
     heads = opened.heads
     latest = heads.main.latest
     summary = words.table_summary(
@@ -260,7 +260,7 @@ def read_history(heads: Heads) -> History:
     return found
 
 
-def history_or_none(opened: Opened) -> History | None:
+def history_or_none(opened: OpenedTable) -> History | None:
     """The history, or None after showing why it cannot be read: pages go on with what the references tell."""
     try:
         return read_history(opened.heads)
@@ -278,4 +278,4 @@ def link(page: str, label: str, icon: str | None = None, **values: str | None) -
     st.page_link(f"views/{page}.py", label=label, icon=icon, query_params=url_state.address(page, **values))
 
 
-__all__ = ["Opened", "errors"]
+__all__ = ["OpenedTable", "errors"]

@@ -14,10 +14,10 @@ from core.model.time_travel import AsOf
 from core.reports import html as report
 from dashboard import data as loading
 from dashboard import words
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 
 
-def of_table(opened: Opened, history: History, at: AsOf) -> None:
+def of_table(opened: OpenedTable, history: History, at: AsOf) -> None:
     speak = words.spoken  # the reader's own: what is made on a click is made on another thread
 
     def made() -> str:
@@ -26,7 +26,7 @@ def of_table(opened: Opened, history: History, at: AsOf) -> None:
     _button(words.REPORT_OF_TABLE, words.REPORT_OF_TABLE_HELP, made, f"{opened.ref.title}-{at.point}", "table")
 
 
-def of_diff(opened: Opened, history: History, found: Diff) -> None:
+def of_diff(opened: OpenedTable, history: History, found: Diff) -> None:
     speak = words.spoken
 
     def made() -> str:
@@ -36,7 +36,7 @@ def of_diff(opened: Opened, history: History, found: Diff) -> None:
     _button(words.REPORT_OF_DIFF, words.REPORT_OF_DIFF_HELP, made, name, "diff")
 
 
-def of_plan(opened: Opened, plan: Plan) -> None:
+def of_plan(opened: OpenedTable, plan: Plan) -> None:
     speak = words.spoken
 
     def made() -> str:

@@ -14,7 +14,7 @@ from core.errors import SnapscopeError
 from dashboard import data as loading
 from dashboard import url_state, visits, words
 from dashboard.formatting import markup
-from dashboard.url_state import Place
+from dashboard.url_state import UrlState
 from dashboard.view_models import table_tree
 from dashboard.view_models.table_tree import Branch
 
@@ -25,7 +25,7 @@ RECENT = ":material/schedule:"
 AWAY = ("overview", "audit", "doctor")  # pages that are of no table: a click leads to the timeline
 
 
-def draw(place: Place) -> None:
+def draw(place: UrlState) -> None:
     """The search box and the tree."""
     text = st.text_input(
         words.SEARCH_TABLES,
@@ -45,7 +45,7 @@ def draw(place: Place) -> None:
             _place(location, name, place, (text or "").strip())
 
 
-def _recent(place: Place, text: str) -> None:
+def _recent(place: UrlState, text: str) -> None:
     """The tables opened last, but for the one that is open."""
     try:
         if place.warehouse and place.table and _is_listed(place.warehouse, place.table):
@@ -70,7 +70,7 @@ def _is_listed(warehouse: str, table: str) -> bool:
         return False  # its node says why
 
 
-def _place(location: str, name: str, place: Place, text: str) -> None:
+def _place(location: str, name: str, place: UrlState, text: str) -> None:
     is_own = location == place.warehouse
     node = _node(f"place.{location}", name, table_tree.icon(location), is_own, text)
     if not node.open:

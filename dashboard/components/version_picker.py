@@ -24,7 +24,7 @@ from dashboard.view_models import version_picker
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class PickedVersion:
     """A point that was chosen and resolved. `text` as it was written, `point` in the core's grammar."""
 
     text: str
@@ -44,7 +44,7 @@ def pick(
     help: str | None = None,
     hidden: bool = False,
     width: Any = "stretch",
-) -> Picked | None:
+) -> PickedVersion | None:
     """A point, None where none is chosen or it cannot be resolved; then the line under the box says which and why.
 
     It is bound to `name` in the address, or to `key` in the session. On `line` alone where one is given; bare ids are
@@ -91,11 +91,11 @@ def pick(
         return picked
 
 
-def resolve(heads: Heads, text: str, line: Line | None = None) -> Picked:
+def resolve(heads: Heads, text: str, line: Line | None = None) -> PickedVersion:
     """What a text names on this table. `SnapscopeError` where it names nothing, or nothing of `line`."""
     branch = MAIN if line is None else line.branch
     point = version_picker.read(text, url_state.zone(), heads)
     found = removed_points.resolved(loading.table(heads.location), heads, point, branch)
     if line is not None and heads.capabilities.branches_are_directories and found.branch != branch:
         raise NotFound(words.elsewhere(found.branch, branch), remedy=words.elsewhere_next(branch))
-    return Picked(text, point, found)
+    return PickedVersion(text, point, found)

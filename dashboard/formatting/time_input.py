@@ -48,7 +48,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedTime:
     """A moment and how it was read. `named`: the zone stood in the text; `second_ms`: a clock showed it a second time;
     `is_skipped`: no clock there ever did."""
 
@@ -60,7 +60,7 @@ class Reading:
     is_skipped: bool = False
 
 
-def read(text: str, zone: str) -> Reading | None:
+def read(text: str, zone: str) -> ParsedTime | None:
     """The moment at the start of a text, None where none is there. `Invalid` for a zone or a day that is none."""
     text = text.strip().lstrip("[(\"'<").strip()
     if found := _epoch(text):
@@ -71,16 +71,16 @@ def read(text: str, zone: str) -> Reading | None:
     return None
 
 
-def _epoch(text: str) -> Reading | None:
+def _epoch(text: str) -> ParsedTime | None:
     match = re.fullmatch(r"(?P<whole>1\d{9}|1\d{12}|1\d{15}|1\d{18})(?:\.(?P<part>\d{1,9}))?", text)
     if match is None or (match["part"] and len(match["whole"]) != 10):
         return None
     form, less, more = _EPOCHS[len(match["whole"])]
     part = int(((match["part"] or "") + "000")[:3])
-    return Reading(int(match["whole"]) // less * more + part, form, units.UTC, named=True)
+    return ParsedTime(int(match["whole"]) // less * more + part, form, units.UTC, named=True)
 
 
-def _dated(form: str, match: re.Match[str], zone: str, text: str) -> Reading:
+def _dated(form: str, match: re.Match[str], zone: str, text: str) -> ParsedTime:
     told = {"hour": "0", "minute": "0", "second": "0"} | {
         name: value for name, value in match.groupdict().items() if value is not None
     }
@@ -95,11 +95,11 @@ def _dated(form: str, match: re.Match[str], zone: str, text: str) -> Reading:
         raise Invalid(words.no_such_time(text), remedy=words.NO_SUCH_TIME_NEXT) from error
     name, place = told.get("zone", ""), told.get("place")
     if name in ("Z", units.UTC, "GMT"):
-        return Reading(_ms(naive, dt.UTC), form, units.UTC, named=True)
+        return ParsedTime(_ms(naive, dt.UTC), form, units.UTC, named=True)
     if name[:1] in ("+", "-"):
         offset = dt.datetime.strptime(name if len(name) > 3 else f"{name}00", "%z").tzinfo
         assert offset is not None
-        return Reading(_ms(naive, offset), form, name, named=True)
+        return ParsedTime(_ms(naive, offset), form, name, named=True)
     if place is not None:
         if not units.knows_zone(place):
             raise Invalid(words.no_such_zone(place), remedy=words.NO_SUCH_ZONE_NEXT)
@@ -109,22 +109,22 @@ def _dated(form: str, match: re.Match[str], zone: str, text: str) -> Reading:
     return _local(naive, form, zone, named=False)
 
 
-def _abbreviated(naive: dt.datetime, form: str, name: str, zone: str) -> Reading:
+def _abbreviated(naive: dt.datetime, form: str, name: str, zone: str) -> ParsedTime:
     """`CST` is Chinese, American or Cuban: it is taken where the reader's own zone is called so at that time."""
     for fold in (0, 1):
         at = naive.replace(tzinfo=units.zone_of(zone), fold=fold)
         if at.tzname() == name:
-            return Reading(_ms(at, None), form, f"{name} ({zone})", named=True)
+            return ParsedTime(_ms(at, None), form, f"{name} ({zone})", named=True)
     raise Invalid(words.no_such_zone(name), remedy=words.NO_SUCH_ZONE_NEXT)
 
 
-def _local(naive: dt.datetime, form: str, zone: str, *, named: bool) -> Reading:
+def _local(naive: dt.datetime, form: str, zone: str, *, named: bool) -> ParsedTime:
     own = units.zone_of(zone)
     first, second = (naive.replace(tzinfo=own, fold=fold) for fold in (0, 1))
     is_skipped = first.astimezone(dt.UTC).astimezone(own).replace(tzinfo=None) != naive
     first_ms, second_ms = _ms(first, None), _ms(second, None)
     twice = None if is_skipped or first_ms == second_ms else second_ms
-    return Reading(first_ms, form, zone, named, twice, is_skipped)
+    return ParsedTime(first_ms, form, zone, named, twice, is_skipped)
 
 
 def _ms(at: dt.datetime, zone: dt.tzinfo | None) -> int:

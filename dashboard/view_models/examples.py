@@ -24,7 +24,7 @@ MOST_NULLS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class QueryableColumn:
     """A column as a reader needs it: `written` is its name as SQL takes it, `marks` keys of `words.COLUMN_MARKS`."""
 
     name: str
@@ -34,7 +34,7 @@ class Column:
     comment: str
 
 
-def columns(heads: Heads, schema: Schema) -> tuple[Column, ...]:
+def columns(heads: Heads, schema: Schema) -> tuple[QueryableColumn, ...]:
     """The columns of a schema, in its order."""
     required = _required(heads, schema.id)
     found = []
@@ -46,7 +46,7 @@ def columns(heads: Heads, schema: Schema) -> tuple[Column, ...]:
             "required": text.endswith(_REQUIRED) or field.id in required,
         }
         found.append(
-            Column(
+            QueryableColumn(
                 field.name,
                 quoted(field.name),
                 text.removesuffix(_REQUIRED),

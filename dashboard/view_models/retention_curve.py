@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.analysis import storage_cost
-from core.analysis.expiration_dates import Due
+from core.analysis.expiration_dates import ExpirationDate
 from core.analysis.storage_cost import by_holders, retention_curve
 from core.model.expiry import Expiry
 from core.model.history import History
@@ -75,7 +75,7 @@ def curve(history: History, branch: str, palette: Palette, chosen: int | None = 
     return figure
 
 
-def calendar(days: Sequence[Due], now_ms: int, palette: Palette, zone: str) -> Figure:
+def calendar(days: Sequence[ExpirationDate], now_ms: int, palette: Palette, zone: str) -> Figure:
     """Bytes that have gone by themselves by each date: a step for each, tags told apart by shape and hue."""
     total = list(itertools.accumulate(day.bytes for day in days))
     art = Canvas(palette, zone)
@@ -115,7 +115,7 @@ def calendar(days: Sequence[Due], now_ms: int, palette: Palette, zone: str) -> F
     return art.finished()
 
 
-def calendar_table(days: Sequence[Due], zone: str) -> pd.DataFrame:
+def calendar_table(days: Sequence[ExpirationDate], zone: str) -> pd.DataFrame:
     """The calendar as numbers: the date, what goes, and what that frees alone and in sum."""
     return pd.DataFrame(
         {

@@ -14,7 +14,7 @@ from dashboard.charts.time_axis import axis
 from dashboard.components import errors, explain_figure, frame
 from dashboard.components import version_picker as picker
 from dashboard.components.changes import plan
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.components.history import snapshot_details
 from dashboard.components.history import timeline as lanes
 from dashboard.formatting import commands, markup, time_input, units
@@ -46,7 +46,7 @@ def draw() -> None:
         plan.command(commands.as_of(opened.ref.location, point, found.branch))
 
 
-def _teach(opened: Opened) -> None:
+def _teach(opened: OpenedTable) -> None:
     st.html(markup.empty(words.ASOF_ASKED, words.ASOF_TEACH))
     line = opened.heads.main
     examples = ["latest", "earliest"]
@@ -66,7 +66,7 @@ def _choose(point: str) -> None:
     url_state.put(point=point)
 
 
-def _asked(opened: Opened, typed: str) -> int | None:
+def _asked(opened: OpenedTable, typed: str) -> int | None:
     """The time that was asked for, and how it was read; None where none was, or where its zone is not known."""
     point = pointing.read(typed, opened.zone, opened.heads)
     if not point.startswith("time:"):
@@ -80,7 +80,7 @@ def _asked(opened: Opened, typed: str) -> int | None:
     return asked_ms
 
 
-def _read(opened: Opened, reading: time_input.Reading) -> None:
+def _read(opened: OpenedTable, reading: time_input.ParsedTime) -> None:
     utc = units.moment(reading.ms, units.UTC, exact=True)
     own = units.moment(reading.ms, opened.zone, exact=True)
     lines: list[tuple[str, markup.Piece]] = [
@@ -98,7 +98,7 @@ def _read(opened: Opened, reading: time_input.Reading) -> None:
         st.html(markup.note("warning", words.never_shown(reading.zone, taken)))
 
 
-def _roundings(opened: Opened, asked_ms: int, found: AsOf | None) -> None:
+def _roundings(opened: OpenedTable, asked_ms: int, found: AsOf | None) -> None:
     """Both rules side by side, each with the engine's own answer and the ways on from it."""
     if found is None:
         st.html(markup.note("warning", words.TOO_EARLY))
@@ -120,7 +120,7 @@ def _roundings(opened: Opened, asked_ms: int, found: AsOf | None) -> None:
             snapshot_details.links(opened, other, here="asof")
 
 
-def _first_after(opened: Opened, asked_ms: int, branch: str, found: AsOf | None) -> tuple[str | None, int | None]:
+def _first_after(opened: OpenedTable, asked_ms: int, branch: str, found: AsOf | None) -> tuple[str | None, int | None]:
     """The point that a tag from this time names, and the engine's own; where no tag can, the commit that follows."""
     if not opened.heads.capabilities.makes_tags_from_times:
         line = opened.heads.main.snapshots
@@ -136,7 +136,7 @@ def _first_after(opened: Opened, asked_ms: int, branch: str, found: AsOf | None)
     return own if branch == MAIN else f"branch:{branch}/{own}", named.engine
 
 
-def _answer(opened: Opened, found: AsOf, asked_ms: int | None) -> None:
+def _answer(opened: OpenedTable, found: AsOf, asked_ms: int | None) -> None:
     """Before, the answer (which stands above already where a time was asked for), after; under them why."""
 
     def beside(each: Snapshot | None) -> list[markup.Piece]:
@@ -160,7 +160,7 @@ def _answer(opened: Opened, found: AsOf, asked_ms: int | None) -> None:
 
 
 def _card(
-    opened: Opened, snapshot: Snapshot | None, asked_ms: int | None = None, engine: int | None = None
+    opened: OpenedTable, snapshot: Snapshot | None, asked_ms: int | None = None, engine: int | None = None
 ) -> list[markup.Piece]:
     """A snapshot; how far it is from the time asked for, and what the engine's own search finds there."""
     if snapshot is None:
@@ -179,7 +179,7 @@ def _card(
     return lines
 
 
-def _strip(opened: Opened, found: AsOf) -> None:
+def _strip(opened: OpenedTable, found: AsOf) -> None:
     """The same answer on the time axis, with its neighbours, and the time asked for where there is one."""
     asked = found.snapshot.time_ms + found.gap_ms if found.gap_ms is not None else None
     near = [each.time_ms for each in (found.before, found.snapshot, found.after) if each is not None]

@@ -20,7 +20,7 @@ from core.table import open_table
 from dashboard import url_state, words
 from dashboard.components import errors, explain_figure, frame, grid, inputs
 from dashboard.components.changes import plan, running_change
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import exports, markup, units
 from dashboard.view_models import audit, rows
 
@@ -123,7 +123,7 @@ def _moment(text: str | None, zone: str) -> int | None:
     return found
 
 
-def _list(opened: Opened, journal: Journal, runs: Sequence[Run], found: Sequence[Run]) -> None:
+def _list(opened: OpenedTable, journal: Journal, runs: Sequence[Run], found: Sequence[Run]) -> None:
     if not found:
         st.html(markup.empty(words.AUDIT_NONE, words.AUDIT_NONE_NEXT))
         _exports(opened, journal, found)
@@ -149,7 +149,7 @@ def _list(opened: Opened, journal: Journal, runs: Sequence[Run], found: Sequence
         _one(opened, journal, shown)
 
 
-def _exports(opened: Opened, journal: Journal, found: Sequence[Run]) -> None:
+def _exports(opened: OpenedTable, journal: Journal, found: Sequence[Run]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         download = partial(st.download_button, icon=":material/download:", on_click="ignore", type="tertiary")
         if found:
@@ -167,7 +167,7 @@ def _csv(found: Sequence[Run], zone: str) -> bytes:
 # one run --------------------------------------------------------------------------------------------------------------
 
 
-def _one(opened: Opened, journal: Journal, run: Run) -> None:
+def _one(opened: OpenedTable, journal: Journal, run: Run) -> None:
     st.html(markup.panel_title(f"{words.CHANGE_NAMES.get(run.change_kind, run.change_kind)}: {audit.title(run.table)}"))
     st.html(markup.facts(_facts(opened, run)))
     if run.problem:
@@ -213,7 +213,7 @@ def _one(opened: Opened, journal: Journal, run: Run) -> None:
             st.html("".join(markup.note("warning", each) for each in warned))
 
 
-def _facts(opened: Opened, run: Run) -> list[tuple[str, markup.Piece]]:
+def _facts(opened: OpenedTable, run: Run) -> list[tuple[str, markup.Piece]]:
     receipt = run.receipt or {}
     took = "—" if run.ended_ms is None else units.duration(run.ended_ms - run.started_ms)
     found: list[tuple[str, markup.Piece]] = [

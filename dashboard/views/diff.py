@@ -16,10 +16,10 @@ from dashboard.charts.time_axis import axis
 from dashboard.components import errors, explain_figure, frame, grid, paged_table, reports
 from dashboard.components import version_picker as picker
 from dashboard.components.changes import plan
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.components.history import row_diff, snapshot_details
 from dashboard.components.history import timeline as lanes
-from dashboard.components.version_picker import Picked
+from dashboard.components.version_picker import PickedVersion
 from dashboard.formatting import commands, markup
 from dashboard.view_models import change_tree, differences, table_tree
 from dashboard.view_models import version_picker as pointing
@@ -40,7 +40,7 @@ def draw() -> None:
         _show(opened, history, differing.diff(history, a.found, b.found))
 
 
-def _pick(opened: Opened) -> tuple[Picked | None, Picked | None]:
+def _pick(opened: OpenedTable) -> tuple[PickedVersion | None, PickedVersion | None]:
     """The strip to click on, and the same two points as boxes."""
     a, b = url_state.get("a"), url_state.get("b")
     st.caption(words.DIFF_PICK_A if a is None else words.DIFF_PICK_B if b is None else words.DIFF_TEACH)
@@ -84,7 +84,7 @@ def _swap() -> None:
     url_state.put(a=url_state.get("b"), b=url_state.get("a"))
 
 
-def _show(opened: Opened, history: History, found: Diff) -> None:
+def _show(opened: OpenedTable, history: History, found: Diff) -> None:
     explain_figure.beside(differences.stat_line(found), words.HOW_DIFF, words.HOW_DIFF_PARTITIONS)
     carried = differences.carried_rows(found)
     hide = differences.compacted_files(found) > 0 and st.toggle(
@@ -183,7 +183,7 @@ def _files(found: Diff, *, hide: bool) -> None:
         st.caption(words.CHOOSE_A_FILE)
 
 
-def _settings(opened: Opened, history: History, found: Diff) -> None:
+def _settings(opened: OpenedTable, history: History, found: Diff) -> None:
     """Columns by id, options, statistics."""
     table = loading.table(opened.ref.location)
     counted = [contents.analyzed(table, history, point) for point in (found.a, found.b)]
@@ -195,7 +195,7 @@ def _settings(opened: Opened, history: History, found: Diff) -> None:
     grid.draw(changes, "diff.settings", columns=columns, what=words.CHANGES_NOUN, name=f"{_name(found)}-settings")
 
 
-def _commits(opened: Opened, found: Diff) -> None:
+def _commits(opened: OpenedTable, found: Diff) -> None:
     if not found.commits:
         st.html(markup.note("info", words.NO_COMMITS_BETWEEN))
         return

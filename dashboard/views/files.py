@@ -20,7 +20,7 @@ from dashboard.charts import timeline as charts
 from dashboard.charts import treemap
 from dashboard.components import errors, explain_figure, frame, grid, inputs, paged_table, version_picker
 from dashboard.components.changes import plan
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.components.history import file_lifetime
 from dashboard.components.history import timeline as lanes
 from dashboard.formatting import commands, markup
@@ -73,8 +73,8 @@ def _live(history: History, point: AsOf | None) -> pa.Table | None:
     return loading.files(history, point)
 
 
-def _panes(opened: Opened, history: History, point: AsOf) -> None:
-    drawn: Mapping[str, Callable[[Opened, History, AsOf], None]] = {
+def _panes(opened: OpenedTable, history: History, point: AsOf) -> None:
+    drawn: Mapping[str, Callable[[OpenedTable, History, AsOf], None]] = {
         "map": _map, "list": _list, "manifests": _manifests, "columns": _columns, "health": _health,
     }  # fmt: skip
     chosen = inputs.one_of(words.PANE, "pane", words.PANES, "map")
@@ -85,7 +85,7 @@ def _panes(opened: Opened, history: History, point: AsOf) -> None:
 # by folder ------------------------------------------------------------------------------------------------------------
 
 
-def _in_folder(opened: Opened, history: History, point: AsOf) -> pa.Table | None:
+def _in_folder(opened: OpenedTable, history: History, point: AsOf) -> pa.Table | None:
     """The files of the address' folder, under the way down to it; None where there are none, which is said."""
     files = loading.files(history, point)
     folder = url_state.get("folder") or ""
@@ -113,7 +113,7 @@ def _go(folder: str) -> None:
     url_state.put(folder=folder)
 
 
-def _map(opened: Opened, history: History, point: AsOf) -> None:
+def _map(opened: OpenedTable, history: History, point: AsOf) -> None:
     inside = _in_folder(opened, history, point)
     if inside is None:
         return
@@ -158,7 +158,7 @@ def _jump(**to: str) -> None:
         st.rerun()
 
 
-def _list(opened: Opened, history: History, point: AsOf) -> None:
+def _list(opened: OpenedTable, history: History, point: AsOf) -> None:
     inside = _in_folder(opened, history, point)
     if inside is None:
         return
@@ -190,7 +190,7 @@ def _file_columns() -> dict[str, object]:
 # manifests ------------------------------------------------------------------------------------------------------------
 
 
-def _manifests(opened: Opened, history: History, point: AsOf) -> None:
+def _manifests(opened: OpenedTable, history: History, point: AsOf) -> None:
     manifest = url_state.get("manifest")
     rows = loading.manifests(history, point)
     if not len(rows):
@@ -214,7 +214,7 @@ def _manifests(opened: Opened, history: History, point: AsOf) -> None:
     plan.command(commands.inside("manifests", opened.ref.location, point.point))
 
 
-def _entries(opened: Opened, history: History, point: AsOf, manifest: str) -> None:
+def _entries(opened: OpenedTable, history: History, point: AsOf, manifest: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
             words.ALL_MANIFESTS,
@@ -236,7 +236,7 @@ def _entries(opened: Opened, history: History, point: AsOf, manifest: str) -> No
 # columns and health ---------------------------------------------------------------------------------------------------
 
 
-def _columns(opened: Opened, history: History, point: AsOf) -> None:
+def _columns(opened: OpenedTable, history: History, point: AsOf) -> None:
     folder, files = url_state.get("folder"), loading.files(history, point)
     one = files.filter(pc.equal(files["path"], _file(opened, history)))
     if len(one):
@@ -268,7 +268,7 @@ def _columns(opened: Opened, history: History, point: AsOf) -> None:
     plan.command(commands.inside("columns", opened.ref.location, point.point, **given))
 
 
-def _file(opened: Opened, history: History) -> str:
+def _file(opened: OpenedTable, history: History) -> str:
     """The path of the address' file; empty where it names none, which is said above."""
     try:
         return file_lifetime.named(opened, history, url_state.get("file") or "")
@@ -276,7 +276,7 @@ def _file(opened: Opened, history: History) -> str:
         return ""
 
 
-def _health(opened: Opened, history: History, point: AsOf) -> None:
+def _health(opened: OpenedTable, history: History, point: AsOf) -> None:
     found = loading.health(history, point)
     explain_figure.beside(markup.tiles(places.health_tiles(found)), words.HOW_HEALTH, wide=True)
     st.caption(words.HEALTH_PARTITIONS)
@@ -294,7 +294,7 @@ def _health(opened: Opened, history: History, point: AsOf) -> None:
     _what_helps(opened, found, point)
 
 
-def _what_helps(opened: Opened, found: Health, point: AsOf) -> None:
+def _what_helps(opened: OpenedTable, found: Health, point: AsOf) -> None:
     """The command that would help, where a figure asks for one."""
     asks = found.small_files > found.places or (found.runs is not None and found.runs.amount >= (found.trigger or 0))
     if not asks and not found.delete_rows:

@@ -19,7 +19,7 @@ from dashboard import data as loading
 from dashboard import url_state, visits, words
 from dashboard.components import errors, explain_figure, frame
 from dashboard.formatting import markup, units
-from dashboard.url_state import Place
+from dashboard.url_state import UrlState
 from dashboard.view_models import home, table_tree
 from dashboard.view_models.notices import Notice
 
@@ -42,7 +42,7 @@ class Read:
     changed: int = 0
 
 
-def draw(place: Place) -> None:
+def draw(place: UrlState) -> None:
     listing = frame.open_warehouse(place)
     rules = words.HOW_OVERVIEW_NAMES, words.HOW_ROWS, words.HOW_LIVE, words.HOW_ONLY_HISTORY, words.HOW_POLICY
     explain_figure.beside(markup.head("", words.PRODUCT, words.TAGLINE), *rules, words.HOW_SINCE)
@@ -74,15 +74,15 @@ def draw(place: Place) -> None:
         ends = st.container(key="home.ends", gap=None)
     found = Read()
 
-    def fill(ref: TableRef, slot: DeltaGenerator, reading: loading.Reading) -> None:
+    def fill(ref: TableRef, slot: DeltaGenerator, reading: loading.BackgroundRead) -> None:
         is_watched = ref.location in stars or len(tables) <= FEW
         _fill(ref, slot, reading, place, visit if is_watched else None, found, told, len(shown))
         tiles.html(home.tiles(len(listing.tables), found.facts))
 
-    late: list[tuple[TableRef, DeltaGenerator, loading.Reading]] = []
+    late: list[tuple[TableRef, DeltaGenerator, loading.BackgroundRead]] = []
     for ref, slot in zip(shown, slots, strict=True):
         try:
-            reading = loading.Reading(ref)
+            reading = loading.BackgroundRead(ref)
             if not reading.wait(ASIDE_S):  # the others are read first
                 late.append((ref, slot, reading))
                 continue
@@ -163,8 +163,8 @@ def _star(location: str, is_on: bool) -> None:
 def _fill(
     ref: TableRef,
     slot: DeltaGenerator,
-    reading: loading.Reading,
-    place: Place,
+    reading: loading.BackgroundRead,
+    place: UrlState,
     visit: visits.Visit | None,
     found: Read,
     told: DeltaGenerator,
@@ -198,7 +198,7 @@ def _fill(
 
 
 def _since(
-    ref: TableRef, heads: Heads, facts: home.TableFacts, visit: visits.Visit, found: Read, place: Place
+    ref: TableRef, heads: Heads, facts: home.TableFacts, visit: visits.Visit, found: Read, place: UrlState
 ) -> markup.Piece:
     """What is new in a watched table since the visit before this one."""
     before = visit.marks.get(ref.location)

@@ -24,7 +24,7 @@ from dashboard import background_jobs, permissions, url_state, words
 from dashboard import data as loading
 from dashboard.components import frame, spark_job, version_picker
 from dashboard.components.changes import call_statement, plan
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.components.query import bisect, column_list
 from dashboard.components.query import result as rows
 from dashboard.components.query import saved_queries as queries
@@ -51,7 +51,7 @@ class Question(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SubmittedQuery:
     """A question that was run: its job, and the line of history it makes."""
 
     id: str
@@ -94,7 +94,7 @@ def _chosen(mode: str | None) -> str | None:
     return None if mode == "sql" else mode
 
 
-def _ask(opened: Opened, history: History | None) -> None:
+def _ask(opened: OpenedTable, history: History | None) -> None:
     with st.container(key="query_points"):
         left, right = st.columns(2)
         with left:
@@ -111,7 +111,7 @@ def _ask(opened: Opened, history: History | None) -> None:
         call_statement.draw(opened, history, sql)
         return
     question = Question(sql, at_point, before_point, _engine())
-    asked: Asked | None = st.session_state.get(_asked_key(opened))
+    asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
     if asked is not None and background_jobs.find(asked.id) is None:  # so long ago that it is forgotten
         asked = None
     if asked is not None and asked.question != question:
@@ -134,11 +134,11 @@ def _start_spark(job: background_jobs.Job) -> None:
     warm_up.warm_up()  # what goes wrong is said by the first query
 
 
-def _sql_key(opened: Opened) -> str:
+def _sql_key(opened: OpenedTable) -> str:
     return f"query.sql.{opened.ref.title}"
 
 
-def _asked_key(opened: Opened) -> str:
+def _asked_key(opened: OpenedTable) -> str:
     return f"query.asked.{opened.ref.location}"
 
 
@@ -147,7 +147,7 @@ def _engine() -> str:
     return str(st.session_state.get(ENGINE, commands.PLAIN))
 
 
-def _form(opened: Opened, history: History | None, at: str, before: str | None, found: AsOf | None) -> str:
+def _form(opened: OpenedTable, history: History | None, at: str, before: str | None, found: AsOf | None) -> str:
     """The editor, what it may name and its limits; Ctrl+Enter in the editor runs it. Answers the SQL as last run or
     linked."""
     key, name = _sql_key(opened), cells.quoted(opened.ref.name)
@@ -155,7 +155,7 @@ def _form(opened: Opened, history: History | None, at: str, before: str | None, 
     if key not in st.session_state or (linked is not None and linked != st.session_state.get(f"{key}.linked")):
         st.session_state[key] = linked or cells.first_query(name)  # another address, other words
     st.session_state[f"{key}.linked"] = linked
-    asked: Asked | None = st.session_state.get(_asked_key(opened))
+    asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
     job = background_jobs.find(asked.id if asked else None)
     with st.form("query.form", border=False):
         with st.container(key="query_split"):
@@ -188,7 +188,7 @@ def _form(opened: Opened, history: History | None, at: str, before: str | None, 
     return str(linked or st.session_state[key])
 
 
-def _submit(opened: Opened, history: History, at: str, before: str | None) -> None:
+def _submit(opened: OpenedTable, history: History, at: str, before: str | None) -> None:
     sql = str(st.session_state[_sql_key(opened)]).strip()
     url_state.put(sql=sql)
     st.session_state[f"{_sql_key(opened)}.linked"] = url_state.get("sql")
@@ -217,15 +217,15 @@ def _submit(opened: Opened, history: History, at: str, before: str | None) -> No
         answer = _query(job, opened, history, question._replace(at=point.point), row_cap, timeout_s)
         return replace(answer, point=point), _note(entry, answer)  # by the rule of what was asked for
 
-    asked: Asked | None = st.session_state.get(_asked_key(opened))
+    asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
     spark_job.stop(asked.id if asked else None)
     job = background_jobs.submit(id, KIND, opened.ref.location, work)
-    st.session_state[_asked_key(opened)] = Asked(id, question, entry)
+    st.session_state[_asked_key(opened)] = SubmittedQuery(id, question, entry)
     job.wait(spark_job.QUICK_S)
 
 
 def _query(
-    job: background_jobs.Job, opened: Opened, history: History, question: Question, row_cap: int, timeout_s: int
+    job: background_jobs.Job, opened: OpenedTable, history: History, question: Question, row_cap: int, timeout_s: int
 ) -> QueryAnswer:
     from core.spark.query import query  # Spark is slow to load, and only this needs it
 
@@ -254,7 +254,9 @@ def _note(entry: kept.Entry, answer: QueryAnswer) -> SnapscopeError | None:
     return None
 
 
-def _answer(opened: Opened, found: tuple[QueryAnswer, SnapscopeError | None], history: History, asked: Asked) -> None:
+def _answer(
+    opened: OpenedTable, found: tuple[QueryAnswer, SnapscopeError | None], history: History, asked: SubmittedQuery
+) -> None:
     answer, problem = found
     if problem is not None:
         st.html(markup.note("warning", f"{words.NOT_NOTED} {problem}"))
@@ -262,7 +264,7 @@ def _answer(opened: Opened, found: tuple[QueryAnswer, SnapscopeError | None], hi
     rows.draw(answer, history, asked.id, lambda: _count(opened, history, asked.id, exactly))
 
 
-def _count(opened: Opened, history: History, id: str, question: Question) -> None:
+def _count(opened: OpenedTable, history: History, id: str, question: Question) -> None:
     """All rows of an answer that was cut off, counted when asked for by the same gate within the same time."""
     of, counting = st.session_state.get(COUNT, (None, None))
     job = background_jobs.find(counting) if of == id else None
@@ -283,7 +285,7 @@ def _counted(found: QueryAnswer) -> None:
     st.html(markup.note("info", words.counted_all(found.table[0][0].as_py())))
 
 
-def _begin_count(opened: Opened, history: History, id: str, question: Question) -> None:
+def _begin_count(opened: OpenedTable, history: History, id: str, question: Question) -> None:
     counted = question._replace(sql=cells.counting(question.sql))
     timeout_s = st.session_state[TIMEOUT]
     job = background_jobs.submit(
@@ -296,7 +298,7 @@ def _begin_count(opened: Opened, history: History, id: str, question: Question) 
     job.wait(spark_job.QUICK_S)
 
 
-def _teach(opened: Opened, found: AsOf | None, *, has_before: bool) -> None:
+def _teach(opened: OpenedTable, found: AsOf | None, *, has_before: bool) -> None:
     """Nothing was asked yet: what suits this table."""
     schema = found.schema if found is not None else opened.heads.main.schema
     if schema is None:

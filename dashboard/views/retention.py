@@ -13,7 +13,7 @@ from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.components import errors, frame, inputs
 from dashboard.components.changes import plan as plans
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.components.history import retention_curve
 from dashboard.formatting import markup, units
 
@@ -47,7 +47,7 @@ def draw() -> None:
             )
 
 
-def _expire(opened: Opened) -> Expire | None:
+def _expire(opened: OpenedTable) -> Expire | None:
     """The expiry asked for, None while no rule is set. `Invalid` for a text that is neither a length nor a time."""
     if opened.heads.capabilities.refs_have_retention:
         return _expire_refs(opened)
@@ -73,7 +73,7 @@ def _expire(opened: Opened) -> Expire | None:
     )
 
 
-def _expire_refs(opened: Opened) -> Expire | None:
+def _expire_refs(opened: OpenedTable) -> Expire | None:
     """The same for Iceberg: the whole table at once, each branch by its own rule, refs named to go first."""
     names = [ref.name for ref in opened.heads.refs if ref.name != MAIN]
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
@@ -87,7 +87,7 @@ def _expire_refs(opened: Opened) -> Expire | None:
     return Expire(retain_min=keep_min, time_retained_ms=retained_ms, older_than_ms=older_than_ms, drop_tags=dropped)
 
 
-def _changelogs(opened: Opened) -> Expire | None:
+def _changelogs(opened: OpenedTable) -> Expire | None:
     """The same for long-lived changelogs."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
         branch, keep_max, keep_min, older = _policy(opened)
@@ -105,7 +105,7 @@ def _changelogs(opened: Opened) -> Expire | None:
     )
 
 
-def _policy(opened: Opened) -> tuple[str, int | None, int | None, str | None]:
+def _policy(opened: OpenedTable) -> tuple[str, int | None, int | None, str | None]:
     return (
         inputs.branch(opened.heads),
         inputs.whole(words.KEEP_MAX, "keep_max", words.KEEP_MAX_HELP),
@@ -114,7 +114,7 @@ def _policy(opened: Opened) -> tuple[str, int | None, int | None, str | None]:
     )
 
 
-def _tags_too(opened: Opened, branch: str) -> tuple[tuple[str, ...], bool, int | None]:
+def _tags_too(opened: OpenedTable, branch: str) -> tuple[tuple[str, ...], bool, int | None]:
     """What of the branch's tags goes in the same plan: named ones, those past their own time, those made before."""
     line = opened.heads.line(branch) or opened.heads.main
     if not line.tags:
@@ -142,7 +142,7 @@ def _age(text: str | None, zone: str) -> tuple[int | None, int | None]:
     return None, moment
 
 
-def _tags(opened: Opened) -> Change | None:
+def _tags(opened: OpenedTable) -> Change | None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
         branch = inputs.branch(opened.heads)
         line = opened.heads.line(branch) or opened.heads.main
@@ -153,7 +153,7 @@ def _tags(opened: Opened) -> Change | None:
     return DeleteTags(chosen, branch) if chosen else None
 
 
-def _teach(opened: Opened, mode: str) -> None:
+def _teach(opened: OpenedTable, mode: str) -> None:
     if mode != TAGS:
         st.html(markup.empty(words.PREVIEW_EMPTY_EXPIRE, words.RETENTION_TEACH))
         return

@@ -15,7 +15,7 @@ from dashboard import url_state, words
 from dashboard.components import errors, explain_figure, frame, grid, inputs, version_picker
 from dashboard.components.changes import automatic_tags, branches
 from dashboard.components.changes import plan as plans
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.components.history import snapshot_details
 from dashboard.formatting import markup, units
 from dashboard.view_models import rows, table_tree
@@ -55,7 +55,7 @@ def draw() -> None:
     branches.draw(opened, line)
 
 
-def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
+def _chosen(line: Line, frame_: pd.DataFrame, opened: OpenedTable) -> str | None:
     """Draw the list; the name of the row that is chosen."""
     if len(frame_) > 1:
         st.html(markup.note("info", words.dearest(rows.dearest(frame_, "cost"), rows.dearest(frame_, "later"))))
@@ -82,13 +82,13 @@ def _chosen(line: Line, frame_: pd.DataFrame, opened: Opened) -> str | None:
     return None if event is None else str(frame_.iloc[event]["name"])
 
 
-def _one(opened: Opened, line: Line, name: str) -> None:
+def _one(opened: OpenedTable, line: Line, name: str) -> None:
     st.html(markup.panel_title(f"tag:{name}"))
     before = "" if line.branch == MAIN else f"branch:{line.branch}/"
     snapshot_details.links(opened, snapshot_details.resolve(opened, f"{before}tag:{name}"), here="tags")
 
 
-def _replace(opened: Opened, line: Line, name: str) -> None:
+def _replace(opened: OpenedTable, line: Line, name: str) -> None:
     """Another snapshot for a tag that is there; what only its old view kept is freed, so it is a plan to confirm."""
     retained = next(tag.retained for tag in line.tags if tag.name == name)
     own = "" if retained is None else units.whole(round(retained.total_seconds() * 1_000))
@@ -113,7 +113,7 @@ def _replace(opened: Opened, line: Line, name: str) -> None:
             plans.command_of(opened, plan)
 
 
-def _rename(opened: Opened, line: Line, name: str) -> None:
+def _rename(opened: OpenedTable, line: Line, name: str) -> None:
     with st.expander(words.rename_tag(table_tree.inline(name)), icon=":material/edit:"):
         to = (st.text_input(words.TAG_RENAME_TO, key=plans.cleared(f"tags.rename.{name}")) or "").strip()
         if to:
@@ -123,7 +123,7 @@ def _rename(opened: Opened, line: Line, name: str) -> None:
             plans.command_of(opened, plan)
 
 
-def _create(opened: Opened, line: Line) -> None:
+def _create(opened: OpenedTable, line: Line) -> None:
     """The form of a new tag; its plan is shown before it is made."""
     if not line.snapshots:
         return

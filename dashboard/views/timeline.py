@@ -12,7 +12,7 @@ from dashboard.charts import timeline as charts
 from dashboard.charts import trends
 from dashboard.charts.time_axis import MAX_POINTS, Axis, axis
 from dashboard.components import errors, explain_figure, frame, grid, reports, version_picker
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.components.history import snapshot_details
 from dashboard.components.history import timeline as lanes
 from dashboard.formatting import markup
@@ -32,7 +32,7 @@ def draw() -> None:
 
 
 @st.fragment
-def _body(opened: Opened, history: History | None) -> None:
+def _body(opened: OpenedTable, history: History | None) -> None:
     with errors.boundary():
         whole = axis(opened.heads)
         window = lanes.window_of(url_state.get("window"))
@@ -49,7 +49,7 @@ def _body(opened: Opened, history: History | None) -> None:
                 _detail(opened, history)
 
 
-def _chosen_ms(opened: Opened) -> int | None:
+def _chosen_ms(opened: OpenedTable) -> int | None:
     """When the point of the address was committed."""
     try:
         point = url_state.get("point")
@@ -58,7 +58,7 @@ def _chosen_ms(opened: Opened) -> int | None:
         return None  # the panel beside the chart says why
 
 
-def _chart(opened: Opened, history: History | None, shown: Axis, window: tuple[int, int] | None) -> None:
+def _chart(opened: OpenedTable, history: History | None, shown: Axis, window: tuple[int, int] | None) -> None:
     trend = rows.trend(opened.heads, history).within(window)
     due = _due(opened)
     figure = charts.timeline(
@@ -70,7 +70,7 @@ def _chart(opened: Opened, history: History | None, shown: Axis, window: tuple[i
     lanes.draw(figure, legend, CHART, _clicked, words.HOW_TREND, words.HOW_DUE)
 
 
-def _points(opened: Opened, history: History | None, shown: Axis) -> None:
+def _points(opened: OpenedTable, history: History | None, shown: Axis) -> None:
     """The same points for keyboards and screen readers, made once somebody opens them."""
     opens = st.expander(words.POINTS_TABLE, icon=":material/table_rows:", key="timeline.table", on_change="rerun")
     if not opens.open:
@@ -83,14 +83,14 @@ def _points(opened: Opened, history: History | None, shown: Axis) -> None:
         )
 
 
-def _due(opened: Opened) -> frozenset[str]:
+def _due(opened: OpenedTable) -> frozenset[str]:
     try:
         return rows.due(loading.ends(opened.heads, opened.now_ms), opened.now_ms)
     except SnapscopeError:
         return frozenset()  # the panel beside the chart says why
 
 
-def _ring(opened: Opened) -> dict[str, str]:
+def _ring(opened: OpenedTable) -> dict[str, str]:
     """A ring round the point of the address. A click's own highlight is the browser's: the figure stays as it is, so
     zoom survives a click."""
     point = url_state.get("point")
@@ -114,7 +114,7 @@ def _clicked(carried: str) -> None:
         url_state.put(point=carried)
 
 
-def _detail(opened: Opened, history: History | None) -> None:
+def _detail(opened: OpenedTable, history: History | None) -> None:
     newest = "latest" if opened.heads.main.snapshots else None
     picked = version_picker.pick(words.COLUMN["point"], opened.heads, name="point", default=newest, hidden=True)
     if picked is None:

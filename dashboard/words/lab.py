@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from core.analysis.expiration_dates import Due
+from core.analysis.expiration_dates import ExpirationDate
 from core.model.references import MAIN
 from dashboard.formatting import units
 from dashboard.words.notices import listed
@@ -66,7 +66,7 @@ def holders_hover(holders: str, size: int, files: int) -> str:
     return f"{html.escape(holders)}<br>{units.exact_bytes(size)} in {units.plural(files, 'file')}"
 
 
-def calendar_hover(day: Due, total: int, zone: str) -> str:
+def calendar_hover(day: ExpirationDate, total: int, zone: str) -> str:
     lines = [units.moment(day.at_ms, zone), html.escape(listed(day.points))]
     lines.append(
         f"frees {units.size(day.bytes)} in {units.plural(day.files, 'file')}; {units.size(total)} in all by then"

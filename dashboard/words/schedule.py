@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.formats.paimon.plan.automatic_tags import Coming, Rules
+from core.formats.paimon.plan.automatic_tags import AutomaticTagRules, Coming
 from dashboard.formatting import units
 
 AUTO_TAGS = "Automatic tags"
@@ -23,7 +23,7 @@ TAG_TIME_HELP = (
 )
 
 
-def auto_rules(of: Rules) -> str:
+def auto_rules(of: AutomaticTagRules) -> str:
     if of.mode == "batch":
         return f"A tag after each batch write: {of.batch_name or 'batch-write-DATE'}."
     clock = "watermarks" if of.mode == "watermark" else "commit times"

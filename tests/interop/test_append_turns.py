@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from core.errors import Invalid, SnapscopeError, Unsupported
 from core.formats.paimon.write import publish
-from core.formats.paimon.write.alter import Add, Drop, Rename, SetOption, Widen
+from core.formats.paimon.write.alter import AddColumn, DropColumn, RenameColumn, SetOption, WidenColumn
 from core.storage.store import Store
 from tests.engines.paimon_java import EngineError, PaimonJudge
 from tests.support.interop.append_turns import Turns
@@ -35,27 +35,27 @@ def test_sequences_in_turns_have_the_same_rows_after_every_step(
 
 ARRAY = {"type": "ARRAY", "element": "INT"}
 CHANGES: list[tuple[Any, tuple[Any, ...]]] = [
-    (Add("e", ARRAY), ("add", "e", ARRAY)),
-    (Add("f", "DECIMAL(10, 2)"), ("add", "f", "DECIMAL(10, 2)")),
-    (Rename("b", "bb"), ("rename", "b", "bb")),
-    (Widen("bb", "BIGINT"), ("type", "bb", "BIGINT")),
-    (Widen("c", "STRING"), ("type", "c", "STRING")),
-    (Widen("f", "DECIMAL(12, 2)"), ("type", "f", "DECIMAL(12, 2)")),
-    (Drop("e"), ("drop", "e")),
-    (Add("e", "INT"), ("add", "e", "INT")),
-    (Widen("e", "DOUBLE"), ("type", "e", "DOUBLE")),
+    (AddColumn("e", ARRAY), ("add", "e", ARRAY)),
+    (AddColumn("f", "DECIMAL(10, 2)"), ("add", "f", "DECIMAL(10, 2)")),
+    (RenameColumn("b", "bb"), ("rename", "b", "bb")),
+    (WidenColumn("bb", "BIGINT"), ("type", "bb", "BIGINT")),
+    (WidenColumn("c", "STRING"), ("type", "c", "STRING")),
+    (WidenColumn("f", "DECIMAL(12, 2)"), ("type", "f", "DECIMAL(12, 2)")),
+    (DropColumn("e"), ("drop", "e")),
+    (AddColumn("e", "INT"), ("add", "e", "INT")),
+    (WidenColumn("e", "DOUBLE"), ("type", "e", "DOUBLE")),
     (SetOption("snapshot.num-retained.max", "90"), ("set_option", "snapshot.num-retained.max", "90")),
     (SetOption("snapshot.num-retained.max", None), ("remove_option", "snapshot.num-retained.max")),
 ]
 REFUSED: list[tuple[Any, tuple[Any, ...]]] = [
-    (Add("bb", "INT"), ("add", "bb", "INT")),
-    (Add("x", "INT NOT NULL"), ("add", "x", "INT NOT NULL")),
-    (Rename("bb", "c"), ("rename", "bb", "c")),
-    (Rename("nothing", "x"), ("rename", "nothing", "x")),
-    (Rename("p", "x"), ("rename", "p", "x")),
-    (Drop("p"), ("drop", "p")),
-    (Widen("p", "BYTES"), ("type", "p", "BYTES")),
-    (Widen("bb", ARRAY), ("type", "bb", ARRAY)),
+    (AddColumn("bb", "INT"), ("add", "bb", "INT")),
+    (AddColumn("x", "INT NOT NULL"), ("add", "x", "INT NOT NULL")),
+    (RenameColumn("bb", "c"), ("rename", "bb", "c")),
+    (RenameColumn("nothing", "x"), ("rename", "nothing", "x")),
+    (RenameColumn("p", "x"), ("rename", "p", "x")),
+    (DropColumn("p"), ("drop", "p")),
+    (WidenColumn("p", "BYTES"), ("type", "p", "BYTES")),
+    (WidenColumn("bb", ARRAY), ("type", "bb", ARRAY)),
     (SetOption("snapshot.num-retained.max", "9"), ("set_option", "snapshot.num-retained.max", "9")),
     (SetOption("bucket", "4"), ("set_option", "bucket", "4")),
     (SetOption("merge-engine", "first-row"), ("set_option", "merge-engine", "first-row")),
@@ -94,10 +94,10 @@ def test_tables_with_a_key_change_as_the_engine_changes_them(java_judge: PaimonJ
         java_judge.create(store.root, columns, primary_keys=["k"], options=options)
         java_judge.write(store.root, [[1, 2, "w", 1], [2, 3, "w", 1]])
     changes: list[tuple[Any, tuple[Any, ...]]] = [
-        (Rename("v", "vv"), ("rename", "v", "vv")),
-        (Widen("vv", "BIGINT"), ("type", "vv", "BIGINT")),
-        (Drop("w"), ("drop", "w")),
-        (Add("w", "INT"), ("add", "w", "INT")),
+        (RenameColumn("v", "vv"), ("rename", "v", "vv")),
+        (WidenColumn("vv", "BIGINT"), ("type", "vv", "BIGINT")),
+        (DropColumn("w"), ("drop", "w")),
+        (AddColumn("w", "INT"), ("add", "w", "INT")),
     ]
     for change, words in changes:
         number = publish.alter(ours, [change], time_ms=1).id
@@ -107,12 +107,12 @@ def test_tables_with_a_key_change_as_the_engine_changes_them(java_judge: PaimonJ
     for store in (ours, theirs):
         java_judge.write(store.root, [[1, 2**40, 2, 7]])
         assert java_judge.rows(store.root) == [[1, 2**40, 2, 7], [2, 3, 1, None]]
-    for change, words in ((Drop("k"), ("drop", "k")), (Widen("k", "BIGINT"), ("type", "k", "BIGINT"))):
+    for change, words in ((DropColumn("k"), ("drop", "k")), (WidenColumn("k", "BIGINT"), ("type", "k", "BIGINT"))):
         with pytest.raises(Invalid, match="'k' is a key"):
             publish.alter(ours, [change], time_ms=1)
         with pytest.raises(EngineError):
             java_judge.alter(theirs.root, words)
     with pytest.raises(Unsupported, match=r"'sequence\.field' = 's' names it"):
-        publish.alter(ours, [Drop("s")], time_ms=1)
+        publish.alter(ours, [DropColumn("s")], time_ms=1)
     with pytest.raises(EngineError):
         java_judge.alter(theirs.root, ("drop", "s"))

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.spark.query.query import query
 from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg import frames as iceberg_read
@@ -68,7 +68,7 @@ def same_rows(spark: SparkSession, judge: IcebergJudge, address: str, every: int
     return met
 
 
-def _in_python(opened: scan.Opened) -> list[dict[str, Any]]:
+def _in_python(opened: scan.IcebergScan) -> list[dict[str, Any]]:
     return [
         row
         for unit in opened.work
@@ -77,7 +77,7 @@ def _in_python(opened: scan.Opened) -> list[dict[str, Any]]:
     ]
 
 
-def _check_pruning(opened: scan.Opened, rows: Sequence[dict[str, Any]]) -> int:
+def _check_pruning(opened: scan.IcebergScan, rows: Sequence[dict[str, Any]]) -> int:
     """Whatever is asked of some columns, the files that are left have all rows that pass; how many were left out."""
     passes: dict[str, Callable[[Any, Any], bool]] = {
         "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -94,7 +94,7 @@ def _check_pruning(opened: scan.Opened, rows: Sequence[dict[str, Any]]) -> int:
             left = iceberg_prune.only(opened, check)
             left_out += opened.files - sum(len(unit["files"]) for unit in left.work)
 
-            def does(row: dict[str, Any], check: Check = check, of: Type = of, name: str = field.name) -> bool:
+            def does(row: dict[str, Any], check: Check = check, of: PaimonType = of, name: str = field.name) -> bool:
                 own = comparable(row[name], of)
                 if check.is_ == "null" or own is None:
                     return check.is_ == "null" and own is None

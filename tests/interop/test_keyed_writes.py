@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Conflict, Invalid, Unsupported
 from core.formats.paimon.write import commit, publish
-from core.formats.paimon.write.alter import Rename
+from core.formats.paimon.write.alter import RenameColumn
 from core.spark.write import append as write
 from core.spark.write import compact
 from core.spark.write import upsert as write_keyed
@@ -224,7 +224,7 @@ def test_branches_a_bucket_key_and_columns_that_options_name(
     upsert([[id, f"k{id % 5}", id, 1, id] for id in range(40)])
     assert len({file["bucket"] for file in java_judge.files(ours)}) > 1
     java_judge.alter(twin, ("rename", "s", "seq"), ("rename", "b", "total"))
-    publish.alter(Store(ours), [Rename("s", "seq"), Rename("b", "total")], time_ms=T0)
+    publish.alter(Store(ours), [RenameColumn("s", "seq"), RenameColumn("b", "total")], time_ms=T0)
     told, wanted = (java_judge.schema(each)["options"] for each in (ours, twin))
     assert {**told, "path": ""} == {**wanted, "path": ""}
     assert told["fields.seq.sequence-group"] == "a,total"

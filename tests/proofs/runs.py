@@ -42,7 +42,7 @@ def _some(chance: random.Random, positions: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def _runs(holders: dict[int, frozenset[int]], positions: int) -> intervals.Runs:
+def _runs(holders: dict[int, frozenset[int]], positions: int) -> intervals.Intervals:
     pairs = [(each, on) for each, all_on in holders.items() for on in all_on]
     owner = np.array([pair[0] for pair in pairs], dtype=np.int64)
     position = np.array([pair[1] for pair in pairs], dtype=np.int64)
@@ -56,7 +56,7 @@ def _mask(on: object, positions: int) -> intervals.Mask:
 
 
 def _check_answers(
-    chance: random.Random, held: intervals.Runs, holders: dict[int, frozenset[int]], positions: int
+    chance: random.Random, held: intervals.Intervals, holders: dict[int, frozenset[int]], positions: int
 ) -> None:
     at = chance.randrange(positions)
     assert set(np.flatnonzero(held.at(at)).tolist()) == {each for each, on in holders.items() if at in on}

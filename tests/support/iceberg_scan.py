@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from core.formats.iceberg.file_paths import Place
-from core.formats.iceberg.manifests import CONTENTS, Manifests
+from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.manifests import CONTENTS, IcebergManifests
 from core.formats.iceberg.metadata import Metadata
 from core.spark.read.iceberg import scan as iceberg
 
 Row = Mapping[str, Any]
 
 
-def scan(place: Place, found: Metadata, schema_id: int, snapshot: int) -> list[tuple[Row, tuple[Row, ...]]]:
+def scan(place: TableLocation, found: Metadata, schema_id: int, snapshot: int) -> list[tuple[Row, tuple[Row, ...]]]:
     """Each data file, by path, with the delete files that apply to it, all by their paths in the table."""
     rows = iceberg.scan(place, _manifests(place), found, schema_id, snapshot)
     told = [(_told(data), tuple(map(_told, deletes))) for data, deletes in rows]
@@ -22,9 +22,9 @@ def scan(place: Place, found: Metadata, schema_id: int, snapshot: int) -> list[t
 
 
 @lru_cache(8)
-def _manifests(place: Place) -> Manifests:
+def _manifests(place: TableLocation) -> IcebergManifests:
     """Manifests of a table, each decoded once."""
-    return Manifests()
+    return IcebergManifests()
 
 
 def _told(entry: Row) -> Row:

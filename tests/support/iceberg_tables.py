@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from core.formats.iceberg import history, references
-from core.formats.iceberg.file_paths import Place
-from core.formats.iceberg.manifests import Manifests
+from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.manifests import IcebergManifests
 from core.formats.iceberg.metadata import Metadata
 from core.model.history import History
 from core.storage.store import Store
@@ -32,8 +32,8 @@ def as_if_there(root: Path) -> tuple[History, Metadata]:
     """The history of a table read where it lies, as if that were the place its metadata names."""
     store = Store(str(root))
     found, document = references.read(store)
-    place = Place.of(store, document.location, document.properties)
-    return history.build(place, found, document, Manifests()), document
+    place = TableLocation.of(store, document.location, document.properties)
+    return history.build(place, found, document, IcebergManifests()), document
 
 
 def moved(source: Path, target: Path, location: str | None = None) -> Path:

@@ -45,7 +45,7 @@ _gave_up = False  # a scan that never ended still holds its thread
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class AvroColumn:
     """One wanted column: its name, the path of field names or field ids in the record, and its Arrow type.
 
     `spelled`: the path leads to a record, told as text: `id=value` of each of its fields, joined by `JOINT`; a null
@@ -67,7 +67,7 @@ class Decoded:
     errors: Mapping[int, SnapscopeError]
 
 
-def read(paths: Sequence[str], columns: Sequence[Column]) -> Decoded:
+def read(paths: Sequence[str], columns: Sequence[AvroColumn]) -> Decoded:
     """Decode local files. A file that cannot be read is in `errors` under its number and has no rows."""
     errors: dict[int, SnapscopeError] = {}
     groups: dict[tuple[bytes, bytes], list[tuple[int, Frame]]] = {}
@@ -94,7 +94,7 @@ def read(paths: Sequence[str], columns: Sequence[Column]) -> Decoded:
 
 
 def _refuse_nulls(
-    rows: pa.Table, paths: Sequence[str], columns: Sequence[Column], errors: dict[int, SnapscopeError]
+    rows: pa.Table, paths: Sequence[str], columns: Sequence[AvroColumn], errors: dict[int, SnapscopeError]
 ) -> None:
     for column in columns:
         if column.required and rows[column.name].null_count:
@@ -126,7 +126,7 @@ def _decode(
     paths: Sequence[str],
     members: list[tuple[int, Frame]],
     selection: str,
-    columns: Sequence[Column],
+    columns: Sequence[AvroColumn],
     errors: dict[int, SnapscopeError],
 ) -> pa.Table:
     """One scan over all members; if it fails or loses rows, each file by itself, to name the one at fault."""
@@ -160,7 +160,7 @@ class _Endless(Exception):
     """The decoder did not come to an end in time."""
 
 
-def _scan(members: list[tuple[int, Frame]], selection: str, columns: Sequence[Column]) -> pa.Table:
+def _scan(members: list[tuple[int, Frame]], selection: str, columns: Sequence[AvroColumn]) -> pa.Table:
     if _gave_up:
         raise _Endless
     with tempfile.TemporaryDirectory(prefix="snapscope-avro-") as folder:
@@ -217,7 +217,7 @@ def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> 
     return answers[0]
 
 
-def _read_slowly(number: int, frame: Frame, columns: Sequence[Column]) -> pa.Table:
+def _read_slowly(number: int, frame: Frame, columns: Sequence[AvroColumn]) -> pa.Table:
     for block in frame.blocks:
         bounded.unpacked(frame.codec, container.packed(block), _SLOW_BLOCK)
     schema = json.loads(frame.schema)
@@ -247,11 +247,11 @@ def _value(record: Any, path: Sequence[str]) -> Any:
     return record
 
 
-def _arrow_schema(columns: Sequence[Column]) -> pa.Schema:
+def _arrow_schema(columns: Sequence[AvroColumn]) -> pa.Schema:
     return pa.schema([("file", pa.int32()), *((column.name, column.type) for column in columns)])
 
 
-def _selection(schema: bytes, columns: Sequence[Column]) -> str:
+def _selection(schema: bytes, columns: Sequence[AvroColumn]) -> str:
     try:
         record = json.loads(schema)
     except (ValueError, RecursionError) as error:
@@ -276,7 +276,7 @@ def _selection(schema: bytes, columns: Sequence[Column]) -> str:
     return ", ".join(parts)
 
 
-def _shown(column: Column) -> str:
+def _shown(column: AvroColumn) -> str:
     return ".".join(str(each) for each in column.path)
 
 

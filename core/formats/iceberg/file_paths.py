@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import NotFound
-from core.storage.store import Entry, Store
+from core.storage.store import DirectoryEntry, Store
 
 WRITE_PATHS = (
     "write.data.path",
@@ -42,7 +42,7 @@ def normals(locations: pa.Array) -> pa.Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TableLocation:
     """A table's directory and the prefix its metadata names it by."""
 
     store: Store
@@ -50,7 +50,7 @@ class Place:
     written: tuple[str, ...] = ()  # other prefixes that are the table's, normal
 
     @classmethod
-    def of(cls, store: Store, location: str, properties: Mapping[str, str]) -> Place:
+    def of(cls, store: Store, location: str, properties: Mapping[str, str]) -> TableLocation:
         written = (normal(properties[key]) for key in WRITE_PATHS if properties.get(key))
         return cls(store, normal(location), tuple(written))
 
@@ -98,7 +98,7 @@ class Place:
         store, below = self.opened(directory)
         return store.size(f"{below}/{name}" if below else name)
 
-    def _listed(self, directory: str) -> Sequence[Entry]:
+    def _listed(self, directory: str) -> Sequence[DirectoryEntry]:
         store, below = self.opened(directory)
         try:
             return store.ls(below)

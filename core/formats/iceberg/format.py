@@ -18,8 +18,8 @@ from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable, is_name
-from core.formats.iceberg.file_paths import Place, normal, same
-from core.formats.iceberg.manifests import DELETED, ENTRY, Manifests
+from core.formats.iceberg.file_paths import TableLocation, normal, same
+from core.formats.iceberg.manifests import DELETED, ENTRY, IcebergManifests
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.plan import effects, expiry, tag_costs
 from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
@@ -53,7 +53,7 @@ class IcebergFormat(Format):
     store: Store
     pinned: str | None = None
     catalog: CatalogTable | None = None
-    manifests: Manifests = field(default_factory=Manifests, repr=False)
+    manifests: IcebergManifests = field(default_factory=IcebergManifests, repr=False)
 
     resolve = staticmethod(time_travel.resolve)
     expiring = staticmethod(expiry.expiring)
@@ -112,7 +112,7 @@ class IcebergFormat(Format):
     def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
         if self.catalog is None:
             return read(self.store, self.pinned)[0]
-        place, current = Place.of(self.store, self.store.location, {}), self.catalog.current
+        place, current = TableLocation.of(self.store, self.store.location, {}), self.catalog.current
         content, path = commit.read_current(
             lambda: place.path(current()), lambda path: commit.read_at(self.store, path)
         )
@@ -337,12 +337,12 @@ class IcebergFormat(Format):
 
     # ----------------------------------------------------------------------------------------------------------------
 
-    def place(self, found: Metadata) -> Place:
+    def place(self, found: Metadata) -> TableLocation:
         """Where this table's files are: where its metadata says, and nowhere else."""
         if same(self.store, found.location):
-            return Place.of(self.store, found.location, found.properties)
+            return TableLocation.of(self.store, found.location, found.properties)
         if self.pinned:
-            return Place.of(Store.named(normal(found.location)), found.location, found.properties)
+            return TableLocation.of(Store.named(normal(found.location)), found.location, found.properties)
         raise Unsupported(
             "The table was moved or copied: its metadata says it is at {location}, and it was opened at "
             "{opened}, so its files cannot be told apart from those of the other place.",

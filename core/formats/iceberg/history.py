@@ -16,13 +16,13 @@ import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
 from core.formats.avro.decode import JOINT, NOTHING
-from core.formats.iceberg.file_paths import Place
-from core.formats.iceberg.manifests import ADDED, CONTENTS, DATA, DELETED, ENTRY, LIST, Manifests
+from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.manifests import ADDED, CONTENTS, DATA, DELETED, ENTRY, LIST, IcebergManifests
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import reference
 from core.messages import clause, told
 from core.model.history import History
-from core.model.intervals import Ints, Runs, empty, from_pairs, maximal, union
+from core.model.intervals import Intervals, Ints, empty, from_pairs, maximal, union
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
 from core.storage.decoded_files import Loaded, expand
 
@@ -40,10 +40,10 @@ def axis(heads: Heads) -> tuple[Holder, ...]:
 
 
 def build(
-    place: Place,
+    place: TableLocation,
     heads: Heads,
     found: Metadata,
-    manifests: Manifests,
+    manifests: IcebergManifests,
     progress: Callable[[int, int], None] | None = None,
 ) -> History:
     """Read every list and manifest that any snapshot names, and lay out who holds what."""
@@ -55,10 +55,10 @@ class _Builder:
 
     def __init__(
         self,
-        place: Place,
+        place: TableLocation,
         heads: Heads,
         found: Metadata,
-        manifests: Manifests,
+        manifests: IcebergManifests,
         progress: Callable[[int, int], None] | None,
     ) -> None:
         self.place, self.heads, self.found, self.manifests, self.progress = place, heads, found, manifests, progress
@@ -70,7 +70,7 @@ class _Builder:
         self.paths: list[pa.Array] = []
         self.kinds: list[pa.Array] = []
         self.bytes: list[pa.Array] = []
-        self.held: list[Runs] = []
+        self.held: list[Intervals] = []
 
     def build(self) -> History:
         listed, sizes = self._lists()
@@ -172,7 +172,7 @@ class _Builder:
 
     # who holds what ---------------------------------------------------------------------------------------------------
 
-    def _files(self, entries: Loaded, runs: Runs, manifests: int) -> tuple[pa.Table, Runs]:
+    def _files(self, entries: Loaded, runs: Intervals, manifests: int) -> tuple[pa.Table, Intervals]:
         """Distinct files by content, path, offset and sequence number, and where each is live; paths are held there."""
         manifest = np.repeat(np.arange(manifests, dtype=np.int64), np.diff(entries.start))
         rows = np.flatnonzero(entries.rows["status"].to_numpy() != DELETED)
@@ -193,7 +193,7 @@ class _Builder:
         files = self._described(own, path.take(chosen), content.take(chosen))
         start = np.searchsorted(runs.owner, np.arange(manifests + 1)).astype(np.int64)
         index, run = expand(start, manifest[rows]) if len(rows) else (_NOTHING, _NOTHING)
-        live = maximal(Runs(identity[index], runs.first[run], runs.last[run], count, self.positions))
+        live = maximal(Intervals(identity[index], runs.first[run], runs.last[run], count, self.positions))
         kinds = pa.array(
             np.where(_flat(content.take(chosen)).to_numpy() == DATA, "data", "deletes").tolist(), pa.string()
         )
@@ -249,7 +249,7 @@ class _Builder:
         self._hold(pa.array(list(wanted), pa.string()), ObjectKind.STATISTICS, sizes, runs)
 
     def _hold(
-        self, paths: pa.Array | pa.ChunkedArray, kind: ObjectKind | pa.Array, sizes: pa.Array, runs: Runs
+        self, paths: pa.Array | pa.ChunkedArray, kind: ObjectKind | pa.Array, sizes: pa.Array, runs: Intervals
     ) -> None:
         self.paths.append(_flat(paths))
         kinds = pa.array([kind.value] * len(paths), pa.string()) if isinstance(kind, ObjectKind) else kind
@@ -259,7 +259,7 @@ class _Builder:
 
     # together ---------------------------------------------------------------------------------------------------------
 
-    def _history(self, files: pa.Table, live: Runs) -> History:
+    def _history(self, files: pa.Table, live: Intervals) -> History:
         paths = pa.chunked_array(self.paths, pa.string()).combine_chunks().dictionary_encode()
         code = paths.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         count = len(paths.dictionary)

@@ -19,11 +19,11 @@ from core import decimals
 from core.errors import Corrupt
 from core.formats.avro import decode as avro
 from core.formats.iceberg import types
-from core.formats.iceberg.file_paths import Place
+from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.history import inherited, inline_rows, partitions
-from core.formats.iceberg.manifests import CONTENTS, DATA, DELETED, ENTRY, LIST, Manifests
+from core.formats.iceberg.manifests import CONTENTS, DATA, DELETED, ENTRY, LIST, IcebergManifests
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.types import Type
+from core.formats.iceberg.types import IcebergType
 from core.model.column_bounds import Bounds, Column, Said, cut_length, merged
 from core.model.references import Schema
 from core.storage.decoded_files import Loaded
@@ -32,16 +32,16 @@ _COUNTS = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.int64())]))
 _BOUNDS = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.binary())]))
 STATS = (
     *ENTRY,
-    avro.Column("nulls", (2, 110), _COUNTS, required=False),
-    avro.Column("lower", (2, 125), _BOUNDS, required=False),
-    avro.Column("upper", (2, 128), _BOUNDS, required=False),
+    avro.AvroColumn("nulls", (2, 110), _COUNTS, required=False),
+    avro.AvroColumn("lower", (2, 125), _BOUNDS, required=False),
+    avro.AvroColumn("upper", (2, 128), _BOUNDS, required=False),
 )
 _STATUS = ("existing", "added", "removed")
 _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())
 _NUMBERS = {"float": "<f", "double": "<d", "int": "<i", "long": "<q"}
 
 
-def manifests(decoded: Manifests, place: Place, found: Metadata, snapshot: int) -> pa.Table:
+def manifests(decoded: IcebergManifests, place: TableLocation, found: Metadata, snapshot: int) -> pa.Table:
     """Every manifest of a snapshot: list, list_path, list_bytes, path, bytes, added, deleted, existing, schema_id (null
     here). `list` tells what it lists: data, or deletes. Version 1 may name manifests in the metadata itself."""
     listed, path = _listed(decoded, place, found, snapshot)
@@ -59,7 +59,7 @@ def manifests(decoded: Manifests, place: Place, found: Metadata, snapshot: int) 
     return pa.table(columns)
 
 
-def entries(decoded: Manifests, place: Place, found: Metadata, snapshot: int, path: str) -> pa.Table:
+def entries(decoded: IcebergManifests, place: TableLocation, found: Metadata, snapshot: int, path: str) -> pa.Table:
     """The entries of one manifest of a snapshot, in its order: change (added, existing or removed), kind, path, bytes,
     rows, partition, bucket and level (null here), min_sequence and max_sequence (both the data sequence number),
     schema_id (null), source (null), delete_rows."""
@@ -91,7 +91,7 @@ def entries(decoded: Manifests, place: Place, found: Metadata, snapshot: int, pa
 
 
 def statistics(
-    decoded: Manifests, place: Place, found: Metadata, snapshot: int, files: pa.Table, schema: Schema
+    decoded: IcebergManifests, place: TableLocation, found: Metadata, snapshot: int, files: pa.Table, schema: Schema
 ) -> tuple[Bounds, ...]:
     """What manifests say of the columns of `schema` in these live data files."""
     listed, _ = _listed(decoded, place, found, snapshot)
@@ -102,7 +102,7 @@ def statistics(
     has = _live_and_in(place, loaded.rows, wanted).to_numpy(zero_copy_only=False)
     of = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(loaded.start))
     chosen = [names[number] for number in np.unique(of[has])]
-    rows = _whole(Manifests().load(place, chosen, STATS, sizes)).rows
+    rows = _whole(IcebergManifests().load(place, chosen, STATS, sizes)).rows
     rows = rows.filter(_live_and_in(place, rows, wanted))
     own = next((each for each in _schemas(found) if (each.get("schema-id") or 0) == schema.id), None)
     if own is None:
@@ -116,7 +116,7 @@ def statistics(
     return merged(columns, said, cuts)
 
 
-def bound(stored: bytes, of: Type) -> Any:
+def bound(stored: bytes, of: IcebergType) -> Any:
     """A bound as the format serializes single values (specification, "Appendix D"). ValueError or struct.error where
     the bytes are none of this type; those of a type that was widened since are read as what they are."""
     match of.root:
@@ -140,7 +140,7 @@ def bound(stored: bytes, of: Type) -> Any:
             return stored
 
 
-def _said(row: Mapping[str, Any], known: Mapping[int, types.Column]) -> dict[int, Said]:
+def _said(row: Mapping[str, Any], known: Mapping[int, types.IcebergField]) -> dict[int, Said]:
     maps = {name: {each["key"]: each["value"] for each in row[name] or ()} for name in ("nulls", "lower", "upper")}
     found = {}
     for id, column in known.items():
@@ -158,7 +158,7 @@ def _said(row: Mapping[str, Any], known: Mapping[int, types.Column]) -> dict[int
     return found
 
 
-def _spelled(of: Type) -> str:
+def _spelled(of: IcebergType) -> str:
     match of.root:
         case "decimal":
             return f"decimal({of.size}, {of.scale})"
@@ -172,13 +172,15 @@ def _schemas(found: Metadata) -> list[Mapping[str, Any]]:
     return list(found.document.get("schemas") or [found.document["schema"]])
 
 
-def _live_and_in(place: Place, rows: pa.Table, wanted: pa.ChunkedArray) -> pa.Array:
+def _live_and_in(place: TableLocation, rows: pa.Table, wanted: pa.ChunkedArray) -> pa.Array:
     paths = place.paths(rows["path"].combine_chunks()) if len(rows) else rows["path"].combine_chunks()
     is_live = pc.not_equal(rows["status"].combine_chunks(), DELETED)
     return pc.and_(pc.is_in(paths, value_set=wanted.combine_chunks()), is_live)
 
 
-def _listed(decoded: Manifests, place: Place, found: Metadata, snapshot: int) -> tuple[pa.Table, str | None]:
+def _listed(
+    decoded: IcebergManifests, place: TableLocation, found: Metadata, snapshot: int
+) -> tuple[pa.Table, str | None]:
     """The rows of a snapshot's list, and the list's path."""
     member = found.snapshots[snapshot]
     if member.manifest_list is None:

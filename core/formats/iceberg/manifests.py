@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats.avro import decode as avro
-from core.formats.avro.decode import Column
-from core.formats.iceberg.file_paths import Place
+from core.formats.avro.decode import AvroColumn
+from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.metadata import ABSOLUTE
 from core.storage.decoded_files import Loaded, add_unlisted, by_size, local_copies
 
@@ -25,45 +25,45 @@ DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
 CONTENTS = ("data", "position-deletes", "equality-deletes")
 
 LIST = (
-    Column("path", (500,), pa.string()),
-    Column("bytes", (501,), pa.int64()),
-    Column("spec_id", (502,), pa.int32()),
-    Column("content", (517,), pa.int32(), required=False),
-    Column("sequence", (515,), pa.int64(), required=False),
-    Column("snapshot_id", (503,), pa.int64(), required=False),
-    Column("added", (504,), pa.int64(), required=False),
-    Column("existing", (505,), pa.int64(), required=False),
-    Column("deleted", (506,), pa.int64(), required=False),
-    Column("key", (519,), pa.binary(), required=False),
+    AvroColumn("path", (500,), pa.string()),
+    AvroColumn("bytes", (501,), pa.int64()),
+    AvroColumn("spec_id", (502,), pa.int32()),
+    AvroColumn("content", (517,), pa.int32(), required=False),
+    AvroColumn("sequence", (515,), pa.int64(), required=False),
+    AvroColumn("snapshot_id", (503,), pa.int64(), required=False),
+    AvroColumn("added", (504,), pa.int64(), required=False),
+    AvroColumn("existing", (505,), pa.int64(), required=False),
+    AvroColumn("deleted", (506,), pa.int64(), required=False),
+    AvroColumn("key", (519,), pa.binary(), required=False),
 )
 ENTRY = (
-    Column("status", (0,), pa.int32()),
-    Column("snapshot_id", (1,), pa.int64(), required=False),
-    Column("sequence", (3,), pa.int64(), required=False),
-    Column("content", (2, 134), pa.int32(), required=False),
-    Column("path", (2, 100), pa.string()),
-    Column("format", (2, 101), pa.string()),
-    Column("partition", (2, 102), pa.string(), spelled=True),
-    Column("rows", (2, 103), pa.int64()),
-    Column("bytes", (2, 104), pa.int64()),
-    Column("key", (2, 131), pa.binary(), required=False),
-    Column("referenced", (2, 143), pa.string(), required=False),
-    Column("offset", (2, 144), pa.int64(), required=False),
-    Column("size", (2, 145), pa.int64(), required=False),
+    AvroColumn("status", (0,), pa.int32()),
+    AvroColumn("snapshot_id", (1,), pa.int64(), required=False),
+    AvroColumn("sequence", (3,), pa.int64(), required=False),
+    AvroColumn("content", (2, 134), pa.int32(), required=False),
+    AvroColumn("path", (2, 100), pa.string()),
+    AvroColumn("format", (2, 101), pa.string()),
+    AvroColumn("partition", (2, 102), pa.string(), spelled=True),
+    AvroColumn("rows", (2, 103), pa.int64()),
+    AvroColumn("bytes", (2, 104), pa.int64()),
+    AvroColumn("key", (2, 131), pa.binary(), required=False),
+    AvroColumn("referenced", (2, 143), pa.string(), required=False),
+    AvroColumn("offset", (2, 144), pa.int64(), required=False),
+    AvroColumn("size", (2, 145), pa.int64(), required=False),
 )
 
 
 @dataclass(slots=True)
-class Manifests:
+class IcebergManifests:
     """Decodes a table's immutable metadata files and keeps what it decoded, by path and size."""
 
-    _decoded: dict[tuple[Column, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
+    _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
 
     def load(
         self,
-        place: Place,
+        place: TableLocation,
         paths: Sequence[str],
-        columns: tuple[Column, ...],
+        columns: tuple[AvroColumn, ...],
         sizes: dict[str, int],
         progress: Callable[[int, int], None] | None = None,
     ) -> Loaded:
@@ -99,9 +99,9 @@ class Manifests:
 
     def _decode(
         self,
-        place: Place,
+        place: TableLocation,
         paths: Sequence[str],
-        columns: tuple[Column, ...],
+        columns: tuple[AvroColumn, ...],
         sizes: Mapping[str, int],
         errors: dict[str, SnapscopeError],
     ) -> None:
@@ -124,7 +124,7 @@ class Manifests:
 
 
 def _local(
-    place: Place, paths: Sequence[str], sizes: Mapping[str, int], errors: dict[str, SnapscopeError]
+    place: TableLocation, paths: Sequence[str], sizes: Mapping[str, int], errors: dict[str, SnapscopeError]
 ) -> tuple[list[str], list[str]]:
     """Local files to decode from, and the paths they stand for; each directory by the store it is on."""
     files: list[str] = []

@@ -48,7 +48,7 @@ def number(properties: Mapping[str, str], key: str, default: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExpiryOptions:
     """What an expiry call gives. None = the table's own. `dropped`: refs that go first, each with the reason."""
 
     now_ms: int
@@ -59,7 +59,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
+class RefVerdicts:
     """Per ref and per snapshot whether it stays, and why."""
 
     refs: Mapping[str, tuple[bool, str]]
@@ -75,8 +75,8 @@ class Verdicts:
 
 
 def judge(
-    snapshots: Mapping[int, Snapshot], refs: Sequence[Ref], properties: Mapping[str, str], asked: Asked
-) -> Verdicts:
+    snapshots: Mapping[int, Snapshot], refs: Sequence[Ref], properties: Mapping[str, str], asked: ExpiryOptions
+) -> RefVerdicts:
     """What an expiry takes. `Invalid` for an id that a live ref names, or that is not there."""
     if asked.retain_last is not None and asked.retain_last < 1:
         raise Invalid(
@@ -118,10 +118,12 @@ def judge(
         else:
             gone = on_branch.get(each.id) or [told("on no ref, and older than {at}", at=in_words(cutoff))]
             found[each.id] = (False, tuple(gone))
-    return Verdicts(told_refs, found)
+    return RefVerdicts(told_refs, found)
 
 
-def _ref(ref: Ref, snapshots: Mapping[int, Snapshot], properties: Mapping[str, str], asked: Asked) -> tuple[bool, str]:
+def _ref(
+    ref: Ref, snapshots: Mapping[int, Snapshot], properties: Mapping[str, str], asked: ExpiryOptions
+) -> tuple[bool, str]:
     if ref.name in (asked.dropped or {}):
         return False, (asked.dropped or {})[ref.name]
     if ref.name == MAIN:

@@ -52,27 +52,27 @@ _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class IcebergField:
     """A column, a struct's field, a list's element, a map's key or value. `default`: what older rows have."""
 
     id: int
     name: str
-    type: Type
+    type: IcebergType
     default: Any = None
 
 
 @dataclass(frozen=True, slots=True)
-class Type:
+class IcebergType:
     """`root` is Iceberg's name; `size` and `scale` are those of decimal, `size` also that of fixed; `inner` are the
     fields of struct, the element of list, key and value of map."""
 
     root: str
     size: int = 0
     scale: int = 0
-    inner: tuple[Column, ...] = ()
+    inner: tuple[IcebergField, ...] = ()
 
 
-def columns(schema: Mapping[str, Any]) -> tuple[Column, ...]:
+def columns(schema: Mapping[str, Any]) -> tuple[IcebergField, ...]:
     """The columns of a schema's JSON. `Unsupported` by the name of the column and its type, `Corrupt` for no schema."""
     try:
         found = tuple(_column(each) for each in schema["fields"])
@@ -86,7 +86,7 @@ def columns(schema: Mapping[str, Any]) -> tuple[Column, ...]:
     return found
 
 
-def find(schemas: Sequence[Mapping[str, Any]], id: int) -> Column | None:
+def find(schemas: Sequence[Mapping[str, Any]], id: int) -> IcebergField | None:
     """A field by its id, wherever it stands in the first of these schemas that has it."""
     for schema in schemas:
         for each in schema.get("fields", ()):
@@ -95,7 +95,7 @@ def find(schemas: Sequence[Mapping[str, Any]], id: int) -> Column | None:
     return None
 
 
-def arrow(of: Type) -> pa.DataType:
+def arrow(of: IcebergType) -> pa.DataType:
     """The Arrow type rows are given to Spark in."""
     match of.root:
         case "decimal":
@@ -110,7 +110,7 @@ def arrow(of: Type) -> pa.DataType:
             return _ARROW[of.root]
 
 
-def spark(of: Type) -> str:
+def spark(of: IcebergType) -> str:
     """The type in Spark's DDL."""
     match of.root:
         case "decimal":
@@ -130,12 +130,12 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def leaves(column: Column) -> set[int]:
+def leaves(column: IcebergField) -> set[int]:
     """The ids of the values that a file stores of a column."""
     return set().union(*map(leaves, column.type.inner)) if column.type.inner else {column.id}
 
 
-def has(of: Type, what: Callable[[Type], bool]) -> bool:
+def has(of: IcebergType, what: Callable[[IcebergType], bool]) -> bool:
     """Is that said of the type, or of any inside it?"""
     return what(of) or any(has(each.type, what) for each in of.inner)
 
@@ -143,15 +143,15 @@ def has(of: Type, what: Callable[[Type], bool]) -> bool:
 # parsing ----------------------------------------------------------------------------------------------------------
 
 
-def _column(given: Mapping[str, Any]) -> Column:
+def _column(given: Mapping[str, Any]) -> IcebergField:
     id, name = given["id"], given["name"]
     if type(id) is not int or not isinstance(name, str):
         raise ValueError(f"the field {name!r:.40} has no id or no name")
     of = _type(given["type"], name)
-    return Column(id, name, of, _default(given.get("initial-default"), of, name))
+    return IcebergField(id, name, of, _default(given.get("initial-default"), of, name))
 
 
-def _type(given: Any, name: str) -> Type:
+def _type(given: Any, name: str) -> IcebergType:
     """The type of a column called `name`, from JSON."""
     if isinstance(given, str):
         return _primitive(given, name)
@@ -159,27 +159,31 @@ def _type(given: Any, name: str) -> Type:
         raise ValueError(f"{given!r:.60} is no type")
     match given.get("type"):
         case "struct":
-            return Type("struct", inner=tuple(_column(each) for each in given["fields"]))
+            return IcebergType("struct", inner=tuple(_column(each) for each in given["fields"]))
         case "list":
-            return Type("list", inner=(Column(given["element-id"], "element", _type(given["element"], name)),))
+            return IcebergType(
+                "list", inner=(IcebergField(given["element-id"], "element", _type(given["element"], name)),)
+            )
         case "map":
-            key = Column(given["key-id"], "key", _type(given["key"], name))
-            return Type("map", inner=(key, Column(given["value-id"], "value", _type(given["value"], name))))
+            key = IcebergField(given["key-id"], "key", _type(given["key"], name))
+            return IcebergType(
+                "map", inner=(key, IcebergField(given["value-id"], "value", _type(given["value"], name)))
+            )
         case other:
             raise _unknown(name, str(other))
 
 
-def _primitive(given: str, name: str) -> Type:
+def _primitive(given: str, name: str) -> IcebergType:
     if match := re.fullmatch(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)", given):
         size, scale = int(match[1]), int(match[2])
         if not 1 <= size <= 38 or scale > size:
             raise ValueError(f"{given} of {name!r} is no decimal")
-        return Type("decimal", size, scale)
+        return IcebergType("decimal", size, scale)
     if match := re.fullmatch(r"fixed\[\s*(\d+)\s*\]", given):
-        return Type("fixed", int(match[1]))
+        return IcebergType("fixed", int(match[1]))
     if given not in _SPARK or given == "fixed":
         raise _unknown(name, given)
-    return Type(given)
+    return IcebergType(given)
 
 
 def _unknown(name: str, of: str) -> Unsupported:
@@ -191,7 +195,7 @@ def _unknown(name: str, of: str) -> Unsupported:
     )
 
 
-def _find(given: Any, id: int) -> Column | None:
+def _find(given: Any, id: int) -> IcebergField | None:
     """A field by id in the JSON of a field or type; fields beside it may be of any type."""
     if not isinstance(given, Mapping):
         return None
@@ -206,7 +210,7 @@ def _find(given: Any, id: int) -> Column | None:
 # single values ----------------------------------------------------------------------------------------------------
 
 
-def _default(given: Any, of: Type, name: str) -> Any:
+def _default(given: Any, of: IcebergType, name: str) -> Any:
     """An initial-default, JSON of one value, as Arrow takes it."""
     if given is None:
         return None
@@ -229,7 +233,7 @@ def _default(given: Any, of: Type, name: str) -> Any:
         ) from error
 
 
-def value(given: Any, of: Type) -> Any:
+def value(given: Any, of: IcebergType) -> Any:
     """A single value as metadata writes it in JSON, as Arrow takes it. ValueError or TypeError where it is none."""
     match of.root:
         case "boolean" if isinstance(given, bool):
@@ -254,7 +258,7 @@ def value(given: Any, of: Type) -> Any:
             raise TypeError(f"{type(given).__name__} was not expected")
 
 
-def spelled(text: str, of: Type) -> Any:
+def spelled(text: str, of: IcebergType) -> Any:
     """A partition value as Avro's decoder spells it, as Arrow takes it; writers differ in whether a day or a time is a
     number or has a logical type. ValueError where it is none."""
     match of.root:
@@ -288,4 +292,16 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"-?\d+", text) is not None
 
 
-__all__ = ["Column", "Type", "arrow", "columns", "find", "has", "leaves", "quoted", "spark", "spelled", "value"]
+__all__ = [
+    "IcebergField",
+    "IcebergType",
+    "arrow",
+    "columns",
+    "find",
+    "has",
+    "leaves",
+    "quoted",
+    "spark",
+    "spelled",
+    "value",
+]

@@ -14,7 +14,7 @@ from typing import Any
 
 from core import decimals
 from core.errors import Corrupt, Invalid, Unsupported
-from core.formats.paimon.types import Source, Type, parse, text
+from core.formats.paimon.types import PaimonType, Source, parse, text
 from core.messages import told
 
 EMPTY = bytes(12)  # the row without fields: partition of an unpartitioned table, keys of an append table
@@ -144,11 +144,11 @@ def _null_width(arity: int) -> int:
     return (arity + 63 + 8) // 64 * 8
 
 
-def _is_wide_decimal(of: Type) -> bool:
+def _is_wide_decimal(of: PaimonType) -> bool:
     return of.root == "DECIMAL" and (of.size or 0) > 18
 
 
-def _is_wide_timestamp(of: Type) -> bool:
+def _is_wide_timestamp(of: PaimonType) -> bool:
     return of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and (of.size or 0) > 3
 
 
@@ -157,7 +157,7 @@ def _corrupt(data: bytes, why: str) -> Corrupt:
     return Corrupt("A stored row (bytes {shown}) cannot be read: {why}.", shown=shown or told("none"), why=why)
 
 
-def _value(row: memoryview, slot: int, fixed: int, of: Type) -> Any:
+def _value(row: memoryview, slot: int, fixed: int, of: PaimonType) -> Any:
     root = of.root
     if root in _NUMBERS:
         number = _NUMBERS[root].unpack_from(row, slot)[0]
@@ -237,7 +237,7 @@ def _offset_and_size(row: memoryview, slot: int) -> tuple[int, int]:
     return word >> 32, word & 0xFFFFFFFF
 
 
-def _put(row: bytearray, slot: int, value: Any, of: Type) -> None:
+def _put(row: bytearray, slot: int, value: Any, of: PaimonType) -> None:
     root = of.root
     if root in _NUMBERS:
         _NUMBERS[root].pack_into(row, slot, value)

@@ -26,7 +26,7 @@ from core import urls
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import identities
-from core.formats.paimon.manifests import ADD, ENTRY, LIST, Manifests
+from core.formats.paimon.manifests import ADD, ENTRY, LIST, PaimonManifests
 from core.formats.paimon.read.metadata_files import named
 from core.messages import told
 from core.model.history import History
@@ -57,7 +57,7 @@ class Findings:
         return self.unsure.get(path) or self.unsure.get(path.rpartition("/")[0])
 
 
-def examine(store: Store, history: History, manifests: Manifests, frees: Collection[str]) -> Findings:
+def examine(store: Store, history: History, manifests: PaimonManifests, frees: Collection[str]) -> Findings:
     """Cross-examine every point that exists, and the directories of the files that shall go."""
     found = _Examination(store, history, manifests)
     found.documents()
@@ -73,7 +73,7 @@ def doubts(store: Store, history: History, frees: Collection[str]) -> Findings:
 class _Examination:
     """Only what exists and was read in full is examined: whatever else stays is refused already."""
 
-    def __init__(self, store: Store, history: History, manifests: Manifests) -> None:
+    def __init__(self, store: Store, history: History, manifests: PaimonManifests) -> None:
         self.store, self.history, self.manifests = store, history, manifests
         self.problems: dict[int, Problem] = {}
         self.points = {

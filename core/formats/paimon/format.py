@@ -14,7 +14,7 @@ from core.formats.paimon import consistency, expiration_dates, inspection, layou
 from core.formats.paimon import history as histories
 from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.file_paths import external_roots
-from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.manifests import PaimonManifests
 from core.formats.paimon.plan import (
     automatic_tags,
     commits,
@@ -59,7 +59,7 @@ class PaimonFormat(TableFormat):
     sign: ClassVar[str] = told("Paimon's schema/schema-<N>")
 
     store: Store
-    manifests: Manifests = field(repr=False)
+    manifests: PaimonManifests = field(repr=False)
 
     resolve = staticmethod(time_travel.resolve)
     expiring = staticmethod(expiry.expiring)
@@ -77,7 +77,7 @@ class PaimonFormat(TableFormat):
 
     @classmethod
     def at(cls, store: Store) -> PaimonFormat:
-        return cls(store, Manifests(store))
+        return cls(store, PaimonManifests(store))
 
     # --- reading
 

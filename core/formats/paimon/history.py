@@ -18,12 +18,12 @@ import pyarrow.compute as pc
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import Identities, identities, unreadable_partitions
-from core.formats.paimon.manifests import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, Manifests
+from core.formats.paimon.manifests import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, PaimonManifests
 from core.formats.paimon.read.holder_axis import axis
 from core.formats.paimon.read.metadata_files import Names, named, unreadable
 from core.messages import clause, told
 from core.model.history import History
-from core.model.intervals import Ints, Runs, empty, from_pairs, maximal, subtract, union
+from core.model.intervals import Intervals, Ints, empty, from_pairs, maximal, subtract, union
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
 from core.storage.decoded_files import Loaded, expand
 from core.storage.store import Store
@@ -36,7 +36,7 @@ _NO_FILE = told("no file")
 def build(
     store: Store,
     heads: Heads,
-    manifests: Manifests,
+    manifests: PaimonManifests,
     *,
     changelogs: bool,
     progress: Callable[[int, int], None] | None = None,
@@ -54,7 +54,7 @@ class _Builder:
         self,
         store: Store,
         heads: Heads,
-        manifests: Manifests,
+        manifests: PaimonManifests,
         holders: tuple[Holder, ...],
         progress: Callable[[int, int], None] | None,
     ) -> None:
@@ -66,7 +66,7 @@ class _Builder:
         self.paths: list[pa.Array] = []
         self.kinds: list[ObjectKind] = []
         self.bytes: list[pa.Array] = []
-        self.held: list[Runs] = []
+        self.held: list[Intervals] = []
 
     def build(self) -> History:
         for position, problem in unreadable(self.heads, self.holders):
@@ -212,21 +212,21 @@ class _Builder:
 
     # who holds what -----------------------------------------------------------------------------------------------
 
-    def _live(self, entries: Loaded, found: Identities, views: tuple[Ints, Ints], manifests: int) -> Runs:
+    def _live(self, entries: Loaded, found: Identities, views: tuple[Ints, Ints], manifests: int) -> Intervals:
         runs = from_pairs(views[1], views[0], manifests, self.positions)
         start = np.searchsorted(runs.owner, np.arange(manifests + 1)).astype(np.int64)
         manifest = np.repeat(np.arange(manifests, dtype=np.int64), np.diff(entries.start))
         kind = entries.rows["kind"].to_numpy()
 
-        def covered(wanted: int) -> Runs:
+        def covered(wanted: int) -> Intervals:
             rows = np.flatnonzero(kind == wanted)
             index, run = expand(start, manifest[rows]) if len(rows) else (_NOTHING, _NOTHING)
             owner = found.identity[rows[index]]
-            return Runs(owner, runs.first[run], runs.last[run], found.count, self.positions)
+            return Intervals(owner, runs.first[run], runs.last[run], found.count, self.positions)
 
         return subtract(covered(ADD), covered(DELETE))
 
-    def _hold_data(self, entries: Loaded, found: Identities, live: Runs, additions: tuple[Ints, Ints]) -> None:
+    def _hold_data(self, entries: Loaded, found: Identities, live: Intervals, additions: tuple[Ints, Ints]) -> None:
         """Live files; what a commit's delta ADDs even if the same commit deletes it.
 
         A changelog without a producer is what its delta ADDs or DELETEs, less what compaction wrote.
@@ -246,14 +246,14 @@ class _Builder:
             for runs in (live, extra):
                 self._hold_extras(found, runs, at)
 
-    def _hold_extras(self, found: Identities, runs: Runs, at: Ints) -> None:
+    def _hold_extras(self, found: Identities, runs: Intervals, at: Ints) -> None:
         order = np.argsort(runs.owner, kind="stable")
         owner = runs.owner[order]
         start = np.searchsorted(owner, np.arange(found.count + 1)).astype(np.int64)
         index, run = expand(start, found.extra_owner)
         count = len(found.extra_owner)
         sizes = pa.nulls(count, pa.int64())
-        moved = Runs(index, runs.first[order][run], runs.last[order][run], count, self.positions)
+        moved = Intervals(index, runs.first[order][run], runs.last[order][run], count, self.positions)
         self._hold(found.extra_path, ObjectKind.DATA, sizes, moved)
 
     def _hold_changelog(self, entries: Loaded, found: Identities, changelog: tuple[Ints, Ints]) -> None:
@@ -271,7 +271,7 @@ class _Builder:
         runs = from_pairs(pairs[1], pairs[0], len(names), self.positions)
         there = np.array([name in sizes for name in names], dtype=np.bool_)
         keep = there[runs.owner] if len(names) else np.zeros(0, dtype=np.bool_)
-        runs = Runs(runs.owner[keep], runs.first[keep], runs.last[keep], runs.owners, runs.positions)
+        runs = Intervals(runs.owner[keep], runs.first[keep], runs.last[keep], runs.owners, runs.positions)
         self._hold(
             pa.array([f"{directory}/{name}" for name in names], pa.string()),
             kind,
@@ -315,10 +315,10 @@ class _Builder:
                 pa.array([self.holders[position].path for position in own], pa.string()),
                 kind,
                 pa.array([None if content is None else len(content) for content in contents], pa.int64()),
-                Runs(np.arange(len(own), dtype=np.int64), at, at, len(own), self.positions),
+                Intervals(np.arange(len(own), dtype=np.int64), at, at, len(own), self.positions),
             )
 
-    def _hold(self, paths: pa.Array | pa.ChunkedArray, kind: ObjectKind, sizes: pa.Array, runs: Runs) -> None:
+    def _hold(self, paths: pa.Array | pa.ChunkedArray, kind: ObjectKind, sizes: pa.Array, runs: Intervals) -> None:
         self.paths.append(_flat(paths))
         self.bytes.append(_flat(sizes))
         self.kinds.append(kind)
@@ -326,7 +326,7 @@ class _Builder:
 
     # together ---------------------------------------------------------------------------------------------------
 
-    def _history(self, found: Identities, live: Runs) -> History:
+    def _history(self, found: Identities, live: Intervals) -> History:
         paths = pa.chunked_array(self.paths, pa.string()).combine_chunks().dictionary_encode()
         code = paths.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         count = len(paths.dictionary)
@@ -370,7 +370,7 @@ class _Builder:
             warnings=tuple(dict.fromkeys(self.warnings)),
         )
 
-    def _check_rows(self, live: Runs, files: pa.Table) -> None:
+    def _check_rows(self, live: Intervals, files: pa.Table) -> None:
         """A view with fewer rows than its snapshot says misses files that nobody would protect."""
         rows = live.sums(files["rows"].to_numpy())
         for position, holder in enumerate(self.holders):

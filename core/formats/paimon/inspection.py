@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 from core.errors import Corrupt
 from core.formats.paimon import binary_row, layout, scan_details
 from core.formats.paimon.file_paths import identities
-from core.formats.paimon.manifests import ADD, DETAIL, ENTRY, LIST, LISTED, STATS, VECTORS, Manifests
+from core.formats.paimon.manifests import ADD, DETAIL, ENTRY, LIST, LISTED, STATS, VECTORS, PaimonManifests
 from core.formats.paimon.partitions import directory
 from core.formats.paimon.references import document
-from core.formats.paimon.types import Type, parse, text
+from core.formats.paimon.types import PaimonType, parse, text
 from core.messages import told
 from core.model.column_bounds import Bounds, Column, Said, cut_length, merged
 from core.model.intervals import Ints
@@ -33,7 +33,7 @@ _GROUPS = {**dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT"), "whole"), "
            "CHAR": "text", "VARCHAR": "text", "BINARY": "bytes", "VARBINARY": "bytes"}  # fmt: skip
 
 
-def manifests(decoded: Manifests, snapshot: Snapshot) -> pa.Table:
+def manifests(decoded: PaimonManifests, snapshot: Snapshot) -> pa.Table:
     """Every manifest of a snapshot, by list: list, list_path, list_bytes, path, bytes, added, deleted, existing (null
     here), schema_id. The index manifest is the one row of its list and does not count its entries."""
     sizes = _sizes(decoded)
@@ -74,7 +74,7 @@ def _manifests(kind: str, name: str, size: int | None, rows: pa.Table) -> pa.Tab
     return pa.table(columns).cast(_MANIFESTS)
 
 
-def entries(decoded: Manifests, heads: Heads, path: str, *, is_index: bool) -> pa.Table:
+def entries(decoded: PaimonManifests, heads: Heads, path: str, *, is_index: bool) -> pa.Table:
     """The entries of one manifest, in its order: change (added or removed), kind, path, bytes, rows, partition, bucket,
     level, min_sequence, max_sequence, schema_id, source, delete_rows. Index entries know of no rows, levels and
     sequences."""
@@ -104,7 +104,7 @@ def entries(decoded: Manifests, heads: Heads, path: str, *, is_index: bool) -> p
     return pa.table(columns)
 
 
-def described(decoded: Manifests, snapshot: Snapshot, files: pa.Table) -> dict[str, list[int | None]]:
+def described(decoded: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> dict[str, list[int | None]]:
     """Of live files of a snapshot, in their order: min_sequence, max_sequence, delete_rows, each null where their
     manifest does not tell."""
     rows = _naming(decoded, snapshot, files, DETAIL, decoded)
@@ -118,7 +118,7 @@ def described(decoded: Manifests, snapshot: Snapshot, files: pa.Table) -> dict[s
     return told
 
 
-def retractions(decoded: Manifests, heads: Heads, snapshot: Snapshot, files: pa.Table) -> int | None:
+def retractions(decoded: PaimonManifests, heads: Heads, snapshot: Snapshot, files: pa.Table) -> int | None:
     """Rows in these live files that take rows away: retractions and rows under deletion vectors. None where not every
     file tells."""
     told = described(decoded, snapshot, files)["delete_rows"]
@@ -154,10 +154,10 @@ def analyzed_in_words(store: Store, snapshot: Snapshot) -> dict[str, str]:
 
 
 def statistics(
-    decoded: Manifests, snapshot: Snapshot, files: pa.Table, schema: Schema, schemas: Mapping[int, Schema]
+    decoded: PaimonManifests, snapshot: Snapshot, files: pa.Table, schema: Schema, schemas: Mapping[int, Schema]
 ) -> tuple[Bounds, ...]:
     """What manifests say of the columns of `schema` in these live files, decoded by the schema each was written by."""
-    rows = _naming(decoded, snapshot, files, STATS, Manifests(decoded.store))
+    rows = _naming(decoded, snapshot, files, STATS, PaimonManifests(decoded.store))
     wanted = set(scan_details.keys_of(files))
     found = {(row["partition"], row["bucket"], row["name"]): row for row in rows.to_pylist()}
     known = {field.id: parse(field.type) for field in schema.fields}
@@ -181,7 +181,7 @@ def statistics(
     return merged(columns, said, cuts)
 
 
-def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, Type]) -> dict[int, Said]:
+def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, PaimonType]) -> dict[int, Said]:
     """By column id. A column that the file's schema lacks is null in all of its rows; one whose type has changed since
     to what does not compare is unreadable; one without statistics is not told."""
     then = {field.name: field for field in written.fields}
@@ -216,7 +216,7 @@ def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, Type]) ->
     return found
 
 
-def _decoded(side: bytes, arity: int, wanted: Mapping[int, Type], name: str) -> dict[int, Any]:
+def _decoded(side: bytes, arity: int, wanted: Mapping[int, PaimonType], name: str) -> dict[int, Any]:
     try:
         return binary_row.some(side, arity, wanted)
     except Corrupt as error:
@@ -235,12 +235,12 @@ def _partitions(stored: pa.ChunkedArray, schema: Schema | None) -> pa.Array:
     return pa.array(texts, pa.string()).take(encoded.indices) if texts else pa.array([], pa.string())
 
 
-def _group(of: Type) -> str:
+def _group(of: PaimonType) -> str:
     return _GROUPS.get(of.root, of.root)
 
 
 def _naming(
-    decoded: Manifests, snapshot: Snapshot, files: pa.Table, columns: tuple[Any, ...], reader: Manifests
+    decoded: PaimonManifests, snapshot: Snapshot, files: pa.Table, columns: tuple[Any, ...], reader: PaimonManifests
 ) -> pa.Table:
     """The ADD entries of these files, from those manifests alone that name them: which ones, the entries tell that were
     kept since the history was read."""
@@ -256,7 +256,7 @@ def _naming(
     return rows.filter(pc.is_in(rows["name"], value_set=wanted))
 
 
-def _sizes(decoded: Manifests) -> dict[str, int]:
+def _sizes(decoded: PaimonManifests) -> dict[str, int]:
     return {entry.name: entry.size for entry in decoded.store.ls_if_there(layout.MANIFEST) if entry.size is not None}
 
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats.avro import decode as avro
-from core.formats.avro.decode import Column
+from core.formats.avro.decode import AvroColumn
 from core.formats.paimon import layout
 from core.storage.decoded_files import Loaded, add_unlisted, by_size, local_copies
 from core.storage.store import Store
@@ -24,89 +24,89 @@ ADD, DELETE = 0, 1
 SOURCE_APPEND, SOURCE_COMPACT = 0, 1
 
 LIST = (
-    Column("version", ("_VERSION",), pa.int32()),
-    Column("name", ("_FILE_NAME",), pa.string()),
-    Column("bytes", ("_FILE_SIZE",), pa.int64()),
-    Column("added", ("_NUM_ADDED_FILES",), pa.int64()),
-    Column("deleted", ("_NUM_DELETED_FILES",), pa.int64()),
+    AvroColumn("version", ("_VERSION",), pa.int32()),
+    AvroColumn("name", ("_FILE_NAME",), pa.string()),
+    AvroColumn("bytes", ("_FILE_SIZE",), pa.int64()),
+    AvroColumn("added", ("_NUM_ADDED_FILES",), pa.int64()),
+    AvroColumn("deleted", ("_NUM_DELETED_FILES",), pa.int64()),
 )
 ENTRY = (
-    Column("version", ("_VERSION",), pa.int32()),
-    Column("kind", ("_KIND",), pa.int32()),
-    Column("partition", ("_PARTITION",), pa.binary()),
-    Column("bucket", ("_BUCKET",), pa.int32()),
-    Column("name", ("_FILE", "_FILE_NAME"), pa.string()),
-    Column("bytes", ("_FILE", "_FILE_SIZE"), pa.int64()),
-    Column("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
-    Column("schema_id", ("_FILE", "_SCHEMA_ID"), pa.int64()),
-    Column("level", ("_FILE", "_LEVEL"), pa.int32()),
-    Column("extra_files", ("_FILE", "_EXTRA_FILES"), pa.list_(pa.string())),
-    Column("embedded_index", ("_FILE", "_EMBEDDED_FILE_INDEX"), pa.binary(), required=False),
-    Column("source", ("_FILE", "_FILE_SOURCE"), pa.int32(), required=False),
-    Column("external_path", ("_FILE", "_EXTERNAL_PATH"), pa.string(), required=False),
+    AvroColumn("version", ("_VERSION",), pa.int32()),
+    AvroColumn("kind", ("_KIND",), pa.int32()),
+    AvroColumn("partition", ("_PARTITION",), pa.binary()),
+    AvroColumn("bucket", ("_BUCKET",), pa.int32()),
+    AvroColumn("name", ("_FILE", "_FILE_NAME"), pa.string()),
+    AvroColumn("bytes", ("_FILE", "_FILE_SIZE"), pa.int64()),
+    AvroColumn("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
+    AvroColumn("schema_id", ("_FILE", "_SCHEMA_ID"), pa.int64()),
+    AvroColumn("level", ("_FILE", "_LEVEL"), pa.int32()),
+    AvroColumn("extra_files", ("_FILE", "_EXTRA_FILES"), pa.list_(pa.string())),
+    AvroColumn("embedded_index", ("_FILE", "_EMBEDDED_FILE_INDEX"), pa.binary(), required=False),
+    AvroColumn("source", ("_FILE", "_FILE_SOURCE"), pa.int32(), required=False),
+    AvroColumn("external_path", ("_FILE", "_EXTERNAL_PATH"), pa.string(), required=False),
 )
 INDEX = (
-    Column("version", ("_VERSION",), pa.int32()),
-    Column("kind", ("_KIND",), pa.int32()),
-    Column("partition", ("_PARTITION",), pa.binary()),
-    Column("bucket", ("_BUCKET",), pa.int32()),
-    Column("type", ("_INDEX_TYPE",), pa.string()),
-    Column("name", ("_FILE_NAME",), pa.string()),
-    Column("bytes", ("_FILE_SIZE",), pa.int64()),
-    Column("external_path", ("_EXTERNAL_PATH",), pa.string(), required=False),
+    AvroColumn("version", ("_VERSION",), pa.int32()),
+    AvroColumn("kind", ("_KIND",), pa.int32()),
+    AvroColumn("partition", ("_PARTITION",), pa.binary()),
+    AvroColumn("bucket", ("_BUCKET",), pa.int32()),
+    AvroColumn("type", ("_INDEX_TYPE",), pa.string()),
+    AvroColumn("name", ("_FILE_NAME",), pa.string()),
+    AvroColumn("bytes", ("_FILE_SIZE",), pa.int64()),
+    AvroColumn("external_path", ("_EXTERNAL_PATH",), pa.string(), required=False),
 )
 # Read on demand: what only somebody who looks at single files asks.
 DETAIL = (
     *ENTRY,
-    Column("min_sequence", ("_FILE", "_MIN_SEQUENCE_NUMBER"), pa.int64(), required=False),
-    Column("max_sequence", ("_FILE", "_MAX_SEQUENCE_NUMBER"), pa.int64(), required=False),
-    Column("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
+    AvroColumn("min_sequence", ("_FILE", "_MIN_SEQUENCE_NUMBER"), pa.int64(), required=False),
+    AvroColumn("max_sequence", ("_FILE", "_MAX_SEQUENCE_NUMBER"), pa.int64(), required=False),
+    AvroColumn("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
 )
 # Read on demand, for the files of one point: what only a reader of rows asks.
 KEYED = (
-    Column("version", ("_VERSION",), pa.int32()),
-    Column("partition", ("_PARTITION",), pa.binary()),
-    Column("bucket", ("_BUCKET",), pa.int32()),
-    Column("name", ("_FILE", "_FILE_NAME"), pa.string()),
-    Column("min_key", ("_FILE", "_MIN_KEY"), pa.binary()),
-    Column("max_key", ("_FILE", "_MAX_KEY"), pa.binary()),
-    Column("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
+    AvroColumn("version", ("_VERSION",), pa.int32()),
+    AvroColumn("partition", ("_PARTITION",), pa.binary()),
+    AvroColumn("bucket", ("_BUCKET",), pa.int32()),
+    AvroColumn("name", ("_FILE", "_FILE_NAME"), pa.string()),
+    AvroColumn("min_key", ("_FILE", "_MIN_KEY"), pa.binary()),
+    AvroColumn("max_key", ("_FILE", "_MAX_KEY"), pa.binary()),
+    AvroColumn("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
 )
 # What manifests say of the values in files. Large, so it is never kept.
 STATS = (
     *KEYED[:-1],
-    Column("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
-    Column("schema_id", ("_FILE", "_SCHEMA_ID"), pa.int64()),
-    Column("total_buckets", ("_TOTAL_BUCKETS",), pa.int32()),
-    Column("low", ("_FILE", "_VALUE_STATS", "_MIN_VALUES"), pa.binary(), required=False),
-    Column("high", ("_FILE", "_VALUE_STATS", "_MAX_VALUES"), pa.binary(), required=False),
-    Column("nulls", ("_FILE", "_VALUE_STATS", "_NULL_COUNTS"), pa.list_(pa.int64()), required=False),
-    Column("columns", ("_FILE", "_VALUE_STATS_COLS"), pa.list_(pa.string()), required=False),
-    Column("written", ("_FILE", "_WRITE_COLS"), pa.list_(pa.string()), required=False),
-    Column("key_low", ("_FILE", "_KEY_STATS", "_MIN_VALUES"), pa.binary(), required=False),
-    Column("key_high", ("_FILE", "_KEY_STATS", "_MAX_VALUES"), pa.binary(), required=False),
+    AvroColumn("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
+    AvroColumn("schema_id", ("_FILE", "_SCHEMA_ID"), pa.int64()),
+    AvroColumn("total_buckets", ("_TOTAL_BUCKETS",), pa.int32()),
+    AvroColumn("low", ("_FILE", "_VALUE_STATS", "_MIN_VALUES"), pa.binary(), required=False),
+    AvroColumn("high", ("_FILE", "_VALUE_STATS", "_MAX_VALUES"), pa.binary(), required=False),
+    AvroColumn("nulls", ("_FILE", "_VALUE_STATS", "_NULL_COUNTS"), pa.list_(pa.int64()), required=False),
+    AvroColumn("columns", ("_FILE", "_VALUE_STATS_COLS"), pa.list_(pa.string()), required=False),
+    AvroColumn("written", ("_FILE", "_WRITE_COLS"), pa.list_(pa.string()), required=False),
+    AvroColumn("key_low", ("_FILE", "_KEY_STATS", "_MIN_VALUES"), pa.binary(), required=False),
+    AvroColumn("key_high", ("_FILE", "_KEY_STATS", "_MAX_VALUES"), pa.binary(), required=False),
 )
 _RANGES = pa.list_(
     pa.struct([("f0", pa.string()), ("f1", pa.int32()), ("f2", pa.int32()), ("_CARDINALITY", pa.int64())])
 )
-VECTORS = (*INDEX, Column("ranges", ("_DELETIONS_VECTORS_RANGES",), _RANGES, required=False))
-LISTED = (*LIST, Column("schema_id", ("_SCHEMA_ID",), pa.int64()))
-_VERSIONS: Mapping[tuple[Column, ...], int] = {
+VECTORS = (*INDEX, AvroColumn("ranges", ("_DELETIONS_VECTORS_RANGES",), _RANGES, required=False))
+LISTED = (*LIST, AvroColumn("schema_id", ("_SCHEMA_ID",), pa.int64()))
+_VERSIONS: Mapping[tuple[AvroColumn, ...], int] = {
     LIST: 2, LISTED: 2, ENTRY: 2, DETAIL: 2, KEYED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
 }  # fmt: skip
 
 
 @dataclass(slots=True)
-class Manifests:
+class PaimonManifests:
     """Decodes a table's immutable metadata files and keeps what it decoded, by name and size."""
 
     store: Store
-    _decoded: dict[tuple[Column, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
+    _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
 
     def load(
         self,
         names: Sequence[str],
-        columns: tuple[Column, ...],
+        columns: tuple[AvroColumn, ...],
         sizes: dict[str, int],
         progress: Callable[[int, int], None] | None = None,
     ) -> Loaded:
@@ -147,7 +147,7 @@ class Manifests:
     def _decode(
         self,
         names: Sequence[str],
-        columns: tuple[Column, ...],
+        columns: tuple[AvroColumn, ...],
         sizes: Mapping[str, int],
         errors: dict[str, SnapscopeError],
     ) -> None:
@@ -169,7 +169,7 @@ class Manifests:
                 self._decoded[columns][(name, sizes[name])] = part
 
 
-def _misunderstood(rows: pa.Table, columns: tuple[Column, ...]) -> SnapscopeError | None:
+def _misunderstood(rows: pa.Table, columns: tuple[AvroColumn, ...]) -> SnapscopeError | None:
     """What a decoded file says that this version does not know; None if all is understood."""
     versions = set(rows["version"].unique().to_pylist()) - {_VERSIONS[columns]}
     if versions:

@@ -18,7 +18,7 @@ from core.errors import Invalid, Unsupported
 from core.formats.paimon import binary_row
 from core.formats.paimon.binary_row import Single
 from core.formats.paimon.layout import escape, unescape
-from core.formats.paimon.types import Source, Type, parse, text
+from core.formats.paimon.types import PaimonType, Source, parse, text
 from core.model.references import Schema
 
 UNNAMED = "__DEFAULT_PARTITION__"
@@ -57,7 +57,7 @@ def is_named(schema: Schema, steps: Sequence[str]) -> bool:
     return True
 
 
-def _may_be(of: Type, text: str, schema: Schema) -> bool:
+def _may_be(of: PaimonType, text: str, schema: Schema) -> bool:
     """May a value of this type have such a name? Only where types leave few spellings is it told."""
     if text == schema.options.get("partition.default-name", UNNAMED):
         return True
@@ -110,14 +110,14 @@ def path(
     )
 
 
-def _name(of: Type, value: Any, unnamed: str, is_legacy: bool) -> str:
+def _name(of: PaimonType, value: Any, unnamed: str, is_legacy: bool) -> str:
     if value is None:
         return unnamed
     name = _legacy(of, value) if is_legacy else _sql(of, value)
     return name if name.strip() or _NO_BLANKS.intersection(name) else unnamed
 
 
-def _legacy(of: Type, value: Any) -> str:
+def _legacy(of: PaimonType, value: Any) -> str:
     """The text of the engine's own object."""
     match of.root:
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
@@ -134,7 +134,7 @@ def _legacy(of: Type, value: Any) -> str:
             return _same(value)
 
 
-def _sql(of: Type, value: Any) -> str:
+def _sql(of: PaimonType, value: Any) -> str:
     """The value cast to text."""
     size = of.size or 0
     match of.root:
@@ -166,7 +166,7 @@ def _same(value: Any) -> str:
             return str(value)
 
 
-def _untold(of: Type, how: str) -> Unsupported:
+def _untold(of: PaimonType, how: str) -> Unsupported:
     return Unsupported(
         "Directories of a partition by {of} are named {how}, and no metadata tells that.",
         of=text(of),

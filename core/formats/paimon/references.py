@@ -24,7 +24,7 @@ from core.formats.paimon.read.lagging_reads import Patience
 from core.messages import clause, told
 from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.storage.size_limits import HINT
-from core.storage.store import LOCAL, Entry, Store
+from core.storage.store import LOCAL, DirectoryEntry, Store
 
 NO_WATERMARK = -(2**63)
 T = TypeVar("T")
@@ -214,11 +214,11 @@ def _shown(name: str) -> str:
     return name if layout.is_text(name) else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _suffix(entry: Entry, kind: str) -> str | None:
+def _suffix(entry: DirectoryEntry, kind: str) -> str | None:
     return entry.name[len(kind) + 1 :] if entry.name.startswith(f"{kind}-") and not entry.is_dir else None
 
 
-def _stray(directory: str, entry: Entry, expected: str) -> Problem:
+def _stray(directory: str, entry: DirectoryEntry, expected: str) -> Problem:
     found = told("a directory" if entry.is_dir else "another file")
     return Problem(_shown(f"{directory}/{entry.name}"), expected, found, told("It is ignored and never deleted."))
 

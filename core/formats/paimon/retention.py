@@ -157,14 +157,14 @@ def heeds_consumers(options: Mapping[str, str], rules: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
+class SnapshotVerdicts:
     """The ids that go, ascending, and per id the reasons in words."""
 
     goes: tuple[int, ...]
     reasons: Mapping[int, tuple[str, ...]]
 
 
-def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> Verdicts:
+def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> SnapshotVerdicts:
     """Judge the retained snapshots of a line, oldest first."""
     count = len(retained)
     beyond = max(count - rule.retain_max, 0)  # those before this index go whatever their age
@@ -203,10 +203,10 @@ def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> 
             prefix = "only a prefix may go, and snapshot {id} stays: {why}"
             own = [told(prefix, id=retained[index].id, why=blocker)]
         reasons[each.id] = tuple(own)
-    return Verdicts(tuple(each.id for each in retained[: max(index, 0)]), reasons)
+    return SnapshotVerdicts(tuple(each.id for each in retained[: max(index, 0)]), reasons)
 
 
-def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> Verdicts:
+def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> SnapshotVerdicts:
     """Exactly the named ids go. `Invalid` unless they are the oldest: a hole makes the engine throw and its next
     expiry delete files that are still needed."""
     ids = [each.id for each in retained]
@@ -232,12 +232,12 @@ def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> Verd
         )
     kept = told("not named, and {id} is the newest that goes", id=max(chosen))
     reasons = {each: (told("named to go"),) if each in chosen else (kept,) for each in ids}
-    return Verdicts(tuple(prefix), reasons)
+    return SnapshotVerdicts(tuple(prefix), reasons)
 
 
 def expire_changelogs(
     line: Line, changelogs: Sequence[Retained], snapshots: Sequence[Retained], rule: Policy
-) -> Verdicts:
+) -> SnapshotVerdicts:
     """Judge long-lived changelogs: counted together with the snapshots; the newest one always stays."""
     combined = [*changelogs, *snapshots]
     count, own = len(combined), len(changelogs)
@@ -267,7 +267,7 @@ def expire_changelogs(
         index += 1
     for each in changelogs[max(index, 0) :]:
         reasons[each.id] = (blocker,)
-    return Verdicts(tuple(each.id for each in changelogs[: max(index, 0)]), reasons)
+    return SnapshotVerdicts(tuple(each.id for each in changelogs[: max(index, 0)]), reasons)
 
 
 def ended_tags(line: Line, now_ms: int | None, older_than_ms: int | None) -> tuple[dict[str, str], dict[str, str]]:

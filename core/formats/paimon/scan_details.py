@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Corrupt
-from core.formats.avro.decode import Column
+from core.formats.avro.decode import AvroColumn
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import identities
-from core.formats.paimon.manifests import ENTRY, KEYED, LIST, STATS, VECTORS, Manifests
+from core.formats.paimon.manifests import ENTRY, KEYED, LIST, STATS, VECTORS, PaimonManifests
 from core.model.references import Heads, Snapshot
 from core.storage.decoded_files import Loaded
 from core.storage.store import Store
@@ -53,7 +53,7 @@ def keys_of(files: pa.Table) -> list[FileKey]:
     return list(zip(files["partition_bytes"].to_pylist(), files["bucket"].to_pylist(), names, strict=True))
 
 
-def ranges(manifests: Manifests, snapshot: Snapshot, files: pa.Table) -> dict[FileKey, Range]:
+def ranges(manifests: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> dict[FileKey, Range]:
     """Key ranges of these live files of a snapshot. Raises what a manifest that cannot be read says of itself."""
     keys = keys_of(files)
     rows = _entries(manifests, snapshot, ("base", "delta"), KEYED)
@@ -71,13 +71,13 @@ def stats(
     """What the manifests behind these lists of a snapshot say of the values in these files, as they say it: see
     `manifest.STATS`. None is kept."""
     keys = set(keys_of(files))
-    rows = _entries(Manifests(store), snapshot, lists, STATS)
+    rows = _entries(PaimonManifests(store), snapshot, lists, STATS)
     rows = rows.filter(pc.is_in(rows["name"], pa.array({name for _, _, name in keys}, pa.string())))
     found = {(row["partition"], row["bucket"], row["name"]): row for row in rows.to_pylist()}
     return {key: row for key, row in found.items() if key in keys}
 
 
-def brought(manifests: Manifests, heads: Heads, snapshot: Snapshot, which: str) -> pa.Table:
+def brought(manifests: PaimonManifests, heads: Heads, snapshot: Snapshot, which: str) -> pa.Table:
     """The files that one commit's own list names, `which` being "delta" or "changelog": the columns of
     `History.files_at`, and `kind` (0 for an added file, 1 for a removed one)."""
     rows = _entries(manifests, snapshot, (which,), ENTRY)
@@ -86,7 +86,7 @@ def brought(manifests: Manifests, heads: Heads, snapshot: Snapshot, which: str) 
     return files.append_column("kind", rows["kind"].combine_chunks())
 
 
-def vectors(manifests: Manifests, heads: Heads, snapshot: Snapshot) -> dict[FileKey, Vector]:
+def vectors(manifests: PaimonManifests, heads: Heads, snapshot: Snapshot) -> dict[FileKey, Vector]:
     """The deletion vectors of a snapshot's data files; a file that has none has no deleted rows."""
     name = snapshot.fields.get("indexManifest")
     if not isinstance(name, str):
@@ -108,7 +108,9 @@ def vectors(manifests: Manifests, heads: Heads, snapshot: Snapshot) -> dict[File
     return vectors
 
 
-def _entries(manifests: Manifests, snapshot: Snapshot, lists: Sequence[str], columns: tuple[Column, ...]) -> pa.Table:
+def _entries(
+    manifests: PaimonManifests, snapshot: Snapshot, lists: Sequence[str], columns: tuple[AvroColumn, ...]
+) -> pa.Table:
     """All entries behind these lists of a snapshot. Raises what a file that cannot be read says of itself."""
     sizes = _sizes(manifests)
     names = [name for kind in lists if isinstance(name := snapshot.fields.get(f"{kind}ManifestList"), str)]
@@ -116,7 +118,7 @@ def _entries(manifests: Manifests, snapshot: Snapshot, lists: Sequence[str], col
     return _whole(manifests.load(named, columns, sizes)).rows
 
 
-def _sizes(manifests: Manifests) -> dict[str, int]:
+def _sizes(manifests: PaimonManifests) -> dict[str, int]:
     entries = manifests.store.ls_if_there(layout.MANIFEST)
     return {entry.name: entry.size for entry in entries if entry.size is not None}
 

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from core.errors import Unsupported
-from core.formats.paimon.types import Type, parse, text
+from core.formats.paimon.types import PaimonType, parse, text
 from core.model.references import Field, Schema
 
 _WHOLE = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}  # with the decimal digits they need
@@ -53,7 +53,7 @@ def origins(written: Schema, wanted: Schema) -> tuple[Origin, ...]:
     return tuple(found)
 
 
-def check(name: str, have: Type, wanted: Type) -> None:
+def check(name: str, have: PaimonType, wanted: PaimonType) -> None:
     """`Unsupported` unless every value of `have` is a value of `wanted`."""
     if same(have, wanted) or widens(have, wanted):
         return
@@ -72,7 +72,7 @@ def check(name: str, have: Type, wanted: Type) -> None:
     )
 
 
-def same(have: Type, wanted: Type) -> bool:
+def same(have: PaimonType, wanted: PaimonType) -> bool:
     """Equal but for nullability and descriptions; nested rows must agree in ids and names."""
     return (
         have.root == wanted.root
@@ -84,7 +84,7 @@ def same(have: Type, wanted: Type) -> bool:
     )
 
 
-def widens(have: Type, wanted: Type) -> bool:
+def widens(have: PaimonType, wanted: PaimonType) -> bool:
     """True where every value of the one is exactly a value of the other, in every engine."""
     match have.root, wanted.root:
         case (("TINYINT" | "SMALLINT" | "INT" | "BIGINT"), ("TINYINT" | "SMALLINT" | "INT" | "BIGINT")):

@@ -30,12 +30,12 @@ class RowField:
 
     id: int
     name: str
-    type: Type
+    type: PaimonType
     description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Type:
+class PaimonType:
     """One parsed type. `root` is the canonical name: STRING is VARCHAR(2147483647), BYTES is VARBINARY(2147483647).
 
     `size` is the length of CHAR, VARCHAR, BINARY, VARBINARY and VECTOR and the precision of DECIMAL, TIME and
@@ -46,26 +46,26 @@ class Type:
     nullable: bool = True
     size: int | None = None
     scale: int | None = None
-    args: tuple[Type, ...] = ()
+    args: tuple[PaimonType, ...] = ()
     fields: tuple[RowField, ...] = ()
 
     @property
     def is_nested(self) -> bool:
         return self.root in _NESTED
 
-    def but_nullable(self) -> Type:
+    def but_nullable(self) -> PaimonType:
         return self if self.nullable else replace(self, nullable=True)
 
 
-Source: TypeAlias = str | Mapping[str, Any] | Type
+Source: TypeAlias = str | Mapping[str, Any] | PaimonType
 
 
-def parse(source: Source) -> Type:
+def parse(source: Source) -> PaimonType:
     """The type that a schema file means: SQL text (`DECIMAL(10, 2) NOT NULL`), or the JSON object of a nested type.
 
     Raises `Unsupported` naming a type that is not known, `Corrupt` for text that is no type at all.
     """
-    if isinstance(source, Type):
+    if isinstance(source, PaimonType):
         return source
     try:
         of = _Text(source).whole() if isinstance(source, str) else _from_json(source)
@@ -76,11 +76,11 @@ def parse(source: Source) -> Type:
     raise Corrupt("A column type is nested more than {most} deep.", most=TYPE_DEPTH)
 
 
-def _depth(of: Type) -> int:
+def _depth(of: PaimonType) -> int:
     return 1 + max((_depth(each) for each in (*of.args, *(field.type for field in of.fields))), default=0)
 
 
-def _from_json(source: Mapping[str, Any]) -> Type:
+def _from_json(source: Mapping[str, Any]) -> PaimonType:
     found: Any = source  # JSON may hold anything
     if not isinstance(found, Mapping) or not isinstance(found.get("type"), str):
         raise Corrupt(
@@ -89,7 +89,7 @@ def _from_json(source: Mapping[str, Any]) -> Type:
     return _object(found)
 
 
-def text(of: Type) -> str:
+def text(of: PaimonType) -> str:
     """The type as Paimon's SQL text; nested types with angle brackets."""
     match of.root:
         case "VARCHAR" if of.size == MAX_LENGTH:
@@ -113,7 +113,7 @@ def text(of: Type) -> str:
     return body if of.nullable else f"{body} NOT NULL"
 
 
-def to_json(of: Type) -> str | dict[str, Any]:
+def to_json(of: PaimonType) -> str | dict[str, Any]:
     """The type as a schema file holds it: text, and an object for ARRAY, MAP, MULTISET, ROW and VECTOR."""
     name = of.root if of.nullable else f"{of.root} NOT NULL"
     match of.root:
@@ -129,7 +129,7 @@ def to_json(of: Type) -> str | dict[str, Any]:
             return text(of)
 
 
-def spark(of: Type) -> str:
+def spark(of: PaimonType) -> str:
     """The type in Spark's DDL. TIMESTAMP has no zone there (`timestamp_ntz`); raises `Unsupported` by name."""
     match of.root:
         case "BOOLEAN" | "TINYINT" | "SMALLINT" | "INT" | "BIGINT" | "FLOAT" | "DOUBLE" | "DATE":
@@ -156,7 +156,7 @@ def spark(of: Type) -> str:
             raise Unsupported("A column of type {of} cannot be read through Spark.", of=text(of))
 
 
-def arrow(of: Type, *, micros: bool = False) -> pa.DataType:
+def arrow(of: PaimonType, *, micros: bool = False) -> pa.DataType:
     """The Arrow type that holds every value of this type; raises `Unsupported` by name.
 
     With `micros` all timestamps are in microseconds, the only ones Spark takes.
@@ -206,12 +206,12 @@ def quoted(name: str) -> str:
 # ----------------------------------------------------------------------------------------------------------------
 
 
-def _size(of: Type) -> int:
+def _size(of: PaimonType) -> int:
     assert of.size is not None, of.root  # every sized type is parsed with a size
     return of.size
 
 
-def _unit(of: Type) -> str:
+def _unit(of: PaimonType) -> str:
     size = _size(of)
     return "s" if size == 0 else "ms" if size <= 3 else "us" if size <= 6 else "ns"
 
@@ -233,7 +233,7 @@ def _row_field_json(field: RowField) -> dict[str, Any]:
     return shown
 
 
-def _object(source: Mapping[str, Any]) -> Type:
+def _object(source: Mapping[str, Any]) -> PaimonType:
     name = str(source["type"]).strip()
     root, _, rest = name.partition(" ")
     root = root.upper()
@@ -243,17 +243,17 @@ def _object(source: Mapping[str, Any]) -> Type:
     try:
         match root:
             case "ARRAY" | "MULTISET":
-                return Type(root, nullable, args=(parse(source["element"]),))
+                return PaimonType(root, nullable, args=(parse(source["element"]),))
             case "VECTOR":
-                return Type(root, nullable, size=int(source["length"]), args=(parse(source["element"]),))
+                return PaimonType(root, nullable, size=int(source["length"]), args=(parse(source["element"]),))
             case "MAP":
-                return Type(root, nullable, args=(parse(source["key"]), parse(source["value"])))
+                return PaimonType(root, nullable, args=(parse(source["key"]), parse(source["value"])))
             case "ROW":
                 fields = tuple(
                     RowField(int(f["id"]), str(f["name"]), parse(f["type"]), f.get("description"))
                     for f in source["fields"]
                 )
-                return Type(root, nullable, fields=fields)
+                return PaimonType(root, nullable, fields=fields)
             case _:
                 return _Text(name).whole()
     except (KeyError, TypeError, ValueError) as error:
@@ -270,38 +270,38 @@ class _Text:
         self.tokens = list(self._split())
         self.at = 0
 
-    def whole(self) -> Type:
+    def whole(self) -> PaimonType:
         found = self.type()
         if self.at != len(self.tokens):
             raise self.broken()
         return found
 
-    def type(self) -> Type:
+    def type(self) -> PaimonType:
         word = self.take()
         root = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}.get(word.upper(), word.upper())
         if root in _SIMPLE:
             if root == "DOUBLE" and self.next_is("PRECISION"):
                 self.take()
-            found = Type(root)
+            found = PaimonType(root)
         elif root == "STRING":
-            found = Type("VARCHAR", size=MAX_LENGTH)
+            found = PaimonType("VARCHAR", size=MAX_LENGTH)
         elif root == "BYTES":
-            found = Type("VARBINARY", size=MAX_LENGTH)
+            found = PaimonType("VARBINARY", size=MAX_LENGTH)
         elif root in _SIZED:
-            found = Type(root, size=(*self.numbers(), 1)[0])
+            found = PaimonType(root, size=(*self.numbers(), 1)[0])
         elif root == "DECIMAL":
             size, scale, *_ = (*self.numbers(), 10, 0) if not self.next_is("(") else (*self.numbers(), 0)
-            found = Type(root, size=size, scale=scale)
+            found = PaimonType(root, size=size, scale=scale)
         elif root == "TIME":
             size = (*self.numbers(), 0)[0]
             self.optional("WITHOUT", "TIME", "ZONE")
-            found = Type(root, size=size)
+            found = PaimonType(root, size=size)
         elif root in ("TIMESTAMP", "TIMESTAMP_LTZ"):
             size = (*self.numbers(), 6)[0]
             if self.optional("WITH", "LOCAL", "TIME", "ZONE"):
                 root = "TIMESTAMP_LTZ"
             self.optional("WITHOUT", "TIME", "ZONE")
-            found = Type(root, size=size)
+            found = PaimonType(root, size=size)
         elif root in _NESTED:
             found = self.nested(root)
         elif re.fullmatch(r"[A-Z_][A-Z0-9_]*", root):
@@ -313,10 +313,10 @@ class _Text:
         self.optional("NULL")
         return found
 
-    def nested(self, root: str) -> Type:
+    def nested(self, root: str) -> PaimonType:
         self.expect("<")
         fields: list[RowField] = []
-        args: list[Type] = []
+        args: list[PaimonType] = []
         size: int | None = None
         if root == "ROW":
             while not self.next_is(">"):
@@ -332,7 +332,7 @@ class _Text:
                 self.expect(",")
                 size = self.number()
         self.expect(">")
-        return Type(root, size=size, args=tuple(args), fields=tuple(fields))
+        return PaimonType(root, size=size, args=tuple(args), fields=tuple(fields))
 
     def row_field(self, position: int) -> RowField:
         name = self.take()

@@ -15,14 +15,14 @@ from pyspark.sql import functions as F
 
 from core.errors import Unsupported
 from core.formats.paimon import schema_evolution, types
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.messages import told
 from core.model.references import Field, Schema
 from core.model.row_diff import ADDED, CHANGED, REMOVED, RowChange
 from core.spark.diff.shared_files import alike, paths_of, rows_of
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon import merge_on_read, points
-from core.spark.read.paimon.points import Opened
+from core.spark.read.paimon.points import PaimonScan
 
 SAME = "same"  # beside the kinds of rows that differ
 
@@ -31,13 +31,13 @@ SAME = "same"  # beside the kinds of rows that differ
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ComparedColumn:
     """A column of the comparison: as it is called, the fields it is at the two points, and the type of both."""
 
     name: str
     before: Field | None
     after: Field | None
-    type: Type
+    type: PaimonType
     is_key: bool = False
 
     def of(self, field_: Field | None) -> Expression:
@@ -46,18 +46,19 @@ class Column:
         return read.converted(F.col(types.quoted(field_.name)), parse(field_.type), self.type)
 
 
-def columns_of(a: Schema, b: Schema) -> tuple[Column, ...]:
+def columns_of(a: Schema, b: Schema) -> tuple[ComparedColumn, ...]:
     """The columns of `b` in their order, then those that only `a` has. `Unsupported` for types that do not compare."""
     old, new = ({each.id: each for each in schema.fields} for schema in (a, b))
     keys = set(key_ids(b)) if key_ids(a) == key_ids(b) else set()
     found = [
-        Column(each.name, old.get(each.id), each, _common(old.get(each.id), each), each.id in keys) for each in b.fields
+        ComparedColumn(each.name, old.get(each.id), each, _common(old.get(each.id), each), each.id in keys)
+        for each in b.fields
     ]
     names = {each.name for each in b.fields}
     for each in a.fields:
         if each.id not in new:
             name = f"{each.name} (dropped)" if each.name in names else each.name
-            found.append(Column(name, each, None, parse(each.type)))
+            found.append(ComparedColumn(name, each, None, parse(each.type)))
     return tuple(found)
 
 
@@ -66,7 +67,7 @@ def key_ids(schema: Schema) -> list[int]:
     return sorted(ids[name] for name in schema.primary_keys)
 
 
-def _common(before: Field | None, after: Field) -> Type:
+def _common(before: Field | None, after: Field) -> PaimonType:
     """The wider of two types; on the way back to an older point that is the first one."""
     if before is None:
         return parse(after.type)
@@ -80,7 +81,7 @@ def _common(before: Field | None, after: Field) -> Type:
         return have
 
 
-def canonical(value: Expression, of: Type) -> Expression:
+def canonical(value: Expression, of: PaimonType) -> Expression:
     """The value in a form that Spark compares and groups by: a map as its entries in order, wherever it stands."""
     if not _has_map(of):
         return value
@@ -89,7 +90,7 @@ def canonical(value: Expression, of: Type) -> Expression:
     if of.root == "ROW":
         inside = [canonical(value.getField(each.name), each.type).alias(f"f{n}") for n, each in enumerate(of.fields)]
         return F.when(value.isNotNull(), F.struct(*inside))
-    own = [*of.args, Type("INT")][:2]
+    own = [*of.args, PaimonType("INT")][:2]
 
     def entry(each: Expression) -> Expression:
         return F.struct(
@@ -99,7 +100,7 @@ def canonical(value: Expression, of: Type) -> Expression:
     return F.array_sort(F.transform(F.map_entries(value), entry))
 
 
-def _has_map(of: Type) -> bool:
+def _has_map(of: PaimonType) -> bool:
     return of.root in ("MAP", "MULTISET") or any(map(_has_map, (*of.args, *(each.type for each in of.fields))))
 
 
@@ -117,7 +118,7 @@ class Compared:
     """
 
     frame: DataFrame
-    columns: tuple[Column, ...]
+    columns: tuple[ComparedColumn, ...]
     files_read: int
     files_live: int
     not_read: int | None
@@ -145,12 +146,16 @@ class Compared:
             yield RowChange(row["kind"], key, before, after, row["times"])
 
 
-def _is_of(column: Column, side: str) -> bool:
+def _is_of(column: ComparedColumn, side: str) -> bool:
     return (column.before if side == "a" else column.after) is not None
 
 
 def compare(
-    spark: SparkSession, a: Opened, b: Opened, *, plans: tuple[merge_on_read.Plan, merge_on_read.Plan] | None = None
+    spark: SparkSession,
+    a: PaimonScan,
+    b: PaimonScan,
+    *,
+    plans: tuple[merge_on_read.ReadPlan, merge_on_read.ReadPlan] | None = None,
 ) -> Compared:
     """The rows of two opened points side by side, without those of files that both hold alike.
 
@@ -170,7 +175,7 @@ def compare(
 
 
 def side_by_side(
-    columns: tuple[Column, ...],
+    columns: tuple[ComparedColumn, ...],
     frames: Sequence[DataFrame],
     files: tuple[int, int],
     not_read: int | None,
@@ -203,7 +208,7 @@ def side_by_side(
     )
 
 
-def _by_key(both: DataFrame, columns: tuple[Column, ...]) -> DataFrame:
+def _by_key(both: DataFrame, columns: tuple[ComparedColumn, ...]) -> DataFrame:
     keys = [f"k{number}" for number, each in enumerate(columns) if each.is_key]
     others = {number: each for number, each in enumerate(columns) if not each.is_key}
     row = _row(others)
@@ -230,7 +235,7 @@ def _by_key(both: DataFrame, columns: tuple[Column, ...]) -> DataFrame:
     return _shown(judged, keys, F.lit(1), (F.col("kind") == SAME).cast("long"), (F.col("n0") > 1) | (F.col("n1") > 1))
 
 
-def _by_row(both: DataFrame, columns: tuple[Column, ...]) -> DataFrame:
+def _by_row(both: DataFrame, columns: tuple[ComparedColumn, ...]) -> DataFrame:
     row = _row(range(len(columns)))
     compared = {number: each for number, each in enumerate(columns) if each.after is not None}
     by = [canonical(F.col(f"c{number}"), each.type).alias(f"g{number}") for number, each in compared.items()]

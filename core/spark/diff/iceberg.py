@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 
 from core.spark.diff.compare import Compared, columns_of, side_by_side
 from core.spark.read.iceberg import frames as iceberg_read
-from core.spark.read.iceberg.scan import Opened
+from core.spark.read.iceberg.scan import IcebergScan
 
 
-def compare(spark: SparkSession, a: Opened, b: Opened) -> Compared:
+def compare(spark: SparkSession, a: IcebergScan, b: IcebergScan) -> Compared:
     """As `compare`; `unchanged` rows are known where no file that stays unread has rows to be counted."""
     columns = columns_of(a.schema, b.schema)
     ours, theirs = _told(a), _told(b)
@@ -28,7 +28,7 @@ def compare(spark: SparkSession, a: Opened, b: Opened) -> Compared:
     return side_by_side(columns, frames, files, None if None in counts else sum(filter(None, counts)), ())
 
 
-def _told(point: Opened) -> dict[str, Any]:
+def _told(point: IcebergScan) -> dict[str, Any]:
     """Of each file its rows, constants and deletes. Files that are live more than once are like no other."""
     found: list[tuple[str, Any]] = [(path, (rows, None, [], [], {})) for path, rows in point.native]
     for unit in point.work:
@@ -44,7 +44,7 @@ def _rows(how: Any) -> int | None:
     return None if positions or equality else rows - (vector[3] if vector else 0)
 
 
-def _without(point: Opened, paths: set[str]) -> Opened:
+def _without(point: IcebergScan, paths: set[str]) -> IcebergScan:
     def left(files: Iterable[Any]) -> list[Any]:
         return [file for file in files if file["path"] not in paths]
 

@@ -34,7 +34,7 @@ from core.model.time_travel import AsOf
 from core.spark.diff.compare import Compared, compare, key_ids
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon import merge_on_read, points, prune
-from core.spark.read.paimon.points import Opened
+from core.spark.read.paimon.points import PaimonScan
 from core.spark.read.reader import Rows
 from core.spark.sql import filters
 from core.spark.sql.filters import Condition
@@ -137,7 +137,9 @@ def _by_files(
     return Between(mode, _rows(frame, len(asked), len(files), *notes, bytes_read=pc.sum(asked["bytes"]).as_py() or 0))
 
 
-def _pruned(a: Opened, b: Opened, condition: Condition) -> tuple[merge_on_read.Plan, merge_on_read.Plan]:
+def _pruned(
+    a: PaimonScan, b: PaimonScan, condition: Condition
+) -> tuple[merge_on_read.ReadPlan, merge_on_read.ReadPlan]:
     """What of two points to compare for the rows that are asked for. Rows are compared by key: only what both have of a
     key tells a changed row from one that is new. Without a key equal rows are counted, and those agree on all."""
     ids = key_ids(b.schema)
@@ -149,7 +151,7 @@ def _pruned(a: Opened, b: Opened, condition: Condition) -> tuple[merge_on_read.P
         if (field.id in ids or not ids) and filters.kind(parse(field.type))
     }
 
-    def of(point: Opened) -> merge_on_read.Plan:
+    def of(point: PaimonScan) -> merge_on_read.ReadPlan:
         own = {field.id: (number, field) for number, field in enumerate(point.schema.fields)}
         numbers = {
             number: own[field.id][0]

@@ -73,7 +73,7 @@ _COMPARING: Mapping[str, Callable[[SparkSession, Table, History, AsOf, AsOf], Co
 
 
 def _row_diff(
-    spark: SparkSession, run: sql.Run, table: Table, history: History, a: AsOf, b: AsOf, limit: int
+    spark: SparkSession, run: sql.RunningStatement, table: Table, history: History, a: AsOf, b: AsOf, limit: int
 ) -> RowDiff:
     started = time.monotonic()
     made: list[tuple[Compared, DataFrame]] = []

@@ -9,17 +9,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.formats.paimon.scan_details import FileKey, keys_of
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Schema
 from core.spark.read.paimon import merge_on_read
-from core.spark.read.paimon.points import DECIDES, Opened
+from core.spark.read.paimon.points import DECIDES, PaimonScan
 
 
-def paths_of(plan: merge_on_read.Plan) -> set[str]:
+def paths_of(plan: merge_on_read.ReadPlan) -> set[str]:
     return {*plan.raw["path"].to_pylist(), *(file["path"] for each in plan.work for file in each["files"])}
 
 
-def alike(a: Opened, b: Opened) -> set[str]:
+def alike(a: PaimonScan, b: PaimonScan) -> set[str]:
     """Files whose rows are the same at both points: of an append table each file that both have with the same deleted
     rows; of a primary-key table those of buckets with the same files on the same levels, read by the same rules.
 
@@ -51,7 +51,7 @@ def alike(a: Opened, b: Opened) -> set[str]:
 _Seen = tuple[int, int, Any]  # schema id, level, deletion vector
 
 
-def _described(point: Opened) -> dict[str, tuple[FileKey, _Seen]]:
+def _described(point: PaimonScan) -> dict[str, tuple[FileKey, _Seen]]:
     columns = (point.files[name].to_pylist() for name in ("path", "schema_id", "level"))
     keys = keys_of(point.files)
     return {
@@ -71,7 +71,7 @@ def _deciding(schema: Schema) -> dict[str, str]:
     return {name: value for name, value in schema.options.items() if DECIDES.match(name)}
 
 
-def rows_of(point: Opened, paths: set[str]) -> int | None:
+def rows_of(point: PaimonScan, paths: set[str]) -> int | None:
     """The rows that these files give, by metadata alone; None where only merging or counting could tell."""
     if not paths:
         return 0
@@ -94,7 +94,7 @@ def rows_of(point: Opened, paths: set[str]) -> int | None:
 def _ids(schema: Schema) -> set[int]:
     """All field ids, those inside of rows too."""
 
-    def inside(of: Type) -> Iterable[int]:
+    def inside(of: PaimonType) -> Iterable[int]:
         for each in of.fields:
             yield each.id
             yield from inside(each.type)

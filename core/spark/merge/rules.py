@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import Unsupported
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Schema
 
 DEDUPLICATE, PARTIAL_UPDATE, AGGREGATION, FIRST_ROW = "deduplicate", "partial-update", "aggregation", "first-row"
@@ -121,7 +121,7 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _functions(
-    schema: Schema, said: Mapping[str, str], of: Mapping[str, Type], sequence: Sequence[str]
+    schema: Schema, said: Mapping[str, str], of: Mapping[str, PaimonType], sequence: Sequence[str]
 ) -> dict[str, Function]:
     found = {}
     for name, type_ in of.items():
@@ -135,7 +135,7 @@ def _functions(
 
 
 def _in_groups(
-    schema: Schema, said: Mapping[str, str], of: Mapping[str, Type], groups: Sequence[Group]
+    schema: Schema, said: Mapping[str, str], of: Mapping[str, PaimonType], groups: Sequence[Group]
 ) -> dict[str, Function]:
     """The columns of a partial update that are aggregated: only inside of sequence groups are they."""
     grouped = {name for group in groups for name in group.fields}
@@ -162,7 +162,7 @@ def _named(said: Mapping[str, str], name: str) -> str:
     return said.get(f"fields.{name}.aggregate-function", default).strip().lower()
 
 
-def _function(name: str, function: str, said: Mapping[str, str], type_: Type) -> Function:
+def _function(name: str, function: str, said: Mapping[str, str], type_: PaimonType) -> Function:
     if function not in _FUNCTIONS:
         raise Unsupported(
             "The column '{name}' is aggregated by '{function}', which is not merged here.", name=name, function=function
@@ -183,7 +183,7 @@ def _function(name: str, function: str, said: Mapping[str, str], type_: Type) ->
     )
 
 
-def _groups(said: Mapping[str, str], of: Mapping[str, Type]) -> tuple[Group, ...]:
+def _groups(said: Mapping[str, str], of: Mapping[str, PaimonType]) -> tuple[Group, ...]:
     removing = _listed(said.get("partial-update.remove-record-on-sequence-group", ""))
     found: list[Group] = []
     for option, value in said.items():

@@ -11,7 +11,18 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.analysis.bisect import SEEN, TURNED, Answer, Condition, Place, Probe, answer, condition, next_place, places
+from core.analysis.bisect import (
+    SEEN,
+    TURNED,
+    BisectResult,
+    Candidate,
+    Condition,
+    Probe,
+    answer,
+    condition,
+    next_place,
+    places,
+)
 from core.errors import Invalid, SnapscopeError
 from core.messages import told
 from core.model.history import History
@@ -28,9 +39,9 @@ class Found:
 
     asked: Condition
     branch: str
-    places: tuple[Place, ...]
+    places: tuple[Candidate, ...]
     probes: tuple[Probe, ...]
-    answer: Answer
+    answer: BisectResult
     is_every: bool
     seconds: float
 
@@ -43,7 +54,7 @@ class Found:
             return False
         return any(place.after_gap for place in self.places[first if last is None else last + 1 : first + 1])
 
-    def place(self, number: int | None) -> Place | None:
+    def place(self, number: int | None) -> Candidate | None:
         return None if number is None else self.places[number]
 
 
@@ -62,8 +73,8 @@ def search(
     is_every: bool = False,
     history: History | None = None,
     timeout_s: float = 60.0,
-    on_place: Callable[[Place, str, int], None] | None = None,
-    on_probe: Callable[[Place, Probe], None] | None = None,
+    on_place: Callable[[Candidate, str, int], None] | None = None,
+    on_probe: Callable[[Candidate, Probe], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Found:
     """The first of a branch's points where a condition holds, between two points (None: all that is retained).
@@ -122,7 +133,7 @@ def _probe(
     table: Table,
     history: History,
     asked: Condition,
-    place: Place,
+    place: Candidate,
     number: int,
     timeout_s: float,
     id: str,

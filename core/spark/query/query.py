@@ -25,11 +25,11 @@ from core.spark.diff.incremental import KIND, between
 from core.spark.query import connector
 from core.spark.read import readers, removed_points, system_tables
 from core.spark.read.paimon import prune
-from core.spark.read.paimon.points import ROW_KIND, Opened, audit_log, opened_at, with_kind
+from core.spark.read.paimon.points import ROW_KIND, PaimonScan, audit_log, opened_at, with_kind
 from core.spark.read.reader import Rows
 from core.spark.sql import filters, guard
 from core.spark.sql import run as sql
-from core.spark.sql.filters import Asked, Condition
+from core.spark.sql.filters import Condition, Pushdown
 from core.table import Table
 
 ENGINE = "plain Spark (local)"
@@ -91,7 +91,7 @@ def query(
 
 def _query(
     spark: SparkSession,
-    run: sql.Run,
+    run: sql.RunningStatement,
     table: Table,
     statement: str,
     at: AsOf,
@@ -160,7 +160,7 @@ class _Source:
 
     names: Sequence[str]
     schema: Schema
-    rows: Callable[[SparkSession, Asked], Rows]
+    rows: Callable[[SparkSession, Pushdown], Rows]
 
 
 def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
@@ -173,10 +173,10 @@ def _by_connector(names: Sequence[str], table: Table, history: History, at: AsOf
     return _Source(names, at.schema, lambda spark, _: connector.rows(spark, table, history, at))
 
 
-def _of_audit_log(names: Sequence[str], of: Opened) -> _Source:
+def _of_audit_log(names: Sequence[str], of: PaimonScan) -> _Source:
     schema = with_kind(of.schema, ROW_KIND)
 
-    def found(spark: SparkSession, asked: Asked) -> Rows:
+    def found(spark: SparkSession, asked: Pushdown) -> Rows:
         return audit_log(spark, of, prune.plan(of, _without_kind(asked.condition, schema)))
 
     return _Source(names, schema, found)
@@ -185,7 +185,7 @@ def _of_audit_log(names: Sequence[str], of: Opened) -> _Source:
 def _of_changes(names: Sequence[str], table: Table, history: History, since: AsOf, at: AsOf) -> _Source:
     schema = with_kind(at.schema, KIND)
 
-    def found(spark: SparkSession, asked: Asked) -> Rows:
+    def found(spark: SparkSession, asked: Pushdown) -> Rows:
         return between(spark, table, history, since, at, _without_kind(asked.condition, schema)).rows
 
     return _Source(names, schema, found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from core.model.references import Schema
-from core.spark.sql.filters import Asked
+from core.spark.sql.filters import Pushdown
 
 
 @dataclass(frozen=True)
@@ -33,4 +33,4 @@ class Source:
     """The columns of a point, and the rows of it that a statement asks for (and maybe others)."""
 
     schema: Schema
-    rows: Callable[[SparkSession, Asked], Rows]
+    rows: Callable[[SparkSession, Pushdown], Rows]

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from core.formats.paimon import types
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Schema
 from core.spark.sql import guard, spark_plans
 
@@ -62,14 +62,14 @@ EVERYTHING, NOTHING = All(()), Any_(())
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Pushdown:
     """What a statement can make use of: rows that meet the condition, of these the columns by number (None: all)."""
 
     condition: Condition
     columns: frozenset[int] | None = None
 
 
-ALL = Asked(EVERYTHING)
+ALL = Pushdown(EVERYTHING)
 
 
 def renumbered(condition: Condition, numbers: Mapping[int, int]) -> Condition:
@@ -83,7 +83,7 @@ def renumbered(condition: Condition, numbers: Mapping[int, int]) -> Condition:
             return Any_(tuple(renumbered(each, numbers) for each in parts))
 
 
-def kind(of: Type) -> str:
+def kind(of: PaimonType) -> str:
     """Types whose values are compared here, by what they compare with; "" for others.
 
     Not FLOAT and DOUBLE: statistics differ on NaN and the sign of zero. Not BINARY: Spark does not print its values.
@@ -110,7 +110,7 @@ def wanted(
 
 def asks(
     session: SparkSession, statement: str, known: Collection[str], tables: Sequence[tuple[Collection[str], Schema]]
-) -> list[Asked]:
+) -> list[Pushdown]:
     """For each (view names, schema) what of it the statement can make use of; rows `NOTHING` where it reads none.
 
     Replaces the named views of the session by stand-ins. `Invalid` for what core/spark/sql/guard.py refuses.
@@ -136,7 +136,7 @@ def asks(
         return [ALL] * len(tables)
     conditions = [parts[0] if len(parts) == 1 else Any_(tuple(parts)) for parts in found]
     return [
-        Asked(condition, None if columns is None else frozenset(columns))
+        Pushdown(condition, None if columns is None else frozenset(columns))
         for condition, columns in zip(conditions, used, strict=True)
     ]
 

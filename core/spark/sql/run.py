@@ -45,7 +45,7 @@ _GONE = (Py4JError, OSError, AttributeError)  # what asking a Spark that has end
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StatementResult:
     """Rows as an Arrow table. `truncated`: the query has more than the cap. `seconds`: from the call to the rows."""
 
     table: pa.Table
@@ -54,7 +54,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Run:
+class RunningStatement:
     """A running query as its caller, its worker and whoever cancels it see it."""
 
     id: str
@@ -68,7 +68,7 @@ class Run:
     result: Any = None
     error: BaseException | None = None
 
-    def answer(self, make: Callable[[], DataFrame], *, row_cap: int = 1_000) -> Answer:
+    def answer(self, make: Callable[[], DataFrame], *, row_cap: int = 1_000) -> StatementResult:
         """At most so many rows of a frame, in the query's own thread. Raises what `refusal` makes of Spark's errors."""
         if row_cap < 1:
             raise Invalid("The row cap must be at least 1, not {row_cap}.", row_cap=row_cap)
@@ -80,10 +80,10 @@ class Run:
             rows = to_arrow(frame.limit(row_cap + 1))
         except Exception as error:
             raise refusal(error) from error
-        return Answer(rows.slice(0, row_cap), rows.num_rows > row_cap, time.monotonic() - began)
+        return StatementResult(rows.slice(0, row_cap), rows.num_rows > row_cap, time.monotonic() - began)
 
 
-_running: dict[str, Run] = {}
+_running: dict[str, RunningStatement] = {}
 _lock = threading.Lock()
 
 
@@ -91,7 +91,7 @@ _T = TypeVar("_T")
 
 
 def lasting(
-    work: Callable[[SparkSession, Run], _T],
+    work: Callable[[SparkSession, RunningStatement], _T],
     *,
     timeout_s: float,
     query_id: str | None = None,
@@ -107,7 +107,7 @@ def lasting(
     Conflict where `query_id` is running already.
     """
     began = time.monotonic()
-    query = Run(id=query_id or uuid.uuid4().hex)
+    query = RunningStatement(id=query_id or uuid.uuid4().hex)
     with _lock:
         if query.id in _running:
             raise Conflict("A query with the id {id} is already running.", id=query.id)
@@ -150,7 +150,7 @@ def run(
     timeout_s: float = 60.0,
     on_progress: Callable[[int, int], None] | None = None,
     query_id: str | None = None,
-) -> Answer:
+) -> StatementResult:
     """Checks and runs `sql` over the temporary views named in `views`, and returns at most `row_cap` rows.
 
     See `lasting` for the rest. Raises Invalid for what the guard refuses and what Spark cannot run, Corrupt for a data
@@ -210,7 +210,9 @@ def refusal(error: BaseException) -> SnapscopeError:
 # ------------------------------------------------------------------------------------------------- threads of a query
 
 
-def _work(query: Run, work: Callable[[SparkSession, Run], object], session: SparkSession | None) -> None:
+def _work(
+    query: RunningStatement, work: Callable[[SparkSession, RunningStatement], object], session: SparkSession | None
+) -> None:
     try:
         for left in reversed(range(ATTEMPTS if session is None else 1)):
             try:
@@ -232,7 +234,7 @@ def _work(query: Run, work: Callable[[SparkSession, Run], object], session: Spar
         query.changed.set()
 
 
-def _taken_away(query: Run, error: Exception) -> SnapscopeError | None:
+def _taken_away(query: RunningStatement, error: Exception) -> SnapscopeError | None:
     """What to say where the work failed because its Spark has ended; None of any other failure."""
     if query.spark is None:
         return None
@@ -254,7 +256,7 @@ def _of_ours(error: Exception) -> Exception:
     return refusal(error) if isinstance(error, Py4JError | PySparkException | ConnectionError) else error
 
 
-def _count(query: Run) -> None:
+def _count(query: RunningStatement) -> None:
     """Tasks finished and known so far. Spark finds more of them as it goes, and forgets old stages."""
     while not query.ended.wait(POLL_S) and not query.given_up:
         if query.spark is None:
@@ -272,7 +274,7 @@ def _count(query: Run) -> None:
         query.tasks = max(query.tasks[0], done), max(query.tasks[1], total)
 
 
-def _wait(query: Run, deadline: float, on_progress: Callable[[int, int], None] | None) -> None:
+def _wait(query: RunningStatement, deadline: float, on_progress: Callable[[int, int], None] | None) -> None:
     """Until the query has ended, was cancelled, or the deadline has passed."""
     said = (0, 0)
     if on_progress is not None:
@@ -294,7 +296,7 @@ class _Heard:
     over: threading.Event = field(default_factory=threading.Event)
 
 
-def _see_off(query: Run) -> None:
+def _see_off(query: RunningStatement) -> None:
     """Sees to it that a stopped query gives its cores back. What is asked of the JVM is asked by another thread.
 
     Its tasks have `LINGER_S` to end. The loops of a join of everything with everything never look up, for minutes or
@@ -316,7 +318,7 @@ def _see_off(query: Run) -> None:
             return
 
 
-def _cancel(query: Run, heard: _Heard) -> None:
+def _cancel(query: RunningStatement, heard: _Heard) -> None:
     """Cancels until the worker and its tasks have ended: of the jobs to come, Spark does not refuse those that end in a
     shuffle."""
     while not (query.ended.is_set() and query.spark is None):

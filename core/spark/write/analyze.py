@@ -10,9 +10,9 @@ from pyspark.sql import functions as F
 
 from core.errors import NotFound, Unsupported
 from core.formats.paimon import types
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.formats.paimon.write import commit, commit_base, statistics
-from core.formats.paimon.write.commit import Change, Stamp
+from core.formats.paimon.write.commit import CommitChange, Stamp
 from core.model.references import Schema, Snapshot
 from core.spark.read.paimon import points
 from core.storage.store import Store
@@ -45,7 +45,7 @@ def analyze(
     content = statistics.document(
         opened.snapshot.id, opened.schema, counted, size * counted // stored if stored else 0, columns_of
     )
-    return commit.run(table.store, Change("ANALYZE", statistics=content, refuse=_refuse), at)
+    return commit.run(table.store, CommitChange("ANALYZE", statistics=content, refuse=_refuse), at)
 
 
 def _refuse(schema: Schema) -> None:
@@ -58,7 +58,7 @@ def _refuse(schema: Schema) -> None:
             raise Unsupported("The option '{name}' is not known to this writer.", name=name)
 
 
-def _chosen(schema: Schema, columns: Sequence[str] | None) -> dict[str, Type]:
+def _chosen(schema: Schema, columns: Sequence[str] | None) -> dict[str, PaimonType]:
     fields = {field.name: parse(field.type) for field in schema.fields}
     if columns is None:
         return {name: of for name, of in fields.items() if statistics.is_analyzable(of)}
@@ -72,7 +72,7 @@ def _chosen(schema: Schema, columns: Sequence[str] | None) -> dict[str, Type]:
     return {name: fields[name] for name in columns}
 
 
-def _counted(rows: DataFrame, columns: dict[str, Type]) -> tuple[int, dict[str, statistics.Column]]:
+def _counted(rows: DataFrame, columns: dict[str, PaimonType]) -> tuple[int, dict[str, statistics.ColumnStatistics]]:
     """The number of rows, and what is to be known of these columns, in one job."""
     asked = [F.count(F.lit(1))]
     for name, of in columns.items():
@@ -85,13 +85,13 @@ def _counted(rows: DataFrame, columns: dict[str, Type]) -> tuple[int, dict[str, 
         width = statistics.SIZES.get(of.root, 8 if (of.size or 0) <= 18 else 16)
         if of.root in statistics.TEXTS:
             width = 20 if of.root in ("CHAR", "VARCHAR") else 100  # Spark's own guess where there is no value
-        found[name] = statistics.Column(
+        found[name] = statistics.ColumnStatistics(
             min(distinct, filled), count - filled, least, greatest, average or width, longest or width
         )
     return count, found
 
 
-def _asked(column: Column, of: Type) -> list[Column]:
+def _asked(column: Column, of: PaimonType) -> list[Column]:
     is_text = of.root in statistics.TEXTS
     nothing: Any = F.lit(None)
     length = F.length(column) if is_text else nothing.cast("int")

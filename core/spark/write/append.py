@@ -25,11 +25,11 @@ from core.errors import Conflict, Corrupt, Invalid, Unsupported
 from core.formats.paimon import layout, partitions, types
 from core.formats.paimon.manifests import SOURCE_APPEND, SOURCE_COMPACT
 from core.formats.paimon.plan import commits
-from core.formats.paimon.types import Source, Type, parse
+from core.formats.paimon.types import PaimonType, Source, parse
 from core.formats.paimon.write import commit, documents, publish, small_files
 from core.formats.paimon.write.alter import SchemaChange
 from core.formats.paimon.write.commit import Stamp
-from core.formats.paimon.write.manifest_encoding import NewFile, Record
+from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
 from core.model.references import MAIN, Schema, Snapshot
 from core.spark.read.paimon import frames as read
 from core.spark.write import footers
@@ -45,7 +45,7 @@ class Staged:
     """A finished file that waits below the staging directory, and what it will be in the table."""
 
     staged_at: str
-    file: NewFile
+    file: NewDataFile
 
 
 def stamp(
@@ -251,14 +251,14 @@ def _write(rows: DataFrame, schema: Schema, folder: str, group: str | None) -> N
         shaped.write.partitionBy(*by).option("compression", codec).parquet(folder)
 
 
-def _struct_field(name: str, of: Type, number: int) -> Any:
+def _struct_field(name: str, of: PaimonType, number: int) -> Any:
     """A column with its id, so that it stands in the Parquet file; nested fields too."""
     from pyspark.sql.types import StructField
 
     return StructField(name, _spark_type(of), True, {_ID: number})
 
 
-def _spark_type(of: Type) -> Any:
+def _spark_type(of: PaimonType) -> Any:
     from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
     match of.root:
@@ -272,7 +272,7 @@ def _spark_type(of: Type) -> Any:
             return DataType.fromDDL(types.spark(of))
 
 
-def _checked(name: str, of: Type) -> Column:
+def _checked(name: str, of: PaimonType) -> Column:
     """The column; a text longer than its type allows ends the job."""
     column = F.col(types.quoted(name))
     if of.root not in ("CHAR", "VARCHAR") or of.size == types.MAX_LENGTH:
@@ -309,7 +309,7 @@ def _staged(folder: str, schema: Schema, at: Stamp, is_grouped: bool, source: in
         if not found.rows:
             continue
         directory = _directory(schema, found.partition)
-        file = NewFile(
+        file = NewDataFile(
             partition=found.partition,
             path=f"{directory}/{prefix}{name}-{number}.parquet",
             size_bytes=os.stat(path).st_size,
@@ -334,7 +334,7 @@ def _written(folder: str, is_grouped: bool) -> Iterator[tuple[str, str | None]]:
                 yield f"{directory}/{name}", parts[_GROUP] if is_grouped else None
 
 
-def _placed(store: Store, staged: Sequence[Staged], at: Stamp) -> list[NewFile]:
+def _placed(store: Store, staged: Sequence[Staged], at: Stamp) -> list[NewDataFile]:
     """Put finished files where the table's readers look for them, safely on the disk."""
     directories = {each.file.path.rpartition("/")[0] for each in staged}
     store.make_dirs(sorted(directories))

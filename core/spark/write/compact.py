@@ -21,9 +21,9 @@ from core.errors import Conflict, Unsupported
 from core.formats.paimon import layout
 from core.formats.paimon.manifests import SOURCE_COMPACT
 from core.formats.paimon.write import commit, documents, full_compaction, publish
-from core.formats.paimon.write.commit import Change, Stamp
-from core.formats.paimon.write.full_compaction import Rewrite
-from core.formats.paimon.write.manifest_encoding import NewFile, Record
+from core.formats.paimon.write.commit import CommitChange, Stamp
+from core.formats.paimon.write.full_compaction import BucketRewrite
+from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
 from core.model.references import Schema, Snapshot
 from core.spark.merge.rows import KIND
 from core.spark.merge.rules import MergeRule, merge_rule
@@ -70,9 +70,9 @@ def _compact(
     rule = merge_rule(schema)
     matches = commit.matcher(head, partitions)
     live = [entry for entry in commit.live_entries(store, head.snapshot) if matches(entry["_PARTITION"])]
-    rewrites: list[Rewrite] = []
+    rewrites: list[BucketRewrite] = []
     gone: list[Record] = []
-    new: list[NewFile] = []
+    new: list[NewDataFile] = []
     for top, upgraded, merged in full_compaction.of_table(schema, live):
         gone += [*upgraded, *(entry for rewrite in merged for entry in rewrite.files)]
         new += [_moved(schema, entry, top) for entry in upgraded]
@@ -83,16 +83,18 @@ def _compact(
     folder = store.full(f"{layout.STAGING}{at.new_uuid()}")
     try:
         new += write._placed(store, _rewritten(store, spark, schema, rule, rewrites, folder, at), at)
-        change = Change("COMPACT", None, new, commit.exactly(store, gone), refuse=documents.refuse_unwritable_keyed)
+        change = CommitChange(
+            "COMPACT", None, new, commit.exactly(store, gone), refuse=documents.refuse_unwritable_keyed
+        )
         return commit.run(store, change, at)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _moved(schema: Schema, entry: Record, top: int) -> NewFile:
+def _moved(schema: Schema, entry: Record, top: int) -> NewDataFile:
     """The same file at the top level."""
     file = entry["_FILE"]
-    return NewFile(
+    return NewDataFile(
         partition=entry["_PARTITION"],
         path=f"{upsert.directory(schema, entry['_PARTITION'], entry['_BUCKET'])}/{file['_FILE_NAME']}",
         size_bytes=file["_FILE_SIZE"],
@@ -113,7 +115,7 @@ def _rewritten(
     spark: SparkSession,
     schema: Schema,
     rule: MergeRule,
-    rewrites: Sequence[Rewrite],
+    rewrites: Sequence[BucketRewrite],
     folder: str,
     at: Stamp,
 ) -> list[write.Staged]:
@@ -127,7 +129,7 @@ def _rewritten(
     return upsert.staged(schema, done, at, source=SOURCE_COMPACT)
 
 
-def _described(schema: Schema, rewrite: Rewrite) -> dict[str, Any]:
+def _described(schema: Schema, rewrite: BucketRewrite) -> dict[str, Any]:
     first = rewrite.files[0]
     partition = base64.b64encode(first["_PARTITION"]).decode()
     where = upsert.directory(schema, first["_PARTITION"], first["_BUCKET"])

@@ -15,9 +15,9 @@ import pyarrow.parquet as parquet
 
 from core.errors import Corrupt, Invalid
 from core.formats.paimon import binary_row
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.formats.paimon.write import manifest_encoding
-from core.formats.paimon.write.manifest_encoding import Stats
+from core.formats.paimon.write.manifest_encoding import SimpleStats
 from core.model.references import Schema
 
 
@@ -27,7 +27,7 @@ class Footer:
 
     rows: int
     partition: bytes
-    stats: Stats
+    stats: SimpleStats
 
 
 def read(path: str, schema: Schema) -> Footer:
@@ -40,8 +40,8 @@ def read(path: str, schema: Schema) -> Footer:
 
 
 def statistics(
-    file: parquet.ParquetFile, columns: Iterable[tuple[str, Type]], length: int = manifest_encoding.STATS_LENGTH
-) -> Stats:
+    file: parquet.ParquetFile, columns: Iterable[tuple[str, PaimonType]], length: int = manifest_encoding.STATS_LENGTH
+) -> SimpleStats:
     """What an open file's footer states of these columns, in their order; texts are cut to a length."""
     leaves = _leaves(file.schema_arrow)
     least, greatest, nulls = [], [], []
@@ -55,7 +55,7 @@ def statistics(
         least.append(low)
         greatest.append(high)
         nulls.append(empty)
-    return Stats(least, greatest, nulls)
+    return SimpleStats(least, greatest, nulls)
 
 
 def _leaves(schema: pa.Schema) -> dict[str, int]:
@@ -79,7 +79,7 @@ def _children(of: pa.DataType) -> Iterable[pa.Field]:
     return tuple(of.field(at) for at in range(of.num_fields))
 
 
-def _column(metadata: Any, column: int, of: Type, length: int) -> tuple[Any, Any, int | None]:
+def _column(metadata: Any, column: int, of: PaimonType, length: int) -> tuple[Any, Any, int | None]:
     """(least, greatest, nulls) over all row groups; None where one of them does not say."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     stated = [(group.num_rows, group.column(column).statistics) for group in groups if group.num_rows]
@@ -94,7 +94,7 @@ def _column(metadata: Any, column: int, of: Type, length: int) -> tuple[Any, Any
     return *manifest_encoding.shortened(low, high, length), nulls
 
 
-def _value(value: Any, of: Type) -> Any:
+def _value(value: Any, of: PaimonType) -> Any:
     if isinstance(value, dt.datetime):
         if of.root == "TIMESTAMP":
             return value.replace(tzinfo=None)

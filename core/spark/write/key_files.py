@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 
 from core.errors import Invalid
 from core.formats.paimon import binary_row, types
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.formats.paimon.write import manifest_encoding
 from core.formats.paimon.write.full_compaction import TARGET, keys
 from core.formats.paimon.write.manifest_encoding import STATS_LENGTH, Record
@@ -60,11 +60,11 @@ def stored_schema(schema: Schema) -> pa.Schema:
     )
 
 
-def _field(name: str, of: Type, number: int) -> pa.Field:
+def _field(name: str, of: PaimonType, number: int) -> pa.Field:
     return pa.field(name, _arrow(of), of.nullable, {"PARQUET:field_id": str(number)})
 
 
-def _arrow(of: Type) -> pa.DataType:
+def _arrow(of: PaimonType) -> pa.DataType:
     match of.root:
         case "ROW":
             return pa.struct([_field(field.name, field.type, field.id) for field in of.fields])
@@ -176,7 +176,7 @@ class Files:
         self._done.append(described)
 
     def _stats(
-        self, file: parquet.ParquetFile, columns: Sequence[tuple[str, Type]], length: int, prefix: str
+        self, file: parquet.ParquetFile, columns: Sequence[tuple[str, PaimonType]], length: int, prefix: str
     ) -> Described:
         """Statistics as rows; of the table's own columns only those that have any."""
         stats = footers.statistics(file, columns, length)

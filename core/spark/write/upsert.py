@@ -28,8 +28,8 @@ from core.formats.paimon import layout, partitions, types
 from core.formats.paimon.manifests import SOURCE_APPEND
 from core.formats.paimon.types import Source, parse
 from core.formats.paimon.write import commit, documents, publish
-from core.formats.paimon.write.commit import Change, Choose, Stamp
-from core.formats.paimon.write.manifest_encoding import NewFile, Record
+from core.formats.paimon.write.commit import Choose, CommitChange, Stamp
+from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
 from core.model.references import Schema, Snapshot
 from core.spark.merge.rows import LEVEL, SEQUENCE, merge
 from core.spark.merge.rules import DEDUPLICATE, MergeRule, merge_rule
@@ -121,7 +121,7 @@ def overwrite(
     if not named:
         raise Invalid("No partition was named to overwrite.", remedy="Name one; an empty mapping is the whole table.")
 
-    def choose(files: Sequence[NewFile]) -> Choose:
+    def choose(files: Sequence[NewDataFile]) -> Choose:
         def of(head: publish.Head, live: list[Record]) -> list[Record]:
             matches = commit.matcher(head, named)
             if any(not matches(file.partition) for file in files):
@@ -132,10 +132,10 @@ def overwrite(
 
     refuse = documents.refuse_unwritable_keyed
     if rows is None:
-        return commit.run(store, Change("OVERWRITE", "TRUNCATE", (), choose(()), refuse=refuse), at)
+        return commit.run(store, CommitChange("OVERWRITE", "TRUNCATE", (), choose(()), refuse=refuse), at)
     with _stage(store, rows, at, kinds, {}) as (_, waiting):
         files = write._placed(store, waiting, at)
-        return commit.run(store, Change("OVERWRITE", "OVERWRITE", files, choose(files), refuse=refuse), at)
+        return commit.run(store, CommitChange("OVERWRITE", "OVERWRITE", files, choose(files), refuse=refuse), at)
 
 
 def _written(location: str | Store, rows: DataFrame, at: Stamp, kinds: str | None, operation: str) -> Snapshot:
@@ -147,7 +147,7 @@ def _written(location: str | Store, rows: DataFrame, at: Stamp, kinds: str | Non
         try:
             with _stage(store, rows, at, kinds, numbers) as (schema, waiting):
                 files = write._placed(store, waiting, at)
-                change = Change(
+                change = CommitChange(
                     "APPEND",
                     operation,
                     files,
@@ -169,7 +169,7 @@ def highest(live: Iterable[Record]) -> dict[Bucket, int]:
     return found
 
 
-def _not_overtaken(schema: Schema, files: Sequence[NewFile], numbers: Mapping[Bucket, int]) -> Choose:
+def _not_overtaken(schema: Schema, files: Sequence[NewDataFile], numbers: Mapping[Bucket, int]) -> Choose:
     """Ends no file; `_Overtaken` where a bucket we wrote to has numbers that ours do not follow."""
     buckets = int(schema.options["bucket"])
     touched = {file.partition for file in files}
@@ -257,7 +257,7 @@ def staged(schema: Schema, files: Iterable[key_files.Described], at: Stamp, *, s
     found = []
     for number, file in enumerate(files):
         path = f"{directory(schema, file['partition'], file['bucket'])}/{prefix}{name}-{number}.parquet"
-        new = NewFile(
+        new = NewDataFile(
             partition=file["partition"],
             path=path,
             size_bytes=file["bytes"],

@@ -7,18 +7,18 @@ import streamlit as st
 from core.errors import SnapscopeError
 from core.execution import automatic_tags
 from core.execution.automatic_tags import Tagging
-from core.formats.paimon.plan.automatic_tags import Rules
+from core.formats.paimon.plan.automatic_tags import AutomaticTagRules
 from core.model.history import History
 from core.procedures import statements
 from dashboard import data as loading
 from dashboard import words
 from dashboard.components import explain_figure
 from dashboard.components.changes import plan, plan_sequence
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import commands, markup
 
 
-def draw(opened: Opened, history: History, branch: str) -> None:
+def draw(opened: OpenedTable, history: History, branch: str) -> None:
     """Nothing where the table asks for none and no tag's time is over; one line where what it asks for is not done."""
     table = loading.table(opened.ref.location)
     try:
@@ -38,7 +38,7 @@ def draw(opened: Opened, history: History, branch: str) -> None:
         _spoken(opened, "expire-tags", "expire_tags", branch)
 
 
-def _rules(opened: Opened, found: Tagging, of: Rules, branch: str) -> None:
+def _rules(opened: OpenedTable, found: Tagging, of: AutomaticTagRules, branch: str) -> None:
     explain_figure.beside(markup.panel_title(words.AUTO_TAGS), words.HOW_AUTO_TAGS)
     st.html(markup.note("info", words.auto_rules(of)))
     for note in found.notes:
@@ -53,7 +53,7 @@ def _rules(opened: Opened, found: Tagging, of: Rules, branch: str) -> None:
     _spoken(opened, "auto-tag", "trigger_tag_automatic_creation", branch)
 
 
-def _spoken(opened: Opened, command: str, procedure: str, branch: str) -> None:
+def _spoken(opened: OpenedTable, command: str, procedure: str, branch: str) -> None:
     """What does the same elsewhere."""
     plan.command(commands.of_table(command, opened.ref.location, branch))
     st.caption(words.PROCEDURE["sys"])

@@ -22,14 +22,14 @@ from dashboard import data as loading
 from dashboard import words
 from dashboard.components import errors, frame, inputs, version_picker
 from dashboard.components.changes import plan as plans
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import markup
 from dashboard.view_models import branches as texts
 
 Form = Callable[[Heads, Line], Change | None]
 
 
-def draw(opened: Opened, line: Line) -> None:
+def draw(opened: OpenedTable, line: Line) -> None:
     """The branches, and what can be done to them; of a Paimon table what is rolled back is `line`."""
     st.html(markup.panel_title(words.BRANCHES))
     st.html(markup.table(words.BRANCH_HEADS, texts.table(opened.heads, opened.zone)))

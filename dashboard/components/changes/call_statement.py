@@ -11,11 +11,11 @@ from dashboard import words
 from dashboard.components import errors
 from dashboard.components.changes import plan as plans
 from dashboard.components.changes import plan_sequence
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import commands, markup
 
 
-def draw(opened: Opened, history: History, sql: str) -> None:
+def draw(opened: OpenedTable, history: History, sql: str) -> None:
     plans.progress(opened)
     with errors.boundary():
         _, asked = calling.read(sql, opened.now_ms, opened.ref.location)

@@ -11,13 +11,13 @@ from dashboard import data as loading
 from dashboard import words
 from dashboard.components import errors, frame
 from dashboard.components.changes import plan as plans
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import markup
 
 KEPT = whole(protect.DAYS_MS)
 
 
-def draw(opened: Opened, found: AsOf) -> None:
+def draw(opened: OpenedTable, found: AsOf) -> None:
     """Nothing is planned before somebody opens it. A tag needs no tag."""
     if not found.point.rsplit("/", 1)[-1].isdigit():
         return

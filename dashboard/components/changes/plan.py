@@ -22,7 +22,7 @@ from dashboard import background_jobs, permissions, url_state, words
 from dashboard import data as loading
 from dashboard.components import errors, explain_figure, grid, reports
 from dashboard.components.changes import running_change
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.components.history import retention_curve
 from dashboard.formatting import commands, markup, units
 from dashboard.view_models import branches, rows, table_tree
@@ -36,7 +36,7 @@ def command(text: str) -> None:
     st.code(text, language="bash", wrap_lines=True)
 
 
-def command_of(opened: Opened, plan: Plan) -> None:
+def command_of(opened: OpenedTable, plan: Plan) -> None:
     """The command line of a plan."""
     text = commands.of(plan.change, opened.ref.location, [each.root for each in plan.outside])
     if text is not None:
@@ -50,7 +50,7 @@ def command_of(opened: Opened, plan: Plan) -> None:
     reports.of_plan(opened, plan)
 
 
-def draw(opened: Opened, plan: Plan, history: History) -> None:
+def draw(opened: OpenedTable, plan: Plan, history: History) -> None:
     """Everything a plan says."""
     st.html(markup.headline(plan.headline))
     _figures(opened, plan)
@@ -80,7 +80,7 @@ def draw(opened: Opened, plan: Plan, history: History) -> None:
             fill()
 
 
-def _figures(opened: Opened, plan: Plan) -> None:
+def _figures(opened: OpenedTable, plan: Plan) -> None:
     tiles: list[tuple[str, str | markup.Html, str | markup.Html]] = [
         (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file")),
         (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW),
@@ -97,7 +97,7 @@ def _figures(opened: Opened, plan: Plan) -> None:
     explain_figure.beside(markup.tiles(tiles), *rules, at=_kind(plan), wide=True)
 
 
-def _ended(opened: Opened, plan: Plan) -> None:
+def _ended(opened: OpenedTable, plan: Plan) -> None:
     """The files that a commit takes out of its branch's newest point, largest first."""
     grid.draw(
         rows.ended_files(plan),
@@ -118,7 +118,7 @@ def _steps(plan: Plan) -> None:
     st.html(markup.table(words.STEP_HEADS, rows.effects(plan.effects), numbers=(0,)))
 
 
-def _computed(opened: Opened, plan: Plan) -> None:
+def _computed(opened: OpenedTable, plan: Plan) -> None:
     st.html(
         markup.facts(
             [
@@ -131,7 +131,7 @@ def _computed(opened: Opened, plan: Plan) -> None:
     )
 
 
-def _protect(opened: Opened, plan: Plan, history: History) -> None:
+def _protect(opened: OpenedTable, plan: Plan, history: History) -> None:
     """One click for a point that would go: a tag checked file by file, that ends by itself."""
     going = [verdict.point for verdict in plan.goes if verdict.point.rsplit("/", 1)[-1].isdigit()]
     if not going or not plan.change.is_expiry:
@@ -156,7 +156,7 @@ def _kind(plan: Plan) -> str:
     return type(plan.change).__name__
 
 
-def _verdicts(opened: Opened, plan: Plan, history: History) -> None:
+def _verdicts(opened: OpenedTable, plan: Plan, history: History) -> None:
     grid.draw(
         rows.verdicts(plan, opened.heads, opened.zone),
         f"plan.verdicts.{_kind(plan)}",
@@ -172,7 +172,7 @@ def _verdicts(opened: Opened, plan: Plan, history: History) -> None:
     _protect(opened, plan, history)
 
 
-def _files(opened: Opened, plan: Plan) -> None:
+def _files(opened: OpenedTable, plan: Plan) -> None:
     if not len(plan.frees):
         st.html(markup.note("info", words.NOTHING_FREED))
         return
@@ -193,7 +193,7 @@ def _files(opened: Opened, plan: Plan) -> None:
 # carrying it out --------------------------------------------------------------------------------------------------
 
 
-def carry_out(opened: Opened, plan: Plan, *, clears: str | None = None) -> None:
+def carry_out(opened: OpenedTable, plan: Plan, *, clears: str | None = None) -> None:
     """The confirmation: type what the danger asks for, press the button. Where changes are not allowed: why not.
 
     `clears` is the input that asked for the change, whose key was given by `cleared`.
@@ -242,7 +242,7 @@ def roots(found: Danger, of: str) -> list[str]:
     ]
 
 
-def _submit(opened: Opened, plan: Plan, clears: str | None, named: tuple[str, ...] = ()) -> None:
+def _submit(opened: OpenedTable, plan: Plan, clears: str | None, named: tuple[str, ...] = ()) -> None:
     table = loading.table(opened.ref.location)
 
     def work(job: background_jobs.Job) -> Receipt:
@@ -264,7 +264,7 @@ def cleared(key: str) -> str:
     return f"{key}.{made}" if made else key
 
 
-def progress(opened: Opened) -> None:
+def progress(opened: OpenedTable) -> None:
     """The newest change of this table, as it goes on and how it ended. Every reader of the table sees it."""
     running_change.draw(opened)
     job = background_jobs.latest(running_change.KIND, opened.ref.location)
@@ -272,7 +272,7 @@ def progress(opened: Opened) -> None:
         st.fragment(_progress, run_every=POLL_S if job.running else None)(opened, job.id)
 
 
-def _progress(opened: Opened, id: str) -> None:
+def _progress(opened: OpenedTable, id: str) -> None:
     with errors.boundary():
         job = background_jobs.find(id)
         if job is None:
@@ -299,7 +299,7 @@ def _progress(opened: Opened, id: str) -> None:
             )
 
 
-def _result(opened: Opened, found: Receipt | tuple[str, ...]) -> None:
+def _result(opened: OpenedTable, found: Receipt | tuple[str, ...]) -> None:
     """A receipt, or the references that were written back."""
     if isinstance(found, Receipt):
         _receipt(opened, found)
@@ -307,7 +307,7 @@ def _result(opened: Opened, found: Receipt | tuple[str, ...]) -> None:
         st.html(markup.note("info", words.restored(len(found))))
 
 
-def _receipt(opened: Opened, receipt: Receipt) -> None:
+def _receipt(opened: OpenedTable, receipt: Receipt) -> None:
     """What was done; when, by whom and by which plan, for every reader of the table sees it."""
     st.html(markup.note("info" if receipt.outcome == "done" else "warning", words.receipt(receipt)))
     run = Journal().run(receipt.run)

@@ -14,14 +14,14 @@ from dashboard import background_jobs, permissions, words
 from dashboard import data as loading
 from dashboard.components.changes import plan as plans
 from dashboard.components.changes import running_change
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import markup
 from dashboard.view_models import table_tree
 
 SHOWN = 10  # plans that let nothing go, one by one
 
 
-def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) -> None:
+def draw(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, label: str) -> None:
     """What each does in a sentence, and the button. The plans are frozen and bound to it."""
     made, rest = ([plan for plan in found if bool(plan.goes) is goes] for goes in (False, True))
     for plan in made[:SHOWN]:
@@ -61,7 +61,7 @@ def draw(opened: Opened, found: Sequence[Plan], fingerprint: str, label: str) ->
     )
 
 
-def _submit(opened: Opened, found: Sequence[Plan], fingerprint: str, named: tuple[str, ...]) -> None:
+def _submit(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, named: tuple[str, ...]) -> None:
     table = loading.table(opened.ref.location)
 
     def work(job: background_jobs.Job) -> Receipt:

@@ -20,7 +20,7 @@ from core.procedures import command_line
 from core.table import open_table
 from dashboard import background_jobs, permissions, words
 from dashboard.components import errors
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import markup, units
 
 KIND = "change"
@@ -28,7 +28,7 @@ _REFUSED = "change.refused"
 _MINE = "change.mine"
 
 
-def submit(opened: Opened, id: str, work: Callable[[background_jobs.Job], Any]) -> bool:
+def submit(opened: OpenedTable, id: str, work: Callable[[background_jobs.Job], Any]) -> bool:
     """Start a change from a button; False where it may not start. `draw` tells what was refused."""
     if not permissions.is_on(opened.listing):
         return False  # switched off since the button was drawn
@@ -48,7 +48,7 @@ def tell_end(job: background_jobs.Job) -> None:
         st.toast(words.IS_OVER, icon=":material/done:" if job.error is None else ":material/error:")
 
 
-def tell_begun(opened: Opened, id: str) -> bool:
+def tell_begun(opened: OpenedTable, id: str) -> bool:
     """Whether that change of this very table is known here (a copy's plan may have the same fingerprint); if so, that
     is said where its button was, for what becomes of it stands at the top."""
     job = background_jobs.find(_of_table(opened, id))
@@ -57,11 +57,11 @@ def tell_begun(opened: Opened, id: str) -> bool:
     return job is not None
 
 
-def _of_table(opened: Opened, id: str) -> str:
+def _of_table(opened: OpenedTable, id: str) -> str:
     return f"{id}@{opened.ref.location}"
 
 
-def draw(opened: Opened) -> None:
+def draw(opened: OpenedTable) -> None:
     """The banner, where the journal knows an unfinished run and no job of this process is at it."""
     if refused := st.session_state.pop(_REFUSED, None):
         errors.show(refused)
@@ -96,7 +96,7 @@ def ways(found: Run) -> None:
     st.code("\n".join(told), language="bash")
 
 
-def _resume(opened: Opened, found: Run) -> None:
+def _resume(opened: OpenedTable, found: Run) -> None:
     def work(job: background_jobs.Job) -> Receipt:
         return resume(
             found.id, open_table=open_table, progress=job.progress, waits=job.waits, cancelled=job.cancelled.is_set
@@ -105,7 +105,7 @@ def _resume(opened: Opened, found: Run) -> None:
     submit(opened, f"resume-{found.id}-{time.monotonic_ns()}", work)
 
 
-def _undo(opened: Opened, found: Run) -> None:
+def _undo(opened: OpenedTable, found: Run) -> None:
     def work(_: background_jobs.Job) -> tuple[str, ...]:
         return undo(found.id, open_table=open_table)
 

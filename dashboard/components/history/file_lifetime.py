@@ -15,13 +15,13 @@ from dashboard.charts import time_axis
 from dashboard.charts import timeline as charts
 from dashboard.components import explain_figure, grid
 from dashboard.components.changes import plan
-from dashboard.components.frame import Opened, hues
+from dashboard.components.frame import OpenedTable, hues
 from dashboard.components.history import timeline as lanes
 from dashboard.formatting import commands, markup
 from dashboard.view_models import files as places
 
 
-def draw(opened: Opened, history: History, text: str, live: pa.Table | None) -> None:
+def draw(opened: OpenedTable, history: History, text: str, live: pa.Table | None) -> None:
     """Of the file that a text names; `live` are the files of the point shown."""
     path = named(opened, history, text)
     course = lives.course(history, path, opened.now_ms)
@@ -46,12 +46,12 @@ def draw(opened: Opened, history: History, text: str, live: pa.Table | None) -> 
         plan.command(commands.holders(opened.ref.location, path))
 
 
-def named(opened: Opened, history: History, text: str) -> str:
+def named(opened: OpenedTable, history: History, text: str) -> str:
     """The path that a text means."""
     return lives.find(history, text, loading.table(opened.ref.location).store.relative)
 
 
-def _chart(opened: Opened, course: lives.Course) -> None:
+def _chart(opened: OpenedTable, course: lives.Course) -> None:
     span = time_axis.axis(opened.heads).span_ms
     if span is None or not course.stretches:
         return

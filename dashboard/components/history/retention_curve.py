@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from core.analysis.expiration_dates import Due, calendar
+from core.analysis.expiration_dates import ExpirationDate, calendar
 from core.errors import Invalid
 from core.model.actions import Expire
 from core.model.history import History
@@ -15,13 +15,13 @@ from dashboard import data as loading
 from dashboard import words
 from dashboard.charts.timeline import CONFIG
 from dashboard.components import errors, explain_figure, grid
-from dashboard.components.frame import Opened, hues
+from dashboard.components.frame import OpenedTable, hues
 from dashboard.formatting import markup
 from dashboard.view_models import retention_curve
 
 
 @st.fragment
-def draw(opened: Opened, history: History, branch: str, plan: Plan | None) -> None:
+def draw(opened: OpenedTable, history: History, branch: str, plan: Plan | None) -> None:
     """The whole curve, the sets of holders, the best tags to drop, and the table's own policy: what is open of these.
 
     Another tab draws the lab alone, not the page.
@@ -41,7 +41,7 @@ def draw(opened: Opened, history: History, branch: str, plan: Plan | None) -> No
                 fill()
 
 
-def _curve(opened: Opened, history: History, branch: str, chosen: int | None) -> None:
+def _curve(opened: OpenedTable, history: History, branch: str, chosen: int | None) -> None:
     figure = retention_curve.curve(history, branch, hues(), chosen)
     if figure is None:
         st.html(markup.note("info", words.LAB_NO_CURVE))
@@ -60,7 +60,7 @@ def _curve(opened: Opened, history: History, branch: str, chosen: int | None) ->
             grid.draw(found, "lab.table", columns=columns, what=words.POINTS_NOUN, name=name)
 
 
-def _holders(opened: Opened, history: History) -> None:
+def _holders(opened: OpenedTable, history: History) -> None:
     explain_figure.caption(words.LAB_HOLDERS_HELP, words.HOW_HOLDERS)
     columns = {
         "holders": grid.text(words.LAB_HELD_BY, width="large"),
@@ -73,7 +73,7 @@ def _holders(opened: Opened, history: History) -> None:
     grid.draw(found, "lab.holders", columns=columns, what=words.LAB_SETS_NOUN, name=name)
 
 
-def _own(opened: Opened, history: History, branch: str) -> None:
+def _own(opened: OpenedTable, history: History, branch: str) -> None:
     next_commit(opened, history, branch)
     told = loading.ends(opened.heads, opened.now_ms)
     _calendar(opened, calendar(history, told, opened.now_ms))
@@ -90,7 +90,7 @@ def _own(opened: Opened, history: History, branch: str) -> None:
     )
 
 
-def _calendar(opened: Opened, days: Sequence[Due]) -> None:
+def _calendar(opened: OpenedTable, days: Sequence[ExpirationDate]) -> None:
     """What goes by dates, of every branch; nothing is drawn where all waits for commits, consumers or for ever."""
     if not days:
         st.html(markup.note("info", words.CALENDAR_NONE))
@@ -112,7 +112,7 @@ def _calendar(opened: Opened, days: Sequence[Due]) -> None:
             grid.draw(found, "lab.calendar_rows", columns=columns, what=words.CALENDAR_NOUN, name=name)
 
 
-def _drops(opened: Opened, history: History, branch: str) -> None:
+def _drops(opened: OpenedTable, history: History, branch: str) -> None:
     is_later = not opened.heads.capabilities.tags_hold_files
     try:
         found = retention_curve.drops(history, opened.now_ms, branch)
@@ -133,7 +133,7 @@ def _drops(opened: Opened, history: History, branch: str) -> None:
     grid.draw(found, "lab.drops", columns=columns, what=words.LAB_SETS_NOUN, name=f"drops-{opened.ref.name}")
 
 
-def next_commit(opened: Opened, history: History, branch: str) -> None:
+def next_commit(opened: OpenedTable, history: History, branch: str) -> None:
     """What the next commit to a branch deletes by itself, what that breaks, and what prevents it."""
     coming = loading.forecast(history, opened.now_ms, branch)
     if coming is None:

@@ -12,7 +12,7 @@ from core.model.time_travel import AsOf
 from dashboard import background_jobs, words
 from dashboard import data as loading
 from dashboard.components import grid, spark_job
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import markup
 from dashboard.view_models import differences
 
@@ -21,7 +21,7 @@ SHOWN = 1_000
 TIMEOUT_S = 300
 
 
-def draw(opened: Opened, history: History, a: AsOf, b: AsOf) -> bool:
+def draw(opened: OpenedTable, history: History, a: AsOf, b: AsOf) -> bool:
     """The button, and what came of it for exactly these two contents: whether rows were asked for."""
     key = f"rows.job.{opened.ref.title}.{hash((a.point, a.snapshot.content, b.point, b.snapshot.content))}"
     job = background_jobs.find(st.session_state.get(key))
@@ -39,7 +39,7 @@ def draw(opened: Opened, history: History, a: AsOf, b: AsOf) -> bool:
     return job is not None
 
 
-def _submit(opened: Opened, history: History, a: AsOf, b: AsOf, key: str) -> None:
+def _submit(opened: OpenedTable, history: History, a: AsOf, b: AsOf, key: str) -> None:
     id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
 
     def work(job: background_jobs.Job) -> object:

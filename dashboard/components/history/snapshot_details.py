@@ -15,12 +15,12 @@ from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.components import frame
 from dashboard.components.changes import pin_snapshot
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import markup
 from dashboard.view_models import rows, version_picker
 
 
-def resolve(opened: Opened, text: str) -> AsOf:
+def resolve(opened: OpenedTable, text: str) -> AsOf:
     """What a text of the address or of a box names on this table."""
     table = loading.table(opened.ref.location)
     return removed_points.resolved(
@@ -28,7 +28,7 @@ def resolve(opened: Opened, text: str) -> AsOf:
     )
 
 
-def draw(opened: Opened, history: History | None, found: AsOf, *, here: str = "timeline") -> None:
+def draw(opened: OpenedTable, history: History | None, found: AsOf, *, here: str = "timeline") -> None:
     """Facts, links, protection, every field."""
     snapshot = found.snapshot
     facts = rows.point_facts(
@@ -40,7 +40,7 @@ def draw(opened: Opened, history: History | None, found: AsOf, *, here: str = "t
     _fields(opened, snapshot)
 
 
-def _fields(opened: Opened, snapshot: Snapshot) -> None:
+def _fields(opened: OpenedTable, snapshot: Snapshot) -> None:
     """Made once somebody opens them, and open then for the points that follow."""
     opens = st.expander(words.ALL_FIELDS, key="details.fields", on_change="rerun")
     if not opens.open:
@@ -51,7 +51,7 @@ def _fields(opened: Opened, snapshot: Snapshot) -> None:
         st.code(json.dumps(dict(snapshot.fields), indent=2, ensure_ascii=False), language="json", wrap_lines=True)
 
 
-def neighbours(opened: Opened, found: AsOf) -> None:
+def neighbours(opened: OpenedTable, found: AsOf) -> None:
     """One commit back, one on: of the same branch, by ids."""
     with st.container(horizontal=True, gap="small", key="neighbours"):
         for label, icon, other in (
@@ -73,7 +73,7 @@ def _go(point: str) -> None:
     url_state.put(point=point)
 
 
-def goes(opened: Opened, found: AsOf) -> str | None:
+def goes(opened: OpenedTable, found: AsOf) -> str | None:
     """When a point goes by itself, in words; None where no rule speaks of it."""
     try:
         end = loading.ends(opened.heads, opened.now_ms).get(found.point)
@@ -89,7 +89,7 @@ def _named(heads: Heads, snapshot: Snapshot, branch: str) -> str:
     return str(snapshot.id) if branch == MAIN else f"branch:{branch}/{snapshot.id}"
 
 
-def links(opened: Opened, found: AsOf, *, here: str = "timeline") -> None:
+def links(opened: OpenedTable, found: AsOf, *, here: str = "timeline") -> None:
     """Where this point can be taken."""
     point = found.point
     latest = opened.heads.main.latest

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from core.analysis.bisect import Outcome, Place, Probe
+from core.analysis.bisect import Candidate, Outcome, Probe
 from core.model.history import History
 from core.model.references import MAIN
 from core.spark.query import bisect
@@ -17,7 +17,7 @@ from dashboard import background_jobs, url_state, words
 from dashboard import data as loading
 from dashboard.components import explain_figure, frame, spark_job, version_picker
 from dashboard.components.changes import plan
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import commands, markup, units
 from dashboard.view_models import examples, table_tree
 
@@ -32,11 +32,11 @@ class Search:
 
     id: str
     question: tuple[str, str | None, str | None, str, bool]  # condition, from, to, branch, every point
-    probes: list[tuple[Place, Probe]] = field(default_factory=list)
+    probes: list[tuple[Candidate, Probe]] = field(default_factory=list)
     now: str = ""
 
 
-def draw(opened: Opened, history: History | None) -> None:
+def draw(opened: OpenedTable, history: History | None) -> None:
     branch = _branch(opened)
     line = opened.heads.line(branch) or opened.heads.main
     with st.container(key="bisect_points"):
@@ -71,7 +71,7 @@ def draw(opened: Opened, history: History | None) -> None:
         plan.command(commands.bisect(opened.ref.location, text, *points, branch, is_every=question[-1]))
 
 
-def _branch(opened: Opened) -> str:
+def _branch(opened: OpenedTable) -> str:
     named = url_state.get("branch") or MAIN
     if not opened.heads.branches:
         return MAIN
@@ -88,11 +88,11 @@ def _branch(opened: Opened) -> str:
     return str(st.session_state["query.branch"])
 
 
-def _key(opened: Opened) -> str:
+def _key(opened: OpenedTable) -> str:
     return f"query.search.{opened.ref.location}"
 
 
-def _form(opened: Opened, history: History | None, where: tuple[str | None, str | None, str]) -> str:
+def _form(opened: OpenedTable, history: History | None, where: tuple[str | None, str | None, str]) -> str:
     """The condition; Ctrl+Enter begins the search. Answers it as last searched or linked."""
     key, linked = f"{TEXT}.{opened.ref.title}", url_state.get("condition")
     if key not in st.session_state or (linked is not None and linked != st.session_state.get(f"{key}.linked")):
@@ -122,7 +122,7 @@ def _form(opened: Opened, history: History | None, where: tuple[str | None, str 
     return linked or ""
 
 
-def _submit(opened: Opened, history: History, where: tuple[str | None, str | None, str]) -> None:
+def _submit(opened: OpenedTable, history: History, where: tuple[str | None, str | None, str]) -> None:
     key = f"{TEXT}.{opened.ref.title}"
     text, is_every = str(st.session_state[key]).strip(), bool(st.session_state["query.every"])
     url_state.put(condition=text, every="1" if is_every else None)
@@ -134,7 +134,7 @@ def _submit(opened: Opened, history: History, where: tuple[str | None, str | Non
     search = Search(str(uuid.uuid4()), (text, start, end, branch, is_every))
 
     def work(job: background_jobs.Job) -> Found:
-        def placed(place: Place, id: str, count: int) -> None:
+        def placed(place: Candidate, id: str, count: int) -> None:
             search.now = place.point
             job.progress(len(search.probes), bisect.expected(count, is_every=is_every))
             spark_job.asks(job, id)
@@ -160,7 +160,7 @@ def _submit(opened: Opened, history: History, where: tuple[str | None, str | Non
     job.wait(spark_job.QUICK_S)
 
 
-def _meanwhile(opened: Opened, search: Search) -> str:
+def _meanwhile(opened: OpenedTable, search: Search) -> str:
     job = background_jobs.find(search.id)
     answered = list(search.probes)
     if answered:
@@ -170,7 +170,7 @@ def _meanwhile(opened: Opened, search: Search) -> str:
     )
 
 
-def _answer(opened: Opened, found: Found) -> None:
+def _answer(opened: OpenedTable, found: Found) -> None:
     said = found.answer
     first, last = found.place(said.first_true), found.place(said.last_false)
     explain_figure.beside(markup.headline(_headline(opened, found, first, last)), words.HOW_BISECT)
@@ -190,7 +190,7 @@ def _answer(opened: Opened, found: Found) -> None:
     st.caption(words.bisect_stat(len(found.probes), len(found.places), found.branch, found.seconds))
 
 
-def _headline(opened: Opened, found: Found, first: Place | None, last: Place | None) -> str:
+def _headline(opened: OpenedTable, found: Found, first: Candidate | None, last: Candidate | None) -> str:
     match found.answer.outcome:
         case Outcome.NEVER:
             return words.BISECT_NEVER
@@ -208,7 +208,7 @@ def _headline(opened: Opened, found: Found, first: Place | None, last: Place | N
             )
 
 
-def _links(found: Found, first: Place) -> None:
+def _links(found: Found, first: Candidate) -> None:
     """Where the first point can be taken; by its number in the search, the point before it is the previous one."""
     number = found.answer.first_true
     with st.container(horizontal=True, gap="small"):
@@ -220,7 +220,7 @@ def _links(found: Found, first: Place) -> None:
         frame.link("timeline", words.BISECT_TIMELINE, ":material/timeline:", point=first.point)
 
 
-def _table(opened: Opened, probes: Sequence[tuple[Place, Probe]]) -> None:
+def _table(opened: OpenedTable, probes: Sequence[tuple[Candidate, Probe]]) -> None:
     """Probes in the order of commits; why one is unknown stands below its value."""
     lines = []
     for place, probe in sorted(probes, key=lambda each: each[1].place):
@@ -234,7 +234,7 @@ def _table(opened: Opened, probes: Sequence[tuple[Place, Probe]]) -> None:
     st.html(markup.table(words.BISECT_COLUMNS, lines, numbers=(3, 4)))
 
 
-def _teach(opened: Opened) -> None:
+def _teach(opened: OpenedTable) -> None:
     latest, schema = opened.heads.main.latest, opened.heads.main.schema
     if schema is None:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from core.analysis.expiration_dates import Due
+from core.analysis.expiration_dates import ExpirationDate
 from core.model.references import MAIN
 from dashboard.formatting import units
 from dashboard.words.zh.notices import listed
@@ -59,7 +59,7 @@ def holders_hover(holders: str, size: int, files: int) -> str:
     return f"{html.escape(holders)}<br>{units.plural(files, 'file')}，{units.exact_bytes(size)}"
 
 
-def calendar_hover(day: Due, total: int, zone: str) -> str:
+def calendar_hover(day: ExpirationDate, total: int, zone: str) -> str:
     lines = [units.moment(day.at_ms, zone), html.escape(listed(day.points))]
     lines.append(f"释放 {units.plural(day.files, 'file')}，{units.size(day.bytes)}；届时累计 {units.size(total)}")
     return "<br>".join(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.formats.paimon.plan.automatic_tags import Coming, Rules
+from core.formats.paimon.plan.automatic_tags import AutomaticTagRules, Coming
 from dashboard.formatting import units
 
 AUTO_TAGS = "自动标签"
@@ -23,7 +23,7 @@ TAG_TIME_HELP = (
 )
 
 
-def auto_rules(of: Rules) -> str:
+def auto_rules(of: AutomaticTagRules) -> str:
     if of.mode == "batch":
         return f"每次批写入之后打一个标签：{of.batch_name or 'batch-write-DATE'}。"
     clock = "watermark" if of.mode == "watermark" else "提交时间"

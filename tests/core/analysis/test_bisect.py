@@ -13,7 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.bisect import MOST_UNKNOWN, Answer, Outcome, Place, Probe, answer, condition, next_place, places
+from core.analysis.bisect import (
+    MOST_UNKNOWN,
+    BisectResult,
+    Candidate,
+    Outcome,
+    Probe,
+    answer,
+    condition,
+    next_place,
+    places,
+)
 from core.cli import main
 from core.errors import Invalid, NotFound
 from core.formats.iceberg.capabilities import ICEBERG
@@ -25,7 +35,7 @@ from tests.support.builders import TableBuilder
 Truth = list[bool | None]
 
 
-def search(truth: Truth) -> tuple[Answer, dict[int, bool | None]]:
+def search(truth: Truth) -> tuple[BisectResult, dict[int, bool | None]]:
     known: dict[int, bool | None] = {}
     while (place := next_place(len(truth), known)) is not None:
         assert place not in known
@@ -136,7 +146,7 @@ def test_a_condition_that_is_nested_too_deeply_is_refused(text: str) -> None:
 
 
 def test_what_went_before_a_place_without_an_answer_may_be_where_it_turned() -> None:
-    way = tuple(Place(str(number), number, 0, after_gap=number == 7) for number in (1, 2, 7, 8, 9))
+    way = tuple(Candidate(str(number), number, 0, after_gap=number == 7) for number in (1, 2, 7, 8, 9))
     for known, is_after_gap in (
         ({0: False, 1: False, 2: None, 3: True, 4: True}, True),
         ({0: False, 1: None, 2: False, 3: True, 4: True}, False),
@@ -256,7 +266,7 @@ def test_of_iceberg_places_are_the_ancestors_of_the_head() -> None:
 def test_the_command_says_what_was_found(
     tmp_path: Path, truth: Truth, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def probe(_table: Any, _history: Any, _asked: Any, place: Place, number: int, *_: Any) -> tuple[Probe, None]:
+    def probe(_table: Any, _history: Any, _asked: Any, place: Candidate, number: int, *_: Any) -> tuple[Probe, None]:
         assert place.point == str(number + 1)
         return Probe(number, truth[number], 0.1, None, "lost" if truth[number] is None else None), None
 

@@ -19,7 +19,7 @@ from core.analysis import inspection as contents
 from core.analysis.file_health import health, small
 from core.errors import Invalid, NotFound
 from core.formats.iceberg.inspection import bound
-from core.formats.iceberg.types import Type, spelled
+from core.formats.iceberg.types import IcebergType, spelled
 from core.formats.iceberg.write import manifest_encoding
 from core.model.column_bounds import CUT, Bounds, Column, Said, cut_length, merged
 from core.model.history import History
@@ -184,23 +184,29 @@ def test_texts_go_by_their_bytes_and_nan_is_above_all() -> None:
 @pytest.mark.parametrize(
     ("kind", "stored", "value"),
     [
-        (Type("boolean"), b"\1", True),
-        (Type("long"), b"\5\0\0\0", 5),  # it was an int then
-        (Type("double"), b"\0\0\x80\x3f", 1.0),
-        (Type("date"), b"\1\0\0\0", dt.date(1970, 1, 2)),
-        (Type("decimal", 38, 2), (-(10**38 - 1)).to_bytes(16, "big", signed=True), Decimal("-" + "9" * 36 + ".99")),
-        (Type("timestamp"), (1_500_000).to_bytes(8, "little"), dt.datetime(1970, 1, 1, 0, 0, 1, 500_000)),
-        (Type("string"), "é".encode()[:1], "\ufffd"),
+        (IcebergType("boolean"), b"\1", True),
+        (IcebergType("long"), b"\5\0\0\0", 5),  # it was an int then
+        (IcebergType("double"), b"\0\0\x80\x3f", 1.0),
+        (IcebergType("date"), b"\1\0\0\0", dt.date(1970, 1, 2)),
+        (
+            IcebergType("decimal", 38, 2),
+            (-(10**38 - 1)).to_bytes(16, "big", signed=True),
+            Decimal("-" + "9" * 36 + ".99"),
+        ),
+        (IcebergType("timestamp"), (1_500_000).to_bytes(8, "little"), dt.datetime(1970, 1, 1, 0, 0, 1, 500_000)),
+        (IcebergType("string"), "é".encode()[:1], "\ufffd"),
     ],
 )
-def test_bounds_of_iceberg(kind: Type, stored: bytes, value: object) -> None:
+def test_bounds_of_iceberg(kind: IcebergType, stored: bytes, value: object) -> None:
     assert bound(stored, kind) == value
 
 
 def test_all_digits_of_a_decimal_are_kept() -> None:
     long = "-" + "9" * 36 + ".99"
-    assert str(spelled(long, Type("decimal", 38, 2))) == long, "a partition's value"
-    assert bound(manifest_encoding.stored(Decimal(long), "decimal(38, 2)"), Type("decimal", 38, 2)) == Decimal(long)
+    assert str(spelled(long, IcebergType("decimal", 38, 2))) == long, "a partition's value"
+    assert bound(manifest_encoding.stored(Decimal(long), "decimal(38, 2)"), IcebergType("decimal", 38, 2)) == Decimal(
+        long
+    )
 
 
 def test_health_of_made_files() -> None:

@@ -14,7 +14,7 @@ from core.errors import Conflict, Invalid, SnapscopeError
 from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
-from core.formats.iceberg.manifests import Manifests
+from core.formats.iceberg.manifests import IcebergManifests
 from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag, Rollback
 from core.model.plan import Plan
 from core.table import Table
@@ -42,7 +42,7 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
     root = tmp_path / "t"
     ground.small_table(root, **(CLEANS if "cleaning" in request.getfixturevalue("name") else {}))
     good = ground.copied(root, tmp_path / "good")
-    manifests = Manifests()
+    manifests = IcebergManifests()
     return Stage(good, root, tmp_path, LATE_MS, ground.copied, lambda store: ground.opened(store, manifests))
 
 

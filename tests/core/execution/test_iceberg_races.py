@@ -14,7 +14,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.iceberg.write import commit
 from core.model.actions import CreateTag, Expire
-from core.storage.store import Entry, Store
+from core.storage.store import DirectoryEntry, Store
 from core.table import open_table
 from tests.support.execution import iceberg_ground as ground
 from tests.support.execution.ground import while_settling
@@ -114,7 +114,7 @@ def test_a_commit_between_looking_at_the_hint_and_listing(root: Path) -> None:
                 rival_tag(root, "between", ids(root)[0])()  # type: ignore[operator]
             return content
 
-        def ls(self, relative: str = "") -> list[Entry]:
+        def ls(self, relative: str = "") -> list[DirectoryEntry]:
             listed = super().ls(relative)
             rival_tag(root, f"after-{len(listed)}", ids(root)[0])()  # type: ignore[operator]
             return listed

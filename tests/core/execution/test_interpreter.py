@@ -18,7 +18,7 @@ from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.manifests import PaimonManifests
 from core.model.actions import (
     Change,
     CleanOrphans,
@@ -93,7 +93,7 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
         for path in LEFT_BEHIND:
             (good / path).write_bytes(b"left behind")
     root = ground.warehouse(tmp_path / "stage")
-    manifests = Manifests(Store(str(root)))
+    manifests = PaimonManifests(Store(str(root)))
     return Stage(good, root, tmp_path, NOW, ground.copied, lambda store: Table(PaimonFormat(store, manifests)))
 
 

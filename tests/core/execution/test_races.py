@@ -20,10 +20,10 @@ from core.execution import delete_files
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.manifests import PaimonManifests
 from core.formats.paimon.write import publish
 from core.model.actions import Expire
-from core.storage.store import Entry, Store
+from core.storage.store import DirectoryEntry, Store
 from core.table import Table, open_table
 from tests.support import set_model
 from tests.support.builders import TableBuilder
@@ -110,7 +110,7 @@ def interrupted(table: TableBuilder, number: int, act: Callable[[TableBuilder], 
             return super().delete(relative)
 
     store = Interrupted(str(table.root))
-    opened = Table(PaimonFormat(store, Manifests(store)))
+    opened = Table(PaimonFormat(store, PaimonManifests(store)))
     try:
         told = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0).problems
     except Corrupt as error:
@@ -149,14 +149,14 @@ def test_whoever_expires_what_we_are_reading_does_not_stop_us(table: TableBuilde
             table.commit([table.file(size, rows=size // 10, partition=("2026-01-01",))])
 
     class Expiring(Store):
-        def ls(self, relative: str = "") -> list[Entry]:
+        def ls(self, relative: str = "") -> list[DirectoryEntry]:
             if relative == "manifest" and 10 in table.commits:  # the references have been read
                 ground.gone_for_good(table)
                 table.expire([number for number in sorted(table.commits) if number < 11])
             return super().ls(relative)
 
     store = Expiring(str(table.root))
-    opened = Table(PaimonFormat(store, Manifests(store)))
+    opened = Table(PaimonFormat(store, PaimonManifests(store)))
     with ground.while_settling(commits):
         receipt = apply(opened, opened.preview(EXPIRE, NOW), settle_s=1)
     assert 10 not in table.commits

@@ -14,7 +14,7 @@ from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import REMOVED, Journal
 from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.manifests import PaimonManifests
 from core.formats.paimon.write import documents
 from core.model.actions import Change, CreateBranch, FastForward, RenameBranch, Rollback
 from core.model.plan import Plan
@@ -49,7 +49,7 @@ def test_who_commits_meanwhile_is_not_lost(
             if what == at:
                 (root / made).write_bytes(theirs)
 
-    table = Table(PaimonFormat(MortalStore(str(root), Watched()), Manifests(Store(str(root)))))
+    table = Table(PaimonFormat(MortalStore(str(root), Watched()), PaimonManifests(Store(str(root)))))
     with pytest.raises(Conflict, match=MEANWHILE):
         apply(table, table.preview(change, ground.LATE_MS), settle_s=0)
     assert (root / made).read_bytes() == theirs
@@ -77,7 +77,7 @@ def meanwhile(root: Path, change: Change, at: str, act: Callable[[], object]) ->
             if what == at:
                 act()
 
-    table = Table(PaimonFormat(MortalStore(str(root), Watched()), Manifests(Store(str(root)))))
+    table = Table(PaimonFormat(MortalStore(str(root), Watched()), PaimonManifests(Store(str(root)))))
     return table, table.preview(change, ground.LATE_MS)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.model import intervals
-from core.model.intervals import Ints, Mask, Runs
+from core.model.intervals import Intervals, Ints, Mask
 from tests.support.depth import tries
 
 Sets = Mapping[int, frozenset[int]]
@@ -25,7 +25,7 @@ def universes(draw: st.DrawFn, tables: int = 1) -> tuple[int, list[Sets]]:
     return positions, [{owner: draw(one) for owner in range(objects)} for _ in range(tables)]
 
 
-def build(sets: Sets, positions: int, order: int = 0) -> Runs:
+def build(sets: Sets, positions: int, order: int = 0) -> Intervals:
     pairs = [(owner, each) for owner, found in sets.items() for each in found]
     pairs = pairs[order % (len(pairs) + 1) :] + pairs[: order % (len(pairs) + 1)]
     owner, position = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
@@ -40,7 +40,7 @@ def owners(answer: Mask) -> set[int]:
     return set(np.flatnonzero(answer).tolist())
 
 
-def sets_of(held: Runs) -> dict[int, frozenset[int]]:
+def sets_of(held: Intervals) -> dict[int, frozenset[int]]:
     found: dict[int, set[int]] = {owner: set() for owner in range(held.owners)}
     for owner, first, last in zip(held.owner.tolist(), held.first.tolist(), held.last.tolist(), strict=True):
         assert 0 <= first <= last < held.positions
@@ -48,7 +48,7 @@ def sets_of(held: Runs) -> dict[int, frozenset[int]]:
     return {owner: frozenset(each) for owner, each in found.items()}
 
 
-def assert_maximal(held: Runs) -> None:
+def assert_maximal(held: Intervals) -> None:
     ordered = sorted(zip(held.owner.tolist(), held.first.tolist(), held.last.tolist(), strict=True))
     for (owner, _, last), (following, first, _) in itertools.pairwise(ordered):
         assert owner != following or first > last + 1, "runs of one object that touch are one run"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
-from core.storage.store import Entry, Store
+from core.storage.store import DirectoryEntry, Store
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def memory() -> Iterator[Store]:
     made._fs.pseudo_dirs[:] = [""]
 
 
-def names(entries: list[Entry]) -> list[str]:
+def names(entries: list[DirectoryEntry]) -> list[str]:
     return [entry.name for entry in entries]
 
 

@@ -20,7 +20,7 @@ from core.procedures import command_line
 from core.table import Table, open_table
 from dashboard import words
 from dashboard.components.changes import running_change
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.formatting import exports
 from dashboard.view_models import audit
 from dashboard.view_models.audit import Wanted
@@ -165,5 +165,5 @@ def test_a_change_that_began_is_not_that_of_a_copy(monkeypatch: pytest.MonkeyPat
     one, copy = (SimpleNamespace(listing=None, ref=SimpleNamespace(location=place)) for place in ("one", "copy"))
     monkeypatch.setattr("dashboard.permissions.is_on", lambda _: True)
     for table, begun in ((one, [True, False]), (copy, [True, True])):
-        assert running_change.submit(cast(Opened, table), "the same plan", lambda _: None)
-        assert [running_change.tell_begun(cast(Opened, each), "the same plan") for each in (one, copy)] == begun
+        assert running_change.submit(cast(OpenedTable, table), "the same plan", lambda _: None)
+        assert [running_change.tell_begun(cast(OpenedTable, each), "the same plan") for each in (one, copy)] == begun

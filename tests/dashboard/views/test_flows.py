@@ -30,7 +30,7 @@ from core.planning.confirmation import danger
 from dashboard import background_jobs, words
 from dashboard import data as loading
 from dashboard.components.changes import plan as plans
-from dashboard.components.frame import Opened
+from dashboard.components.frame import OpenedTable
 from dashboard.components.history import timeline
 from dashboard.formatting import commands, units
 from dashboard.view_models import version_picker
@@ -585,7 +585,7 @@ def test_a_run_cut_off_by_the_browsers_next_word_clears_the_name_all_the_same(
     page.test.text_input(key="tags.name").set_value("keep-me")
     said, drawn = page.run().test._tree.get_widget_states(), plans.progress
 
-    def cut_off(_: Opened) -> None:
+    def cut_off(_: OpenedTable) -> None:
         monkeypatch.setattr(plans, "progress", drawn)
         context = get_script_run_ctx()
         assert context is not None

@@ -16,7 +16,7 @@ from typing import Any
 from core.catalog import DEMO_MARKER
 from core.execution import grace_period
 from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.manifests import PaimonManifests
 from core.storage.store import Store
 from core.table import Table
 from tests.support import set_model
@@ -63,8 +63,8 @@ def small_table(root: Path, **options: str) -> TableBuilder:
     return table
 
 
-def open_with(store: Store, manifests: Manifests | None = None) -> Table:
-    return Table(PaimonFormat(store, manifests or Manifests(store)))
+def open_with(store: Store, manifests: PaimonManifests | None = None) -> Table:
+    return Table(PaimonFormat(store, manifests or PaimonManifests(store)))
 
 
 def disk(root: Path) -> frozenset[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.formats.iceberg.format import IcebergFormat
-from core.formats.iceberg.manifests import Manifests
+from core.formats.iceberg.manifests import IcebergManifests
 from core.storage.store import Store
 from core.table import Table
 from tests.support.iceberg_tables import PYICEBERG, SMALL, moved, read_avro
@@ -141,5 +141,5 @@ def copied(source: Path, target: Path) -> Path:
     return target
 
 
-def opened(store: Store, manifests: Manifests | None = None) -> Table:
-    return Table(IcebergFormat(store, manifests=manifests or Manifests()))
+def opened(store: Store, manifests: IcebergManifests | None = None) -> Table:
+    return Table(IcebergFormat(store, manifests=manifests or IcebergManifests()))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.manifests import PaimonManifests
 from core.storage.store import Store
 from core.table import Table
 
@@ -121,4 +121,4 @@ def lying_store(root: object, lies: Lies) -> Store:
 def lying_table(root: object, lies: Lies) -> Table:
     """A table on it, nothing decoded yet."""
     store = lying_store(root, lies)
-    return Table(PaimonFormat(store, Manifests(store)))
+    return Table(PaimonFormat(store, PaimonManifests(store)))

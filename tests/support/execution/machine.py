@@ -23,7 +23,7 @@ from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.manifests import PaimonManifests
 from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.model.plan import Plan
 from core.storage.store import Store
@@ -74,7 +74,7 @@ class TableLife(RuleBasedStateMachine):
         self.main = TableBuilder(root, partition_keys=["dt"] if partitions else [], options=options)
         self.partitions = [("2026-01-01",), ("2026-01-02",)] if partitions else [()]
         self.lines = {"main": self.main}
-        self.manifests = Manifests(Store(str(root)))  # kept for the whole life: re-used names must not confuse it
+        self.manifests = PaimonManifests(Store(str(root)))  # kept for the whole life: re-used names must not confuse it
         self.journal = Journal(self.directory / "journal.sqlite")
         for shape in shapes:
             if shape % 4 == 0:

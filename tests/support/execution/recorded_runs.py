@@ -31,7 +31,7 @@ from core.execution.apply import apply
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal, _digests, _hash
 from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import Manifests
+from core.formats.paimon.manifests import PaimonManifests
 from core.model.actions import (
     Change,
     CleanOrphans,
@@ -130,7 +130,7 @@ class OpenRun:
 def opened(store: Store) -> Table:
     if (Path(store.root) / "metadata").is_dir():
         return iceberg_ground.opened(store)
-    return Table(PaimonFormat(store, Manifests(store)))
+    return Table(PaimonFormat(store, PaimonManifests(store)))
 
 
 def place(directory: Path) -> Path:

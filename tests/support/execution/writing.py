@@ -20,7 +20,7 @@ from core.errors import Conflict
 from core.formats.paimon import binary_row
 from core.formats.paimon.write import commit, documents
 from core.formats.paimon.write.commit import Stamp
-from core.formats.paimon.write.manifest_encoding import NewFile, Stats
+from core.formats.paimon.write.manifest_encoding import NewDataFile, SimpleStats
 from core.storage.store import Store
 from tests.support.execution.processes import Process
 
@@ -48,12 +48,12 @@ def begin(*writers: Process) -> None:
         writer.say("go")
 
 
-def new_file(store: Store, day: str, rows: int = 10) -> NewFile:
+def new_file(store: Store, day: str, rows: int = 10) -> NewDataFile:
     """A data file of the promised size: nobody reads rows from it."""
     path = f"dt={day}/bucket-0/data-{uuid.uuid4()}-0.parquet"
     store.create(path, b"x" * rows)
-    stats = Stats([1, 0.5, day], [9, 1.5, day], [0, 0, 0])
-    return NewFile(binary_row.encode((day,), ("STRING",)), path, rows, rows, 0, stats, source=0, created_ms=0)
+    stats = SimpleStats([1, 0.5, day], [9, 1.5, day], [0, 0, 0])
+    return NewDataFile(binary_row.encode((day,), ("STRING",)), path, rows, rows, 0, stats, source=0, created_ms=0)
 
 
 def write(table: str, user: str, count: int, every_ms: int) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import fastavro
 import pyarrow as pa
 
 from core.formats.avro import decode as avro
-from core.formats.avro.decode import Column, Decoded
+from core.formats.avro.decode import AvroColumn, Decoded
 from tests.support.depth import FACTOR
 from tests.support.places import ROOT
 
@@ -45,12 +45,12 @@ SCHEMA = {
 
 
 COLUMNS = (
-    Column("kind", ("_KIND",), pa.int32()),
-    Column("name", ("_NAME",), pa.string()),
-    Column("size", ("_FILE", "_SIZE"), pa.int64()),
-    Column("extra", ("_FILE", "_EXTRA"), pa.list_(pa.string())),
-    Column("source", ("_FILE", "_SOURCE"), pa.int32(), required=False),
-    Column("later", ("_FILE", "_LATER"), pa.string(), required=False),
+    AvroColumn("kind", ("_KIND",), pa.int32()),
+    AvroColumn("name", ("_NAME",), pa.string()),
+    AvroColumn("size", ("_FILE", "_SIZE"), pa.int64()),
+    AvroColumn("extra", ("_FILE", "_EXTRA"), pa.list_(pa.string())),
+    AvroColumn("source", ("_FILE", "_SOURCE"), pa.int32(), required=False),
+    AvroColumn("later", ("_FILE", "_LATER"), pa.string(), required=False),
 )
 
 
@@ -91,7 +91,7 @@ def by_snappy(plain: bytes, schema: Any) -> bytes:
     return out
 
 
-def read(directory: Path, files: Sequence[bytes], columns: Sequence[Column] = COLUMNS) -> Decoded:
+def read(directory: Path, files: Sequence[bytes], columns: Sequence[AvroColumn] = COLUMNS) -> Decoded:
     paths = []
     for number, content in enumerate(files):
         path = directory / f"m{number}"

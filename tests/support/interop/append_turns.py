@@ -203,10 +203,10 @@ class Turns:
 
     def our_alter(self) -> None:
         self.changed(
-            lambda name: publish.alter(self.store, [alter.Add(name, "INT")], time_ms=next(self.clock)),
-            lambda old, new: publish.alter(self.store, [alter.Rename(old, new)], time_ms=next(self.clock)),
-            lambda name: publish.alter(self.store, [alter.Drop(name)], time_ms=next(self.clock)),
-            lambda name: publish.alter(self.store, [alter.Widen(name, "BIGINT")], time_ms=next(self.clock)),
+            lambda name: publish.alter(self.store, [alter.AddColumn(name, "INT")], time_ms=next(self.clock)),
+            lambda old, new: publish.alter(self.store, [alter.RenameColumn(old, new)], time_ms=next(self.clock)),
+            lambda name: publish.alter(self.store, [alter.DropColumn(name)], time_ms=next(self.clock)),
+            lambda name: publish.alter(self.store, [alter.WidenColumn(name, "BIGINT")], time_ms=next(self.clock)),
         )
 
     def their_alter(self) -> None:

@@ -28,7 +28,7 @@ from core.errors import Invalid, NotFound
 from core.execution.apply import apply
 from core.formats.iceberg import expiration_dates, retention
 from core.formats.iceberg import references as iceberg_heads
-from core.formats.iceberg.file_paths import Place
+from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.plan import expiry as refs
@@ -74,8 +74,8 @@ class Beside:
         return open_table(self.history.address).history(self.heads)
 
     @cached_property
-    def place(self) -> Place:
-        return Place.of(Store(str(self.history.table)), self.found.location, self.found.properties)
+    def place(self) -> TableLocation:
+        return TableLocation.of(Store(str(self.history.table)), self.found.location, self.found.properties)
 
     def paths(self, paths: Iterable[str]) -> set[str]:
         return {self.place.path(path) for path in paths}

@@ -24,7 +24,7 @@ import pyarrow.parquet as parquet
 from core.formats.paimon import binary_row, types
 from core.formats.paimon.types import parse
 from core.formats.paimon.write import manifest_encoding
-from core.formats.paimon.write.manifest_encoding import NewFile, Record, Stats
+from core.formats.paimon.write.manifest_encoding import NewDataFile, Record, SimpleStats
 from core.model.references import Field, Schema
 from core.table import Table, open_table
 
@@ -122,7 +122,7 @@ class Stored:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         parquet.write_table(pa.table(arrays), self.root / path)
         record = manifest_encoding.added(
-            NewFile(
+            NewDataFile(
                 partition=stored, path=path, size_bytes=(self.root / path).stat().st_size, rows=len(rows),
                 schema_id=of.id, stats=self._stats(rows, by_name, stats), source=source, created_ms=0, bucket=bucket,
                 total_buckets=total_buckets,
@@ -196,15 +196,15 @@ class Stored:
 
     # files ------------------------------------------------------------------------------------------------------
 
-    def _stats(self, rows: Sequence[Row], of: Mapping[str, types.Type], how: str) -> Stats | None:
+    def _stats(self, rows: Sequence[Row], of: Mapping[str, types.PaimonType], how: str) -> SimpleStats | None:
         if how in ("none", "dense"):
             return None
         columns = [[row.get(name) for row in rows] for name in of]
         bounds = [self._bounds(values, to, how) for values, to in zip(columns, of.values(), strict=True)]
         nulls = [sum(value is None for value in values) for values in columns]
-        return Stats([low for low, _ in bounds], [high for _, high in bounds], nulls)
+        return SimpleStats([low for low, _ in bounds], [high for _, high in bounds], nulls)
 
-    def _bounds(self, values: Sequence[Any], of: types.Type, how: str) -> tuple[Any, Any]:
+    def _bounds(self, values: Sequence[Any], of: types.PaimonType, how: str) -> tuple[Any, Any]:
         if how == "counts" or of.root in NO_BOUNDS:
             return None, None
         if of.root in ("FLOAT", "DOUBLE"):

@@ -25,7 +25,7 @@ from core.formats.iceberg import metadata_json as packed
 from core.formats.iceberg.catalogs import pyiceberg_client as pyiceberg
 from core.formats.iceberg.catalogs import rest
 from core.formats.iceberg.catalogs.pyiceberg_client import Identifier
-from core.formats.iceberg.file_paths import Place
+from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Unknown
@@ -142,7 +142,7 @@ class CatalogTable:
                 remedy="Carry the change out with the table's own engine.",
             )
 
-    def commit(self, store: Store, place: Place, found: Metadata, edit: SwapMetadata) -> str | None:
+    def commit(self, store: Store, place: TableLocation, found: Metadata, edit: SwapMetadata) -> str | None:
         """Let the catalog name a new metadata file in the place of exactly `found`; where it is, None where another
         commit came first. `Unknown` where what became of it is not known."""
         with _opened(self.catalog) as (client, conf):
@@ -153,7 +153,13 @@ class CatalogTable:
     # the catalog keeps a pointer: we write the file ---------------------------------------------------------------
 
     def _by_file(
-        self, client: Catalog, conf: Mapping[str, str], store: Store, place: Place, found: Metadata, edit: SwapMetadata
+        self,
+        client: Catalog,
+        conf: Mapping[str, str],
+        store: Store,
+        place: TableLocation,
+        found: Metadata,
+        edit: SwapMetadata,
     ) -> str | None:
         from pyiceberg.exceptions import CommitFailedException
 
@@ -194,7 +200,7 @@ class CatalogTable:
     # the catalog writes the file ------------------------------------------------------------------------------------
 
     def _by_server(
-        self, client: Catalog, conf: Mapping[str, str], place: Place, found: Metadata, edit: SwapMetadata
+        self, client: Catalog, conf: Mapping[str, str], place: TableLocation, found: Metadata, edit: SwapMetadata
     ) -> str | None:
         from pyiceberg.exceptions import CommitFailedException
 

@@ -15,7 +15,7 @@ from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.iceberg import retention
 from core.formats.iceberg.plan import reference_changes
 from core.formats.iceberg.plan.reference_changes import Move, find, told_of
-from core.formats.iceberg.retention import Asked, Verdicts
+from core.formats.iceberg.retention import ExpiryOptions, RefVerdicts
 from core.messages import counted, listed, told
 from core.model.actions import (
     Analyze,
@@ -94,12 +94,12 @@ def expiring(history: History, now_ms: int) -> Mask:
         refuse_off(history.heads)
     except Unsupported:
         return np.zeros(len(history.holders), dtype=np.bool_)
-    return ~_left(history, _judge(history.heads, Asked(now_ms)))
+    return ~_left(history, _judge(history.heads, ExpiryOptions(now_ms)))
 
 
 def marginal(history: History, after: Sequence[Ref], now_ms: int) -> tuple[int, int]:
     """(files, bytes) that an expiry by the table's own rules frees only if these are the refs."""
-    kept, without = (_left(history, _judge(history.heads, Asked(now_ms), refs)) for refs in (None, after))
+    kept, without = (_left(history, _judge(history.heads, ExpiryOptions(now_ms), refs)) for refs in (None, after))
     return _measured(history, kept, without)
 
 
@@ -112,7 +112,7 @@ def _plan(
     history: History,
     change: Change,
     now_ms: int,
-    judged: Verdicts,
+    judged: RefVerdicts,
     move: Move,
     warnings: list[str],
 ) -> Plan:
@@ -198,31 +198,31 @@ def _fewer_than_said(history: History, after: Mask) -> list[str]:
     return [told(fewer, what=what)]
 
 
-def _snapshot_verdicts(history: History, judged: Verdicts) -> list[Verdict]:
+def _snapshot_verdicts(history: History, judged: RefVerdicts) -> list[Verdict]:
     return [Verdict(holder.point, *judged.snapshots[int(holder.name)]) for holder in history.holders]
 
 
-def _ref_verdicts(heads: Heads, judged: Verdicts) -> list[Verdict]:
+def _ref_verdicts(heads: Heads, judged: RefVerdicts) -> list[Verdict]:
     kind = {ref.name: "branch" if ref.is_branch else "tag" for ref in heads.refs}
     return [Verdict(f"{kind[name]}:{name}", keep, (why,)) for name, (keep, why) in judged.refs.items()]
 
 
-def _left(history: History, judged: Verdicts) -> Mask:
+def _left(history: History, judged: RefVerdicts) -> Mask:
     goes = judged.goes
     return np.array([int(holder.name) not in goes for holder in history.holders], dtype=np.bool_)
 
 
-def _unchanged(heads: Heads) -> Verdicts:
+def _unchanged(heads: Heads) -> RefVerdicts:
     why = told("nothing here asks for it to go")
-    return Verdicts({ref.name: (True, why) for ref in heads.refs}, dict.fromkeys(members(heads), (True, (why,))))
+    return RefVerdicts({ref.name: (True, why) for ref in heads.refs}, dict.fromkeys(members(heads), (True, (why,))))
 
 
-def _moved(judged: Verdicts, move: Move, left: Set[int]) -> Verdicts:
+def _moved(judged: RefVerdicts, move: Move, left: Set[int]) -> RefVerdicts:
     why = told("on no ref then: until an expiry finds it too old")
-    return Verdicts({**judged.refs, **move.told}, {**judged.snapshots, **dict.fromkeys(left, (True, (why,)))})
+    return RefVerdicts({**judged.refs, **move.told}, {**judged.snapshots, **dict.fromkeys(left, (True, (why,)))})
 
 
-def _judge(heads: Heads, asked: Asked, refs: Sequence[Ref] | None = None) -> Verdicts:
+def _judge(heads: Heads, asked: ExpiryOptions, refs: Sequence[Ref] | None = None) -> RefVerdicts:
     given = heads.refs if refs is None else refs
     return retention.judge(members(heads), given, heads.main.options, asked)
 
@@ -280,7 +280,7 @@ def _refuse_unheeded(change: Expire) -> None:
         raise Invalid("older-than and time-retained both say from when on snapshots stay.", remedy="Give one of them.")
 
 
-def _expire(heads: Heads, change: Expire, now_ms: int) -> Verdicts:
+def _expire(heads: Heads, change: Expire, now_ms: int) -> RefVerdicts:
     refuse_off(heads)
     for name in change.drop_tags:
         find(heads, name)
@@ -290,7 +290,7 @@ def _expire(heads: Heads, change: Expire, now_ms: int) -> Verdicts:
     if change.time_retained_ms is not None:
         older_than_ms = now_ms - change.time_retained_ms
     dropped = dict.fromkeys(change.drop_tags, told("named to be dropped"))
-    return _judge(heads, Asked(now_ms, older_than_ms, change.retain_min, frozenset(change.snapshots), dropped))
+    return _judge(heads, ExpiryOptions(now_ms, older_than_ms, change.retain_min, frozenset(change.snapshots), dropped))
 
 
 def refuse_off(heads: Heads) -> None:
@@ -349,7 +349,7 @@ def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: 
     ]
 
 
-def _expiry_notes(heads: Heads, change: Expire, judged: Verdicts, now_ms: int) -> list[str]:
+def _expiry_notes(heads: Heads, change: Expire, judged: RefVerdicts, now_ms: int) -> list[str]:
     notes = []
     if change.snapshots:
         policy = "Iceberg expires by the policy beside the snapshots that were named; both are in this plan."

@@ -9,9 +9,9 @@ import numpy as np
 from core.errors import Unsupported
 from core.formats.iceberg import retention
 from core.formats.iceberg.plan.expiry import marginal, refuse_off
-from core.formats.iceberg.retention import Asked
+from core.formats.iceberg.retention import ExpiryOptions
 from core.model.history import History
-from core.model.intervals import Mask, Runs
+from core.model.intervals import Intervals, Mask
 from core.model.lineage import members
 from core.model.references import MAIN, Holder, HolderKind
 
@@ -37,7 +37,7 @@ def by_tags(history: History, now_ms: int) -> tuple[History, Mask]:
         return history, np.zeros(len(history.holders), dtype=np.bool_)
     branches = [ref for ref in heads.refs if ref.is_branch]
     told, untagged = (
-        retention.judge(members(heads), given, options, Asked(now_ms)) for given in (heads.refs, branches)
+        retention.judge(members(heads), given, options, ExpiryOptions(now_ms)) for given in (heads.refs, branches)
     )
     goes, alone = told.goes, untagged.goes - told.goes
     names: dict[str, list[str]] = {}
@@ -52,6 +52,6 @@ def by_tags(history: History, now_ms: int) -> tuple[History, Mask]:
         holders += [replace(holder, kind=HolderKind.TAG, branch=MAIN, name=name) for name in own] if own else [holder]
     first = np.array([*start, len(holders)], dtype=np.int64)
     held = history.held
-    runs = Runs(held.owner, first[held.first], first[held.last + 1] - 1, held.owners, len(holders))
+    runs = Intervals(held.owner, first[held.first], first[held.last + 1] - 1, held.owners, len(holders))
     stays = np.array([int(each.name) not in goes for each in history.holders], dtype=np.bool_)
     return replace(history, holders=tuple(holders), held=runs), np.repeat(stays, np.diff(first))

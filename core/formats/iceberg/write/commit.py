@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from core.errors import Conflict, NotFound, SnapscopeError, Unsupported
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.file_paths import Place
+from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import DIRECTORY, HINT, LAG_S, TEMPORARY, find, is_metadata, version_of
 from core.formats.iceberg.retention import old_metadata as fallen
@@ -34,7 +34,7 @@ _CODEC = "write.metadata.compression-codec"
 # afterwards ----------------------------------------------------------------------------------------------------------
 
 
-def check_replaced(store: Store, place: Place, found: Metadata, edit: SwapMetadata) -> None:
+def check_replaced(store: Store, place: TableLocation, found: Metadata, edit: SwapMetadata) -> None:
     """`Conflict` where a ref that the plan did not know named a snapshot that the commit took away.
 
     The metadata that was replaced is the newest one in the log that still has one of them.
@@ -70,7 +70,7 @@ def check_replaced(store: Store, place: Place, found: Metadata, edit: SwapMetada
         )
 
 
-def was_made(store: Store, place: Place, found: Metadata, edit: SwapMetadata, base: str) -> bool:
+def was_made(store: Store, place: TableLocation, found: Metadata, edit: SwapMetadata, base: str) -> bool:
     """Did any version after `base` have the edit? True as well where that cannot be known: what is there stays then."""
     version, files = found, [file for _, file in found.metadata_log]
     while version.path != base:
@@ -85,7 +85,7 @@ def was_made(store: Store, place: Place, found: Metadata, edit: SwapMetadata, ba
     return False
 
 
-def _version(store: Store, place: Place, file: str) -> Metadata:
+def _version(store: Store, place: TableLocation, file: str) -> Metadata:
     path = place.path(file)
     return documents.parse(read_at(store, path), path)
 
@@ -117,7 +117,7 @@ def read_current(current: Callable[[], str], read: Callable[[str], bytes]) -> tu
             time.sleep(presence.PAUSE_S)
 
 
-def old_metadata(place: Place, heads: Heads, held: Collection[str]) -> dict[str, int]:
+def old_metadata(place: TableLocation, heads: Heads, held: Collection[str]) -> dict[str, int]:
     """Paths and bytes of the metadata files that fall out of the log with the next commit and are deleted then."""
     paths = [place.path(each) for each in fallen(heads)]
     mine = place.ours(pa.array(paths, pa.string())).to_pylist()
@@ -125,7 +125,7 @@ def old_metadata(place: Place, heads: Heads, held: Collection[str]) -> dict[str,
     return place.sizes(list(dict.fromkeys(names)))
 
 
-def outside(place: Place, found: Metadata, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
+def outside(place: TableLocation, found: Metadata, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
     """Why a path is none of the table's files: hostile metadata may name anything, the metadata itself too."""
     needed = {place.path(file) for _, file in found.metadata_log} | {found.path, f"{DIRECTORY}/{HINT}"}
 

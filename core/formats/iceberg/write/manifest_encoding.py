@@ -26,7 +26,7 @@ _AVRO = {"int": "int", "long": "long", "string": "string", "boolean": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class ColumnMetrics:
     """What a file tells of one of its columns; bounds are None where it has no value."""
 
     size: int  # in bytes
@@ -36,35 +36,35 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class NewFile:
+class NewContentFile:
     """A data or position-delete file in Parquet. `partition`: values by the name of the spec's field."""
 
     path: str  # its whole location
     rows: int
     size: int  # in bytes
     partition: Mapping[str, Any] = field(hash=False)
-    columns: Mapping[int, Stats] = field(repr=False, hash=False)
+    columns: Mapping[int, ColumnMetrics] = field(repr=False, hash=False)
     content: int = DATA
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ManifestEntry:
     """A file in a manifest. `sequence`: None is inherited, and only of an added one."""
 
     status: int
     snapshot_id: int
     sequence: int | None
-    file: NewFile
+    file: NewContentFile
 
-    def existing(self, sequence: int) -> Entry:
+    def existing(self, sequence: int) -> ManifestEntry:
         """The entry as a later manifest has it; `sequence` is that of the manifest it comes from."""
         own = sequence if self.sequence is None else self.sequence
-        return Entry(EXISTING, self.snapshot_id, own, self.file)
+        return ManifestEntry(EXISTING, self.snapshot_id, own, self.file)
 
-    def deleted(self, by: int, sequence: int) -> Entry:
+    def deleted(self, by: int, sequence: int) -> ManifestEntry:
         """The entry in the snapshot `by` that takes the file away."""
         own = sequence if self.sequence is None else self.sequence
-        return Entry(DELETED, by, own, self.file)
+        return ManifestEntry(DELETED, by, own, self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Spec:
     types: Mapping[str, str]
 
 
-def manifest(path: str, entries: Sequence[Entry], schema: Json, spec: Spec) -> bytes:
+def manifest(path: str, entries: Sequence[ManifestEntry], schema: Json, spec: Spec) -> bytes:
     """One manifest. All entries are of data files, or all of delete files."""
     content = "data" if entries[0].file.content == DATA else "deletes"
     told = {
@@ -97,7 +97,7 @@ def manifest_list(path: str, rows: Iterable[Json], snapshot_id: int, parent: int
     return _written(path, _LIST, rows, told)
 
 
-def listed(path: str, size: int, entries: Sequence[Entry], spec: Spec, snapshot_id: int, sequence: int) -> Json:
+def listed(path: str, size: int, entries: Sequence[ManifestEntry], spec: Spec, snapshot_id: int, sequence: int) -> Json:
     """A manifest's row in the lists of its own and of later snapshots."""
     counts = {status: [each for each in entries if each.status == status] for status in (ADDED, EXISTING, DELETED)}
     least = min((each.sequence or sequence for each in entries if each.status != DELETED), default=sequence)
@@ -144,7 +144,7 @@ def _summary(values: Sequence[Any], of: str) -> Json:
     }
 
 
-def _record(entry: Entry) -> Json:
+def _record(entry: ManifestEntry) -> Json:
     file, columns = entry.file, sorted(entry.file.columns.items())
     own = {
         "content": file.content, "file_path": file.path, "file_format": "PARQUET", "partition": dict(file.partition),

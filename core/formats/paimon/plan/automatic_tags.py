@@ -35,7 +35,7 @@ _UNHONOURED = {  # option -> values under which it asks for nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AutomaticTagRules:
     """When tags are made, how they are called, how many stay. `zone` None: this machine's."""
 
     mode: str  # process-time, watermark or batch
@@ -103,7 +103,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class AutomaticTagsDue:
     """What a run makes and lets go. `after`: the period whose tag was made last, plus one; None where there is none."""
 
     creates: tuple[tuple[str, int], ...]  # name and snapshot id, in the order they are made
@@ -121,7 +121,7 @@ class Coming:
     is_due: bool  # already: the next commit makes it
 
 
-def rules(options: Mapping[str, str]) -> Rules | None:
+def rules(options: Mapping[str, str]) -> AutomaticTagRules | None:
     """The rules a table's options give; None where they ask for no automatic tags."""
     mode = options.get(MODE, "none").lower()
     own, notes = options, []
@@ -172,7 +172,7 @@ def rules(options: Mapping[str, str]) -> Rules | None:
         )
     is_watermark = mode == "watermark"
     zone_key = f"sink.{'watermark' if is_watermark else 'process'}-time-zone"
-    return Rules(
+    return AutomaticTagRules(
         mode=mode,
         period_ms=period_ms,
         shape=shape,
@@ -207,7 +207,7 @@ def of_proposal(options: Mapping[str, str]) -> dict[str, str]:
     return today | ({"tag.creation-delay": f"{minutes} min"} if minutes else {})
 
 
-def due(of: Rules, line: Line) -> Due:
+def due(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
     """What is to be made and let go now. `Corrupt` where a snapshot or tag that may have a say cannot be read."""
     for each in line.unreadable:
         if each.kind in ("snapshot", "tag"):
@@ -217,7 +217,9 @@ def due(of: Rules, line: Line) -> Due:
     return _batch(of, line) if of.mode == "batch" else _periodic(of, line)
 
 
-def coming(of: Rules, after: dt.datetime | None, line: Line, now_ms: int, count: int = 10) -> tuple[Coming, ...]:
+def coming(
+    of: AutomaticTagRules, after: dt.datetime | None, line: Line, now_ms: int, count: int = 10
+) -> tuple[Coming, ...]:
     """The next automatic tags, if commits come in time. By watermarks, `now` is the newest one."""
     if of.mode == "watermark":
         known = [each.watermark for each in line.snapshots if each.watermark is not None]
@@ -262,7 +264,7 @@ def unheeded(options: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def _periodic(of: Rules, line: Line) -> Due:
+def _periodic(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
     names, own = {tag.name for tag in line.tags}, dict[int, list[str]]()  # own: automatic tags by snapshot
     found = [(time, tag.snapshot.id) for tag in line.tags if (time := of.read(tag.name)) is not None]
     for tag in line.tags:
@@ -293,7 +295,7 @@ def _periodic(of: Rules, line: Line) -> Due:
                     "not among the newest {retained_max} automatic tags (tag.num-retained-max)",
                     retained_max=of.retained_max,
                 )
-    return Due(tuple(made.items()), drops=drops, after=after)
+    return AutomaticTagsDue(tuple(made.items()), drops=drops, after=after)
 
 
 def _refuse_twins(names: list[str]) -> None:
@@ -305,12 +307,12 @@ def _refuse_twins(names: list[str]) -> None:
         )
 
 
-def _batch(of: Rules, line: Line) -> Due:
+def _batch(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
     """After a batch write: one tag a day, or of one name, on the newest snapshot. Here every tag counts, by hand or
     not, and the oldest go first."""
     latest = line.latest
     if latest is None:
-        return Due(())
+        return AutomaticTagsDue(())
     name = of.batch_name or f"batch-write-{of.local(latest.time_ms):%Y-%m-%d}"
     there = {tag.name: tag.snapshot for tag in line.tags}
     old = there.get(name)
@@ -325,7 +327,7 @@ def _batch(of: Rules, line: Line) -> Due:
         "not among the newest {retained_max} tags, which batch mode counts all (tag.num-retained-max)",
         retained_max=of.retained_max,
     )
-    return Due(
+    return AutomaticTagsDue(
         ((name, latest.id),) if is_new else (),
         ((name, latest.id),) if is_other else (),
         {tag.name: why for tag in beside[:surplus]},

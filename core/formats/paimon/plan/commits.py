@@ -188,7 +188,11 @@ def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]
         )
     if isinstance(change, Compact):
         options = {} if line.schema is None else line.schema.options
-        usual = full_compaction.TARGET if line.schema and line.schema.primary_keys else str(small_files.Rules().target)
+        usual = (
+            full_compaction.TARGET
+            if line.schema and line.schema.primary_keys
+            else str(small_files.SmallFileOptions().target)
+        )
         target = parse_size_bytes(options.get("target-file-size", usual))
         return [
             *notes,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from core.errors import NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import changelog_path, identities
-from core.formats.paimon.manifests import ADD, ENTRY, INDEX, LIST, SOURCE_COMPACT, Manifests
+from core.formats.paimon.manifests import ADD, ENTRY, INDEX, LIST, SOURCE_COMPACT, PaimonManifests
 from core.formats.paimon.retention import heeds_consumers, keeps_changelogs, policy
 from core.messages import told
 from core.model.actions import Change, DeleteTags, Expire
@@ -44,7 +44,7 @@ class _Entry:
     bucket: int
 
 
-def would_delete(store: Store, heads: Heads, manifests: Manifests, change: Change, now_ms: int) -> Native:
+def would_delete(store: Store, heads: Heads, manifests: PaimonManifests, change: Change, now_ms: int) -> Native:
     """The engine's deletions for this change on this branch, all its runs together."""
     line = heads.line(change.branch)
     if line is None or not isinstance(change, Expire | DeleteTags):
@@ -72,7 +72,7 @@ class _Engine:
     store: Store
     heads: Heads
     line: Line
-    manifests: Manifests
+    manifests: PaimonManifests
     deleted: set[str] = field(default_factory=set)
     _tags: list[Tag] = field(default_factory=list)
     _snapshots: dict[int, Snapshot] = field(default_factory=dict)

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
 from core.formats.paimon import layout, retention
-from core.formats.paimon.retention import Retained, Verdicts, keeps_changelogs
+from core.formats.paimon.retention import Retained, SnapshotVerdicts, keeps_changelogs
 from core.formats.paimon.time_travel import resolve
 from core.messages import told
 from core.model.actions import (
@@ -217,7 +217,7 @@ def _judge(
     history: History,
     line: Line,
     kind: HolderKind,
-    judged: Verdicts,
+    judged: SnapshotVerdicts,
     after: Mask,
     reasons: dict[int, tuple[str, ...]],
 ) -> None:

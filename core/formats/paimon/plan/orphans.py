@@ -22,7 +22,7 @@ from core.messages import told
 from core.model.history import History
 from core.model.plan import FREES, ordered
 from core.model.references import ObjectKind, Schema
-from core.storage.store import Entry, Store
+from core.storage.store import DirectoryEntry, Store
 
 _METADATA: dict[str, tuple[tuple[str, ObjectKind], ...]] = {
     layout.MANIFEST: (
@@ -81,7 +81,7 @@ class _Walk:
     store: Store
     history: History
     also: frozenset[str]
-    found: list[tuple[str, Entry, ObjectKind | None]] = field(default_factory=list)
+    found: list[tuple[str, DirectoryEntry, ObjectKind | None]] = field(default_factory=list)
     partitions: list[str] = field(default_factory=list)  # that the history never mentions, with something in them
     tables: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from core.errors import NotFound, SnapscopeError
 from core.storage import presence
-from core.storage.store import Entry, Store
+from core.storage.store import DirectoryEntry, Store
 
 LAG_S = 0.2  # how long a listing may be behind the time at the least
 T = TypeVar("T")
@@ -27,7 +27,7 @@ class Patience:
     gone: Collection[str] = ()
     listed: set[str] = field(default_factory=set)  # paths that a listing of this pass showed
 
-    def entries(self, directory: str) -> list[Entry] | None:
+    def entries(self, directory: str) -> list[DirectoryEntry] | None:
         """What a directory lists, None where it is not there; `Corrupt` where it is listed itself, and stays so."""
         ends = max(self.deadline, time.monotonic() + LAG_S)
         while True:

@@ -33,7 +33,7 @@ _EXPLICIT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Add:
+class AddColumn:
     """One more nullable column at the end."""
 
     name: str
@@ -41,7 +41,7 @@ class Add:
 
 
 @dataclass(frozen=True, slots=True)
-class Rename:
+class RenameColumn:
     """Another name for a column; its values stay."""
 
     name: str
@@ -49,14 +49,14 @@ class Rename:
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class DropColumn:
     """A column goes; files keep its values, and nobody reads them."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Widen:
+class WidenColumn:
     """A type that holds every value of the old one; null stays allowed, or not, as it was."""
 
     name: str
@@ -71,7 +71,7 @@ class SetOption:
     value: str | None
 
 
-SchemaChange: TypeAlias = Add | Rename | Drop | Widen | SetOption
+SchemaChange: TypeAlias = AddColumn | RenameColumn | DropColumn | WidenColumn | SetOption
 
 
 def altered(previous: Document, changes: Sequence[SchemaChange], time_ms: int) -> dict[str, Any]:
@@ -85,22 +85,22 @@ def altered(previous: Document, changes: Sequence[SchemaChange], time_ms: int) -
 
 def _one(previous: Document, change: SchemaChange, time_ms: int) -> dict[str, Any]:
     match change:
-        case Add(name, of):
+        case AddColumn(name, of):
             _refuse_name(previous, name)
             return documents.with_column(previous, name, of, time_ms)
-        case Rename(name, to):
+        case RenameColumn(name, to):
             _refuse_key(previous, name, "renamed", ("partitionKeys", "primaryKeys"))
             _refuse_name(previous, to)
             renamed = {**previous, "options": _speaking_of(previous.get("options", {}), name, to)}
             _refuse_named(renamed, name, "renamed")
             return _with(renamed, name, lambda field: {**field, "name": to})
-        case Drop(name):
+        case DropColumn(name):
             _refuse_key(previous, name, "dropped", ("partitionKeys", "primaryKeys"))
             _refuse_named(previous, name, "dropped")
             if len(previous["fields"]) == 1:
                 raise Invalid(f"'{name}' is the only column; a table needs one.")
             return _with(previous, name, lambda _: None)
-        case Widen(name, of):
+        case WidenColumn(name, of):
             _refuse_key(previous, name, "given another type", ("partitionKeys", "primaryKeys"))
             return _with(previous, name, lambda field: {**field, "type": _widened(previous, field, of)})
         case SetOption(name, value):

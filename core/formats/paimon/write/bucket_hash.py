@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from core.errors import Invalid, Unsupported
-from core.formats.paimon.types import Type, text
+from core.formats.paimon.types import PaimonType, text
 
 HASHED = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "DECIMAL", "CHAR", "VARCHAR",
           "BINARY", "VARBINARY", "TIMESTAMP", "TIMESTAMP_LTZ")  # fmt: skip
@@ -24,12 +24,12 @@ _Slots: TypeAlias = npt.NDArray[np.uint64]
 _Sizes: TypeAlias = npt.NDArray[np.int64]
 
 
-def buckets(columns: Sequence[pa.Array], types: Sequence[Type], number: int) -> npt.NDArray[np.int32]:
+def buckets(columns: Sequence[pa.Array], types: Sequence[PaimonType], number: int) -> npt.NDArray[np.int32]:
     """The bucket of each row, of so many; Java's remainder goes towards zero, so this is its amount."""
     return (np.abs(hashes(columns, types).astype(np.int64)) % number).astype(np.int32)
 
 
-def hashes(columns: Sequence[pa.Array], types: Sequence[Type]) -> npt.NDArray[np.int32]:
+def hashes(columns: Sequence[pa.Array], types: Sequence[PaimonType]) -> npt.NDArray[np.int32]:
     """Murmur3 of each row of these columns, none of which may hold a null."""
     if any(column.null_count for column in columns):
         raise Invalid("A key has a null, and keys may have none.")
@@ -70,7 +70,7 @@ def _finished(h: _Words) -> _Words:
     return h ^ h >> np.uint32(16)
 
 
-def _stored(column: pa.Array, of: Type) -> tuple[_Slots, _Sizes, _Words]:
+def _stored(column: pa.Array, of: PaimonType) -> tuple[_Slots, _Sizes, _Words]:
     """(slots without the place, bytes behind the slots, those bytes of all rows as words)."""
     rows = len(column)
     nothing: tuple[_Sizes, _Words] = np.zeros(rows, dtype=np.int64), np.zeros(0, dtype=np.uint32)

@@ -19,7 +19,7 @@ from typing import Any
 from core.errors import Conflict, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats.paimon import binary_row, layout, references, schema_evolution
 from core.formats.paimon.write import commit_base, documents, manifest_encoding, manifest_merging
-from core.formats.paimon.write.manifest_encoding import NewFile, Record
+from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
 from core.formats.paimon.write.publish import Head, publish, read_head, read_schema
 from core.formats.table_format import Unknown
 from core.messages import told
@@ -49,7 +49,7 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CommitChange:
     """What one commit does, and how its snapshot is called.
 
     `choose` answers which of the live files it ends; it is asked again after every lost race, and raises `Conflict`
@@ -59,7 +59,7 @@ class Change:
 
     kind: str
     operation: str | None = None
-    files: Sequence[NewFile] = ()
+    files: Sequence[NewDataFile] = ()
     choose: Choose | None = None
     statistics: bytes | None = None  # the content of a new statistics file
     refuse: Callable[[Schema], None] = documents.refuse_unwritable
@@ -80,14 +80,14 @@ def landed(store: Store, kind: str, stamp: Stamp, *, after: int = 0) -> Snapshot
 # commits --------------------------------------------------------------------------------------------------------
 
 
-def append(store: Store, files: Sequence[NewFile], stamp: Stamp) -> Snapshot:
+def append(store: Store, files: Sequence[NewDataFile], stamp: Stamp) -> Snapshot:
     """Add files. Appends never conflict: a lost race is repeated on top of the winner."""
-    return run(store, Change("APPEND", "WRITE", files), stamp)
+    return run(store, CommitChange("APPEND", "WRITE", files), stamp)
 
 
 def overwrite(
     store: Store,
-    files: Sequence[NewFile],
+    files: Sequence[NewDataFile],
     partitions: Sequence[Mapping[str, Any]],
     stamp: Stamp,
     *,
@@ -108,10 +108,10 @@ def overwrite(
             raise Invalid("A row lies outside of the partitions that were named to be overwritten.")
         return [entry for entry in live if matches(entry["_PARTITION"])]
 
-    return run(store, Change("OVERWRITE", operation, files, choose, refuse=refuse), stamp)
+    return run(store, CommitChange("OVERWRITE", operation, files, choose, refuse=refuse), stamp)
 
 
-def overwrite_touched(store: Store, files: Sequence[NewFile], stamp: Stamp) -> Snapshot | None:
+def overwrite_touched(store: Store, files: Sequence[NewDataFile], stamp: Stamp) -> Snapshot | None:
     """Replace all files of the partitions that `files` lie in (a dynamic overwrite); None where there are no files.
 
     A table without partition keys is replaced whole, by nothing where there are no files, as the engine does it.
@@ -120,12 +120,12 @@ def overwrite_touched(store: Store, files: Sequence[NewFile], stamp: Stamp) -> S
         return None
     touched = {file.partition for file in files} or {binary_row.EMPTY}
     choose: Choose = lambda _, live: [entry for entry in live if entry["_PARTITION"] in touched]  # noqa: E731
-    return run(store, Change("OVERWRITE", "OVERWRITE", files, choose), stamp)
+    return run(store, CommitChange("OVERWRITE", "OVERWRITE", files, choose), stamp)
 
 
-def compact(store: Store, gone: Sequence[Record], files: Sequence[NewFile], stamp: Stamp) -> Snapshot:
+def compact(store: Store, gone: Sequence[Record], files: Sequence[NewDataFile], stamp: Stamp) -> Snapshot:
     """Replace files by others that hold the same rows. `Conflict` if one of them is no longer live."""
-    return run(store, Change("COMPACT", None, files, exactly(store, gone)), stamp)
+    return run(store, CommitChange("COMPACT", None, files, exactly(store, gone)), stamp)
 
 
 def exactly(store: Store, gone: Sequence[Record]) -> Choose:
@@ -144,7 +144,7 @@ def exactly(store: Store, gone: Sequence[Record]) -> Choose:
     return choose
 
 
-def run(store: Store, change: Change, stamp: Stamp) -> Snapshot:
+def run(store: Store, change: CommitChange, stamp: Stamp) -> Snapshot:
     """Commit a change on top of the newest snapshot, as often as it takes until it is the next one.
 
     Answers the earlier commit, and leaves nothing of this one, where a change of this user with this number or a later
@@ -204,7 +204,7 @@ class _Draft:
     """
 
     store: Store
-    change: Change
+    change: CommitChange
     stamp: Stamp
     written: list[str] = field(default_factory=list)
     is_open: bool = True
@@ -294,7 +294,7 @@ class _Draft:
         path = layout.reference(head.branch, layout.SNAPSHOT, document["id"])
         return path, documents.pretty({name: value for name, value in document.items() if value is not None})
 
-    def _added(self, file: NewFile, head: Head) -> Record:
+    def _added(self, file: NewDataFile, head: Head) -> Record:
         if file.schema_id not in self.schemas:
             self.schemas[file.schema_id] = read_schema(self.store, file.schema_id, self.stamp.branch)
         schema = self.schemas[file.schema_id]

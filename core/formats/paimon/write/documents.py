@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import Corrupt, Invalid, Unsupported
-from core.formats.paimon.types import RowField, Source, Type, parse, text, to_json
+from core.formats.paimon.types import PaimonType, RowField, Source, parse, text, to_json
 from core.formats.paimon.write.bucket_hash import HASHED
 from core.formats.paimon.write.harmless_options import is_harmless
 from core.messages import told
@@ -138,7 +138,7 @@ def refuse_others(
             )
 
 
-def _refuse_type(name: str, of: Type, coarsest: int) -> None:
+def _refuse_type(name: str, of: PaimonType, coarsest: int) -> None:
     for inner in (*of.args, *(field.type for field in of.fields)):
         _refuse_type(name, inner, coarsest)
     known = of.root not in ("TIME", "VARIANT", "BLOB", "VECTOR", "MULTISET")
@@ -223,14 +223,14 @@ def refuse_name(name: str) -> None:
         raise Invalid("No column may be named '{name}'.", name=name)
 
 
-def _with_ids(of: Type, ids: Iterator[int]) -> Type:
+def _with_ids(of: PaimonType, ids: Iterator[int]) -> PaimonType:
     """Nested fields numbered the way Paimon numbers them: each before its own inner fields."""
     args = tuple(_with_ids(arg, ids) for arg in of.args)
     fields = []
     for field in of.fields:
         number = next(ids)
         fields.append(RowField(number, field.name, _with_ids(field.type, ids), field.description))
-    return Type(of.root, of.nullable, of.size, of.scale, args, tuple(fields))
+    return PaimonType(of.root, of.nullable, of.size, of.scale, args, tuple(fields))
 
 
 # tags -----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.formats.paimon import binary_row
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.formats.paimon.write import manifest_encoding
 from core.formats.paimon.write.manifest_encoding import Record
 from core.model.references import Schema
@@ -22,7 +22,7 @@ _RUNS = 5  # `num-sorted-run.compaction-trigger`
 
 
 @dataclass(frozen=True, slots=True)
-class Rewrite:
+class BucketRewrite:
     """Files of one bucket that become others: sections in the order of their keys, no two of which share any."""
 
     sections: Sequence[Sequence[Record]]
@@ -33,7 +33,7 @@ class Rewrite:
         return [entry for section in self.sections for entry in section]
 
 
-def keys(schema: Schema) -> list[tuple[str, Type]]:
+def keys(schema: Schema) -> list[tuple[str, PaimonType]]:
     """The primary key without partition keys: what a bucket is sorted by."""
     of = {field.name: parse(field.type) for field in schema.fields}
     return [(name, of[name]) for name in schema.primary_keys if name not in schema.partition_keys]
@@ -43,7 +43,7 @@ def levels(schema: Schema) -> int:
     return number(schema.options, "num-levels", number(schema.options, "num-sorted-run.compaction-trigger", _RUNS) + 1)
 
 
-def of_table(schema: Schema, live: Sequence[Record]) -> Iterator[tuple[int, list[Record], list[Rewrite]]]:
+def of_table(schema: Schema, live: Sequence[Record]) -> Iterator[tuple[int, list[Record], list[BucketRewrite]]]:
     """Bucket by bucket: (its top level, files that move to the top level as they are, those that are rewritten)."""
     buckets: dict[tuple[bytes, int], list[Record]] = {}
     for entry in live:
@@ -53,19 +53,19 @@ def of_table(schema: Schema, live: Sequence[Record]) -> Iterator[tuple[int, list
         yield top, *planned(schema, files, top)
 
 
-def planned(schema: Schema, files: Sequence[Record], top: int) -> tuple[list[Record], list[Rewrite]]:
+def planned(schema: Schema, files: Sequence[Record], top: int) -> tuple[list[Record], list[BucketRewrite]]:
     """(files of one bucket that move to the top level as they are, those that are rewritten)."""
     if all(entry["_FILE"]["_LEVEL"] == top for entry in files):
         return [], []
     target = parse_size_bytes(schema.options.get("target-file-size", TARGET))
     small = int(target * number(schema.options, "compaction.small-file-ratio", _SMALL))
     moved: list[Record] = []
-    rewrites: list[Rewrite] = []
+    rewrites: list[BucketRewrite] = []
     waiting: list[list[Record]] = []
 
     def upgrade(entry: Record) -> None:
         if entry["_FILE"]["_DELETE_ROW_COUNT"] != 0:  # unknown too
-            rewrites.append(Rewrite([[entry]], top))
+            rewrites.append(BucketRewrite([[entry]], top))
         elif entry["_FILE"]["_LEVEL"] != top:
             moved.append(entry)
 
@@ -73,7 +73,7 @@ def planned(schema: Schema, files: Sequence[Record], top: int) -> tuple[list[Rec
         if len(waiting) == 1 and len(waiting[0]) == 1:
             upgrade(waiting[0][0])
         elif waiting:
-            rewrites.append(Rewrite(list(waiting), top))
+            rewrites.append(BucketRewrite(list(waiting), top))
         waiting.clear()
 
     for section in sections(schema, files):

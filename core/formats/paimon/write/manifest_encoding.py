@@ -21,7 +21,7 @@ from core.errors import Corrupt, Unsupported
 from core.formats.avro import container
 from core.formats.paimon import binary_row
 from core.formats.paimon.manifests import ADD, DELETE
-from core.formats.paimon.types import Source, Type, parse
+from core.formats.paimon.types import PaimonType, Source, parse
 
 Record: TypeAlias = dict[str, Any]  # one decoded Avro record, all fields
 
@@ -108,7 +108,7 @@ _LIST = _record(_LIST_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class SimpleStats:
     """Of some columns of one file: least and greatest values (None = not known) and nulls (None = not counted)."""
 
     least: Sequence[Any]
@@ -117,7 +117,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class NewFile:
+class NewDataFile:
     """A data file that is in its place and waits to be committed."""
 
     partition: bytes  # stored BinaryRow
@@ -125,7 +125,7 @@ class NewFile:
     size_bytes: int
     rows: int
     schema_id: int
-    stats: Stats | None  # of all columns of that schema, in its order; None = none are kept
+    stats: SimpleStats | None  # of all columns of that schema, in its order; None = none are kept
     source: int  # manifest.SOURCE_APPEND or SOURCE_COMPACT
     created_ms: int  # the writer's wall clock as if it were UTC, as the format wants it
     bucket: int = 0
@@ -140,7 +140,7 @@ class NewFile:
         return self.path.rsplit("/", 1)[-1]
 
 
-def added(file: NewFile, types: Sequence[Source]) -> Record:
+def added(file: NewDataFile, types: Sequence[Source]) -> Record:
     """The ADD entry of a file; `types` are the columns of its schema."""
     stats = _row_stats(file.stats, types)
     return {
@@ -286,7 +286,7 @@ def shortened(least: Any, greatest: Any, length: int = STATS_LENGTH) -> tuple[An
 _NO_STATS: Record = {"_MIN_VALUES": binary_row.EMPTY, "_MAX_VALUES": binary_row.EMPTY, "_NULL_COUNTS": []}
 
 
-def _row_stats(stats: Stats | None, types: Sequence[Source]) -> Record:
+def _row_stats(stats: SimpleStats | None, types: Sequence[Source]) -> Record:
     if stats is None:
         return _NO_STATS
     parsed = [parse(of).but_nullable() for of in types]
@@ -305,10 +305,10 @@ def _partition_stats(partitions: Sequence[bytes], types: Sequence[Source]) -> Re
     columns = list(zip(*(rows[stored] for stored in partitions), strict=True)) or [()] * len(parsed)
     bounds = [_bounds(column, of) for column, of in zip(columns, parsed, strict=True)]
     nulls = [sum(value is None for value in column) for column in columns]
-    return _row_stats(Stats([a for a, _ in bounds], [b for _, b in bounds], nulls), parsed)
+    return _row_stats(SimpleStats([a for a, _ in bounds], [b for _, b in bounds], nulls), parsed)
 
 
-def _bounds(values: Iterable[Any], of: Type) -> tuple[Any, Any]:
+def _bounds(values: Iterable[Any], of: PaimonType) -> tuple[Any, Any]:
     known = [value for value in values if value is not None]
     if not known or of.root in ("BINARY", "VARBINARY") or of.is_nested:
         return None, None

@@ -21,7 +21,7 @@ Piece: TypeAlias = Record | list[Record]  # a listed manifest that stays, or ent
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ManifestMergeOptions:
     """How large manifests become (bytes), from how many small ones on they are packed, and from how many bytes of small
     or outdated ones on all of them are written anew."""
 
@@ -30,23 +30,23 @@ class Rules:
     least: int = 30
 
 
-def rules(options: Mapping[str, str]) -> Rules:
+def rules(options: Mapping[str, str]) -> ManifestMergeOptions:
     """The table's own, else the engine's defaults. `Invalid` for what is no number or size."""
-    usual = Rules()
-    return Rules(
+    usual = ManifestMergeOptions()
+    return ManifestMergeOptions(
         parse_size_bytes(options.get("manifest.target-file-size", str(usual.target))),
         parse_size_bytes(options.get("manifest.full-compaction-threshold-size", str(usual.full))),
         number(options, "manifest.merge-min-count", usual.least),
     )
 
 
-def merged(base: Sequence[Record], read: Read, types: Sequence[Source], by: Rules) -> list[Piece]:
+def merged(base: Sequence[Record], read: Read, types: Sequence[Source], by: ManifestMergeOptions) -> list[Piece]:
     """The new base of these listed manifests; `types` are those of the partition keys."""
     found = _full(base, read, types, by)
     return _minor(base, read, by) if found is None else found
 
 
-def _minor(base: Sequence[Record], read: Read, by: Rules) -> list[Piece]:
+def _minor(base: Sequence[Record], read: Read, by: ManifestMergeOptions) -> list[Piece]:
     """Adjacent manifests are packed up to the target size, the small rest where there are many."""
     result: list[Piece] = []
     pending: list[Record] = []
@@ -65,7 +65,7 @@ def _packed(listed: list[Record], read: Read) -> list[Piece]:
     return [kept] if kept else []
 
 
-def _full(base: Sequence[Record], read: Read, types: Sequence[Source], by: Rules) -> list[Piece] | None:
+def _full(base: Sequence[Record], read: Read, types: Sequence[Source], by: ManifestMergeOptions) -> list[Piece] | None:
     """All deletions carried out; None where too little would be gained. Manifests that none of them speaks of stay."""
 
     def is_due(each: Record) -> bool:

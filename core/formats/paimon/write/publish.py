@@ -114,7 +114,7 @@ def create_table(
 
 def add_column(store: Store, name: str, of: Source, *, time_ms: int, branch: str = MAIN) -> Schema:
     """Publish the next schema with one more nullable column at its end."""
-    return alter(store, [alters.Add(name, of)], time_ms=time_ms, branch=branch)
+    return alter(store, [alters.AddColumn(name, of)], time_ms=time_ms, branch=branch)
 
 
 def alter(store: Store, changes: Sequence[SchemaChange], *, time_ms: int, branch: str = MAIN) -> Schema:

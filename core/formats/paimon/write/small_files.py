@@ -10,7 +10,7 @@ from core.units import number, parse_size_bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SmallFileOptions:
     """Sizes in bytes: what a file should have, below what it is small, and what opening one more is worth."""
 
     target: int = 256 << 20
@@ -19,11 +19,11 @@ class Rules:
     least: int = 5  # so many small files are one even where they do not fill it
 
 
-def rules(options: Mapping[str, str]) -> Rules:
+def rules(options: Mapping[str, str]) -> SmallFileOptions:
     """The table's own, else the engine's defaults. `Invalid` for what is no number or size."""
-    usual = Rules()
+    usual = SmallFileOptions()
     target = parse_size_bytes(options.get("target-file-size", str(usual.target)))
-    return Rules(
+    return SmallFileOptions(
         target,
         int(target * number(options, "compaction.small-file-ratio", 0.7)),
         parse_size_bytes(options.get("source.split.open-file-cost", str(usual.opening))),
@@ -31,7 +31,7 @@ def rules(options: Mapping[str, str]) -> Rules:
     )
 
 
-def bins(live: Iterable[Record], by: Rules) -> list[list[Record]]:
+def bins(live: Iterable[Record], by: SmallFileOptions) -> list[list[Record]]:
     """Files that become one, of one partition each, the smallest first; never one file alone."""
     partitions: dict[bytes, list[Record]] = {}
     for entry in live:
@@ -50,7 +50,7 @@ def bins(live: Iterable[Record], by: Rules) -> list[list[Record]]:
     return found
 
 
-def tasks(packed: Iterable[list[Record]], by: Rules) -> list[list[Record]]:
+def tasks(packed: Iterable[list[Record]], by: SmallFileOptions) -> list[list[Record]]:
     """The files that one task reads: small bins together, but never two of one partition, which would be one file."""
     found: list[list[Record]] = []
     inside: set[bytes] = set()

@@ -18,7 +18,7 @@ TEXTS = ("CHAR", "VARCHAR", "BINARY", "VARBINARY")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnStatistics:
     """Of one column: `distinct` values (about), nulls, the least and the greatest value (None for texts and where all
     are null), and lengths in characters or bytes."""
 
@@ -36,7 +36,9 @@ def is_analyzable(of: Any) -> bool:
     return root in SIZES or root in TEXTS or root == "DECIMAL"
 
 
-def document(snapshot_id: int, schema: Schema, rows: int, size_bytes: int, columns: Mapping[str, Column]) -> bytes:
+def document(
+    snapshot_id: int, schema: Schema, rows: int, size_bytes: int, columns: Mapping[str, ColumnStatistics]
+) -> bytes:
     """The content of a statistics file; `columns` by their names in `schema`."""
     fields = {field.name: field for field in schema.fields}
     told = {name: _column(fields[name].id, parse(fields[name].type).size or 0, of) for name, of in columns.items()}
@@ -51,7 +53,7 @@ def document(snapshot_id: int, schema: Schema, rows: int, size_bytes: int, colum
     )
 
 
-def _column(number: int, digits: int, of: Column) -> dict[str, Any]:
+def _column(number: int, digits: int, of: ColumnStatistics) -> dict[str, Any]:
     told = {
         "colId": number,
         "distinctCount": of.distinct,

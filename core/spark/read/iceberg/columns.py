@@ -9,7 +9,7 @@ from dataclasses import replace
 from core.errors import Corrupt, Unsupported
 from core.formats.iceberg import types
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.types import Column, Type
+from core.formats.iceberg.types import IcebergField, IcebergType
 from core.formats.paimon import types as words
 from core.messages import told
 from core.model.references import Field, Schema
@@ -38,14 +38,14 @@ class Columns:
         self.is_hard = any(types.has(each.type, _is_hard) for each in self.columns)
         """Whether some column must be converted by us."""
 
-    def any(self, id: int) -> Column | None:
+    def any(self, id: int) -> IcebergField | None:
         """A field by its id, as the point or else the newest schema has it; None where its type is not known either."""
         try:
             return types.find(self.others, id)
         except (Unsupported, Corrupt):
             return None
 
-    def key(self, id: int) -> Column:
+    def key(self, id: int) -> IcebergField:
         found = types.find(self.others, id)
         if found is None:
             raise Unsupported(
@@ -62,26 +62,26 @@ class Columns:
         return found
 
 
-def _is_hard(of: Type) -> bool:
+def _is_hard(of: IcebergType) -> bool:
     return of.root == "uuid" or (of.root == "struct" and any(each.default is not None for each in of.inner))
 
 
-def in_words(schema: Schema, columns: Sequence[Column]) -> Schema:
+def in_words(schema: Schema, columns: Sequence[IcebergField]) -> Schema:
     """The columns as Spark has them, in the types that core/spark compares and filters by."""
     fields = tuple(Field(each.id, each.name, words.to_json(_word(each.type))) for each in columns)
     return replace(schema, fields=fields, partition_keys=(), primary_keys=())
 
 
-def _word(of: Type) -> words.Type:
+def _word(of: IcebergType) -> words.PaimonType:
     match of.root:
         case "decimal":
-            return words.Type("DECIMAL", size=of.size, scale=of.scale)
+            return words.PaimonType("DECIMAL", size=of.size, scale=of.scale)
         case "struct":
-            return words.Type("ROW", fields=tuple(words.RowField(e.id, e.name, _word(e.type)) for e in of.inner))
+            return words.PaimonType("ROW", fields=tuple(words.RowField(e.id, e.name, _word(e.type)) for e in of.inner))
         case "list":
-            return words.Type("ARRAY", args=(_word(of.inner[0].type),))
+            return words.PaimonType("ARRAY", args=(_word(of.inner[0].type),))
         case "map":
-            return words.Type("MAP", args=tuple(_word(each.type) for each in of.inner))
+            return words.PaimonType("MAP", args=tuple(_word(each.type) for each in of.inner))
         case _:
             return words.parse(_WORDS.get(of.root, of.root.upper()))
 

@@ -18,7 +18,7 @@ from core.formats.iceberg import types
 from core.formats.iceberg.file_paths import normals
 from core.formats.iceberg.manifests import EQUALITY_DELETES, POSITION_DELETES
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.types import Type
+from core.formats.iceberg.types import IcebergType
 from core.messages import told
 from core.spark.read.iceberg.columns import Columns
 
@@ -130,9 +130,14 @@ class Deletes:
         if text is None or transform == "void":
             return None
         source = None if own is None else self.listed.any(own.get("source-id", -1))
-        of = {"day": Type("date"), "year": Type("int"), "month": Type("int"), "hour": Type("int")}.get(transform)
+        of = {
+            "day": IcebergType("date"),
+            "year": IcebergType("int"),
+            "month": IcebergType("int"),
+            "hour": IcebergType("int"),
+        }.get(transform)
         if of is None and transform.startswith("bucket"):
-            of = Type("int")
+            of = IcebergType("int")
         if of is None:
             of = None if source is None else source.type
         try:

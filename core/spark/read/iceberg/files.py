@@ -17,8 +17,8 @@ import pyarrow.parquet as parquet
 
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.iceberg import puffin, types
-from core.formats.iceberg.file_paths import Place, normals
-from core.formats.iceberg.types import Column, Type
+from core.formats.iceberg.file_paths import TableLocation, normals
+from core.formats.iceberg.types import IcebergField, IcebergType
 from core.model.intervals import Ints
 from core.spark.read import footer_limits, int96, moments
 from core.spark.read.iceberg import deletes as iceberg_deletes
@@ -29,14 +29,14 @@ from core.storage.size_limits import DATA_FILE, INDEX_FILE
 from core.storage.store import Store
 
 BATCH_ROWS = 1 << 16
-PATH = Column(iceberg_deletes.PATH, "file_path", Type("string"))
-POSITION = Column(iceberg_deletes.POSITION, "pos", Type("long"))
+PATH = IcebergField(iceberg_deletes.PATH, "file_path", IcebergType("string"))
+POSITION = IcebergField(iceberg_deletes.POSITION, "pos", IcebergType("long"))
 _ID = b"PARQUET:field_id"
 _Constants: TypeAlias = Mapping[str, str | None] | None  # a partition's values by column id; None: spec not known
 
 
 def rows(
-    place: Place, columns: Sequence[Column], keys: Sequence[Column], unit: Mapping[str, Any]
+    place: TableLocation, columns: Sequence[IcebergField], keys: Sequence[IcebergField], unit: Mapping[str, Any]
 ) -> Iterator[pa.Table]:
     """The rows of a unit's data files that no delete of it reaches, with these columns, some at a time."""
     by_id = {each.id: each for each in keys}
@@ -67,7 +67,7 @@ def rows(
             )
 
 
-def read(place: Place, path: str, wanted: Sequence[Column], constants: _Constants) -> Iterator[pa.Table]:
+def read(place: TableLocation, path: str, wanted: Sequence[IcebergField], constants: _Constants) -> Iterator[pa.Table]:
     """All rows of one Parquet file, in order, some at a time; columns are named by their ids.
 
     `constants` are the partition's values by column id, as Avro spells them; None where its spec is not known."""
@@ -121,20 +121,20 @@ def missing(path: str) -> NotFound:
     )
 
 
-def local(place: Place, path: str) -> str:
+def local(place: TableLocation, path: str) -> str:
     """A file's full path on the local disk."""
     store, inside = _opened(place, path)
     return local_disk.refuse_special(store.full(inside))
 
 
-def _opened(place: Place, path: str) -> tuple[Store, str]:
+def _opened(place: TableLocation, path: str) -> tuple[Store, str]:
     """The store of a file, and its path there."""
     directory, _, name = path.rpartition("/")
     store, below = place.opened(directory)
     return store, f"{below}/{name}" if below else name
 
 
-def _source(place: Place, path: str) -> Any:
+def _source(place: TableLocation, path: str) -> Any:
     """What to decode: a local file by its path, so that only what is needed is read."""
     store, inside = _opened(place, path)
     source = local_disk.refuse_special(store.full(inside)) if store.is_local else store.read(inside, DATA_FILE)
@@ -178,14 +178,14 @@ def _way(fields: Iterable[pa.Field], id: int) -> tuple[int, ...] | None:
 
 
 def _found(
-    column: pa.Array, field: pa.Field, way: Sequence[int], wanted: Column, path: str, constants: _Constants
+    column: pa.Array, field: pa.Field, way: Sequence[int], wanted: IcebergField, path: str, constants: _Constants
 ) -> pa.Array:
     for number in way:
         column, field = pc.struct_field(column, [number]), field.type.field(number)
     return converted(column, field, wanted, path, constants)
 
 
-def _filled(wanted: Column, constants: _Constants, count: int) -> pa.Array:
+def _filled(wanted: IcebergField, constants: _Constants, count: int) -> pa.Array:
     """A column that the file lacks."""
     to, constants = types.arrow(wanted.type), constants or {}
     if (text := constants.get(f"{wanted.id}")) is not None:
@@ -195,7 +195,9 @@ def _filled(wanted: Column, constants: _Constants, count: int) -> pa.Array:
     return pa.repeat(pa.scalar(wanted.default, to), count)
 
 
-def converted(column: pa.Array, field: pa.Field, wanted: Column, path: str, constants: _Constants = None) -> pa.Array:
+def converted(
+    column: pa.Array, field: pa.Field, wanted: IcebergField, path: str, constants: _Constants = None
+) -> pa.Array:
     """A file's column as its column of the table: types widened, fields of structs by their ids."""
     of = wanted.type
     have = field.type.storage_type if isinstance(field.type, pa.BaseExtensionType) else field.type
@@ -271,7 +273,7 @@ def _uuids(column: pa.Array) -> pa.Array:
 _NONE: Ints = np.zeros(0, dtype=np.int64)
 
 
-def _vector(place: Place, where: Sequence[Any]) -> Ints:
+def _vector(place: TableLocation, where: Sequence[Any]) -> Ints:
     path, offset, size, count = where
     store, inside = _opened(place, path)
     if size > INDEX_FILE:
@@ -288,7 +290,7 @@ def _vector(place: Place, where: Sequence[Any]) -> Ints:
         raise missing(path) from error
 
 
-def _positions(place: Place, paths: Sequence[str], names: Sequence[str]) -> dict[str, Ints]:
+def _positions(place: TableLocation, paths: Sequence[str], names: Sequence[str]) -> dict[str, Ints]:
     """Deleted rows by data file, of these data files, ascending."""
     own, wanted = set(names), pa.array(names, pa.string())
     spellings = normals(wanted)
@@ -315,7 +317,7 @@ def _refuse_nulls(batch: pa.Table, path: str) -> None:
         raise Corrupt("A file of position deletes names a negative position.", path=path)
 
 
-def _equality(place: Place, paths: Sequence[str], keys: Sequence[Column]) -> list[pa.Array]:
+def _equality(place: TableLocation, paths: Sequence[str], keys: Sequence[IcebergField]) -> list[pa.Array]:
     """The values of deleted rows, column by column."""
     parts: list[pa.Table] = []
     for path in paths:

@@ -19,13 +19,13 @@ from core.errors import Corrupt
 from core.formats.iceberg import types
 from core.spark.read import footer_limits
 from core.spark.read.iceberg import files as iceberg_files
-from core.spark.read.iceberg.scan import Opened
+from core.spark.read.iceberg.scan import IcebergScan
 
 _KEPT = 1 << 17  # of files that are known
 _AT_ONCE = 8
 
 
-def settled(of: Opened, columns: Collection[int] | None) -> Opened:
+def settled(of: IcebergScan, columns: Collection[int] | None) -> IcebergScan:
     """The point with the files that lack one of these columns (by number; None: all) given to tasks, which fill it."""
     asked = of.columns if columns is None else [of.columns[number] for number in columns]
     must_have = of.must_have & frozenset[int]().union(*({each.id} | types.leaves(each) for each in asked))

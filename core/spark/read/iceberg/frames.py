@@ -17,11 +17,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.formats.iceberg import types
-from core.formats.iceberg.file_paths import Place
-from core.formats.iceberg.types import Column, Type
+from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.types import IcebergField, IcebergType
 from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg import footers
-from core.spark.read.iceberg.scan import Opened
+from core.spark.read.iceberg.scan import IcebergScan
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon.merge_on_read import bytes_of
 from core.spark.read.reader import Rows
@@ -30,7 +30,7 @@ from core.spark.session.task_errors import telling
 _NAME = "#{}"  # no column of a file is called so
 
 
-def rows(spark: SparkSession, of: Opened, columns: Collection[int] | None = None) -> Rows:
+def rows(spark: SparkSession, of: IcebergScan, columns: Collection[int] | None = None) -> Rows:
     """The rows of an opened point. Lists the files given to the JVM, reads their footers where these decide
     who reads them, and nothing else until the frame is used.
 
@@ -57,7 +57,7 @@ def rows(spark: SparkSession, of: Opened, columns: Collection[int] | None = None
     )
 
 
-def _in_tasks(spark: SparkSession, of: Opened, columns: Collection[int] | None) -> DataFrame:
+def _in_tasks(spark: SparkSession, of: IcebergScan, columns: Collection[int] | None) -> DataFrame:
     numbers = range(len(of.columns)) if columns is None else sorted(columns) or [_cheapest(of.columns)]
     chosen = [of.columns[number] for number in numbers]
     ordered = sorted(of.work, key=lambda unit: -sum(file["bytes"] for file in unit["files"]))
@@ -76,13 +76,13 @@ def _in_tasks(spark: SparkSession, of: Opened, columns: Collection[int] | None) 
     )  # fmt: skip
 
 
-def _cheapest(columns: Sequence[Column]) -> int:
+def _cheapest(columns: Sequence[IcebergField]) -> int:
     """A column to count rows by: one that is not nested, where there is one."""
     return next((number for number, each in enumerate(columns) if not each.type.inner), 0)
 
 
 def _task(
-    place: Place, columns: Sequence[Column], keys: Sequence[Column]
+    place: TableLocation, columns: Sequence[IcebergField], keys: Sequence[IcebergField]
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     out = pa.schema([(each.name, types.arrow(each.type)) for each in columns])
 
@@ -96,7 +96,7 @@ def _task(
     return run
 
 
-def _native(spark: SparkSession, of: Opened) -> DataFrame:
+def _native(spark: SparkSession, of: IcebergScan) -> DataFrame:
     schema = json.dumps({"type": "struct", "fields": [_field(each) for each in of.columns]})
     frame = read.parquet_by_ids(spark, schema, [iceberg_files.local(of.place, path) for path, _ in of.native])
     return frame.select(
@@ -104,12 +104,12 @@ def _native(spark: SparkSession, of: Opened) -> DataFrame:
     )
 
 
-def _field(column: Column) -> dict[str, Any]:
+def _field(column: IcebergField) -> dict[str, Any]:
     metadata = {"parquet.field.id": column.id}
     return {"name": _NAME.format(column.id), "type": _json(column.type), "nullable": True, "metadata": metadata}
 
 
-def _json(of: Type) -> Any:
+def _json(of: IcebergType) -> Any:
     """The type in Spark's JSON, with field ids; elements, keys and values stand where they stand."""
     match of.root:
         case "struct":

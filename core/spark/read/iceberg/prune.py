@@ -14,15 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core import decimals
-from core.formats.iceberg.types import Type
-from core.spark.read.iceberg.scan import Opened
-from core.spark.read.paimon.prune import Bounds, may
+from core.formats.iceberg.types import IcebergType
+from core.spark.read.iceberg.scan import IcebergScan
+from core.spark.read.paimon.prune import ComparableBounds, may
 from core.spark.sql.filters import EVERYTHING, Check, Condition
 
 _LENGTHS = {"int": (4,), "long": (4, 8), "date": (4,), "timestamp": (8,), "timestamptz": (8,)}
 
 
-def only(of: Opened, condition: Condition) -> Opened:
+def only(of: IcebergScan, condition: Condition) -> IcebergScan:
     """The point without files that hold no row which the condition lets through."""
     if condition == EVERYTHING:
         return of
@@ -42,16 +42,16 @@ def _columns(condition: Condition) -> set[int]:
     return set().union(*map(_columns, condition.parts))
 
 
-def _bounds(of: Opened, number: int) -> Callable[[int], Bounds | None]:
+def _bounds(of: IcebergScan, number: int) -> Callable[[int], ComparableBounds | None]:
     """What is known of a column in each data file, by the file's row."""
     column = of.columns[number]
     low, high, nulls = (_told(of.data[name], column.id) for name in ("lower", "upper", "nulls"))
     rows = of.data["rows"].to_pylist()
 
-    def bounds(row: int) -> Bounds | None:
+    def bounds(row: int) -> ComparableBounds | None:
         least, most = (value(side[row], column.type) if row in side else None for side in (low, high))
         count = nulls.get(row)
-        return Bounds(least, most, count, rows[row]) if (least, most, count) != (None, None, None) else None
+        return ComparableBounds(least, most, count, rows[row]) if (least, most, count) != (None, None, None) else None
 
     return bounds
 
@@ -65,7 +65,7 @@ def _told(listed: pa.ChunkedArray, id: int) -> dict[int, Any]:
     return dict(zip(row.to_pylist(), pc.struct_field(pairs, "value").filter(chosen).to_pylist(), strict=True))
 
 
-def value(stored: bytes, of: Type) -> Any:
+def value(stored: bytes, of: IcebergType) -> Any:
     """A bound in the form that conditions come in; None where it is of another type by now, or not compared."""
     match of.root:
         case "string":

@@ -25,12 +25,12 @@ from core.errors import Unsupported
 from core.formats.avro import decode as avro
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import types
-from core.formats.iceberg.file_paths import Place
+from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.format import IcebergFormat
-from core.formats.iceberg.manifests import ADDED, DATA, DELETED, ENTRY, LIST, Manifests
+from core.formats.iceberg.manifests import ADDED, DATA, DELETED, ENTRY, LIST, IcebergManifests
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import reference
-from core.formats.iceberg.types import Column
+from core.formats.iceberg.types import IcebergField
 from core.model.history import History
 from core.model.references import Schema
 from core.model.time_travel import AsOf
@@ -41,16 +41,16 @@ from core.table import Table
 _SIZES = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.int64())]))
 _BOUNDS = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.binary())]))
 _LOWER_UPPER = (
-    avro.Column("lower", (2, 125), _BOUNDS, required=False),
-    avro.Column("upper", (2, 128), _BOUNDS, required=False),
+    avro.AvroColumn("lower", (2, 125), _BOUNDS, required=False),
+    avro.AvroColumn("upper", (2, 128), _BOUNDS, required=False),
 )
 DATA_FILES = (
     *ENTRY,
     *_LOWER_UPPER,
-    avro.Column("column_sizes", (2, 108), _SIZES, required=False),
-    avro.Column("nulls", (2, 110), _SIZES, required=False),
+    avro.AvroColumn("column_sizes", (2, 108), _SIZES, required=False),
+    avro.AvroColumn("nulls", (2, 110), _SIZES, required=False),
 )
-DELETE_FILES = (*ENTRY, *_LOWER_UPPER, avro.Column("equality_ids", (2, 135), pa.list_(pa.int32()), required=False))
+DELETE_FILES = (*ENTRY, *_LOWER_UPPER, avro.AvroColumn("equality_ids", (2, 135), pa.list_(pa.int32()), required=False))
 DELETES = 1  # content of a manifest
 _MAPS = ("column_sizes", "lower", "upper", "nulls")
 NAME_MAPPING = "schema.name-mapping.default"
@@ -60,13 +60,13 @@ _OPENING_BYTES = 256 << 10  # what it takes to open one
 
 
 @dataclass(frozen=True)
-class Opened:
+class IcebergScan:
     """A point with all that reading its rows takes. `work` are JSON-ready units (see `files`)."""
 
-    place: Place
-    columns: tuple[Column, ...]
+    place: TableLocation
+    columns: tuple[IcebergField, ...]
     schema: Schema
-    keys: tuple[Column, ...]  # columns that equality deletes compare by
+    keys: tuple[IcebergField, ...]  # columns that equality deletes compare by
     native: tuple[tuple[str, int], ...]  # paths and rows
     work: tuple[Mapping[str, Any], ...]
     data: pa.Table  # of each data file: file (its path), rows, bytes, lower, upper, nulls
@@ -78,7 +78,7 @@ class Opened:
         return len(self.data)
 
 
-def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> Opened:
+def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> IcebergScan:
     """What a point takes to be read. `Unsupported` by name for what cannot be right, `Corrupt` if it is not whole.
 
     Without `by_jvm` all files are read in Python."""
@@ -114,7 +114,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
         for key, files in units.items()
         for some in _shares(files, max(_UNIT_BYTES, index.bytes(key)))
     )
-    return Opened(
+    return IcebergScan(
         place=place,
         columns=listed.columns,
         schema=in_words(at.schema, listed.columns),
@@ -128,7 +128,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
 
 
 def scan(
-    place: Place, manifests: Manifests, found: Metadata, schema_id: int, snapshot: int
+    place: TableLocation, manifests: IcebergManifests, found: Metadata, schema_id: int, snapshot: int
 ) -> list[tuple[Entry, tuple[Entry, ...]]]:
     """Each data file of a snapshot with the delete files that apply to it: the one rule there is, whoever asks."""
     index, scanned = _matched(found, Columns(found, schema_id), *_entries(place, manifests, found, snapshot))
@@ -144,7 +144,7 @@ def _matched(found: Metadata, listed: Columns, data: pa.Table, deletes: pa.Table
     return index, [(row, index.of(row)) for row in rows]
 
 
-def _ids_to_have(columns: Sequence[Column]) -> set[int]:
+def _ids_to_have(columns: Sequence[IcebergField]) -> set[int]:
     """Columns that a file must have for the JVM to read it right: those that would not be null without it, and all of
     structs, which Spark takes for null where a file has none of their fields."""
     found = {each.id for each in columns if each.default is not None}
@@ -187,7 +187,9 @@ def _shares(files: Sequence[dict[str, Any]], most: int) -> Iterable[list[dict[st
 # entries ----------------------------------------------------------------------------------------------------------
 
 
-def _entries(place: Place, manifests: Manifests, found: Metadata, snapshot: int) -> tuple[pa.Table, pa.Table]:
+def _entries(
+    place: TableLocation, manifests: IcebergManifests, found: Metadata, snapshot: int
+) -> tuple[pa.Table, pa.Table]:
     """The data files and the delete files that are live in a snapshot."""
     member = found.snapshots[snapshot]
     if member.manifest_list is not None:
@@ -206,7 +208,9 @@ def _entries(place: Place, manifests: Manifests, found: Metadata, snapshot: int)
     )
 
 
-def _live(place: Place, manifests: Manifests, listed: pa.Table, columns: tuple[avro.Column, ...]) -> pa.Table:
+def _live(
+    place: TableLocation, manifests: IcebergManifests, listed: pa.Table, columns: tuple[avro.AvroColumn, ...]
+) -> pa.Table:
     """The live entries of these manifests, with spec_id, sequence, file (its path here) and number."""
     names = place.paths(listed["path"].combine_chunks()).to_pylist() if len(listed) else []
     entries = manifests.load(place, names, columns, place.sizes(names))

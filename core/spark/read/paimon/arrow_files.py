@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from core.errors import Corrupt
 from core.formats.paimon import schema_evolution, types
 from core.formats.paimon.schema_evolution import Origin
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.model.intervals import Ints
 from core.model.references import Field, Schema
 from core.spark.read import moments
@@ -81,12 +81,12 @@ def _column(origin: Origin, table: pa.Table, rows: int, partition: Sequence[Any]
     return moments.cast(converted(as_stored(table[origin.source.name], have, micros), have, wanted, micros), to)
 
 
-def as_stored(column: pa.ChunkedArray, of: Type, micros: bool) -> pa.ChunkedArray:
+def as_stored(column: pa.ChunkedArray, of: PaimonType, micros: bool) -> pa.ChunkedArray:
     """A file's column in the type its schema gives it."""
     return moments.cast(column, types.arrow(of, micros=micros))
 
 
-def converted(column: Any, have: Type, wanted: Type, micros: bool) -> Any:
+def converted(column: Any, have: PaimonType, wanted: PaimonType, micros: bool) -> Any:
     """A value of an old type as the new one, as Spark's cast would; nested rows field by field, by id."""
     if schema_evolution.same(have, wanted):
         return column

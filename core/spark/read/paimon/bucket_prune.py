@@ -15,7 +15,7 @@ from typing import Any
 
 from core.errors import SnapscopeError
 from core.formats.paimon import binary_row
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Schema
 from core.spark.sql.filters import All, Any_, Check, Condition
 
@@ -109,7 +109,7 @@ def _bucket_key(schema: Schema) -> list[int]:
     return [at[name] for name in names] if is_hashed else []
 
 
-def _hashes(of: Sequence[Type], choices: Sequence[Sequence[Any] | None]) -> list[int] | None:
+def _hashes(of: Sequence[PaimonType], choices: Sequence[Sequence[Any] | None]) -> list[int] | None:
     """The hashes that the bucket key may have where the condition holds; None where that says too little."""
     known = [values for values in choices if values is not None]
     if not of or len(known) != len(of) or math.prod(map(len, known)) > _MOST_COMBINATIONS:
@@ -117,7 +117,7 @@ def _hashes(of: Sequence[Type], choices: Sequence[Sequence[Any] | None]) -> list
     return list(_hashed(known, of))
 
 
-def _hashed(choices: Sequence[Sequence[Any]], of: Sequence[Type]) -> Iterator[int]:
+def _hashed(choices: Sequence[Sequence[Any]], of: Sequence[PaimonType]) -> Iterator[int]:
     for values in itertools.product(*choices):
         try:
             stored = binary_row.encode([_value(v, to) for v, to in zip(values, of, strict=True)], of)
@@ -126,7 +126,7 @@ def _hashed(choices: Sequence[Sequence[Any]], of: Sequence[Type]) -> Iterator[in
         yield binary_row.bucket_hash(stored[4:])
 
 
-def _value(value: Any, of: Type) -> Any:
+def _value(value: Any, of: PaimonType) -> Any:
     """A comparable value as it is stored."""
     match of.root:
         case "CHAR" | "VARCHAR":

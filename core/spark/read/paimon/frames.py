@@ -23,7 +23,7 @@ from pyspark.sql import functions as F
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.paimon import binary_row, schema_evolution, types
 from core.formats.paimon.schema_evolution import Origin
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.messages import told
 from core.model.references import Field, Schema
 from core.spark.read.paimon import python_files
@@ -160,7 +160,7 @@ def _groups(files: pa.Table) -> Iterable[tuple[tuple[int, str], pa.Table]]:
 
 
 def _rounds(
-    store: Store, files: pa.Table, keys: Sequence[Type]
+    store: Store, files: pa.Table, keys: Sequence[PaimonType]
 ) -> list[tuple[list[str], list[tuple[str, tuple[Any, ...]]]]]:
     """Full paths and the (directory, partition values) they lie in, such that a directory has one partition.
 
@@ -201,7 +201,7 @@ def _native(
     spark: SparkSession,
     form: str,
     fields: Sequence[Field],
-    keys: Sequence[Type],
+    keys: Sequence[PaimonType],
     paths: Sequence[str],
     places: Sequence[tuple[str, tuple[Any, ...]]],
 ) -> DataFrame:
@@ -255,7 +255,9 @@ def _relation(spark: SparkSession, form: str, paths: Sequence[str], schema: Any,
     return DataFrame(session.baseRelationToDataFrame(relation), spark)
 
 
-def _partition_rows(spark: SparkSession, keys: Sequence[Type], values: Sequence[tuple[Any, ...]]) -> tuple[Any, Any]:
+def _partition_rows(
+    spark: SparkSession, keys: Sequence[PaimonType], values: Sequence[tuple[Any, ...]]
+) -> tuple[Any, Any]:
     """The partition columns' schema and Spark's own rows of their values, made in one go."""
     jvm: Any = spark._jvm
     if not keys:
@@ -266,7 +268,7 @@ def _partition_rows(spark: SparkSession, keys: Sequence[Type], values: Sequence[
     return schema, made._jdf.queryExecution().executedPlan().executeCollect()
 
 
-def partition_table(keys: Sequence[Type], values: Sequence[tuple[Any, ...]]) -> pa.Table:
+def partition_table(keys: Sequence[PaimonType], values: Sequence[tuple[Any, ...]]) -> pa.Table:
     """Partition values as Arrow columns named by number."""
     columns = list(zip(*values, strict=True)) or [()] * len(keys)
     return pa.table(
@@ -338,7 +340,7 @@ def _has_times(fields: Sequence[Field], digits: int) -> bool:
     """Whether a column has times of so many digits of a second. Spark shifts those of ORC into this machine's zone, or
     cannot read them at all; in Parquet it cuts nanoseconds off towards 1970."""
 
-    def has(of: Type) -> bool:
+    def has(of: PaimonType) -> bool:
         inner = (*of.args, *(field.type for field in of.fields))
         return (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and (of.size or 0) >= digits) or any(map(has, inner))
 
@@ -366,7 +368,7 @@ def _column(origin: Origin) -> Column:
     return column.alias(origin.field.name)
 
 
-def converted(column: Column, have: Type, wanted: Type) -> Column:
+def converted(column: Column, have: PaimonType, wanted: PaimonType) -> Column:
     """A value of an old type as the new one; nested rows field by field, by id."""
     if schema_evolution.same(have, wanted):
         return column

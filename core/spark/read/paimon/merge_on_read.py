@@ -41,7 +41,7 @@ _File: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReadPlan:
     """`raw`: rows of the file list that are the table's rows as they stand. `work`: sections that a task merges, or
     files of which it takes deleted rows out. `left_out`: sentences."""
 
@@ -67,11 +67,11 @@ def plan(
     files: pa.Table,
     ranges: Mapping[FileKey, Range],
     vectors: Mapping[FileKey, Vector],
-) -> Plan:
+) -> ReadPlan:
     """How to read these live files of a point. Without a primary key `ranges` is not looked at."""
     if not schema.primary_keys:
         cleaned = [_work([_described(row, vectors.get(key))]) for key, row in _rows(files) if key in vectors]
-        return Plan(_without(files, vectors), tuple(cleaned), len(files), ())
+        return ReadPlan(_without(files, vectors), tuple(cleaned), len(files), ())
     rule = merge_rule(schema)
     has_vectors = is_on(schema.options, "deletion-vectors.enabled")
     skips = rule.engine == FIRST_ROW or (has_vectors and not is_on(schema.options, "deletion-vectors.merge-on-read"))
@@ -96,10 +96,10 @@ def plan(
             else:
                 described = [_described(row, vectors.get(key)) for key, row in section]
                 work.append(_work(described, merges=not is_plain))
-    return Plan(files.take(pa.array(raw, pa.int64())), tuple(work), len(files), left_out)
+    return ReadPlan(files.take(pa.array(raw, pa.int64())), tuple(work), len(files), left_out)
 
 
-def only(plan: Plan, paths: Collection[str], merged: Collection[str] | None = None) -> Plan:
+def only(plan: ReadPlan, paths: Collection[str], merged: Collection[str] | None = None) -> ReadPlan:
     """The plan with these files alone; of files that are merged with those of `merged`, where that is given.
 
     Right for the rows asked for if every file that may hold their keys stays."""
@@ -112,7 +112,7 @@ def only(plan: Plan, paths: Collection[str], merged: Collection[str] | None = No
     return replace(plan, raw=raw, work=tuple(work), files=len(raw) + sum(len(each["files"]) for each in work))
 
 
-def in_python(plan: Plan, is_native: Callable[[str, int], bool]) -> Plan:
+def in_python(plan: ReadPlan, is_native: Callable[[str, int], bool]) -> ReadPlan:
     """The plan with the raw files that the JVM does not read, by (format, schema id), among the tasks' work."""
     native = [
         is_native(*each) for each in zip(*(plan.raw[name].to_pylist() for name in ("format", "schema_id")), strict=True)

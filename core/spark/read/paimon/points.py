@@ -18,7 +18,7 @@ from core.errors import Unsupported
 from core.formats.paimon import scan_details
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.scan_details import FileKey, Range, Vector
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.messages import told
 from core.model.history import History
 from core.model.references import Field, Heads, Line, Schema, Snapshot
@@ -38,7 +38,7 @@ _ELSEWHERE = re.compile(r"scan\.(fallback|primary)-branch")  # options that brin
 
 
 @dataclass(frozen=True)
-class Opened:
+class PaimonScan:
     """A point with all that reading its rows takes, from metadata alone."""
 
     table: Table
@@ -48,11 +48,11 @@ class Opened:
     files: pa.Table
     ranges: Mapping[FileKey, Range]
     vectors: Mapping[FileKey, Vector]
-    plan: merge_on_read.Plan
+    plan: merge_on_read.ReadPlan
     differs: tuple[str, ...]
 
 
-def opened(table: Table, history: History, point: str, snapshot: Snapshot, branch: str, schema: Schema) -> Opened:
+def opened(table: Table, history: History, point: str, snapshot: Snapshot, branch: str, schema: Schema) -> PaimonScan:
     """What a holder's point takes to be read. `Unsupported` by name for what cannot be right, `Corrupt` for what is
     not whole."""
     read.refuse_unreadable(schema, schema.options)
@@ -61,7 +61,7 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
     ranges = scan_details.ranges(manifests, snapshot, files) if schema.primary_keys else {}
     has_vectors = is_on(schema.options, "deletion-vectors.enabled")
     vectors = scan_details.vectors(manifests, history.heads, snapshot) if has_vectors else {}
-    return Opened(
+    return PaimonScan(
         table=table,
         snapshot=snapshot,
         schema=schema,
@@ -74,12 +74,14 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
     )
 
 
-def opened_at(table: Table, history: History, at: AsOf) -> Opened:
+def opened_at(table: Table, history: History, at: AsOf) -> PaimonScan:
     """The same for a point as it was resolved."""
     return opened(table, history, at.point, at.snapshot, at.branch, at.schema)
 
 
-def rows(spark: SparkSession, of: Opened, plan: merge_on_read.Plan | None = None, *, kinds: str | None = None) -> Rows:
+def rows(
+    spark: SparkSession, of: PaimonScan, plan: merge_on_read.ReadPlan | None = None, *, kinds: str | None = None
+) -> Rows:
     """The rows of an opened point; with a `plan` of fewer files those of them.
 
     With `kinds` also what merging leaves of deleted rows, and a first column of that name: +I, -U, +U or -D."""
@@ -103,7 +105,7 @@ def rows(spark: SparkSession, of: Opened, plan: merge_on_read.Plan | None = None
     )
 
 
-def audit_log(spark: SparkSession, of: Opened, plan: merge_on_read.Plan | None = None) -> Rows:
+def audit_log(spark: SparkSession, of: PaimonScan, plan: merge_on_read.ReadPlan | None = None) -> Rows:
     """Paimon's `t$audit_log` in a batch: the rows of the point with `rowkind` before them; in a primary-key table also
     the deleted ones that are still in its files, each as its merging left it. `plan` as in `rows`."""
     return rows(spark, of, plan, kinds=ROW_KIND)
@@ -149,7 +151,7 @@ def cut_off(schema: Schema) -> tuple[str, ...]:
     )
 
 
-def _has_nanos(of: Type) -> bool:
+def _has_nanos(of: PaimonType) -> bool:
     if of.root in ("TIMESTAMP", "TIMESTAMP_LTZ"):
         return (of.size or 0) > 6
     return any(map(_has_nanos, (*of.args, *(field.type for field in of.fields))))

@@ -17,11 +17,11 @@ import pyarrow as pa
 from core.errors import SnapscopeError
 from core.formats.paimon import binary_row, scan_details
 from core.formats.paimon.scan_details import keys_of
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Schema
 from core.spark.read.paimon import merge_on_read
 from core.spark.read.paimon.bucket_prune import Buckets
-from core.spark.read.paimon.points import Opened
+from core.spark.read.paimon.points import PaimonScan
 from core.spark.sql.filters import All, Any_, Check, Condition, kind
 
 _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())  # a wall clock
@@ -29,7 +29,7 @@ _BY_CLOCK = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")  # of ORC, what a writer's zo
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ComparableBounds:
     """Of one column in one file, as `comparable` values: no value is below `low` or above `high` (but may begin with
     `high`, where that is a text cut off); `nulls` of `rows` are null. None = not known."""
 
@@ -39,11 +39,11 @@ class Bounds:
     rows: int
 
 
-_BoundsOf = Callable[[int], "Bounds | None"]
+_BoundsOf = Callable[[int], "ComparableBounds | None"]
 _StatsOf = Callable[[pa.Table], Mapping[scan_details.FileKey, Mapping[str, Any]]]
 
 
-def plan(of: Opened, condition: Condition) -> merge_on_read.Plan:
+def plan(of: PaimonScan, condition: Condition) -> merge_on_read.ReadPlan:
     """The plan of an opened point without files that hold no row the condition lets through."""
     by_key, by_value = left(
         of.schema, of.schemas, of.files, condition, lambda files: scan_details.stats(of.table.store, of.snapshot, files)
@@ -93,14 +93,14 @@ def _in_partitions(schema: Schema, files: pa.Table, condition: Condition) -> lis
     for partition in set(stored):
         values = binary_row.decode(partition, kinds)
         own = {
-            at[name]: Bounds(low := comparable(value, to), low, int(value is None), 1)
+            at[name]: ComparableBounds(low := comparable(value, to), low, int(value is None), 1)
             for name, value, to in zip(schema.partition_keys, values, kinds, strict=True)
         }
         fits[partition] = may(condition, own.get)
     return [number for number, partition in enumerate(stored) if fits[partition]]
 
 
-def _nothing_known(_: int) -> Bounds | None:
+def _nothing_known(_: int) -> ComparableBounds | None:
     return None
 
 
@@ -116,7 +116,7 @@ def may(condition: Condition, of: _BoundsOf) -> bool:
             return bounds is None or _may(is_, values, bounds)
 
 
-def _may(is_: str, values: Sequence[Any], of: Bounds) -> bool:
+def _may(is_: str, values: Sequence[Any], of: ComparableBounds) -> bool:
     if is_ == "null":
         return of.nulls != 0
     if of.nulls == of.rows:
@@ -138,11 +138,11 @@ def _may(is_: str, values: Sequence[Any], of: Bounds) -> bool:
             return True
 
 
-def _below(value: Any, of: Bounds) -> bool:
+def _below(value: Any, of: ComparableBounds) -> bool:
     return of.low is not None and bool(value < of.low)
 
 
-def _above(value: Any, of: Bounds) -> bool:
+def _above(value: Any, of: ComparableBounds) -> bool:
     """Above every value; a text that begins with `high` may be one that was cut off there."""
     return of.high is not None and value > of.high and not _begins(value, of.high)
 
@@ -151,7 +151,7 @@ def _begins(value: Any, start: Any) -> bool:
     return isinstance(value, bytes) and value.startswith(start)
 
 
-def comparable(value: Any, of: Type) -> Any:
+def comparable(value: Any, of: PaimonType) -> Any:
     """A decoded value in the form Spark's literals come in; None where it is null or not compared."""
     match kind(of):
         case "":
@@ -184,7 +184,7 @@ class _Judge:
         of = [to for to in own if to is not None]
         if not self.keys or len(of) != len(own):
             return True
-        bounds: dict[int, Bounds] = {}
+        bounds: dict[int, ComparableBounds] = {}
         for low, high, in_order in (
             (file["key_low"], file["key_high"], False),
             (file["min_key"], file["max_key"], True),
@@ -192,7 +192,7 @@ class _Judge:
             lows, highs = (_some(row, len(of), dict(enumerate(of))) for row in (low, high))
             for number, at in enumerate(self.keys):
                 if number in lows and number in highs and kind(of[number]) == kind(self.types[at]):
-                    bounds[at] = Bounds(lows[number], highs[number], 0, file["rows"])
+                    bounds[at] = ComparableBounds(lows[number], highs[number], 0, file["rows"])
                 if in_order and (number not in lows or lows[number] != highs.get(number)):
                     break
         return may(self.condition, bounds.get)
@@ -203,12 +203,12 @@ class _Judge:
             return True  # not all columns stand in this file
         names = [field.name for field in written.fields] if file["columns"] is None else file["columns"]
         then = {field.id: field for field in written.fields}
-        bounds: dict[int, Bounds] = {}
-        places: dict[int, tuple[int, Type]] = {}
+        bounds: dict[int, ComparableBounds] = {}
+        places: dict[int, tuple[int, PaimonType]] = {}
         for at in self.columns:
             source = then.get(self.schema.fields[at].id)
             if source is None:
-                bounds[at] = Bounds(None, None, file["rows"], file["rows"])  # the file lacks it: all null
+                bounds[at] = ComparableBounds(None, None, file["rows"], file["rows"])  # the file lacks it: all null
             elif names.count(source.name) == 1:
                 places[at] = names.index(source.name), parse(source.type)
         nulls = file["nulls"] or []
@@ -218,7 +218,7 @@ class _Judge:
             fits = kind(to) == kind(self.types[at]) and not (form == "orc" and kind(to) in _BY_CLOCK)
             low, high = (side.get(number) if fits else None for side in (lows, highs))
             count = nulls[number] if len(nulls) == len(names) else None
-            bounds[at] = Bounds(low, high, count, file["rows"])
+            bounds[at] = ComparableBounds(low, high, count, file["rows"])
         return may(self.condition, bounds.get)
 
 
@@ -228,7 +228,7 @@ def _columns(condition: Condition) -> set[int]:
     return set().union(*map(_columns, condition.parts))
 
 
-def _some(row: bytes | None, arity: int, wanted: Mapping[int, Type]) -> dict[int, Any]:
+def _some(row: bytes | None, arity: int, wanted: Mapping[int, PaimonType]) -> dict[int, Any]:
     """Comparable values of a statistics row; without those that are unknown, all of them where it is another row."""
     compared = {number: to for number, to in wanted.items() if kind(to)}
     if row is None or not compared:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.paimon import binary_row, types
-from core.formats.paimon.types import Type, parse
+from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Field
 from core.spark.read import footer_limits, int96, moments
 from core.spark.session.task_errors import telling
@@ -33,7 +33,7 @@ def frame(
     store: Store,
     form: str,
     fields: Sequence[Field],
-    keys: Sequence[Type],
+    keys: Sequence[PaimonType],
     files: pa.Table,
     partition_name: str,
 ) -> DataFrame:
@@ -56,7 +56,7 @@ def frame(
 
 
 def _reader(
-    store: Store, form: str, wanted: Sequence[tuple[str, Type]], schema: pa.Schema
+    store: Store, form: str, wanted: Sequence[tuple[str, PaimonType]], schema: pa.Schema
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     def read(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         for batch in batches:
@@ -74,7 +74,7 @@ def _reader(
 
 
 def decode(
-    source: bytes | str, form: str, wanted: Sequence[tuple[str, Type]], path: str, *, micros: bool = True
+    source: bytes | str, form: str, wanted: Sequence[tuple[str, PaimonType]], path: str, *, micros: bool = True
 ) -> tuple[pa.Table, int]:
     """The wanted columns of one file (its content, or a local path) and its rows.
 
@@ -117,7 +117,7 @@ def decode(
     raise Unsupported("Data files of the format {form!r} cannot be read.", form=form, path=path)
 
 
-def _avro(file: IO[bytes], wanted: Sequence[tuple[str, Type]], micros: bool) -> tuple[pa.Table, int]:
+def _avro(file: IO[bytes], wanted: Sequence[tuple[str, PaimonType]], micros: bool) -> tuple[pa.Table, int]:
     import fastavro
 
     columns: dict[str, list[Any]] = {name: [] for name, _ in wanted}
@@ -135,7 +135,7 @@ def _avro(file: IO[bytes], wanted: Sequence[tuple[str, Type]], micros: bool) -> 
     return pa.table(arrays), rows
 
 
-def _plain(value: Any, of: Type) -> Any:
+def _plain(value: Any, of: PaimonType) -> Any:
     """Avro marks every timestamp as UTC, where a TIMESTAMP of Paimon has no zone; its maps are Arrow's pairs."""
     if value is None:
         return None
@@ -144,7 +144,7 @@ def _plain(value: Any, of: Type) -> Any:
             return [_plain(each, of.args[0]) for each in value]
         case "MAP" | "MULTISET":
             pairs = value.items() if isinstance(value, dict) else ((each["key"], each["value"]) for each in value)
-            inner = of.args[1] if of.root == "MAP" else Type("INT")
+            inner = of.args[1] if of.root == "MAP" else PaimonType("INT")
             return [(_plain(key, of.args[0]), _plain(each, inner)) for key, each in pairs]
         case "ROW":
             return {field.name: _plain(value[field.name], field.type) for field in of.fields}

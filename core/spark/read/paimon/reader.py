@@ -8,14 +8,14 @@ from core.model.history import History
 from core.model.time_travel import AsOf
 from core.spark.read.paimon import points, prune
 from core.spark.read.reader import Rows, Source
-from core.spark.sql.filters import Asked
+from core.spark.sql.filters import Pushdown
 from core.table import Table
 
 
 def source(table: Table, history: History, at: AsOf) -> Source:
     found = points.opened_at(table, history, at)
 
-    def rows(spark: SparkSession, asked: Asked) -> Rows:
+    def rows(spark: SparkSession, asked: Pushdown) -> Rows:
         return points.rows(spark, found, prune.plan(found, asked.condition))
 
     return Source(found.schema, rows)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from core.catalog import list_tables
-from core.formats.iceberg.file_paths import Place, normal, same
+from core.formats.iceberg.file_paths import TableLocation, normal, same
 from core.model.actions import Expire
 from core.storage.store import Store
 from core.table import open_table
@@ -56,7 +56,7 @@ def test_one_place_has_one_spelling(location: str, plain: str) -> None:
 )
 def test_paths_are_relative_or_whole(tmp_path: Path, location: str, path: str, ours: bool) -> None:
     properties = {"write.data.path": "file:/other/place/", "write.object-storage.path": "s3://mine/x"}
-    place = Place.of(Store(str(tmp_path)), "file:/w/t/", properties)
+    place = TableLocation.of(Store(str(tmp_path)), "file:/w/t/", properties)
     found = place.path(location)
     if "\\" not in location:
         assert found == path

@@ -14,7 +14,7 @@ import pytest
 
 from core.errors import Invalid, NotFound
 from core.formats.iceberg import retention
-from core.formats.iceberg.file_paths import Place
+from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.plan.expiry import preview
 from core.model.actions import Expire
@@ -54,7 +54,7 @@ def test_as_of(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_scan(name: str) -> None:
     history, found = as_if_there(JAVA_RANDOM / name)
-    place = Place.of(Store(str(JAVA_RANDOM / name)), found.location, found.properties)
+    place = TableLocation.of(Store(str(JAVA_RANDOM / name)), found.location, found.properties)
     for request, answer in answers(name, "scan"):
         point = resolve(history.heads, str(request["snapshot"]))
         ours = [
@@ -130,7 +130,7 @@ def later_of(name: str, history: History, plan: Plan) -> list[str]:
 
 class AsIfThere(IcebergFormat):
     def place(self, found: Any) -> Any:
-        return Place.of(self.store, found.location, found.properties)
+        return TableLocation.of(self.store, found.location, found.properties)
 
 
 def test_the_same_through_a_table_that_is_where_it_says(tmp_path: Path) -> None:

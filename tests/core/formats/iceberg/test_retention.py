@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.errors import Corrupt, Invalid
 from core.formats.iceberg import expiration_dates, retention
 from core.formats.iceberg.capabilities import ICEBERG
-from core.formats.iceberg.retention import Asked, judge
+from core.formats.iceberg.retention import ExpiryOptions, judge
 from core.model import lineage
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
 
@@ -23,7 +23,7 @@ def snapshot(number: int, parent: int | None, time_ms: int) -> Snapshot:
 
 
 def by_sets(
-    snapshots: Mapping[int, Snapshot], given_refs: Sequence[Ref], properties: Mapping[str, str], asked: Asked
+    snapshots: Mapping[int, Snapshot], given_refs: Sequence[Ref], properties: Mapping[str, str], asked: ExpiryOptions
 ) -> tuple[set[int], set[str]] | None:
     """(expired, dropped refs), or None where an explicit id is a live ref's head. Source: Iceberg, RemoveSnapshots."""
     cutoff = asked.older_than_ms
@@ -99,7 +99,7 @@ def tables(draw: st.DrawFn) -> tuple[dict[int, Snapshot], list[Ref], dict[str, s
 def test_the_rule_is_the_rule(data: st.DataObject) -> None:
     snapshots, given_refs, properties = data.draw(tables())
     names = [ref.name for ref in given_refs if ref.name != MAIN]
-    asked = Asked(
+    asked = ExpiryOptions(
         NOW,
         data.draw(st.none() | st.integers(890, NOW + 10)),
         data.draw(st.none() | st.integers(1, 5)),
@@ -118,7 +118,7 @@ def test_the_rule_is_the_rule(data: st.DataObject) -> None:
 
 def test_a_snapshot_at_the_cut_off_stays() -> None:
     line = {number: snapshot(number, number - 1 or None, 100 * number) for number in range(1, 6)}
-    found = judge(line, [Ref(MAIN, True, 5)], {}, Asked(NOW, older_than_ms=300))
+    found = judge(line, [Ref(MAIN, True, 5)], {}, ExpiryOptions(NOW, older_than_ms=300))
     assert found.goes == {1, 2}
     assert found.snapshots[3] == (True, ("not older than 1970-01-01 00:00:00.300 UTC (branch main)",))
 
@@ -126,7 +126,7 @@ def test_a_snapshot_at_the_cut_off_stays() -> None:
 def test_nothing_younger_is_kept_behind_one_that_goes() -> None:
     """Clocks went back: the walk stops at the first that is neither young nor few."""
     line = {1: snapshot(1, None, 900), 2: snapshot(2, 1, 100), 3: snapshot(3, 2, 950)}
-    found = judge(line, [Ref(MAIN, True, 3)], {}, Asked(NOW, older_than_ms=500))
+    found = judge(line, [Ref(MAIN, True, 3)], {}, ExpiryOptions(NOW, older_than_ms=500))
     assert found.goes == {1, 2}
     assert found.snapshots[1][1] == ("behind a snapshot of branch main that goes",)
 
@@ -134,17 +134,17 @@ def test_nothing_younger_is_kept_behind_one_that_goes() -> None:
 def test_parents_that_go_round_in_a_circle_end() -> None:
     line = {1: snapshot(1, 2, 100), 2: snapshot(2, 1, 200)}
     assert [each.id for each in lineage.ancestors(line, 2)] == [2, 1]
-    assert judge(line, [Ref(MAIN, True, 2)], {}, Asked(NOW, older_than_ms=500)).goes == {1}
+    assert judge(line, [Ref(MAIN, True, 2)], {}, ExpiryOptions(NOW, older_than_ms=500)).goes == {1}
 
 
 def test_what_cannot_be_asked() -> None:
     line = {1: snapshot(1, None, 100)}
     with pytest.raises(Invalid, match="0 were to be retained"):
-        judge(line, [Ref(MAIN, True, 1)], {}, Asked(NOW, retain_last=0))
+        judge(line, [Ref(MAIN, True, 1)], {}, ExpiryOptions(NOW, retain_last=0))
     with pytest.raises(Invalid, match="no snapshot 7"):
-        judge(line, [Ref(MAIN, True, 1)], {}, Asked(NOW, ids=frozenset({7})))
+        judge(line, [Ref(MAIN, True, 1)], {}, ExpiryOptions(NOW, ids=frozenset({7})))
     with pytest.raises(Corrupt, match="min-snapshots-to-keep was expected to be a whole number, found 'many'"):
-        judge(line, [Ref(MAIN, True, 1)], {"history.expire.min-snapshots-to-keep": "many"}, Asked(NOW))
+        judge(line, [Ref(MAIN, True, 1)], {"history.expire.min-snapshots-to-keep": "many"}, ExpiryOptions(NOW))
 
 
 def test_the_log_is_cleared_up_to_a_gap() -> None:
@@ -166,8 +166,8 @@ def test_the_day_a_snapshot_goes_is_the_day_an_expiry_takes_it(data: st.DataObje
     for point, (until_ms, words) in expiration_dates.ends(heads, NOW).items():
         assert words
         if until_ms is None:
-            kept = judge(snapshots, lasting, properties, Asked(10**15))
+            kept = judge(snapshots, lasting, properties, ExpiryOptions(10**15))
             assert int(point) not in kept.goes
             continue
-        assert int(point) not in judge(snapshots, lasting, properties, Asked(until_ms)).goes
-        assert int(point) in judge(snapshots, lasting, properties, Asked(until_ms + 1)).goes
+        assert int(point) not in judge(snapshots, lasting, properties, ExpiryOptions(until_ms)).goes
+        assert int(point) in judge(snapshots, lasting, properties, ExpiryOptions(until_ms + 1)).goes

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.errors import Invalid
 from core.formats.paimon import retention
-from core.formats.paimon.retention import Policy, Retained, Verdicts
+from core.formats.paimon.retention import Policy, Retained, SnapshotVerdicts
 from core.model.references import Consumer, Line, Schema
 from tests.support.depth import tries
 
@@ -37,7 +37,7 @@ def line(*consumers: int, **options: str) -> Line:
     return Line("main", (), (), (), tuple(Consumer(f"c{each}", each) for each in consumers), {0: schema})
 
 
-def judge(times: Mapping[int, int | None], rule: Policy, on: Line | None = None) -> Verdicts:
+def judge(times: Mapping[int, int | None], rule: Policy, on: Line | None = None) -> SnapshotVerdicts:
     retained = [Retained(number, times[number]) for number in sorted(times)]
     return retention.expire_snapshots(on or line(), retained, rule)
 
@@ -158,7 +158,7 @@ def test_without_gaps_exactly_what_the_engine_takes(
     check_words(times, found)
 
 
-def check_words(times: Mapping[int, Any], found: Verdicts) -> None:
+def check_words(times: Mapping[int, Any], found: SnapshotVerdicts) -> None:
     ids = sorted(times)
     assert list(found.goes) == ids[: len(found.goes)], "only a prefix goes"
     assert set(found.reasons) == set(ids)
@@ -261,7 +261,7 @@ def test_max_deletes() -> None:
 
 def test_nothing_and_one() -> None:
     rule = policy(retain_min=1, older_than_ms=10**9)
-    assert judge({}, rule) == Verdicts((), {})
+    assert judge({}, rule) == SnapshotVerdicts((), {})
     assert judge({7: 1}, rule).goes == ()
     assert judge({7: 1}, policy(retain_max=1, retain_min=1)).goes == ()
 
@@ -301,7 +301,7 @@ def test_runs_of_the_engine(going: int, rules: str, runs: int) -> None:
 
 def judge_changelogs(
     changelogs: Mapping[int, int | None], snapshots: Mapping[int, int], rule: Policy, on: Line | None = None
-) -> Verdicts:
+) -> SnapshotVerdicts:
     both = [[Retained(number, each[number]) for number in sorted(each)] for each in (changelogs, snapshots)]
     return retention.expire_changelogs(on or line(), both[0], both[1], rule)
 
@@ -342,7 +342,7 @@ def test_the_newest_changelog_always_stays() -> None:
     found = judge_changelogs({1: 1, 2: 2}, {3: 3}, policy(retain_max=1, retain_min=1))
     assert found.goes == (1,)
     assert "always stays" in found.reasons[2][0]
-    assert judge_changelogs({}, {1: 1}, policy(retain_max=1, retain_min=1)) == Verdicts((), {})
+    assert judge_changelogs({}, {1: 1}, policy(retain_max=1, retain_min=1)) == SnapshotVerdicts((), {})
 
 
 # named ones ----------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.errors import Corrupt, Unsupported
 from core.formats.paimon import types
-from core.formats.paimon.types import RowField, Type
+from core.formats.paimon.types import PaimonType, RowField
 
 
 @pytest.mark.parametrize(
@@ -87,38 +87,40 @@ def test_objects_of_a_schema_file_keep_ids_names_and_descriptions() -> None:
 
 SIMPLE = st.sampled_from(
     [
-        *(Type(root) for root in ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE")),
-        *(Type(root) for root in ("VARIANT", "BLOB")),
-        Type("VARCHAR", size=types.MAX_LENGTH),
-        Type("VARBINARY", size=12),
-        Type("CHAR", size=3),
-        Type("DECIMAL", size=20, scale=5),
-        Type("TIME", size=3),
-        Type("TIMESTAMP", size=0),
-        Type("TIMESTAMP_LTZ", size=9),
+        *(PaimonType(root) for root in ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE")),
+        *(PaimonType(root) for root in ("VARIANT", "BLOB")),
+        PaimonType("VARCHAR", size=types.MAX_LENGTH),
+        PaimonType("VARBINARY", size=12),
+        PaimonType("CHAR", size=3),
+        PaimonType("DECIMAL", size=20, scale=5),
+        PaimonType("TIME", size=3),
+        PaimonType("TIMESTAMP", size=0),
+        PaimonType("TIMESTAMP_LTZ", size=9),
     ]
 )
 
 
-def nested(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
+def nested(inner: st.SearchStrategy[PaimonType]) -> st.SearchStrategy[PaimonType]:
     fields = st.lists(st.tuples(st.text(min_size=1), inner, st.none() | st.text()), max_size=4).map(
         lambda drawn: tuple(RowField(at, name, of, text) for at, (name, of, text) in enumerate(drawn))
     )
     return (
-        st.tuples(st.sampled_from(["ARRAY", "MULTISET"]), inner).map(lambda a: Type(a[0], args=(a[1],)))
-        | st.tuples(inner, inner).map(lambda a: Type("MAP", args=a))
-        | inner.map(lambda a: Type("VECTOR", size=8, args=(a,)))
-        | fields.map(lambda drawn: Type("ROW", fields=drawn))
+        st.tuples(st.sampled_from(["ARRAY", "MULTISET"]), inner).map(lambda a: PaimonType(a[0], args=(a[1],)))
+        | st.tuples(inner, inner).map(lambda a: PaimonType("MAP", args=a))
+        | inner.map(lambda a: PaimonType("VECTOR", size=8, args=(a,)))
+        | fields.map(lambda drawn: PaimonType("ROW", fields=drawn))
     )
 
 
 TYPES = st.recursive(
-    st.tuples(SIMPLE, st.booleans()).map(lambda a: Type(a[0].root, a[1], a[0].size, a[0].scale)), nested, max_leaves=8
+    st.tuples(SIMPLE, st.booleans()).map(lambda a: PaimonType(a[0].root, a[1], a[0].size, a[0].scale)),
+    nested,
+    max_leaves=8,
 )
 
 
 @given(TYPES)
-def test_both_written_forms_parse_back_to_the_same_type(of: Type) -> None:
+def test_both_written_forms_parse_back_to_the_same_type(of: PaimonType) -> None:
     assert types.parse(types.text(of)) == of
     assert types.parse(json.loads(json.dumps(types.to_json(of)))) == of
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from core.errors import Corrupt
-from core.formats.paimon.types import Type
+from core.formats.paimon.types import PaimonType
 from core.spark.read import footer_limits
 from core.spark.read.paimon import python_files
 from core.storage import size_limits
@@ -39,7 +39,7 @@ def test_a_wide_file_of_a_writer_passes(form: str, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(content)
     footer_limits.refuse_large(content, kind)
     footer_limits.refuse_large(str(tmp_path / "f"), kind)
-    table, rows = python_files.decode(content, kind, [("c7", Type("BIGINT"))], "f")
+    table, rows = python_files.decode(content, kind, [("c7", PaimonType("BIGINT"))], "f")
     assert (table["c7"].to_pylist(), rows) == (list(range(100)), 100)
 
 
@@ -51,7 +51,7 @@ def test_a_footer_of_a_parquet_file_that_claims_too_much(tmp_path: Path) -> None
         file.seek(0, 2)
         file.write((size_limits.FOOTER + 1).to_bytes(4, "little") + b"PAR1")
     with pytest.raises(Corrupt, match=r"its footer takes 268,435,457 bytes, more than 268,435,456"):
-        python_files.decode(str(path), "parquet", [("a", Type("INT"))], "f")
+        python_files.decode(str(path), "parquet", [("a", PaimonType("INT"))], "f")
 
 
 def varint(value: int) -> bytes:
@@ -74,7 +74,7 @@ def test_a_footer_of_an_orc_file_that_unpacks_to_gigabytes() -> None:
     content = orc_bomb(20_000)  # 5 GB out of 6 MB
     assert len(content) < 8 << 20
     with pytest.raises(Corrupt, match=r"its footer takes 5,242,880,000 bytes"):
-        python_files.decode(content, "orc", [("a", Type("INT"))], "f")
+        python_files.decode(content, "orc", [("a", PaimonType("INT"))], "f")
     footer_limits.refuse_large(orc_bomb(100), "orc")
 
 
@@ -82,4 +82,4 @@ def test_a_footer_of_an_orc_file_that_unpacks_to_gigabytes() -> None:
 @pytest.mark.parametrize("content", [b"", b"x", b"PAR1", bytes(300), b"\xff" * 300, b"ORC" + b"\x80" * 40])
 def test_what_is_no_such_file_is_left_to_the_decoder(form: str, content: bytes) -> None:
     with pytest.raises(Corrupt):
-        python_files.decode(content, form, [("a", Type("INT"))], "f")
+        python_files.decode(content, form, [("a", PaimonType("INT"))], "f")

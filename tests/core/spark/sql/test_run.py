@@ -23,7 +23,7 @@ OPEN = {"t", "t_before", "many"}
 ENDLESS = "SELECT sum(a.id * b.id) FROM many a, many b"
 
 
-def lines(answer: sql.Answer) -> list[tuple[Any, ...]]:
+def lines(answer: sql.StatementResult) -> list[tuple[Any, ...]]:
     return list(zip(*(column.to_pylist() for column in answer.table.columns), strict=True))
 
 

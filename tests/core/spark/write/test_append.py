@@ -230,7 +230,7 @@ def test_a_column_of_the_same_name_made_meanwhile_does_not_get_the_old_values(
     tasks = small_files.tasks
 
     def late(*arguments: Any) -> Any:
-        write.alter(store, [alter.Drop("note"), alter.Add("note", "STRING")], time_ms=T0)
+        write.alter(store, [alter.DropColumn("note"), alter.AddColumn("note", "STRING")], time_ms=T0)
         return tasks(*arguments)
 
     monkeypatch.setattr(small_files, "tasks", late)

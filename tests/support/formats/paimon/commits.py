@@ -11,7 +11,7 @@ import fastavro
 from core.formats.paimon import binary_row
 from core.formats.paimon.write import publish
 from core.formats.paimon.write.commit import Stamp
-from core.formats.paimon.write.manifest_encoding import NewFile, Stats
+from core.formats.paimon.write.manifest_encoding import NewDataFile, SimpleStats
 from core.model.references import Snapshot
 from core.storage.store import Store
 
@@ -41,13 +41,13 @@ def stamp(time_ms: int = T0, **more: Any) -> Stamp:
 FILES = itertools.count()
 
 
-def file(store: Store, day: str | None = "d1", rows: int = 10, **more: Any) -> NewFile:
+def file(store: Store, day: str | None = "d1", rows: int = 10, **more: Any) -> NewDataFile:
     """A data file of no rows that can be read: only its name and promises matter here."""
     path = f"dt={day}/bucket-0/data-{next(FILES)}-0.parquet"
     store.create(path, b"x" * rows)
     row = binary_row.encode((day,), ("STRING",))
-    stats = Stats([1, "a", day], [9, "z", day], [0, 0, 0])
-    return NewFile(row, path, rows, rows, 0, stats, source=0, created_ms=T0, **more)
+    stats = SimpleStats([1, "a", day], [9, "z", day], [0, 0, 0])
+    return NewDataFile(row, path, rows, rows, 0, stats, source=0, created_ms=T0, **more)
 
 
 def live(store: Store, snapshot: Snapshot | None = None) -> set[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.paimon.plan import automatic_tags
-from core.formats.paimon.plan.automatic_tags import Rules
+from core.formats.paimon.plan.automatic_tags import AutomaticTagRules
 from core.formats.paimon.write import harmless_options as options
 from core.model.references import Line, Problem, Snapshot, Tag, Unreadable
 
@@ -18,7 +18,7 @@ HOUR, DAY = 3_600_000, 86_400_000
 BASE = 1_789_948_800_000  # 2026-09-21T00:00:00Z
 
 
-def rules(**own: str) -> Rules:
+def rules(**own: str) -> AutomaticTagRules:
     options = {"tag.automatic-creation": "process-time", "sink.process-time-zone": "UTC"}
     found = automatic_tags.rules({**options, **{f"tag.{key.replace('_', '-')}": value for key, value in own.items()}})
     assert found is not None

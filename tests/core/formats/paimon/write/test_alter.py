@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats.paimon.write import alter, documents, harmless_options
-from core.formats.paimon.write.alter import Add, Drop, Rename, SetOption, Widen
+from core.formats.paimon.write.alter import AddColumn, DropColumn, RenameColumn, SetOption, WidenColumn
 
 COLUMNS = (("id", "INT NOT NULL"), ("v", "INT"), ("d", "DATE"), ("p", "STRING"), ("r", "ROW<x INT>"))
 
@@ -19,11 +19,11 @@ def first(**more: str) -> dict[str, Any]:
 
 def test_all_changes_are_one_schema_and_no_id_comes_twice() -> None:
     changes: list[alter.SchemaChange] = [
-        Drop("v"),
-        Add("v", "ROW<a INT>"),
-        Rename("id", "key"),
-        Widen("key", "BIGINT"),
-        Widen("d", "STRING"),
+        DropColumn("v"),
+        AddColumn("v", "ROW<a INT>"),
+        RenameColumn("id", "key"),
+        WidenColumn("key", "BIGINT"),
+        WidenColumn("d", "STRING"),
     ]
     after = alter.altered(first(), [*changes, SetOption("snapshot.num-retained.max", "50")], 7)
     assert (after["id"], after["timeMillis"], after["highestFieldId"], after["new in 9.0"]) == (1, 7, 7, [1])
@@ -41,21 +41,21 @@ def test_all_changes_are_one_schema_and_no_id_comes_twice() -> None:
 @pytest.mark.parametrize(
     ("change", "kind", "says"),
     [
-        (Add("v", "INT"), Invalid, "column 'v' already"),
-        (Add("V", "INT"), Invalid, "column 'V' already"),
-        (Add("x", "INT NOT NULL"), Invalid, "must be nullable"),
-        (Add("_KEY_x", "INT"), Invalid, "No column may be named '_KEY_x'"),
-        (Add("  ", "INT"), Invalid, "No column may be named"),
-        (Rename("v", "d"), Invalid, "column 'd' already"),
-        (Rename("nothing", "x"), NotFound, "no column 'nothing'; the table has id, v"),
-        (Rename("p", "q"), Invalid, "'p' is a key"),
-        (Drop("p"), Invalid, "'p' is a key"),
-        (Widen("p", "BYTES"), Invalid, "'p' is a key"),
-        (Drop("d"), Unsupported, "'sequence.field' = 'd' names it"),
-        (Widen("d", "STRING"), Unsupported, "given another order: the option 'sequence.field' = 'd' names it"),
-        (Widen("v", "SMALLINT"), Unsupported, "INT cannot become SMALLINT"),
-        (Widen("v", "STRING"), Unsupported, "explicit cast alone"),
-        (Widen("r", "ROW<x BIGINT>"), Unsupported, "cannot become"),
+        (AddColumn("v", "INT"), Invalid, "column 'v' already"),
+        (AddColumn("V", "INT"), Invalid, "column 'V' already"),
+        (AddColumn("x", "INT NOT NULL"), Invalid, "must be nullable"),
+        (AddColumn("_KEY_x", "INT"), Invalid, "No column may be named '_KEY_x'"),
+        (AddColumn("  ", "INT"), Invalid, "No column may be named"),
+        (RenameColumn("v", "d"), Invalid, "column 'd' already"),
+        (RenameColumn("nothing", "x"), NotFound, "no column 'nothing'; the table has id, v"),
+        (RenameColumn("p", "q"), Invalid, "'p' is a key"),
+        (DropColumn("p"), Invalid, "'p' is a key"),
+        (WidenColumn("p", "BYTES"), Invalid, "'p' is a key"),
+        (DropColumn("d"), Unsupported, "'sequence.field' = 'd' names it"),
+        (WidenColumn("d", "STRING"), Unsupported, "given another order: the option 'sequence.field' = 'd' names it"),
+        (WidenColumn("v", "SMALLINT"), Unsupported, "INT cannot become SMALLINT"),
+        (WidenColumn("v", "STRING"), Unsupported, "explicit cast alone"),
+        (WidenColumn("r", "ROW<x BIGINT>"), Unsupported, "cannot become"),
         (SetOption("bucket", "4"), Unsupported, "'bucket'"),
         (SetOption("snapshot.num-retained.max", "9"), Invalid, "At least 10 and at most 9"),
         (SetOption("snapshot.num-retained.min", "many"), Invalid, "whole number"),
@@ -76,7 +76,7 @@ def test_options_follow_a_column_that_is_renamed() -> None:
         "fields.dv.distinct": "true",
         "comment": "of x",
     }
-    after = alter.altered(first(**own), [Rename("v", "w")], 2)["options"]
+    after = alter.altered(first(**own), [RenameColumn("v", "w")], 2)["options"]
     assert after == {
         "bucket": "-1",
         "sequence.field": "w,d",
@@ -86,15 +86,15 @@ def test_options_follow_a_column_that_is_renamed() -> None:
         "comment": "of x",
     }
     with pytest.raises(Unsupported, match=r"'rowkind\.field' = 'v' names it"):  # the engine leaves that one behind
-        alter.altered(first(**{"rowkind.field": "v"}), [Rename("v", "w")], 2)
+        alter.altered(first(**{"rowkind.field": "v"}), [RenameColumn("v", "w")], 2)
     with pytest.raises(Unsupported, match=r"'sequence\.field' = 'd, v' names it"):  # and what has spaces
-        alter.altered(first(**{"sequence.field": "d, v"}), [Rename("v", "w")], 2)
+        alter.altered(first(**{"sequence.field": "d, v"}), [RenameColumn("v", "w")], 2)
 
 
 def test_the_last_column_stays_and_nothing_is_no_change() -> None:
     one = documents.first_schema([("id", "INT")], [], {}, 1)
     with pytest.raises(Invalid, match="only column"):
-        alter.altered(one, [Drop("id")], 2)
+        alter.altered(one, [DropColumn("id")], 2)
     with pytest.raises(Invalid, match="No change"):
         alter.altered(one, [], 2)
 

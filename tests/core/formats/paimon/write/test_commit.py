@@ -23,7 +23,7 @@ from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Un
 from core.formats.paimon import binary_row, references
 from core.formats.paimon.write import commit, documents, manifest_encoding, publish
 from core.formats.paimon.write.commit import Stamp
-from core.formats.paimon.write.manifest_encoding import NewFile
+from core.formats.paimon.write.manifest_encoding import NewDataFile
 from core.model.references import Snapshot
 from core.storage.store import Store
 from tests.support.formats.paimon.commits import COLUMNS, T0, Uuids, avro, file, live, stamp
@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def names(files: Sequence[NewFile]) -> set[str]:
+def names(files: Sequence[NewDataFile]) -> set[str]:
     return {each.path.rsplit("/", 1)[-1] for each in files}
 
 
@@ -118,7 +118,7 @@ def test_the_same_names_and_changes_give_the_same_bytes(tmp_path: Path) -> None:
         path = "dt=d1/bucket-0/data-same-0.parquet"
         store.create(path, b"")
         row = binary_row.encode(("d1",), ("STRING",))
-        commit.append(store, [NewFile(row, path, 0, 0, 0, None, 0, T0)], Stamp(T0, Uuids("n")))
+        commit.append(store, [NewDataFile(row, path, 0, 0, 0, None, 0, T0)], Stamp(T0, Uuids("n")))
         contents.append({name: store.read(name) for name in all_files(store)})
     assert contents[0] == contents[1]
 
@@ -365,7 +365,7 @@ def test_where_the_outcome_is_not_known_nothing_is_deleted(store: Store) -> None
 
 
 def test_a_numbered_change_lands_once_however_often_it_is_tried(store: Store) -> None:
-    def batch(number: int, new: NewFile, user: str = "stream") -> Snapshot:
+    def batch(number: int, new: NewDataFile, user: str = "stream") -> Snapshot:
         return commit.append(store, [new], stamp(user=user, identifier=number))
 
     one = file(store)

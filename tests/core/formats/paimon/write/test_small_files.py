@@ -21,7 +21,7 @@ def sizes(found: list[list[dict[str, Any]]]) -> list[list[int]]:
     return [[each["_FILE"]["_FILE_SIZE"] for each in small] for small in found]
 
 
-RULES = small_files.Rules(target=100, small=70, opening=10, least=3)
+RULES = small_files.SmallFileOptions(target=100, small=70, opening=10, least=3)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_a_task_reads_small_bins_together_and_one_of_each_partition() -> None:
 
 
 def test_the_tables_options_count() -> None:
-    assert small_files.rules({}) == small_files.Rules()
+    assert small_files.rules({}) == small_files.SmallFileOptions()
     options = {"target-file-size": "1 mb", "compaction.small-file-ratio": "0.5", "compaction.min.file-num": "2"}
-    assert small_files.rules(options) == small_files.Rules(1 << 20, 1 << 19, 4 << 20, 2)
+    assert small_files.rules(options) == small_files.SmallFileOptions(1 << 20, 1 << 19, 4 << 20, 2)
     with pytest.raises(Invalid, match="'much' is no size"):
         small_files.rules({"target-file-size": "much"})
 

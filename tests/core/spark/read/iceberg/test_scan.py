@@ -29,7 +29,7 @@ from tests.support.webhdfs import serving
 IDS = [(1, "id", "long"), (2, "v", "string")]
 
 
-def frame(spark: SparkSession, table: Table, at: str, **more: Any) -> tuple[scan.Opened, list[dict[str, Any]]]:
+def frame(spark: SparkSession, table: Table, at: str, **more: Any) -> tuple[scan.IcebergScan, list[dict[str, Any]]]:
     history = table.history()
     of = scan.opened(table, history, resolve(history.heads, at), **more)
     return of, iceberg_read.rows(spark.newSession(), of).frame.toArrow().to_pylist()

@@ -16,7 +16,7 @@ from core.spark.diff.shared_files import paths_of
 from core.spark.query.query import query
 from core.spark.read.paimon import prune
 from core.spark.read.paimon.points import opened_at
-from core.spark.read.paimon.prune import Bounds, may
+from core.spark.read.paimon.prune import ComparableBounds, may
 from core.spark.sql import filters
 from core.spark.sql.filters import EVERYTHING, All, Any_, Check
 from core.table import resolve
@@ -231,31 +231,31 @@ def test_the_figure_is_said_and_counts_points_that_are_read(spark: SparkSession,
 @pytest.mark.parametrize(
     ("test", "bounds", "passes"),
     [
-        (Check(0, "=", (5,)), Bounds(5, 5, 0, 1), True),
-        (Check(0, "=", (4, 6)), Bounds(5, 5, 0, 1), False),
-        (Check(0, "=", (5,)), Bounds(None, None, 3, 3), False),
-        (Check(0, "=", (5,)), Bounds(None, None, None, 3), True),
-        (Check(0, "null"), Bounds(1, 2, 0, 3), False),
-        (Check(0, "null"), Bounds(1, 2, None, 3), True),
-        (Check(0, "not null"), Bounds(None, None, 3, 3), False),
-        (Check(0, ">", (b"ab",)), Bounds(b"aa", b"ab", 0, 3), True),  # `ab` may have been cut off
-        (Check(0, ">", (b"ac",)), Bounds(b"aa", b"ab", 0, 3), False),
-        (Check(0, "=", (b"abc",)), Bounds(b"aa", b"ab", 0, 3), True),
-        (Check(0, "prefix", (b"ab",)), Bounds(b"ac", b"ad", 0, 3), False),
-        (Check(0, "prefix", (b"ab",)), Bounds(b"aa", b"ab", 0, 3), True),
-        (Check(0, "prefix", (b"ab",)), Bounds(b"abx", b"b", 0, 3), True),
-        (Check(0, "<", (5,)), Bounds(5, 9, 0, 3), False),
-        (Check(0, "<=", (5,)), Bounds(5, 9, 0, 3), True),
-        (Check(0, ">", (9,)), Bounds(5, 9, 0, 3), False),
-        (Check(0, ">=", (9,)), Bounds(5, 9, 0, 3), True),
-        (Check(1, "=", (5,)), Bounds(7, 9, 0, 3), True),  # of another column nothing is known
-        (All((Check(0, "=", (5,)), Check(1, "=", (5,)))), Bounds(7, 9, 0, 3), False),
-        (Any_((Check(0, "=", (5,)), Check(1, "=", (5,)))), Bounds(7, 9, 0, 3), True),
-        (Any_(()), Bounds(7, 9, 0, 3), False),
-        (EVERYTHING, Bounds(None, None, 3, 3), True),
+        (Check(0, "=", (5,)), ComparableBounds(5, 5, 0, 1), True),
+        (Check(0, "=", (4, 6)), ComparableBounds(5, 5, 0, 1), False),
+        (Check(0, "=", (5,)), ComparableBounds(None, None, 3, 3), False),
+        (Check(0, "=", (5,)), ComparableBounds(None, None, None, 3), True),
+        (Check(0, "null"), ComparableBounds(1, 2, 0, 3), False),
+        (Check(0, "null"), ComparableBounds(1, 2, None, 3), True),
+        (Check(0, "not null"), ComparableBounds(None, None, 3, 3), False),
+        (Check(0, ">", (b"ab",)), ComparableBounds(b"aa", b"ab", 0, 3), True),  # `ab` may have been cut off
+        (Check(0, ">", (b"ac",)), ComparableBounds(b"aa", b"ab", 0, 3), False),
+        (Check(0, "=", (b"abc",)), ComparableBounds(b"aa", b"ab", 0, 3), True),
+        (Check(0, "prefix", (b"ab",)), ComparableBounds(b"ac", b"ad", 0, 3), False),
+        (Check(0, "prefix", (b"ab",)), ComparableBounds(b"aa", b"ab", 0, 3), True),
+        (Check(0, "prefix", (b"ab",)), ComparableBounds(b"abx", b"b", 0, 3), True),
+        (Check(0, "<", (5,)), ComparableBounds(5, 9, 0, 3), False),
+        (Check(0, "<=", (5,)), ComparableBounds(5, 9, 0, 3), True),
+        (Check(0, ">", (9,)), ComparableBounds(5, 9, 0, 3), False),
+        (Check(0, ">=", (9,)), ComparableBounds(5, 9, 0, 3), True),
+        (Check(1, "=", (5,)), ComparableBounds(7, 9, 0, 3), True),  # of another column nothing is known
+        (All((Check(0, "=", (5,)), Check(1, "=", (5,)))), ComparableBounds(7, 9, 0, 3), False),
+        (Any_((Check(0, "=", (5,)), Check(1, "=", (5,)))), ComparableBounds(7, 9, 0, 3), True),
+        (Any_(()), ComparableBounds(7, 9, 0, 3), False),
+        (EVERYTHING, ComparableBounds(None, None, 3, 3), True),
     ],
 )
-def test_what_bounds_rule_out(test: Any, bounds: Bounds, passes: bool) -> None:
+def test_what_bounds_rule_out(test: Any, bounds: ComparableBounds, passes: bool) -> None:
     assert may(test, {0: bounds}.get) is passes
 
 
