@@ -94,16 +94,16 @@ def spark() -> tuple[Finding, ...]:
 
     started = time.monotonic()
     try:
-        row, spark, java = sql.lasting(lambda running, _: _answers(running), timeout_s=SPARK_PATIENCE_S)
+        row, spark, java = sql.run_on_spark(lambda running, _: _answers(running), timeout_s=SPARK_PATIENCE_S)
     except Exception as error:  # noqa: BLE001 - the JVM, py4j and Spark raise what they like: it is what was found
         remedy = getattr(error, "remedy", "") or told("Look at the Java above; the log is in the state directory.")
-        return (Finding("engine", "spark started", PROBLEM, session.said(error), remedy),)
+        return (Finding("engine", "spark started", PROBLEM, session.error_text(error), remedy),)
     took = f"{time.monotonic() - started:.1f} s"
     answered = told("Spark {spark} on Java {java} answered in {took}", spark=spark, java=java, took=took)
     found = [Finding("engine", "spark started", OK, answered)]
     assert row == 1
     try:
-        names = sql.lasting(lambda running, _: connector.known(running), timeout_s=SPARK_PATIENCE_S)
+        names = sql.run_on_spark(lambda running, _: connector.known(running), timeout_s=SPARK_PATIENCE_S)
     except SnapscopeError as error:
         return (*found, Finding("engine", "connectors loaded", PROBLEM, error.message, error.remedy or ""))
     if connector.configured():

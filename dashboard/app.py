@@ -14,7 +14,7 @@ def main() -> None:
     language.otherwise(url_state.language)
     language.choose(url_state.language())
     st.set_page_config(page_title=words.PRODUCT, page_icon=str(frame.MARK), layout="wide")
-    frame.dress()
+    frame.apply_style()
     if not permissions.is_guarded:
         open_location.unguarded()
         return

@@ -44,7 +44,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class FileLifetime:
     """From birth to end on one branch.
 
     born: the commit that brought it, or with `is_exact` False the oldest retained one that has it
@@ -95,7 +95,7 @@ def find(history: History, text: str, relative: Callable[[str], str] = str) -> s
     )
 
 
-def course(history: History, path: str, now_ms: int) -> Course:
+def lifetime(history: History, path: str, now_ms: int) -> FileLifetime:
     """The life of a file that the history knows; `NotFound` otherwise."""
     found = life(history, path, now_ms)
     if found is None:
@@ -117,7 +117,7 @@ def course(history: History, path: str, now_ms: int) -> Course:
             if on_line[last + 1] is not None and at is not None and after is not None:
                 removed = after if _follows(history, at, after) else None
     dates = expiries(history.heads, now_ms)
-    return Course(
+    return FileLifetime(
         found, branch, born, is_exact, removed, on_line[-1] if on_line else False, _stretches(history, held, dates)
     )
 
@@ -219,7 +219,7 @@ def _longest(holders: Sequence[Holder], dates: dict[str, Expiry]) -> Expiry | No
     return dates.get(holders[place].point)
 
 
-def table(found: Course) -> pa.Table:
+def table(found: FileLifetime) -> pa.Table:
     """The stretches as rows: kind, branch, first, last, holders, since_ms, until_ms, ends (words), not_before_ms."""
     times = [[each.snapshot.time_ms for each in one.holders if each.snapshot is not None] for one in found.stretches]
     return pa.table(

@@ -17,7 +17,7 @@ from core.table import resolve
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class TagTarget:
     """`snapshot` is what the tag names; `tag` is who keeps it where it has expired; `travel` what time travel answers,
     None where it answers nothing. `engine` is the id the engine's own search finds."""
 
@@ -43,7 +43,9 @@ class Later:
         return found
 
 
-def later(heads: Heads, *, time_ms: int | None = None, watermark: int | None = None, branch: str = MAIN) -> Later:
+def tag_target(
+    heads: Heads, *, time_ms: int | None = None, watermark: int | None = None, branch: str = MAIN
+) -> TagTarget:
     """What a tag made from a time, or from a watermark, names. `NotFound` where all is earlier."""
     if (time_ms is None) == (watermark is None):
         raise Invalid("A tag is made from a time or from a watermark.", remedy="Give one of them.")
@@ -74,7 +76,9 @@ def later(heads: Heads, *, time_ms: int | None = None, watermark: int | None = N
     return _of(heads, line, lambda each: each.time_ms, time_ms, in_words(time_ms), "time")
 
 
-def _of(heads: Heads, line: Line, value: Callable[[Snapshot], int | None], wanted: int, words: str, kind: str) -> Later:
+def _of(
+    heads: Heads, line: Line, value: Callable[[Snapshot], int | None], wanted: int, words: str, kind: str
+) -> TagTarget:
     def fits(each: Snapshot) -> bool:
         return (own := value(each)) is not None and own >= wanted
 
@@ -103,7 +107,7 @@ def _of(heads: Heads, line: Line, value: Callable[[Snapshot], int | None], wante
         travel = resolve(heads, f"{kind}:{wanted}", line.branch)
     except NotFound:
         travel = None
-    return Later(found, tag, rule, travel, found.id if found is not retained else _searched(line, value, wanted))
+    return TagTarget(found, tag, rule, travel, found.id if found is not retained else _searched(line, value, wanted))
 
 
 def _searched(line: Line, value: Callable[[Snapshot], int | None], wanted: int) -> int | None:

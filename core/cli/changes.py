@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from core.analysis.tag_target import later
+from core.analysis.tag_target import tag_target
 from core.catalog import list_tables
 from core.cli import action_options, reports, running
 from core.cli import text as texts
@@ -49,11 +49,11 @@ def _rounded(args: Args, history: History) -> dict[str, Any]:
     if time is None and watermark is None:
         return {}
     time_ms = None if time is None else parse_time_ms(time)
-    found = later(history.heads, time_ms=time_ms, watermark=watermark, branch=args.branch)
+    found = tag_target(history.heads, time_ms=time_ms, watermark=watermark, branch=args.branch)
     args.snapshot = str(found.snapshot.id)
     if not args.json:
         texts.say("\n".join(found.sentences()))
-    return {"source": answers.later(found)}
+    return {"source": answers.tag_target(found)}
 
 
 def protect(args: Args) -> Answer:

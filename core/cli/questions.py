@@ -8,7 +8,7 @@ from typing import Any
 
 from core.analysis.diff import deletes
 from core.analysis.diff import diff as compare
-from core.analysis.file_lifetime import course, find
+from core.analysis.file_lifetime import find, lifetime
 from core.catalog import list_tables
 from core.cli.text import SHOWN, UNREAD, grid, number, of_forecast, signed_size
 from core.errors import Invalid, NotFound, SnapscopeError
@@ -237,7 +237,7 @@ def holders(args: Args) -> Answer:
     table = open_table(args.table)
     heads, _ = _line(table, args.branch)  # a file is of the whole table; a branch that is not there is a mistake
     history, now_ms = table.lasting(heads), _now_ms(args)
-    found = course(history, find(history, args.path, table.store.relative), now_ms)
+    found = lifetime(history, find(history, args.path, table.store.relative), now_ms)
     life = found.life
     lines = [f"{life.path}: {life.kind}, {'unknown size' if life.bytes is None else size(life.bytes)}."]
     if found.born is not None:
@@ -249,7 +249,7 @@ def holders(args: Args) -> Answer:
             lines.append(_ENDS[found.is_live])
     lines.append(f"Held by {', '.join(life.holders) or 'no point that can be read'}.")
     lines += [f"{life.words[:1].upper()}{life.words[1:]}.", *_unread(args, history)]
-    return {**answers.course(found), **answers.problems(history)}, "\n".join(lines)
+    return {**answers.lifetime(found), **answers.problems(history)}, "\n".join(lines)
 
 
 def _unread(args: Args, history: History) -> list[str]:

@@ -19,7 +19,7 @@ from core import urls
 from core.errors import Conflict, Corrupt, SnapscopeError
 from core.execution import journal as journals
 from core.execution.journal import Journal
-from core.execution.stable_read import ATTEMPTS, agreed
+from core.execution.stable_read import ATTEMPTS, read_stable_references
 from core.formats.paimon import consistency, layout
 from core.messages import both, counted, told
 from core.model.history import History
@@ -82,7 +82,7 @@ def sweep(
     going = {path for path, _ in work.removes}
     gone = going.union(deleted)
     waiting = [path for path in sizes if path not in gone]
-    look = functools.partial(agreed, table, going.intersection(deleted))
+    look = functools.partial(read_stable_references, table, going.intersection(deleted))
     swept = _Swept(deleted=list(deleted))
     seen: Heads | None = None
     why_not: Callable[[str], str | None] = _outside

@@ -18,7 +18,7 @@ from core.execution.delete_files import Receipt, Work
 from core.execution.journal import Journal
 from core.execution.reference_effects import Lost, References
 from core.execution.snapshot_commit import Commit
-from core.execution.stable_read import agreed
+from core.execution.stable_read import read_stable_references
 from core.formats.paimon.write.commit_base import refuse_unlocked
 from core.formats.paimon.write.publish import read_head
 from core.formats.table_format import Unknown
@@ -166,7 +166,7 @@ class Task:
         if effect.tag is None or (effect.when_resumed and self.is_first):
             return  # what is asked of a point as it is is asked before anything is changed
         try:
-            missing = self.table.missing_files(self.table.lasting(agreed(self.table)), effect.point)
+            missing = self.table.missing_files(self.table.lasting(read_stable_references(self.table)), effect.point)
             if missing:
                 raise Corrupt(
                     "{missing} of the point are not there, so the tag could not protect it and was withdrawn.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from core.execution.stable_read import agreed
+from core.execution.stable_read import read_stable_references
 from core.model.actions import Change, DeleteTags, Expire
 from core.model.history import History
 from core.model.references import Heads
@@ -25,7 +25,7 @@ def spared(table: Table, change: Change, now_ms: int, removes: Removes) -> froze
     They go in order, so what is there before one that is gone was made again. Of the rest, the same change planned
     now must still let them go: a consumer may have come, or a rollback made one the newest snapshot.
     """
-    heads = agreed(table)
+    heads = read_stable_references(table)
     there = [heads.references.get(path) == content for path, content in removes]
     begin = max((number + 1 for number, is_there in enumerate(there) if not is_there), default=0)
     waiting = frozenset(path for path, _ in removes[begin:])

@@ -14,7 +14,7 @@ from core.table import Table
 ATTEMPTS = 20
 
 
-def agreed(table: Table, gone: Collection[str] = ()) -> Heads:
+def read_stable_references(table: Table, gone: Collection[str] = ()) -> Heads:
     """References as two successive reads agree on: a rename moves while one scans.
 
     A table that is written to never stands still. New snapshots are no disagreement, and a snapshot that vanished is

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 from dataclasses import dataclass
 
-from core.analysis.tag_target import later
+from core.analysis.tag_target import tag_target
 from core.catalog import list_tables
 from core.errors import Invalid, NotFound
 from core.execution import automatic_tags
@@ -88,7 +88,7 @@ def planned(table: Table, history: History, request: Request, now_ms: int) -> Ca
     match request:
         case TagFrom():
             asked = {"time_ms": request.time_ms, "watermark": request.watermark}
-            found = later(history.heads, **asked, branch=request.branch)
+            found = tag_target(history.heads, **asked, branch=request.branch)
             change: Change = CreateTag(request.name, found.snapshot.id, request.retained_ms, request.branch)
             return Called((table.preview(change, now_ms, history),), tuple(found.sentences()))
         case ExpireTags():

@@ -12,9 +12,9 @@ from typing import Any
 from core.analysis import file_lifetime
 from core.analysis.diff import Diff
 from core.analysis.expiration_dates import expiries, expiring
-from core.analysis.file_lifetime import Course
+from core.analysis.file_lifetime import FileLifetime
 from core.analysis.storage_cost import TagDeletion, by_holders, drops, exclusive, is_told, retention_curve
-from core.analysis.tag_target import Later
+from core.analysis.tag_target import TagTarget
 from core.errors import Invalid, SnapscopeError
 from core.execution.automatic_tags import Tagging
 from core.execution.delete_files import Receipt
@@ -203,7 +203,7 @@ def tagging(value: Tagging) -> Json:
     }
 
 
-def later(value: Later) -> Json:
+def tag_target(value: TagTarget) -> Json:
     """What a tag from a time or a watermark names, beside what time travel answers there (null: nothing)."""
     return {
         "snapshot": value.snapshot.id,
@@ -300,7 +300,7 @@ def _later_costs(history: History, now_ms: int) -> list[Json]:
     ]
 
 
-def course(value: Course) -> Json:
+def lifetime(value: FileLifetime) -> Json:
     """What keeps a file and until when, and who brought it and took it away."""
 
     def told(found: Snapshot | None) -> Json | None:

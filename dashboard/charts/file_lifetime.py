@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.analysis.file_lifetime import Course, Stretch
+from core.analysis.file_lifetime import FileLifetime, Stretch
 from core.model.references import MAIN, HolderKind
 from dashboard import words
 from dashboard.charts.canvas import FONT, Canvas, Figure, times
@@ -13,7 +13,7 @@ SINGLE = 60  # so many holders of a stretch are marked one by one
 FURTHER = 1.0  # a date lies on the axis where it is no further from its end than this many times its length
 
 
-def figure(found: Course, palette: Palette, zone: str, span_ms: tuple[int, int]) -> Figure:
+def figure(found: FileLifetime, palette: Palette, zone: str, span_ms: tuple[int, int]) -> Figure:
     """`span_ms`: first and last commit of the table, which is where the axis begins and ends."""
     first, last = span_ms
     canvas = Canvas(palette, zone)
@@ -45,7 +45,7 @@ def _row(each: Stretch) -> str:
     return words.life_row(each.kind.value, each.branch)
 
 
-def _last_seen(found: Course, otherwise: int) -> int:
+def _last_seen(found: FileLifetime, otherwise: int) -> int:
     times = [holder.snapshot.time_ms for each in found.stretches for holder in each.holders if holder.snapshot]
     return max(times, default=otherwise)
 
@@ -116,7 +116,7 @@ def _dress(canvas: Canvas, rows: list[str], range_ms: tuple[int, int]) -> None:
     )  # fmt: skip
 
 
-def legend(found: Course) -> list[tuple[str, str, str]]:
+def legend(found: FileLifetime) -> list[tuple[str, str, str]]:
     """What the marks mean; only those that are there."""
     marks: list[tuple[str, str, str]] = []
     if found.born is not None:

@@ -59,7 +59,7 @@ class OpenedTable:
         return self.place.now_ms
 
 
-def dress() -> None:
+def apply_style() -> None:
     """Load the look. Draws nothing."""
     st.html(STYLE)
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from core.analysis import file_lifetime
 from core.analysis.file_health import Health
-from core.analysis.file_lifetime import Course
+from core.analysis.file_lifetime import FileLifetime
 from core.model.column_bounds import Bounds
 from core.model.history import History
 from dashboard import words
@@ -131,7 +131,7 @@ def _told(value: object) -> str:
     return units.count(value) if isinstance(value, int) else str(value)
 
 
-def life_facts(course: Course, zone: str, now_ms: int) -> list[tuple[str, Piece]]:
+def life_facts(course: FileLifetime, zone: str, now_ms: int) -> list[tuple[str, Piece]]:
     """Born, removed, held by, why, and the earliest date it can go."""
     counts = Counter({"snapshot": 0, "tag": 0, "changelog": 0})
     for each in course.stretches:
@@ -148,7 +148,7 @@ def life_facts(course: Course, zone: str, now_ms: int) -> list[tuple[str, Piece]
     return facts
 
 
-def _earliest(course: Course, zone: str, now_ms: int) -> Piece:
+def _earliest(course: FileLifetime, zone: str, now_ms: int) -> Piece:
     at = course.life.not_before_ms
     if at is not None:
         return words.LIFE_NOW if at <= now_ms else markup.moment(at, zone, now_ms)
@@ -164,7 +164,7 @@ def _earliest(course: Course, zone: str, now_ms: int) -> Piece:
     return words.LIFE_AFTER_COMMITS if hangs and not never else words.LIFE_NEVER
 
 
-def stretches(course: Course, zone: str) -> pd.DataFrame:
+def stretches(course: FileLifetime, zone: str) -> pd.DataFrame:
     """One row a stretch of holders."""
     rows = file_lifetime.table(course).to_pylist()
 

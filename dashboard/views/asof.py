@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.analysis.tag_target import later
+from core.analysis.tag_target import tag_target
 from core.errors import NotFound
 from core.model.references import MAIN, Snapshot
 from core.model.time_travel import AsOf, parse_time_ms
@@ -129,7 +129,7 @@ def _first_after(opened: OpenedTable, asked_ms: int, branch: str, found: AsOf | 
         snapshot = found.snapshot if exact and found is not None else after
         return (None, None) if snapshot is None else (str(snapshot.id), snapshot.id)
     try:
-        named = later(opened.heads, time_ms=asked_ms, branch=branch)
+        named = tag_target(opened.heads, time_ms=asked_ms, branch=branch)
     except NotFound:
         return None, None
     own = f"tag:{named.tag}" if named.tag else str(named.snapshot.id)

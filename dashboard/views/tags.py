@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.analysis.tag_target import later
+from core.analysis.tag_target import tag_target
 from core.model.actions import CreateTag, DeleteTags, RenameTag, ReplaceTag
 from core.model.references import MAIN, Line
 from core.model.time_travel import parse_time_ms
@@ -154,7 +154,7 @@ def _create(opened: OpenedTable, line: Line) -> None:
         return
     point = picked.found.snapshot.id
     if time and time.strip():
-        found = later(opened.heads, time_ms=parse_time_ms(time), branch=line.branch)
+        found = tag_target(opened.heads, time_ms=parse_time_ms(time), branch=line.branch)
         point = found.snapshot.id
         for each in found.sentences():
             st.html(markup.note("info", each))

@@ -14,28 +14,28 @@ from typing import Any
 
 from dashboard.formatting import language
 from dashboard.words import zh
+from dashboard.words.access import *
 from dashboard.words.asof import *
 from dashboard.words.audit import *
+from dashboard.words.automatic_tags import *
 from dashboard.words.bisect import *
+from dashboard.words.breadcrumb import *
 from dashboard.words.diff import *
 from dashboard.words.doctor import *
-from dashboard.words.entering import *
+from dashboard.words.errors import *
+from dashboard.words.explanations import *
 from dashboard.words.files import *
 from dashboard.words.frame import *
-from dashboard.words.how import *
-from dashboard.words.lab import *
 from dashboard.words.notices import *
 from dashboard.words.overview import *
-from dashboard.words.pointing import *
 from dashboard.words.query import *
 from dashboard.words.report import *
 from dashboard.words.retention import *
-from dashboard.words.schedule import *
+from dashboard.words.retention_curve import *
 from dashboard.words.tags import *
 from dashboard.words.timeline import *
 from dashboard.words.told import *
-from dashboard.words.top import *
-from dashboard.words.trouble import *
+from dashboard.words.version_picker import *
 
 _IN_CHINESE = {
     name: said for name, said in vars(zh).items() if not name.startswith("_") and not isinstance(said, ModuleType)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.formatting import units
-from dashboard.words.how import Rule
+from dashboard.words.explanations import Rule
 
 CONDITION = "Condition"
 CONDITION_HELP = (

@@ -7,12 +7,12 @@ from html import escape
 from typing import Any
 
 from core.analysis.file_health import Bucket, Health
-from core.analysis.file_lifetime import Course, Stretch
+from core.analysis.file_lifetime import FileLifetime, Stretch
 from core.formats.iceberg.references import NO_BRANCH
 from core.model.column_bounds import Bounds
 from core.model.references import MAIN, Holder, Snapshot
 from dashboard.formatting import units
-from dashboard.words.how import Rule
+from dashboard.words.explanations import Rule
 from dashboard.words.timeline import commit_kind
 from dashboard.words.told import spoken
 
@@ -144,7 +144,7 @@ def life_row(kind: str, branch: str) -> str:
     return ROW_KINDS[kind] if branch == MAIN else f"{ROW_KINDS[kind]} of {branch}"
 
 
-def life_born(found: Course, zone: str) -> str:
+def life_born(found: FileLifetime, zone: str) -> str:
     assert found.born is not None
     who = _commit(found.born, zone)
     return (
@@ -152,7 +152,7 @@ def life_born(found: Course, zone: str) -> str:
     )
 
 
-def life_removed(found: Course, zone: str) -> str:
+def life_removed(found: FileLifetime, zone: str) -> str:
     if found.removed is not None:
         return f"by {_commit(found.removed, zone)}"
     return {True: LIFE_STILL_LIVE, False: LIFE_UNKNOWN_END, None: LIFE_UNKNOWN_NOW}[found.is_live]
@@ -162,7 +162,7 @@ def _commit(snapshot: Snapshot, zone: str) -> str:
     return f"snapshot {snapshot.id} ({commit_kind(snapshot.kind)}), {units.moment(snapshot.time_ms, zone)}"
 
 
-def life_live_hover(found: Course) -> str:
+def life_live_hover(found: FileLifetime) -> str:
     return f"Live in the newest state of {escape(found.branch)}"
 
 

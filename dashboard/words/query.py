@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.model.query_answer import QueryAnswer
 from dashboard.formatting import units
-from dashboard.words.how import Rule
+from dashboard.words.explanations import Rule
 
 SQL = "SQL"
 QUERY_POINT = "At"

@@ -199,9 +199,9 @@ def test_what_a_time_or_a_watermark_names_is_what_the_engine_finds(java_judge: P
         theirs = java_judge.as_of(history, rule="later", **each)
         if theirs is None:
             with pytest.raises(NotFound):
-                tag_target.later(read, **each)
+                tag_target.tag_target(read, **each)
             continue
-        found = tag_target.later(read, **each)
+        found = tag_target.tag_target(read, **each)
         assert found.engine == theirs, each
         differing += found.snapshot.id != theirs
     assert differing < len(asked) // 4  # only where clocks went back

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import Corrupt, Unsupported
-from core.formats import bounded
+from core.formats import unpack_limits
 from core.formats.avro import shapes
 from core.messages import told
 from core.storage import local_disk, size_limits, time_limits
@@ -63,10 +63,10 @@ def frame(path: str) -> Frame:
             path=path,
             remedy="Manifests in ORC or Parquet (an option of old versions) and damaged files cannot be read.",
         )
-    return taken_apart(data, path)
+    return split_container(data, path)
 
 
-def taken_apart(data: bytes, path: str) -> Frame:
+def split_container(data: bytes, path: str) -> Frame:
     """The container in these bytes. `Corrupt` where it is not whole, or would not stay within `size_limits`."""
     try:
         metadata, position = _metadata(data, len(MAGIC))
@@ -85,7 +85,7 @@ def taken_apart(data: bytes, path: str) -> Frame:
             end = body + size
             if count < 0 or size < 0 or data[end : end + 16] != sync:
                 raise ValueError(told("a block does not end where its header says"))
-            plain = bounded.unpacked(codec, view[body:end], most)
+            plain = unpack_limits.unpacked(codec, view[body:end], most)
             if count * least > plain:
                 raise ValueError(
                     told("a block of {plain:,} bytes cannot hold {count:,} records", plain=plain, count=count)

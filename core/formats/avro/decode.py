@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Corrupt, SnapscopeError
-from core.formats import bounded
+from core.formats import unpack_limits
 from core.formats.avro import container
 from core.formats.avro.container import Frame, fields_of
 from core.messages import told
@@ -219,7 +219,7 @@ def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> 
 
 def _read_slowly(number: int, frame: Frame, columns: Sequence[AvroColumn]) -> pa.Table:
     for block in frame.blocks:
-        bounded.unpacked(frame.codec, container.packed(block), _SLOW_BLOCK)
+        unpack_limits.unpacked(frame.codec, container.packed(block), _SLOW_BLOCK)
     schema = json.loads(frame.schema)
     ways = [_resolve(schema, column.path) for column in columns]
     found: list[list[Any]] = [[] for _ in columns]

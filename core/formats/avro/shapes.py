@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from core.formats import bounded
+from core.formats import unpack_limits
 from core.messages import told
 from core.storage import size_limits
 
@@ -37,7 +37,7 @@ def of(schema: bytes) -> Shape:
             told("a schema of at most {most:,} bytes was expected, found {found:,}",
                  most=size_limits.AVRO_SCHEMA, found=len(schema))
         )  # fmt: skip
-    return _shape(bounded.document(schema), {}, size_limits.AVRO_DEPTH)
+    return _shape(unpack_limits.document(schema), {}, size_limits.AVRO_DEPTH)
 
 
 def most_of_a_block(shape: Shape) -> int:

@@ -6,7 +6,7 @@ import zlib
 from typing import Any
 
 from core.errors import Corrupt, Unsupported
-from core.formats import bounded
+from core.formats import unpack_limits
 from core.messages import told
 from core.storage import size_limits
 
@@ -23,7 +23,7 @@ def unpacked(content: bytes, path: str) -> bytes:
         return content
     most = min(size_limits.TABLE_METADATA, max(size_limits.DOCUMENT, size_limits.PACKED_JSON * len(content)))
     try:
-        return bounded.inflated(content, most)
+        return unpack_limits.inflated(content, most)
     except (ValueError, zlib.error) as error:
         raise Corrupt(
             "The metadata is no whole gzip file: {error}.", error=error, path=path, remedy="Restore the file."
@@ -32,7 +32,7 @@ def unpacked(content: bytes, path: str) -> bytes:
 
 def document(content: bytes, path: str) -> dict[str, Any]:
     try:
-        value = bounded.document(content)
+        value = unpack_limits.document(content)
     except ValueError as error:
         what = told("is empty") if not content else told("is no JSON ({error})", error=error)
         raise Corrupt(

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from core.errors import Corrupt
-from core.formats import bounded
+from core.formats import unpack_limits
 from core.formats.paimon import layout
 from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.read.hints import NUMBER, gaps, left_out, number, problems
@@ -229,7 +229,7 @@ def _stray(directory: str, entry: DirectoryEntry, expected: str) -> Problem:
 def document(content: bytes, path: str) -> dict[str, Any]:
     """A JSON object; `Corrupt` for anything else."""
     try:
-        value = bounded.document(content)
+        value = unpack_limits.document(content)
     except ValueError as error:
         what = told("is empty") if not content else told("is no JSON ({error})", error=error)
         raise Corrupt(

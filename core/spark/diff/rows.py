@@ -50,7 +50,7 @@ def row_diff(
     types cannot be compared, `Invalid` for a time-out and a cancel, `NotFound` for a point that went meanwhile.
     """
     with removed_points.explained(table, history, (a, b)):
-        return sql.lasting(
+        return sql.run_on_spark(
             lambda spark, run: _row_diff(spark, run, table, history, a, b, limit),
             timeout_s=timeout_s,
             query_id=query_id,

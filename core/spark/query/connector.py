@@ -34,7 +34,7 @@ from core.model.time_travel import AsOf
 from core.paths import cache_dir
 from core.spark.read.paimon.points import decided
 from core.spark.read.reader import Rows
-from core.spark.session.session import is_local, said
+from core.spark.session.session import error_text, is_local
 from core.table import Table
 
 SETTING = "SNAPSCOPE_CONNECTORS"
@@ -136,7 +136,7 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
             "{engine} cannot open {point}. {said}",
             engine=engine,
             point=at.point,
-            said=said(error),
+            said=error_text(error),
             path=place,
             remedy=_ASK_PLAIN,
         ) from error
@@ -275,7 +275,7 @@ def _found(spark: SparkSession, form: str) -> str | None:
         if "ClassNotFoundException" in str(error):
             return None
         raise Unsupported(
-            "The connector for {form} tables cannot be loaded. {said}", form=form, said=said(error)
+            "The connector for {form} tables cannot be loaded. {said}", form=form, said=error_text(error)
         ) from error
 
 
@@ -323,4 +323,4 @@ def _fetched(spark: SparkSession, coordinates: str) -> list[str]:
 def _words(error: Py4JError) -> str:
     """What Java says is wrong."""
     java: Any = getattr(error, "java_exception", None)
-    return said(error) if java is None else str(java.getMessage() or java.toString()).splitlines()[0]
+    return error_text(error) if java is None else str(java.getMessage() or java.toString()).splitlines()[0]

@@ -77,11 +77,11 @@ def query(
             engine=engine,
             remedy=told("Ask {engines}.", engines=" or ".join(connector.ENGINES)),
         )
-    guard.glance(statement, views(table.name, has_before=second is not None))
+    guard.check_text(statement, views(table.name, has_before=second is not None))
     asked = (table, statement, point, second, earlier, row_cap, history, engine)
     points = [each for each in (point, second, earlier) if each]
     with removed_points.explained(table, history, points, by_name=engine == connector.CONNECTOR):
-        return sql.lasting(
+        return sql.run_on_spark(
             lambda spark, run: _query(spark, run, *asked),
             timeout_s=timeout_s,
             query_id=query_id,
@@ -128,7 +128,7 @@ def _query(
             engines.append(connector.loaded(spark, history.heads.format))
             wanted = [filters.ALL] * len(sources)
         else:
-            wanted = filters.asks(spark, statement, known, [(each.names, each.schema) for each in sources])
+            wanted = filters.pushdowns(spark, statement, known, [(each.names, each.schema) for each in sources])
         for each, asked in zip(sources, wanted, strict=True):
             found = each.rows(spark, asked)
             if asked.condition != filters.NOTHING or len(sources) == 1:

@@ -37,12 +37,12 @@ __all__ = [
     "JavaFound",
     "Spark",
     "environment_settings",
+    "error_text",
     "get",
     "is_local",
     "isolated",
     "java_home",
     "kill",
-    "said",
     "spark",
     "stop",
 ]
@@ -153,7 +153,7 @@ def is_local(session: SparkSession) -> bool:
     return str(session.sparkContext.master).startswith("local")
 
 
-def said(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What Spark says is wrong, in its own words: its first message that has an error class, else the first line.
 
     Without the error class, the SQL state, plans and stack traces; with the position in the user's SQL where Spark
@@ -281,7 +281,7 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Sp
             raise
         where = settings["spark.master"]
         raise Unsupported(
-            "Spark could not open a session on {where}. {said}", where=where, said=said(error), path=str(link.log)
+            "Spark could not open a session on {where}. {said}", where=where, said=error_text(error), path=str(link.log)
         ) from error
     finally:
         late.cancel()

@@ -18,7 +18,7 @@ _PATTERN = re.compile(r"snapscope error ([A-Za-z0-9+/=]+);")
 
 
 @contextlib.contextmanager
-def telling() -> Iterator[None]:
+def forwarding_errors() -> Iterator[None]:
     """Inside a task: an error of ours leaves as one whose text carries it."""
     try:
         yield
@@ -27,7 +27,7 @@ def telling() -> Iterator[None]:
         raise RuntimeError(f"snapscope error {base64.b64encode(content.encode()).decode()};") from error
 
 
-def heard(text: str) -> SnapscopeError | None:
+def received(text: str) -> SnapscopeError | None:
     """The error of ours that a failure of Spark carries, None if it carries none."""
     found = _PATTERN.search(text)
     if found is None:

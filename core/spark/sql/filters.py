@@ -104,11 +104,11 @@ def kind(of: PaimonType) -> str:
 def wanted(
     session: SparkSession, statement: str, known: Collection[str], tables: Sequence[tuple[Collection[str], Schema]]
 ) -> list[Condition]:
-    """Of each (view names, schema) what rows the statement can make use of: see `asks`."""
-    return [each.condition for each in asks(session, statement, known, tables)]
+    """Of each (view names, schema) what rows the statement can make use of: see `pushdowns`."""
+    return [each.condition for each in pushdowns(session, statement, known, tables)]
 
 
-def asks(
+def pushdowns(
     session: SparkSession, statement: str, known: Collection[str], tables: Sequence[tuple[Collection[str], Schema]]
 ) -> list[Pushdown]:
     """For each (view names, schema) what of it the statement can make use of; rows `NOTHING` where it reads none.

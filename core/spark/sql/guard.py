@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Invalid
 from core.messages import told
-from core.spark.session.session import said
+from core.spark.session.session import error_text
 from core.spark.sql import allowed, result_sizes, spark_plans
 
 MOST_CHARACTERS = 20_000
@@ -72,7 +72,7 @@ def check(session: SparkSession, sql: str, views: Collection[str]) -> CheckedPla
     return CheckedPlan(sql=sql, frame=frame, reads=reads)
 
 
-def glance(sql: str, views: Collection[str]) -> None:
+def check_text(sql: str, views: Collection[str]) -> None:
     """Refuses what no query begins with, and texts that are none, before Spark is started for it; `check` judges all.
 
     Raises Invalid. What begins with a comment, a bracket or a word that is not plain is left to `check`.
@@ -109,7 +109,7 @@ def _sentence(error: Exception) -> str:
         return told("The query was refused: it is a script, and only one query at a time may run.")
     if "OutOfMemoryError" in text:
         return told("The query was refused: it needs more memory than Spark has before it even runs.")
-    return told("Spark cannot run this query. {said}", said=said(error))
+    return told("Spark cannot run this query. {said}", said=error_text(error))
 
 
 def _check_text(sql: str) -> None:
@@ -272,7 +272,7 @@ class _Judge:
                     largest_answer=result_sizes.LARGEST_ANSWER,
                 )
             )
-        size, most = result_sizes.told(name, arguments)
+        size, most = result_sizes.requested_size(name, arguments)
         if size > most:
             raise _Refused(
                 told(

@@ -25,7 +25,7 @@ _DAY_US = 86_400e6
 _MONTH_DAYS = 28
 
 
-def told(name: str, arguments: list[Any]) -> tuple[float, int]:
+def requested_size(name: str, arguments: list[Any]) -> tuple[float, int]:
     """(characters or elements the call is told to make, how many are allowed); 1 for a function that makes no more."""
     if name == "sequence":
         return _steps(arguments), LONGEST_SEQUENCE

@@ -27,8 +27,8 @@ from pyspark.sql import DataFrame, SparkSession, types
 from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
 from core.messages import told
 from core.spark.session import session as sessions
-from core.spark.session.session import said
-from core.spark.session.task_errors import heard
+from core.spark.session.session import error_text
+from core.spark.session.task_errors import received
 from core.spark.sql import guard
 
 POLL_S = 0.15
@@ -90,7 +90,7 @@ _lock = threading.Lock()
 _T = TypeVar("_T")
 
 
-def lasting(
+def run_on_spark(
     work: Callable[[SparkSession, RunningStatement], _T],
     *,
     timeout_s: float,
@@ -153,10 +153,10 @@ def run(
 ) -> StatementResult:
     """Checks and runs `sql` over the temporary views named in `views`, and returns at most `row_cap` rows.
 
-    See `lasting` for the rest. Raises Invalid for what the guard refuses and what Spark cannot run, Corrupt for a data
-    file that cannot be read.
+    See `run_on_spark` for the rest. Raises Invalid for what the guard refuses and what Spark cannot run, Corrupt for a
+    data file that cannot be read.
     """
-    return lasting(
+    return run_on_spark(
         lambda spark, run: run.answer(lambda: guard.check(spark, sql, views).frame, row_cap=row_cap),
         timeout_s=timeout_s,
         query_id=query_id,
@@ -189,7 +189,7 @@ def refusal(error: BaseException) -> SnapscopeError:
     if isinstance(error, SnapscopeError):
         return error
     text = str(error)
-    if ours := heard(text):
+    if ours := received(text):
         return ours
     if isinstance(error, Py4JNetworkError | ConnectionError):
         return Invalid("Spark's process ended while the query ran.", remedy="Ask again: a new one is started.")
@@ -199,12 +199,12 @@ def refusal(error: BaseException) -> SnapscopeError:
         return Unsupported(
             "A data file's columns have no field ids, so only a name mapping tells which is which "
             "(schema.name-mapping.default), and that is not read here. {said}",
-            said=said(error),
+            said=error_text(error),
             remedy="Read the table with its own engine.",
         )
     if "[FAILED_READ_FILE" in text:
-        return Corrupt("Spark could not read a data file. {said}", said=said(error))
-    return Invalid("Spark could not run this query. {said}", said=said(error))
+        return Corrupt("Spark could not read a data file. {said}", said=error_text(error))
+    return Invalid("Spark could not run this query. {said}", said=error_text(error))
 
 
 # ------------------------------------------------------------------------------------------------- threads of a query

@@ -31,7 +31,7 @@ from core.spark.merge.columns import codes
 from core.spark.merge.rows import KIND
 from core.spark.merge.rules import AGGREGATION, FIRST_ROW, PARTIAL_UPDATE, MergeRule
 from core.spark.read.paimon.frames import KINDS
-from core.spark.session.task_errors import telling
+from core.spark.session.task_errors import forwarding_errors
 from core.spark.write import append as write
 
 Bucket: TypeAlias = tuple[bytes, int]
@@ -85,7 +85,7 @@ def split(
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         path, told = f"{folder}/{uuid.uuid4()}", list[dict[str, Any]]()
         place = {"task": TaskContext.get().partitionId(), "path": path}  # type: ignore[union-attr]  # this is a task
-        with contextlib.ExitStack() as stack, telling():
+        with contextlib.ExitStack() as stack, forwarding_errors():
             file: pa.ipc.RecordBatchFileWriter | None = None
             for rows in _gathered(map(checked, batches)):
                 bucket = bucket_hash.buckets([rows[name] for name in by], [of[name] for name in by], buckets)

@@ -33,7 +33,7 @@ from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
 from core.model.references import Schema, Snapshot
 from core.spark.merge.rows import LEVEL, SEQUENCE, merge
 from core.spark.merge.rules import DEDUPLICATE, MergeRule, merge_rule
-from core.spark.session.task_errors import heard, telling
+from core.spark.session.task_errors import forwarding_errors, received
 from core.spark.write import append as write
 from core.spark.write import key_files, split_by_bucket
 from core.spark.write.split_by_bucket import NAMED_KIND, Bucket
@@ -229,7 +229,7 @@ def spread(
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for text in batch.column(0).to_pylist():
-                with telling():
+                with forwarding_errors():
                     done = run(json.loads(text))
                 yield from key_files.table(done).to_batches()
 
@@ -244,7 +244,7 @@ def collected(frame: DataFrame) -> list[dict[str, Any]]:
     try:
         found: list[dict[str, Any]] = frame.toArrow().to_pylist()
     except PySparkException as error:
-        if ours := heard(str(error)):
+        if ours := received(str(error)):
             raise ours from error
         raise
     return found

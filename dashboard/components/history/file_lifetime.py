@@ -24,7 +24,7 @@ from dashboard.view_models import files as places
 def draw(opened: OpenedTable, history: History, text: str, live: pa.Table | None) -> None:
     """Of the file that a text names; `live` are the files of the point shown."""
     path = named(opened, history, text)
-    course = lives.course(history, path, opened.now_ms)
+    course = lives.lifetime(history, path, opened.now_ms)
     with st.container(border=True, key="files_life"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.html(markup.panel_title(path.rsplit("/", 1)[-1]), width="stretch")
@@ -51,7 +51,7 @@ def named(opened: OpenedTable, history: History, text: str) -> str:
     return lives.find(history, text, loading.table(opened.ref.location).store.relative)
 
 
-def _chart(opened: OpenedTable, course: lives.Course) -> None:
+def _chart(opened: OpenedTable, course: lives.FileLifetime) -> None:
     span = time_axis.axis(opened.heads).span_ms
     if span is None or not course.stretches:
         return

@@ -8,7 +8,7 @@ from core.execution.delete_files import Receipt
 from core.execution.journal import Run
 from core.model.actions import DELETING
 from dashboard.formatting import units
-from dashboard.words.how import Rule
+from dashboard.words.explanations import Rule
 
 JOB_STARTING = "正在启动"
 JOB_DISMISS = "知道了"

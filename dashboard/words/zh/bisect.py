@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.words.how import Rule
+from dashboard.words.explanations import Rule
 
 CONDITION = "条件"
 CONDITION_HELP = (

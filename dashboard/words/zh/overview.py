@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dashboard.formatting import units
-from dashboard.words.how import Rule
+from dashboard.words.explanations import Rule
 from dashboard.words.zh.notices import listed
 
 SEARCH = "搜索表"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.file_lifetime import course, find, table
+from core.analysis.file_lifetime import find, lifetime, table
 from core.errors import Invalid, NotFound
 from core.table import open_table
 from tests.support.builders import DAY_MS, START_MS, TableBuilder
@@ -32,7 +32,7 @@ def made(tmp_path: Path) -> TableBuilder:
 def test_from_birth_to_end(made: TableBuilder) -> None:
     history = open_table(str(made.root)).history()
     path = next(each["path"] for each in history.files.to_pylist() if each["bytes"] == 1_003)
-    found = course(history, path, NOW_MS)
+    found = lifetime(history, path, NOW_MS)
     assert (found.born.id, found.is_exact, found.removed.id, found.is_live) == (3, True, 6, False)
     assert [(each.kind, each.first.point, each.last.point, len(each.holders)) for each in found.stretches] == [
         ("snapshot", "3", "5", 3), ("tag", "tag:t4", "tag:t4", 1),
@@ -41,7 +41,7 @@ def test_from_birth_to_end(made: TableBuilder) -> None:
     assert (rows[0]["since_ms"], rows[0]["until_ms"]) == (START_MS + 2 * DAY_MS, START_MS + 4 * DAY_MS)
     assert rows[1]["ends"].startswith("never by itself")
     newest = next(each["path"] for each in history.files.to_pylist() if each["bytes"] == 1_010)
-    alive = course(history, newest, NOW_MS)
+    alive = lifetime(history, newest, NOW_MS)
     assert (alive.born.id, alive.removed, alive.is_live) == (10, None, True)
 
 
@@ -50,7 +50,7 @@ def test_what_is_not_retained_is_not_guessed(made: TableBuilder) -> None:
         (made.root / "snapshot" / f"snapshot-{number}").unlink()
     history = open_table(str(made.root)).history()
     path = next(each["path"] for each in history.files.to_pylist() if each["bytes"] == 1_003)
-    found = course(history, path, NOW_MS)
+    found = lifetime(history, path, NOW_MS)
     assert (found.born.id, found.is_exact) == (4, False)  # at or before 4
     assert (found.removed, found.is_live) == (None, False)  # after 5, by one that is gone
     assert [len(each.holders) for each in found.stretches] == [2, 1]
@@ -61,7 +61,7 @@ def test_a_file_that_only_a_tag_has(made: TableBuilder) -> None:
         (made.root / "snapshot" / f"snapshot-{number}").unlink()
     history = open_table(str(made.root)).history()
     path = next(each["path"] for each in history.files.to_pylist() if each["bytes"] == 1_003)
-    found = course(history, path, NOW_MS)
+    found = lifetime(history, path, NOW_MS)
     assert (found.born.id, found.is_exact, found.removed, found.is_live) == (4, False, None, False)
     assert [each.first.point for each in found.stretches] == ["tag:t4"]
 
@@ -79,7 +79,7 @@ def test_a_tag_that_a_rollback_left_behind_is_not_the_newest_state(tmp_path: Pat
     made._last, made._last_id = made.commits[2], 2
     for _ in range(2):
         history = open_table(str(made.root)).history()
-        stays, left = (course(history, f"bucket-0/{each.name}", NOW_MS) for each in (first, second))
+        stays, left = (lifetime(history, f"bucket-0/{each.name}", NOW_MS) for each in (first, second))
         assert (stays.born.id, stays.is_exact, stays.removed, stays.is_live) == (1, True, None, True)
         assert (left.removed, left.is_live, left.stretches[0].first.point) == (None, False, "tag:old")
         made.commit([made.file(1_004)])
@@ -90,13 +90,13 @@ def test_what_cannot_be_read_is_not_taken_for_an_end(made: TableBuilder) -> None
     (made.root / "manifest" / made.commits[10].document["baseManifestList"]).write_bytes(b"")
     history = open_table(str(made.root)).history()
     paths = {each["bytes"]: each["path"] for each in history.files.to_pylist()}
-    found = course(history, paths[1_009], NOW_MS)
+    found = lifetime(history, paths[1_009], NOW_MS)
     assert (found.born.id, found.is_exact, found.removed, found.is_live) == (9, True, None, None)
     for number in range(2, 6):
         (made.root / "manifest" / made.commits[number].document["baseManifestList"]).write_bytes(b"")
     (made.root / "manifest" / made.commits[3].document["deltaManifestList"]).write_bytes(b"")
     history = open_table(str(made.root)).history()
-    found = course(history, paths[1_003], NOW_MS)
+    found = lifetime(history, paths[1_003], NOW_MS)
     assert (found.born, found.life.holders) == (None, ())
     assert "orphan" not in found.life.words
     assert "may hold it, too" in found.life.words
@@ -121,7 +121,7 @@ def test_stretches_are_the_holders(name: str) -> None:
     history = open_table(str(TABLES / "paimon" / "default.db" / name)).history()
     for row in range(0, len(history.objects), max(len(history.objects) // 60, 1)):
         path = history.objects["path"][row].as_py()
-        found = course(history, path, NOW_MS)
+        found = lifetime(history, path, NOW_MS)
         held = [each.point for one in found.stretches for each in one.holders]
         assert sorted(held) == sorted(each.point for each in history.holders_of(path))
         for one in found.stretches:

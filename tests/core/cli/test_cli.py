@@ -843,7 +843,7 @@ def test_a_query_says_that_spark_starts(ask: Ask, table: TableBuilder, monkeypat
     def start(_: object, **_how: object) -> None:
         raise Invalid("Not here.")
 
-    monkeypatch.setattr(sql, "lasting", start)
+    monkeypatch.setattr(sql, "run_on_spark", start)
     assert "Starting Spark…" in ask("query", table.root, "select 1").err
     assert "Starting Spark…" not in ask("query", table.root, "select 1", "--json").err
 

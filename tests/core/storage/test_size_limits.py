@@ -24,7 +24,7 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.manifest import ManifestFile, write_manifest_list
 
 from core.errors import Corrupt
-from core.formats import bounded, roaring
+from core.formats import roaring, unpack_limits
 from core.formats.avro import container, shapes
 from core.formats.iceberg import metadata_json
 from core.formats.paimon import binary_row, deletion_vectors, types
@@ -51,11 +51,11 @@ def test_what_is_told_of_a_block_is_never_less_than_it_unpacks_to(codec: bytes) 
     for size in (0, 1, 100, 5000, 300_000, 3_000_000):
         for data in (bytes(size), chance.randbytes(size), (chance.randbytes(40) * size)[:size]):
             block = memoryview(CODECS[codec](data))
-            assert size <= bounded.unpacked(codec, block, 1 << 30)
-            assert bounded.unpacked(codec, block, size + 1) <= size + 1
+            assert size <= unpack_limits.unpacked(codec, block, 1 << 30)
+            assert unpack_limits.unpacked(codec, block, size + 1) <= size + 1
             if size:
                 with pytest.raises(ValueError, match="unpacks to more"):
-                    bounded.unpacked(codec, block, size - 1)
+                    unpack_limits.unpacked(codec, block, size - 1)
 
 
 def test_what_follows_the_stream_of_a_block_is_left_alone(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_what_follows_the_stream_of_a_block_is_left_alone(tmp_path: Path) -> Non
     data = random.Random(1).randbytes(300_000)
     for tail in (b"", b"abc", b"\xff" * 40, zlib.compress(data)):
         block = memoryview(CODECS[b"deflate"](data) + tail)
-        assert bounded.unpacked(b"deflate", block, len(data)) == len(data)
+        assert unpack_limits.unpacked(b"deflate", block, len(data)) == len(data)
     file = str(tmp_path / "list.avro")
     chance = random.Random(3)
     with write_manifest_list(2, PyArrowFileIO().new_output(file), 1, None, 1, "deflate") as writer:
@@ -85,22 +85,22 @@ def test_what_follows_the_stream_of_a_block_is_left_alone(tmp_path: Path) -> Non
 def test_a_frame_of_zstd_that_lies_about_its_size_is_measured() -> None:
     data = bytes(10_000_000)
     frames = zstd.compress(data) + zstd.compress(data)
-    assert bounded.unpacked(b"zstandard", memoryview(frames), 1 << 25) >= 2 * len(data)
+    assert unpack_limits.unpacked(b"zstandard", memoryview(frames), 1 << 25) >= 2 * len(data)
     with pytest.raises(ValueError, match="unpacks to more"):
-        bounded.unpacked(b"zstandard", memoryview(frames), len(data))
+        unpack_limits.unpacked(b"zstandard", memoryview(frames), len(data))
     for cut in range(len(frames)):
         with pytest.raises(ValueError):  # noqa: PT011  # whichever it is
-            bounded.unpacked(b"zstandard", memoryview(frames)[:cut] if cut else memoryview(b"\0"), 1000)
+            unpack_limits.unpacked(b"zstandard", memoryview(frames)[:cut] if cut else memoryview(b"\0"), 1000)
 
 
 def test_empty_blocks_of_zstd_are_not_counted_one_by_one() -> None:
     frame = b"\x28\xb5\x2f\xfd\x00\x58"
     blocks = memoryview(frame + bytes(3) * 3_000_000 + b"\1\0\0")
     began = time.monotonic()
-    assert bounded.unpacked(b"zstandard", blocks, 1 << 25) <= 1 << 25
+    assert unpack_limits.unpacked(b"zstandard", blocks, 1 << 25) <= 1 << 25
     assert time.monotonic() - began < 2  # one by one: 5 s
     with pytest.raises(ValueError, match="cut off"):
-        bounded.unpacked(b"zstandard", blocks[:-3], 1 << 25)
+        unpack_limits.unpacked(b"zstandard", blocks[:-3], 1 << 25)
 
 
 def test_documents_as_large_as_tables_have_them_are_read() -> None:
@@ -114,7 +114,7 @@ def test_documents_as_large_as_tables_have_them_are_read() -> None:
     document = {"snapshots": [each] * 100_000, "snapshot-log": [log] * 100_000, "fields": [column] * 10_000}
     text = json.dumps(document, separators=(",", ":")).encode()
     assert len(text) < size_limits.TABLE_METADATA // 10
-    assert bounded.document(text) == document
+    assert unpack_limits.document(text) == document
     varied = b",".join(
         json.dumps({**each, "snapshot-id": random.getrandbits(62), "timestamp-ms": 1515100955770 + at}).encode()
         for at in range(20_000)
@@ -132,7 +132,7 @@ def test_schemas_that_are_alike_are_read() -> None:
     small = gzip.compress(content)
     assert len(content) > max(size_limits.DOCUMENT, 100 * len(small))
     assert metadata_json.unpacked(small, "f") == content
-    assert len(bounded.document(content)["schemas"]) == 5000
+    assert len(unpack_limits.document(content)["schemas"]) == 5000
 
 
 @pytest.mark.parametrize("each", [b"{},      ", b'{"a":1},    ', b"[],", b'"ab",', b'"a":1,'])
@@ -140,13 +140,13 @@ def test_values_that_take_far_more_memory_than_text_are_refused(each: bytes) -> 
     inside = each * (size_limits.JSON_VALUES * 2)
     text = b'{"x":{' + inside + b'"z":1}}' if b":1," in each[-3:] else b'{"x":[' + inside + b"1]}"
     with pytest.raises(ValueError, match=r"it holds [0-9,]+ values"):
-        bounded.document(text)
+        unpack_limits.document(text)
 
 
 @pytest.mark.parametrize("text", [b'"\xed\xa0\x80"', b'"\\ud800"', '"\\ud800"'.encode("utf-16"), b'"\\uDC00"'])
 def test_half_a_character_is_no_text(text: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  # as bytes or as an escape
-        bounded.document(text)
+        unpack_limits.document(text)
 
 
 def test_no_manifest_of_the_tables_comes_near_a_limit() -> None:
@@ -179,11 +179,11 @@ def test_many_records_of_few_bytes_are_read() -> None:
     schema = {"type": "record", "name": "x", "fields": [{"name": "a", "type": "string"}]}
     out = io.BytesIO()
     fastavro.writer(out, schema, [{"a": "data-0.parquet"}] * size_limits.RECORDS, codec="zstandard")
-    assert container.taken_apart(out.getvalue(), "f").records == size_limits.RECORDS
+    assert container.split_container(out.getvalue(), "f").records == size_limits.RECORDS
     more = io.BytesIO()
     fastavro.writer(more, schema, [{"a": "data-0.parquet"}] * (size_limits.RECORDS + 1), codec="zstandard")
     with pytest.raises(Corrupt, match="65,537 records"):
-        container.taken_apart(more.getvalue(), "f")
+        container.split_container(more.getvalue(), "f")
 
 
 # bitmaps and rows ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from core import cli
-from core.analysis.file_lifetime import course
+from core.analysis.file_lifetime import lifetime
 from core.model.column_bounds import Column, Said, merged
 from core.table import open_table
 from dashboard import words
@@ -163,7 +163,7 @@ def test_figures_are_figures(made: TableBuilder) -> None:
     for theme in ("light", "dark"):
         rows = level(history.files, "")
         go.Figure(treemap.figure(rows, palette(theme)))
-        found = course(history, path, NOW_MS)
+        found = lifetime(history, path, NOW_MS)
         drawn = go.Figure(
             file_lifetime.figure(found, palette(theme), "Asia/Shanghai", (START_MS, START_MS + 3 * DAY_MS))
         )

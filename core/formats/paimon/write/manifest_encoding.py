@@ -346,7 +346,7 @@ def _file(name: str, schema: Any, records: Sequence[Record]) -> bytes:
 
 
 def _read(data: bytes, path: str, fields: Sequence[Mapping[str, Any]]) -> list[Record]:
-    container.taken_apart(data, path)  # which refuses what is made to exhaust the reader
+    container.split_container(data, path)  # which refuses what is made to exhaust the reader
     try:
         reader = fastavro.reader(io.BytesIO(data))
         records: list[Any] = list(reader)

@@ -20,7 +20,7 @@ from core.formats.iceberg import puffin, types
 from core.formats.iceberg.file_paths import TableLocation, normals
 from core.formats.iceberg.types import IcebergField, IcebergType
 from core.model.intervals import Ints
-from core.spark.read import footer_limits, int96, moments
+from core.spark.read import footer_limits, int96, timestamps
 from core.spark.read.iceberg import deletes as iceberg_deletes
 from core.spark.read.iceberg.columns import WAY_OUT
 from core.spark.read.iceberg.deletes import near_miss
@@ -143,7 +143,7 @@ def _source(place: TableLocation, path: str) -> Any:
 
 
 def _with_all_digits(opened: parquet.ParquetFile, source: Any) -> parquet.ParquetFile:
-    """The file, or one whose times of 96 bits, which Arrow gets wrong before 1970, are bytes: see `moments.cast`."""
+    """The file, or one whose times of 96 bits, which Arrow gets wrong before 1970, are bytes: see `timestamps.cast`."""
     if not int96.has(opened.schema, opened.schema_arrow.names):
         return opened
     content = Path(source).read_bytes() if isinstance(source, str) else source.getvalue()
@@ -227,7 +227,7 @@ def converted(
         case "uuid" if pa.types.is_fixed_size_binary(have) and have.byte_width == 16:
             return _uuids(column)
         case root if _fits(have, root):
-            return moments.cast(column, types.arrow(of))
+            return timestamps.cast(column, types.arrow(of))
         case _:
             raise Corrupt(
                 "The column '{name}' was expected to be {root}; the file has {have}.",

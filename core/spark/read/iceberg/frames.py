@@ -25,7 +25,7 @@ from core.spark.read.iceberg.scan import IcebergScan
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon.merge_on_read import bytes_of
 from core.spark.read.reader import Rows
-from core.spark.session.task_errors import telling
+from core.spark.session.task_errors import forwarding_errors
 
 _NAME = "#{}"  # no column of a file is called so
 
@@ -89,7 +89,7 @@ def _task(
     def run(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         for batch in batches:
             for text in batch.column(0).to_pylist():
-                with telling():
+                with forwarding_errors():
                     for found in iceberg_files.rows(place, columns, keys, json.loads(text)):
                         yield from found.cast(out).to_batches()
 

@@ -19,7 +19,7 @@ from core.formats.paimon.schema_evolution import Origin
 from core.formats.paimon.types import PaimonType, parse
 from core.model.intervals import Ints
 from core.model.references import Field, Schema
-from core.spark.read import moments
+from core.spark.read import timestamps
 from core.spark.read.paimon import python_files
 
 
@@ -78,12 +78,12 @@ def _column(origin: Origin, table: pa.Table, rows: int, partition: Sequence[Any]
     if origin.source is None:
         return pa.nulls(rows, to)
     have = parse(origin.source.type)
-    return moments.cast(converted(as_stored(table[origin.source.name], have, micros), have, wanted, micros), to)
+    return timestamps.cast(converted(as_stored(table[origin.source.name], have, micros), have, wanted, micros), to)
 
 
 def as_stored(column: pa.ChunkedArray, of: PaimonType, micros: bool) -> pa.ChunkedArray:
     """A file's column in the type its schema gives it."""
-    return moments.cast(column, types.arrow(of, micros=micros))
+    return timestamps.cast(column, types.arrow(of, micros=micros))
 
 
 def converted(column: Any, have: PaimonType, wanted: PaimonType, micros: bool) -> Any:
@@ -102,6 +102,6 @@ def converted(column: Any, have: PaimonType, wanted: PaimonType, micros: bool) -
             else:
                 part = pc.struct_field(flat, [at])
                 part = converted(part, have.fields[at].type, field.type, micros)
-                made.append(moments.cast(part, types.arrow(field.type, micros=micros)))
+                made.append(timestamps.cast(part, types.arrow(field.type, micros=micros)))
         return pa.StructArray.from_arrays(made, fields=list(to), mask=flat.is_null())
-    return moments.cast(column, to)
+    return timestamps.cast(column, to)

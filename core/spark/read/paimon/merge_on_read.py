@@ -24,10 +24,10 @@ from core.messages import counted, told
 from core.model.references import Schema
 from core.spark.merge.rows import KIND, LEVEL, SEQUENCE, merge
 from core.spark.merge.rules import FIRST_ROW, MergeRule, is_on, merge_rule
-from core.spark.read import moments
+from core.spark.read import timestamps
 from core.spark.read.paimon import arrow_files
 from core.spark.read.paimon import frames as read
-from core.spark.session.task_errors import telling
+from core.spark.session.task_errors import forwarding_errors
 from core.storage import local_disk
 from core.storage.size_limits import DATA_FILE, INDEX_FILE
 from core.storage.store import Store
@@ -252,13 +252,13 @@ def _task(
         for batch in batches:
             for text in batch.column(0).to_pylist():
                 work = json.loads(text)
-                with telling():
+                with forwarding_errors():
                     found = section(
                         store, schema, used, rule, work["files"], merges=work["merges"], kinds=kinds is not None
                     )
                 if kinds is not None:
                     found = found.set_column(0, kinds, words.take(found[KIND]))
-                made = [moments.cast(column, to) for column, to in zip(found.columns, out.types, strict=True)]
+                made = [timestamps.cast(column, to) for column, to in zip(found.columns, out.types, strict=True)]
                 yield from pa.table(made, schema=out).to_batches(_BATCH_ROWS)
 
     return run

@@ -18,8 +18,8 @@ from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.paimon import binary_row, types
 from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Field
-from core.spark.read import footer_limits, int96, moments
-from core.spark.session.task_errors import telling
+from core.spark.read import footer_limits, int96, timestamps
+from core.spark.session.task_errors import forwarding_errors
 from core.storage.size_limits import DATA_FILE
 from core.storage.store import Store
 
@@ -62,12 +62,12 @@ def _reader(
         for batch in batches:
             for row in batch.to_pylist():
                 path = row.pop("__path")
-                with telling():
+                with forwarding_errors():
                     table, rows = decode(store.read(path, DATA_FILE), form, wanted, path)
                 columns = {_ROW: pa.array([True] * rows)} | {name: table[name] for name, _ in wanted}
                 for name, value in row.items():
                     columns[name] = pa.array([value] * rows, schema.field(name).type)
-                made = [moments.cast(columns[each.name], each.type) for each in schema]
+                made = [timestamps.cast(columns[each.name], each.type) for each in schema]
                 yield from pa.table(made, schema=schema).to_batches(_BATCH_ROWS)
 
     return read
@@ -79,7 +79,7 @@ def decode(
     """The wanted columns of one file (its content, or a local path) and its rows.
 
     A column that the file lacks is `Corrupt`. Times come as the file has them, those of 96 bits as bytes: see
-    `moments.cast`; of Avro in nanoseconds only without `micros`, because Arrow's span only 584 years then.
+    `timestamps.cast`; of Avro in nanoseconds only without `micros`, because Arrow's span only 584 years then.
     """
     names = [name for name, _ in wanted]
     try:

@@ -562,7 +562,7 @@ def shop(shop: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.mark.parametrize(("sql", "rows"), [pytest.param(sql, rows, id=shows) for shows, sql, rows in LEGITIMATE])
 def test_analysis_passes_with_the_right_rows(shop: SparkSession, sql: str, rows: list[tuple[Any, ...]]) -> None:
-    guard.glance(sql, OPEN)
+    guard.check_text(sql, OPEN)
     checked = guard.check(shop, sql, OPEN)
     assert [tuple(row) for row in checked.frame.collect()] == rows
 
@@ -585,13 +585,13 @@ def test_what_begins_no_query_is_refused_before_spark_starts(
     def starts(*_: object, **_how: object) -> None:
         raise AssertionError("Spark was asked for")
 
-    monkeypatch.setattr("core.spark.sql.run.lasting", starts)
+    monkeypatch.setattr("core.spark.sql.run.run_on_spark", starts)
     table = TableBuilder(tmp_path / "shop.db" / "orders")
     table.commit([])
     with pytest.raises(Invalid, match=r"was refused: .* over orders, t\."):
         query(open_table(str(table.root)), sql)
     for left in ("/* so */ delete from t", "-- so\ndelete from t", "(select 1)", "selectä", "", "1"):
-        guard.glance(left, OPEN)  # is Spark's to judge
+        guard.check_text(left, OPEN)  # is Spark's to judge
 
 
 def test_there_are_enough_of_both() -> None:

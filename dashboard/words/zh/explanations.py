@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.words.how import Rule
+from dashboard.words.explanations import Rule
 
 RULE_PARTS = ("数的是", "读自", "规则", "单位")
 

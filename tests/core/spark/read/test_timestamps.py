@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.formats.paimon import types
-from core.spark.read import int96, moments
+from core.spark.read import int96, timestamps
 from core.spark.read.paimon import python_files
 
 NANOS = st.lists(st.none() | st.integers(-(2**62), 2**62), max_size=8)
@@ -27,8 +27,8 @@ def test_times_go_down_before_1970_too(nanos: list[int | None], unit: str, zone:
     column = pa.array(nanos, pa.timestamp("ns"))[skip:]
     to = pa.timestamp(unit, zone)
     wanted = [None if each is None else each // UNITS[unit] for each in nanos[skip:]]
-    assert moments.cast(column, to).cast(pa.int64()).to_pylist() == wanted
-    chunked = moments.cast(pa.chunked_array([column, column], column.type), to)
+    assert timestamps.cast(column, to).cast(pa.int64()).to_pylist() == wanted
+    chunked = timestamps.cast(pa.chunked_array([column, column], column.type), to)
     assert chunked.cast(pa.int64()).to_pylist() == [*wanted, *wanted]
 
 
@@ -42,7 +42,7 @@ def test_times_inside_of_others() -> None:
     raw = pa.scalar(-1, pa.int64()).cast(have)
     rows: list[Any] = [None, {"l": [raw, None], "m": [("k", raw)], "n": 1}, {"l": None, "m": None, "n": None}]
     given_ = pa.array([{"l": [None], "m": [], "n": 0}, *rows], column(have))[1:]
-    assert moments.cast(given_, column(to)).to_pylist() == [
+    assert timestamps.cast(given_, column(to)).to_pylist() == [
         None, {"l": [before, None], "m": [("k", before)], "n": 1}, {"l": None, "m": None, "n": None},
     ]  # fmt: skip
 
@@ -57,7 +57,7 @@ def test_times_inside_of_others() -> None:
 )
 def test_nothing_else_loses_a_digit(column: pa.Array, to: pa.DataType) -> None:
     with pytest.raises(pa.ArrowInvalid):
-        moments.cast(column, to)
+        timestamps.cast(column, to)
 
 
 @pytest.mark.parametrize("count", [1, 20])
@@ -86,8 +86,8 @@ def test_times_of_96_bits_in_any_footer(tmp_path: Path, count: int) -> None:
                 to = {"s": pa.struct([("t", pa.timestamp(unit))]), "l": raw.schema.field("l").type}.get(name)
                 if name == "l":
                     to = pa.list_(raw.schema.field("l").type.value_field.with_type(pa.timestamp(unit)))
-                found = moments.cast(raw[name], to or pa.timestamp(unit))
-                assert found.equals(moments.cast(rows[name].cast(rows[name].type), found.type)), (name, unit)
+                found = timestamps.cast(raw[name], to or pa.timestamp(unit))
+                assert found.equals(timestamps.cast(rows[name].cast(rows[name].type), found.type)), (name, unit)
 
 
 def test_nanoseconds_below_zero_and_beyond_64_bits() -> None:
@@ -97,11 +97,11 @@ def test_nanoseconds_below_zero_and_beyond_64_bits() -> None:
     days = [(0, -1), (-1, 86_400 * 10**9 - 1), (-719_162, 1), (2_932_896, 86_399_999_999_999)]
     column = pa.array([None, *(stored(*each) for each in days)], pa.binary(12))
     wanted = [day * 86_400_000_000 + nanos // 1000 for day, nanos in days]
-    assert moments.cast(column, pa.timestamp("us")).cast(pa.int64()).to_pylist() == [None, *wanted]
-    assert moments.cast(column[:3], pa.timestamp("ns")).cast(pa.int64()).to_pylist() == [None, -1, -1]
+    assert timestamps.cast(column, pa.timestamp("us")).cast(pa.int64()).to_pylist() == [None, *wanted]
+    assert timestamps.cast(column[:3], pa.timestamp("ns")).cast(pa.int64()).to_pylist() == [None, -1, -1]
     for far in (3, 4):
         with pytest.raises(pa.ArrowInvalid, match="292 years"):
-            moments.cast(column[far:], pa.timestamp("ns"))
+            timestamps.cast(column[far:], pa.timestamp("ns"))
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -119,10 +119,10 @@ def test_every_time_of_96_bits_is_itself_or_refused(unit: str) -> None:
             stored = nanos.to_bytes(8, "little", signed=True) + (2_440_588 + day).to_bytes(4, "little", signed=True)
             column, wanted = pa.array([None, stored], pa.binary(12)), (day * 86_400 * 10**9 + nanos) // UNITS[unit]
             if -(2**63) <= wanted < 2**63:
-                assert moments.cast(column, pa.timestamp(unit)).cast(pa.int64()).to_pylist() == [None, wanted]
+                assert timestamps.cast(column, pa.timestamp(unit)).cast(pa.int64()).to_pylist() == [None, wanted]
             else:
                 with pytest.raises(pa.ArrowInvalid, match=f"64 bits of {unit}"):
-                    moments.cast(column, pa.timestamp(unit))
+                    timestamps.cast(column, pa.timestamp(unit))
 
 
 @pytest.mark.parametrize("name", ["t", "event.time", "a.b.c", "."])
@@ -134,4 +134,4 @@ def test_times_of_96_bits_in_columns_whose_names_have_dots(name: str) -> None:
     found, _ = python_files.decode(file.getvalue(), "parquet", [(name, types.parse("TIMESTAMP(9)"))], "p")
     assert found.schema.names == [name]
     assert found.schema.field(0).type == pa.binary(int96.BYTES)
-    assert moments.cast(found[name], pa.timestamp("us")).to_pylist() == far
+    assert timestamps.cast(found[name], pa.timestamp("us")).to_pylist() == far
