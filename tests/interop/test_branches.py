@@ -137,7 +137,7 @@ def test_taken_back_it_is_as_it_was_and_paimon_goes_on(
         _, ours = twins()
         before = ground.references(ours)
         with monkeypatch.context() as dying:
-            dying.setattr(delete_files, "_sweep", ends)
+            dying.setattr(delete_files, "sweep", ends)
             with pytest.raises(KeyboardInterrupt):
                 changed(ours, change)
         run = Journal().open_run(str(ours))
