@@ -1,8 +1,8 @@
-"""Work that outlives a click: queries and changes run outside the script, one registry for the whole process.
+"""Jobs that outlive a click: queries and changes run outside the page's script, in one registry per process.
 
-Law: a click's rerun ends a script at any `st.*` call, so nothing that must finish runs inside one. A job's id is
-taken once: submitting it again is refused. One job per table changes that table at a time. Closing the tab changes
-nothing; Cancel is a flag the work reads between its steps.
+Law: a click's rerun ends a script at any `st.*` call, so nothing that must finish runs inside one. Each job id is used
+once: submitting it again is refused. One job at a time changes a table. Closing the tab changes nothing; Cancel is a
+flag that the job reads between its steps.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Since when: the first point of a branch where a condition holds, in log2(n) probes. Pure.
+"""Bisect: finds the first version of a branch at which a condition holds, in log2(n) probes. Pure.
 
-Laws: a search takes for granted that the condition turned true once and stayed so; whatever it saw that says otherwise
-is told. A probe that could not be read, or whose answer is NULL, is unknown and never false: the answer then names the
-points between which it lies. Nothing is said of points that are not retained.
+Laws: the search assumes that the condition turned true once and stayed true, and reports whatever it saw that
+contradicts this. A probe that could not be read, or whose answer is NULL, is unknown and never false: the answer then
+names the versions between which the change lies. Nothing is claimed about versions that are no longer retained.
 """
 
 from __future__ import annotations

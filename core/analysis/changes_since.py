@@ -1,8 +1,8 @@
-"""What happened to a table since it was last looked at, from the little that was remembered of it then. Pure.
+"""What happened to a table since the last visit, from the little that was remembered then. Pure.
 
-Law: what can no longer be told is counted apart and never guessed. Commits that came and expired in between are a
-number (Paimon, whose ids are consecutive) or only known to be possible (Iceberg); sums are of then against now, so they
-are exact whatever happened in between.
+Law: what can no longer be known is counted separately and never guessed. Commits that came and expired in between are
+a number in Paimon, whose ids are consecutive, and only known to be possible in Iceberg. Sums compare then with now, so
+they are exact whatever happened in between.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Diff: which files, columns and options differ between two points, and what of that is only compaction.
+"""Diff: which files, columns and options differ between two versions, and which of that is only compaction.
 
-Law: added = runs over b and not over a; removed = the reverse. Rows and bytes are exact sums over those files. A
-file is compaction's where a COMPACT commit of the branch brought it, or took it away while its rows live on.
+Law: added = intervals over b and not over a; removed = the reverse. Rows and bytes are exact sums over those files. A
+file belongs to a compaction if a COMPACT commit of the branch added it, or removed it while its rows stay in the table.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""When each point goes by itself: the table's own options and TTLs, judged as the next writers would.
+"""When each version expires automatically: the table's own options and TTLs, judged as the next writers would.
 
-Law: a date is told only where it follows from what is there; where it hangs on commits yet to come or on a consumer,
-the words say so. Tags expire by the writer's wall clock, which has no zone in the file.
+Law: a date is given only where it follows from what is there; where it depends on future commits or on a consumer, the
+text says so. Tags expire by the writer's wall clock, whose zone is not stored.
 """
 
 from __future__ import annotations

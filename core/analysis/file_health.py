@@ -1,7 +1,7 @@
-"""Health of one point's files: small ones, crowded and skewed buckets, sorted runs, deleted rows. From metadata alone.
+"""Health of the files of one version: small files, skewed buckets, sorted runs, deleted rows. From metadata alone.
 
-Law: every figure is exact over the live files; what the table's metadata does not tell is None, never 0. What counts as
-small is the engine's own rule for what a compaction takes: Paimon's `target-file-size` times
+Law: every figure is exact over the live files; what the table's metadata does not state is None, never 0. A file is
+small by the rule with which the engine picks files to compact: Paimon's `target-file-size` times
 `compaction.small-file-ratio`, Iceberg's `write.target-file-size-bytes` times 0.75.
 """
 

@@ -1,8 +1,8 @@
-"""A file's life: which commit brought it, which took it from the newest state, and who holds it in between.
+"""The history of one file: which commit added it, which removed it from the newest state, and who held it meanwhile.
 
-Law: what is told follows from the runs alone. Birth and end are told by commits that are retained and read in full;
-where the commit before the first holder is not, the file is born at or before it, and that is said. Whether a file is
-live where nobody can read is not known.
+Law: everything follows from the intervals alone. The adding and the removing commit are named only if they are retained
+and were read in full. If the commit before the first holder is not retained, the file was added there or earlier, and
+that is what is said. Whether a file is live where nothing can be read is unknown.
 """
 
 from __future__ import annotations

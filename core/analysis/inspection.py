@@ -1,6 +1,6 @@
-"""What one point of a table consists of, whatever its format: manifests, their entries, and what they say of columns.
+"""What one version of a table consists of, in any format: manifests, their entries, and their column statistics.
 
-The calls of the command line and of the dashboard both end here.
+The command line and the dashboard both call this module.
 """
 
 from __future__ import annotations

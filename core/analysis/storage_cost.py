@@ -1,7 +1,7 @@
 """Questions of cost: who holds what, what a tag costs, which tags to drop, what each retention would free.
 
-Law: each is `freed` asked of many sets at once. Per object only its kept positions count; sums are exact. Everything is
-one pass over runs, however many tags or cut-offs are asked about.
+Law: each is `freed` asked of many sets at once. Of each object only the positions that stay count; sums are exact. One
+pass over the intervals answers for any number of tags or retentions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Which snapshot a tag made from a time or a watermark names: the first at or after it. Pure.
+"""Which snapshot a tag made from a time or a watermark names: the first one at or after it. Pure.
 
-Law (Paimon's create_tag_from_timestamp and _from_watermark): making a tag rounds up where time travel rounds down. A
-tag whose snapshot has expired answers, too, where it lies nearer. The engine's own search is told beside it.
+Law (Paimon's create_tag_from_timestamp and _from_watermark): creating a tag rounds up where time travel rounds down. A
+tag whose snapshot has expired is a candidate, too, if it is nearer. The result of the engine's own search is given
+beside it.
 """
 
 from __future__ import annotations

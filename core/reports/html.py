@@ -1,7 +1,7 @@
-"""Reports to hand on: a plan for approval, a difference, a table's state, each as one HTML file. Values in, text out.
+"""Self-contained HTML reports: a plan for approval, a difference, a table's state. Values in, text out.
 
-Law: a report says what was read and when, names its rule, and counts what it does not list. The command of a plan
-carries out that very plan or refuses.
+Law: a report says what was read and when, names the rule it used, and counts what it does not list. The command in a
+plan's report runs exactly that plan or refuses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every report is made of: commits, files, points, and what it was made from."""
+"""The parts that all reports share: commits, files, versions, and what the report was made from."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Rows of many immutable files side by side, and where such files are read from.
+"""Decodes many immutable files at once, and caches remote ones on local disk.
 
-Law: a file named by uuid never changes, so a remote one is kept on local disk under its address and size for good;
-what the store answered short is never kept.
+Law: a file named by a uuid never changes, so a remote one is cached under its address and size for good; a short read
+is never cached.
 """
 
 from __future__ import annotations

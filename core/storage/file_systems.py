@@ -1,6 +1,6 @@
-"""Bytes out of a file system, and never more of them than were asked for.
+"""Reads bytes from a file system, never more than were asked for.
 
-Law: a reader's memory is bounded by what it asked for, whatever a listing or `stat` tells: files grow, a link may lead
+Law: memory is bounded by what the caller asked for, whatever a listing or `stat` says: files grow, and a link may lead
 to a device that never ends.
 """
 

@@ -1,7 +1,7 @@
-"""Files of the local disk: regular ones alone are opened, and new ones are there whole or not at all.
+"""Files on the local disk: only regular files are opened, and new files appear whole or not at all.
 
-Law: nothing here waits for somebody at the other end. A pipe, a socket or a device in the place of a file is `Corrupt`:
-to open one may wait for ever, to read one may never end.
+Law: nothing here waits for another process. A pipe, socket or device in the place of a file is `Corrupt`: opening one
+may block for ever, and reading one may never end.
 """
 
 from __future__ import annotations

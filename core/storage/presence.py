@@ -1,7 +1,7 @@
-"""Whether a file is not there: one answer is not enough, because a store may list what it does not let read.
+"""Whether a file is absent. One answer is not enough, because a store may list what it does not let read.
 
-Law: a file that no listing shows and no read finds is not there. One that a listing shows and reads do not find is
-unknown: listings may be behind the time, and so may reads.
+Law: a file that no listing shows and no read finds is absent. One that is listed and that reads do not find is unknown:
+listings may be late, and so may reads.
 """
 
 from __future__ import annotations

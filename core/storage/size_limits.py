@@ -1,6 +1,7 @@
 """How large a file, and what it unpacks to, may be before it is refused unread: one number each, and why. Pure.
 
-Law: no table that an engine writes reaches one of these; whatever is beyond is damaged or made to exhaust a reader.
+Law: no table that an engine writes reaches one of these limits; whatever exceeds one is damaged or made to exhaust a
+reader.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How long anybody waits for a store: a disk that is not mounted any more, or a server that is silent, answers never.
+"""Time limits for calls to a store: an unmounted disk or a silent server never answers.
 
 Laws:
-- A call that does not come back cannot be ended: it keeps its thread, and whoever waited goes on with `Corrupt`.
-- Threads that are stuck are counted by whom they wait for. Where there are `MOST_STUCK`, nobody else is sent to wait.
-- What counts is the time that one call of a store takes, not the work between calls: large tables take their time.
+- A call that does not return cannot be ended: it keeps its thread, and the caller continues with `Corrupt`.
+- Stuck threads are counted by whom they wait for, such as a store. From `MOST_STUCK` on nobody else waits there.
+- What is limited is one call to a store, not the work between calls: large tables may take their time.
 - Threads are daemons: none keeps the process from ending.
 """
 

@@ -1,7 +1,7 @@
-"""Where main pointed, and when: a path over the lanes of a table's axis. Only Iceberg tells it, by its snapshot-log.
+"""Where main pointed, and when, as a path over the lanes of a chart. Only Iceberg records it, in its snapshot log.
 
-Law: the log is followed entry by entry as it is listed, also where its times go back. It is neither the line of
-parents, which commits make, nor what refs name now.
+Law: the log is followed entry by entry in its own order, even if its times go back. It is neither the chain of parents,
+which commits make, nor what refs name now.
 """
 
 from __future__ import annotations

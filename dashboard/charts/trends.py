@@ -1,4 +1,4 @@
-"""How a table grew: rows, files and bytes at each point, and the panels that show it below the lanes."""
+"""How a table grew: rows, files and bytes at each version, and the panels that show it below the lanes."""
 
 from __future__ import annotations
 

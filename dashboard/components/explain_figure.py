@@ -1,4 +1,4 @@
-"""How a figure is computed: a small sign beside it that opens its rule. Reached by Tab, opened by Enter, closed by Esc.
+"""Explains a figure: a small sign beside it opens the rule. Tab reaches it, Enter opens it, Esc closes it.
 
 Nothing moves when it opens: it lies over the page.
 """

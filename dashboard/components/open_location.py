@@ -1,4 +1,4 @@
-"""What is asked before a page is drawn: whether a place that only an address names shall be opened."""
+"""Asks, before a page is drawn, whether a location that only the address names should be opened."""
 
 from __future__ import annotations
 

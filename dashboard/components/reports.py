@@ -1,4 +1,4 @@
-"""Reports to take away, each made when its button is pressed: of a table's state, of a difference, of a plan."""
+"""Report downloads, each made when its button is pressed: a table's state, a difference, a plan."""
 
 from __future__ import annotations
 

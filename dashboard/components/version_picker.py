@@ -1,7 +1,7 @@
-"""The one way to name a point: choose it or write it, and read under it what it resolved to.
+"""The one way to name a version: choose it or type it, and see below what it resolved to.
 
-Law: what is chosen stands in the address where it has a name there, else in the session alone. A text that names
-nothing says so under its box, and takes nothing else of the page with it.
+Law: the choice is kept in the address if it has a name there, else in the session alone. A text that names nothing says
+so under its box and leaves the rest of the page alone.
 """
 
 from __future__ import annotations

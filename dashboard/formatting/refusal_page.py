@@ -1,4 +1,4 @@
-"""The page whoever may not come in gets: plain HTML that loads nothing, says why, and what to open instead."""
+"""The page that a refused request gets: plain HTML that loads nothing, says why, and what to open instead."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Times as logs and people write them, read as one moment; how each was read is told with it.
+"""Times as logs and people write them, parsed to one moment; how each was understood is shown with it.
 
-Law: nothing is guessed in silence. A time without a zone is the reader's own; one that a clock there showed twice, or
-never, says so; a zone's abbreviation that means nothing here is refused, for it could be hours off.
+Law: nothing is guessed silently. A time without a zone is the reader's own; one that a clock showed twice, or never,
+says so; an ambiguous zone abbreviation is refused, because it could be hours off.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stretches of time to look at: closer, wider, earlier, later. All in epoch milliseconds, both ends included."""
+"""Zooming and moving the visible stretch of time. All in epoch milliseconds, both ends included."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Home as values: a line for each table, sums over all, what is new, what ends soon, what to mind.
+"""Home as values: a row for each table, totals, news since the last visit, what expires soon, what needs attention.
 
-Law: a number that is still being read is dots, a sum over less than everything says ≥, and what nobody can tell any
-more is said in words.
+Law: a number that is still being read is shown as dots, a sum over less than everything says ≥, and what can no longer
+be known is said in words.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is worth knowing about a table before one looks closer: one sentence each, worst first.
+"""What is worth knowing about a table at first sight: one sentence each, most severe first.
 
-Law: a notice is made from what was read; nothing here guesses, and no number is rounded into another meaning.
+Law: a notice is made from what was read; nothing is guessed, and no number is rounded into another meaning.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The retention lab as values: the whole curve, bytes by set of holders, the best tags to drop.
+"""The retention curve as values: every possible retention, bytes by set of holders, the best tags to delete.
 
-Law: every number comes from a question asked of the core; nothing is summed here that the core has not counted.
+Law: every number is an answer of the core; nothing is summed here that the core has not counted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a reader typed, as a POINT of the core's grammar; the points there are to choose from; what one resolved to."""
+"""What a reader typed, as the core's syntax for a version; the versions to choose from; what one resolved to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As of: paste a time or name a point; which snapshot a reader saw then, why, and what lies on both sides."""
+"""As of: type a time or name a version; which snapshot a reader saw then, why, and its neighbours."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Home: which tables there are, what is new in them, what ends soon, what to mind; names at once, numbers as they are
-read."""
+"""Home: which tables there are, what is new, what expires soon, what needs attention; names come first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retention: say what may go, see exactly what that frees and why the rest stays, before anything happens."""
+"""Retention: choose what may expire; see exactly what that frees and why the rest stays, before anything happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags: what each keeps, what deleting it now would free, and making or deleting one by a plan; branches likewise."""
+"""Tags: what each keeps, what deleting it now would free; creating and deleting tags by a plan; branches likewise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may come in, and which places are opened for whom: what is said before any page of the dashboard."""
+"""Access: refused requests, and the question before a page opens a location."""
 
 from __future__ import annotations
 

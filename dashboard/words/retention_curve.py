@@ -1,4 +1,4 @@
-"""The lab beside a plan: every retention, who holds what, the best tags to drop."""
+"""The retention curve beside a plan: every retention, storage by holder, the best tags to delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Naming a point: what can be chosen and typed, and what it resolved to."""
+"""Naming a version: what can be chosen and typed, and what it resolved to."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the next commit of a writer deletes by itself, from the table's own options: what it breaks, what prevents it.
+"""What a writer's next commit deletes automatically by the table's own options, what that breaks, what prevents it.
 
-Law: told is the least that goes, for a commit yet to come may itself replace more; a tag that is said to prevent a
-break was tried on the engine's own steps first.
+Law: this is the least that is deleted, because a future commit may itself replace more. A tag that is said to prevent
+the damage was tried on the engine's own steps first.
 """
 
 from __future__ import annotations

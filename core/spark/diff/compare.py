@@ -1,4 +1,4 @@
-"""Two points side by side: which columns of them are the same ones, and which of their rows differ. Lazy.
+"""Compares two versions: which columns correspond, and which rows differ. Lazy.
 
 Laws: see core/spark/diff/rows.py, which runs it.
 """

@@ -1,6 +1,7 @@
-"""Two points of an Iceberg table side by side, by whole rows: no engine sees to it that identifier fields are unique.
+"""Compares two versions of an Iceberg table by whole rows: no engine enforces unique identifier fields.
 
-Law: files that both points have under the same deletes are not read, where both read with the same columns.
+Law: files that both versions have under the same deletes are not read, if both versions read them with the same
+columns.
 """
 
 from __future__ import annotations

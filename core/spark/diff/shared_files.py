@@ -1,6 +1,6 @@
-"""Which files hold the same rows at two points, told from metadata: a comparison need not read them.
+"""Which files hold the same rows at two versions, from metadata alone: a comparison need not read them. Pure.
 
-Law: rows of such files are the same rows at both points, column for column as the second point shows them. Pure.
+Law: the rows of such a file are equal at both versions, in every column that the second version has.
 """
 
 from __future__ import annotations

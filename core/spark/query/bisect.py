@@ -1,6 +1,6 @@
-"""Since when, asked of a table: each probe is one query at one point, as the Query page and `query` ask it.
+"""Runs a bisect on a table: each probe is one query at one version, as the Query page and `query` run it.
 
-Law: a probe that fails is unknown, and says why; only a condition that fails at both ends in the same way is refused.
+Law: a probe that fails is unknown and says why; a condition is refused only if it fails at both ends in the same way.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""SQL over a table as it was: a point's files become a view, a second point the same with `_before`.
+"""SQL over a table at one of its versions: its files become a view, those of a second version one with `_before`.
 
-Law: the view is exactly the files of the resolved snapshot, read with that snapshot's schema; nothing else can be
-reached by the statement.
+Law: the view is exactly the files of the resolved snapshot, read with that snapshot's schema; the statement can reach
+nothing else.
 """
 
 from __future__ import annotations

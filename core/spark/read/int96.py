@@ -1,8 +1,8 @@
-"""Parquet's times of 96 bits as bytes. Pure.
+"""Parquet's INT96 timestamps as raw bytes. Pure.
 
-Why: Paimon writes a time before 1970 with a negative number of nanoseconds in its day. Arrow takes that for a number
-without a sign, which is 584 years later, and Spark cuts digits off towards 1970. Neither hands out a raw value; Arrow
-does where the footer says that the column is of 12 plain bytes, which it is: nothing else differs in the file.
+Why: Paimon writes a time before 1970 with a negative number of nanoseconds in its day. Arrow takes that number as
+unsigned, which is 584 years later, and Spark truncates towards 1970. Neither returns the raw value. Arrow does if the
+footer declares the column as 12 plain bytes, which it is: nothing else differs in the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why a point cannot be read: who removed it before or while it was read, where that is known, and what is left."""
+"""Why a version cannot be read: who removed it before or during the read, if that is known, and what is left."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Times of files as times of columns. Pure.
+"""Converts timestamps of files to those of columns. Pure.
 
-Law: a time with more digits than its column keeps is the last one before it that the column has, in 1969 as in 1971:
-what it is never lies after what was written. Nothing else loses a digit: what does not fit is an `ArrowInvalid`.
+Law: a time with more digits than its column stores is rounded down, before 1970 as well as after it, so that a read
+time is never later than the written one. Nothing else loses a digit: a value that does not fit is an `ArrowInvalid`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""An error of ours that is raised inside a Spark task, brought to whoever asked: Spark hands on nothing but text.
+"""Carries an error of ours out of a Spark task to the caller: Spark passes on nothing but text.
 
-Law: the same class, message, path and remedy arrive.
+Law: class, message, path and remedy arrive unchanged.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""How large a function call is told to make its answer, and how many rows a statement makes out of nothing, as far as
-the numbers in the text give it away.
+"""Estimates from the statement's text how large function results and generated rows can get.
 
-Law: pure; a column counts as one, and so do the rows of an opened table, so this bounds what a statement can say, not
-what data makes of it. What remains is bounded by the query's time limit and the JVM's memory.
+Law: pure. A column counts as one, and so do the rows of an opened table, so this bounds what the text of a statement
+can ask for, not what data makes of it. The rest is bounded by the query's time limit and the JVM's memory.
 
 Calls come as nodes of core/spark/sql/spark_plans.py.
 """

@@ -1,12 +1,12 @@
-"""Runs a user's query: checked, capped in rows, limited in time, cancellable from anywhere, its progress told.
+"""Runs a user's query: checked, with a row limit and a time limit, cancellable from any thread, with progress.
 
 Laws:
-- Only what core/spark/sql/guard.py let through runs, and it is the very plan that was checked.
-- Who asks gets an answer at the end, at the time limit, or when somebody cancels, whatever Spark does: no call to the
-  JVM is made in the caller's thread, nor in the one that sees to the end of what was stopped.
-- One time limit holds for all of it: waiting for Spark, planning, running, and running again.
-- A query that was stopped gives its cores back: where its tasks do not look up, or the JVM answers nobody, Spark is
-  killed from outside and started anew.
+- Only what core/spark/sql/guard.py accepted runs, and it is the very plan that was checked.
+- The caller gets an answer at the end, at the time limit, or when somebody cancels, whatever Spark does: no call to the
+  JVM is made in the caller's thread, nor in the thread that ends what was stopped.
+- One time limit covers all of it: waiting for Spark, planning, running, and running again.
+- A stopped query gives its cores back: if its tasks do not react, or the JVM does not answer, Spark is killed from
+  outside and restarted.
 - Whatever Spark throws becomes one sentence of Spark's own; a stack trace is never shown.
 """
 

@@ -1,4 +1,4 @@
-"""What a Parquet file's footer says of a data file just written: rows, column statistics, its partition.
+"""Reads the footer of a Parquet file that was just written: row count, column statistics, partition.
 
 Law: a statistic that the footer does not state is unknown, never guessed; a NOT NULL column with a null is `Invalid`.
 """

@@ -1,7 +1,7 @@
-"""A sink for Structured Streaming: each micro-batch is one commit, and lands once however often Spark repeats it.
+"""A sink for Structured Streaming: each micro-batch is one commit, made once however often Spark repeats the batch.
 
-Law: the commit's user is the query, and its number the batch's. Both stand in the snapshot, so a batch that was
-committed before a crash, and is given again after it, is known by them.
+Law: the commit's user is the query and its identifier the batch number. Both are stored in the snapshot, so a batch
+that was committed before a crash and is delivered again is recognised.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A tag that keeps a point for a while: planned, shown and confirmed as any change; read-only, the command for it."""
+"""Pins a version with a temporary tag: planned, shown and confirmed as any change; read-only, the command for it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Starting a change of this table, and one that did not end: it can be carried on, and until its sweep starts it can
-be taken back.
+"""Starts a change of this table, and offers to resume or undo one that did not end.
 
-Law: nothing starts for a reader for whom changes are off at that moment, whatever their page still shows.
+Law: nothing starts for a reader whose changes are switched off at that moment, whatever the page still shows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Since when: a condition on the table, searched for by halves, with each probe as it is answered."""
+"""Bisect on the Query page: a condition on the table, each probe shown as it is answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a statement may name, beside its editor: columns of the point, other tables. A click writes the name."""
+"""The columns and tables a statement may name, listed beside the editor. A click inserts the name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer of a query: what it is an answer to, its rows page by page or as a chart, and all of them to take away."""
+"""The result of a query: its versions and figures, its rows page by page or as a chart, and downloads."""
 
 from __future__ import annotations
 

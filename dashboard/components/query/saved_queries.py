@@ -1,4 +1,4 @@
-"""Queries that were asked before and those saved by a name: each leads back to its question through the address."""
+"""Past and saved queries: each leads back to its question through the address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of an Iceberg table at a point, and those that other schemas of it have had."""
+"""The columns of an Iceberg table at a version, and those of its other schemas."""
 
 from __future__ import annotations
 

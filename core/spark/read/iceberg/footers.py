@@ -1,8 +1,8 @@
-"""Whether Iceberg's data files have the columns that their metadata says they have: by their own footers.
+"""Whether Iceberg's data files really have the columns that metadata claims, by the files' own footers.
 
-Law: the JVM reads a column that a file lacks as null. So where another source would have to fill one (the partition, a
-default), the file itself is looked at first: `column_sizes` may have been copied from the file that it was rewritten
-from. A footer is read once in the life of the process, and none of a file that nothing asks for.
+Law: the JVM reads a column that a file lacks as null. So where another source would have to fill a column (the
+partition, a default), the file itself is checked first: `column_sizes` may have been copied from the file that it was
+rewritten from. A footer is read once per process, and only of files that a query needs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which data files of an Iceberg point a condition leaves to be read: by the bounds in their manifests.
+"""Which data files of an Iceberg version a condition can match, by the bounds in their manifests.
 
-Law: a file is left out only where every row of it fails the condition, whatever is unknown. Deletes only take rows
-away, so bounds hold under them; a column that a file lacks has no bounds, and may be anything.
+Law: a file is skipped only if every row of it fails the condition, whatever is unknown. Deletes only remove rows, so
+bounds stay valid under them; a column that a file lacks has no bounds and may hold anything.
 """
 
 from __future__ import annotations

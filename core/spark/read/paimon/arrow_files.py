@@ -1,7 +1,7 @@
-"""One data file as an Arrow table with the columns of a point: for tasks that work on rows in Python.
+"""One data file as an Arrow table with the columns of a version, for tasks that process rows in Python.
 
-Law: the columns, values and types that `frames` gives through the JVM: by field id, partition values from
-the manifest, older types widened. Deleted positions are taken out before anything else.
+Law: columns, values and types are those that `frames` gives through the JVM: by field id, partition values from the
+manifest, older types widened. Deleted positions are removed before anything else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which buckets may hold the rows a condition asks for: by the hash of the bucket key, where the files prove it. Pure.
+"""Which buckets can hold the rows of a condition, by the hash of the bucket key, if the files prove that hash. Pure.
 
-Law: a bucket is ruled out only where the least and greatest keys of this table's files, hashed here, all lie in the
-buckets the files are in, so often that it is no coincidence: some writers hashed otherwise, and no metadata says which.
+Law: a bucket is skipped only if the least and greatest keys of this table's files, hashed here, fall into the buckets
+that the files are in, so often that it is no coincidence: some writers hashed differently, and no metadata says which.
 """
 
 from __future__ import annotations

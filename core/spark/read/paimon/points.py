@@ -1,7 +1,7 @@
-"""The rows of a table at a point, whatever kind of table it is.
+"""The rows of a Paimon table at a version, whatever kind of table it is.
 
-Laws: exactly the live files of the point, with the point's own schema and options; what the engine leaves out of a
-batch read is left out and said. Nothing is read until the frame is used, but metadata.
+Laws: exactly the live files of the version, with its own schema and options; what the engine leaves out of a batch read
+is left out and reported. Until the frame is used, only metadata is read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which files a condition leaves to be read: by partition, bucket, key range and statistics, from metadata alone.
+"""Which files a condition can match: by partition, bucket, key range and statistics, from metadata alone.
 
 Laws:
-- A file is left out only where every row of it fails the condition, whatever is unknown; all that is not certain stays.
-- Below a merge a row's values are not yet the table's: there only partition, bucket and key are looked at.
+- A file is skipped only if every row of it fails the condition, whatever is unknown; an uncertain one is read.
+- Before a merge a row's values are not final: there only partition, bucket and key are used.
 """
 
 from __future__ import annotations
