@@ -1,6 +1,6 @@
 """A table's whole history as columns: which objects each holder keeps, and which files are live at each point.
 
-Law: H(x), the set of holders of an object, is exactly the positions under its runs. Positions are holders in a fixed
+Law: H(x), the set of holders of an object, is exactly the positions in its intervals. Positions are holders in a fixed
 order. What could not be read is told per position in `incomplete`; nothing here guesses.
 """
 
@@ -34,10 +34,10 @@ class History:
 
     objects: one row per physical path: path (text, relative to the table, or a full URI where external),
              kind (text, `ObjectKind`), bytes (int64, null where only the store knows), ours (bool: may be deleted)
-    held:    runs of objects over positions
+    held:    intervals of objects over positions
     files:   one row per live identity of a data file: path, bytes, rows, partition, bucket, level, schema_id,
              source ("append", "compact" or null), format, object (row in `objects`)
-    live:    runs of files over positions
+    live:    intervals of files over positions
     incomplete: position → what could not be read there
     """
 

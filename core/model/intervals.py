@@ -1,7 +1,7 @@
-"""Runs: which objects are held on which positions, as columns.
+"""Intervals: which objects are held on which positions, as columns.
 
-Law: an object is held exactly on the positions its runs cover. The order of positions changes how many runs there
-are, never an answer. Everything is a gather, a prefix sum or a sort: a million runs answer in milliseconds.
+Law: an object is held exactly on the positions its intervals cover. The order of positions changes how many intervals
+there are, never an answer. Everything is a gather, a prefix sum or a sort: a million intervals answer in milliseconds.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Run i says: object `owner[i]` is held on positions `first[i]` to `last[i]`, both included.
+    """Interval i says: object `owner[i]` is held on positions `first[i]` to `last[i]`, both included.
 
-    `owners` is the number of objects, `positions` the length of the axis. Runs of one owner may touch or overlap.
+    `owners` is the number of objects, `positions` the length of the axis. Intervals of one owner may touch or overlap.
     """
 
     owner: Ints

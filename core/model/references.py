@@ -231,7 +231,7 @@ class HolderKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A name that keeps objects: one position on the axis that runs are counted on.
+    """A name that keeps objects: one position on the axis of intervals.
 
     A holder that does not `exist` yet stands for the long-lived changelog an expiry would leave behind.
     """
