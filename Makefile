@@ -62,9 +62,10 @@ run: $(VENV)/.ready-run $(if $(store),$(VENV)/.ready-store-$(store)) ## the dash
 
 check: lint types fast ## before every commit: lint, format, types, layers, fast tests (2 minutes at most)
 
-test: lint types ## what CI runs: everything but the long proofs (30 minutes at most)
+test: lint types ## what CI runs: everything but the long proofs (40 minutes at most)
 	@SNAPSCOPE_LEFT_OUT='long proofs (make proof MINUTES=n runs them)' \
-	  $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40 --durations-min 5
+	  $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40 --durations-min 5 \
+	    --cov --cov-report=
 
 lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check --quiet .
@@ -113,6 +114,6 @@ pins: ## resolve constraints.txt anew in a clean environment
 	@mv constraints.new constraints.txt && rm -rf $(VENV)-pins build snapscope.egg-info
 
 clean: ## remove what make made: environment, caches, the demo
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist snapscope.egg-info
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage build dist snapscope.egg-info
 	@if [ -e $(DEMO)/.snapscope-demo ]; then rm -rf $(DEMO); fi
 	@find core dashboard tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import coverage
 import hypothesis
 import pytest
 
@@ -104,6 +105,27 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Together(config, log) if config.option.dist == "loadfile" else None
 
 
+# --- coverage --------------------------------------------------------------------------------------------------------
+
+
+def is_long(item: pytest.Item) -> bool:
+    """What `make check` leaves out."""
+    return not {"slow", *KINDS}.isdisjoint(item.keywords)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool | None, bool | None]:
+    """Only fast tests are measured: tracing makes Python a quarter slower, and the long ones are most of a run."""
+    measuring = coverage.Coverage.current() if is_long(item) else None
+    if measuring is None:
+        return (yield)
+    measuring.stop()
+    try:
+        return (yield)
+    finally:
+        measuring.start()
+
+
 # --- what a run left out ---------------------------------------------------------------------------------------------
 
 Collected = pytest.CollectReport
@@ -147,7 +169,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if kind := kind_of(item.path):
             item.add_marker(kind)
     if hasattr(config, "workerinput"):  # what takes long begins first, so that no worker is left alone with it
-        long = Counter(together(item.nodeid) for item in items if {"slow", *KINDS} & set(item.keywords))
+        long = Counter(together(item.nodeid) for item in items if is_long(item))
         items.sort(key=lambda item: -long[together(item.nodeid)])
 
 

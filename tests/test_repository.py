@@ -16,7 +16,8 @@ from tests.support.places import ROOT
 
 README = (ROOT / "README.md").read_text()
 MAKEFILE = (ROOT / "Makefile").read_text()
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, TOOLS = PYPROJECT["project"], PYPROJECT["tool"]
 SETTINGS = ROOT / ".streamlit" / "config.toml"
 PINS = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
 PINNED = {canonicalize_name(name): pin for name, pin in (line.split("==") for line in PINS)}
@@ -71,6 +72,15 @@ def test_the_readme_has_a_place_for_the_proofs() -> None:
     assert README.count(proof.BEGIN) == README.count(proof.END) == 1
 
 
+def test_the_readme_tells_the_coverage_that_make_test_demands() -> None:
+    floor = TOOLS["coverage"]["report"]["fail_under"]
+    said = re.search(r"run ([\d.]+) % of the lines[^.]*?\((\d{4}-\d\d-\d\d)\)", " ".join(README.split()))
+    assert said
+    assert float(said[1]) >= floor
+    assert f"fails below {floor:g} %" in " ".join(README.split())
+    assert "--cov " in MAKEFILE
+
+
 def test_no_registry_is_named() -> None:
     """An environment brings its own registries; a host in a tracked file would work on one machine only."""
     assert HOSTS.search("--index-url https://pypi" + ".org/simple")
@@ -106,7 +116,7 @@ def test_the_tests_run_on_the_pinned_versions() -> None:
 
 
 def test_an_installed_dashboard_has_its_settings() -> None:
-    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    setuptools = TOOLS["setuptools"]
     patterns = setuptools["package-data"]["dashboard"]
     assert SETTINGS in {path.resolve() for pattern in patterns for path in (ROOT / "dashboard").glob(pattern)}
 
