@@ -41,10 +41,15 @@ def shared_tables() -> Path:
     return TABLES
 
 
+@pytest.fixture(scope="session")
+def state_dirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("snapscope")
+
+
 @pytest.fixture(autouse=True)
-def state_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def state_dir(state_dirs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty place of its own for what Snapscope keeps between runs; its cache is empty too."""
-    own = tmp_path_factory.mktemp("snapscope")
+    own = Path(tempfile.mkdtemp(dir=state_dirs))  # `mktemp` would list thousands of others each time
     monkeypatch.setenv("SNAPSCOPE_STATE", str(own / "state"))
     monkeypatch.setenv("SNAPSCOPE_CACHE", str(own / "cache"))
     return own / "state"

@@ -11,6 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -239,9 +240,21 @@ def test_every_rule_sees_what_breaks_it(rule: Rule, source: str) -> None:
     assert list(rule(ast.parse(source)))
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_the_trees() -> Iterator[None]:
+    """They are large, and many tests come after these."""
+    yield
+    parsed.cache_clear()
+
+
 def complaints(rule: Rule, paths: list[Path]) -> list[str]:
     assert paths, "the rule looks at no file"
-    return [f"{relative(path)}: {said}" for path in paths for said in rule(ast.parse(path.read_text()))]
+    return [f"{relative(path)}: {said}" for path in paths for said in rule(parsed(path))]
 
 
 # --- the rules kept --------------------------------------------------------------------------------------------------
