@@ -9,7 +9,6 @@ import dataclasses
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,9 +16,7 @@ import pyarrow.compute as pc
 from core import urls
 from core.errors import Conflict, NotFound, Unsupported
 from core.formats import registry, table_format
-from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import PaimonManifests
-from core.formats.table_format import Format, TableFormat
+from core.formats.table_format import TableFormat
 from core.messages import told
 from core.model.actions import Change, OfCommits, leaves_changelogs
 from core.model.capabilities import Capabilities
@@ -48,14 +45,6 @@ class Table:
     @property
     def capabilities(self) -> Capabilities:
         return self.format.capabilities
-
-    @property
-    def own(self) -> Format | None:  # for core.execution alone
-        return None if self.capabilities.references_are_files else cast(Format, self.format)
-
-    @property
-    def manifests(self) -> PaimonManifests:  # for core.execution alone
-        return cast(PaimonFormat, self.format).manifests
 
     @property
     def location(self) -> str:

@@ -87,9 +87,7 @@ def _asks_for_the_format(node: ast.AST) -> bool:
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
         names = [_name(side) for side in (node.left, *node.comparators)]
         texts = [side.value for side in (node.left, *node.comparators) if isinstance(side, ast.Constant)]
-        return ("format" in names and bool({"paimon", "iceberg"} & {str(text) for text in texts})) or (
-            "pointer" in names and None in texts
-        )
+        return bool({"paimon", "iceberg"} & {str(text) for text in texts}) or ("pointer" in names and None in texts)
     return False
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.units import number, parse_size_bytes
+from core.formats import registry
+from core.units import number
 
 NO_BUCKET = -(2**31)  # groups do not form on null
-_MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,7 @@ class Health:
 
 def small(form: str, options: Mapping[str, str], *, keyed: bool = False) -> Small:
     """What the table's own options, else the engine's defaults, call small. `Invalid` for what is no size or number."""
-    if form == "iceberg":
-        key, ratio = "write.target-file-size-bytes", 0.75
-        target = parse_size_bytes(options.get(key, str(512 * _MIB)))
-    else:
-        target = parse_size_bytes(options.get("target-file-size", str((128 if keyed else 256) * _MIB)))
-        ratio = number(options, "compaction.small-file-ratio", 0.7)
+    target, ratio = registry.named(form).target_size(options, keyed=keyed)
     return Small(target, int(target * ratio), ratio)
 
 

@@ -17,8 +17,8 @@ from core.execution.delete_files import Receipt, refuse_contradictions
 from core.execution.grace_period import SETTLE_S, refuse_settle
 from core.execution.interpreter import Manner, Task, refuse_unready
 from core.execution.journal import Journal
+from core.execution.metadata_swap import format_of
 from core.execution.table_lock import locked
-from core.formats.paimon import consistency
 from core.messages import joined, told
 from core.model.effects import (
     DeleteIfEqual,
@@ -93,7 +93,7 @@ def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], 
 
 def _bound(table: Table, plan: Plan, effect: Effect) -> Effect:
     """What one document says beside the references of a swap is told by the document it is made on."""
-    return table.own.edit(plan, table.heads()) if table.own and isinstance(effect, SwapMetadata) else effect
+    return format_of(table).edit(plan, table.heads()) if isinstance(effect, SwapMetadata) else effect
 
 
 def refuse_unfinished(table: Table, journal: Journal) -> None:
@@ -130,7 +130,8 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
             )
     goes = {verdict.point for verdict in plan.goes}
     history = table.history(heads)
-    if not table.own and (newer := table.newer(history)) is not None:  # of one document the commit tells
+    are_files = table.capabilities.references_are_files  # of one document the commit tells
+    if are_files and (newer := table.newer(history)) is not None:
         _confirm(table, plan, newer)
         return
     again = table.preview(plan.change, plan.now_ms, history)
@@ -149,10 +150,12 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
             path=table.location,
             remedy="Plan again.",
         )
-    if table.own or not (len(plan.frees) or Wait() in plan.effects):
+    if not are_files or not (len(plan.frees) or Wait() in plan.effects):
         return
-    findings = consistency.examine(table.store, history, table.manifests, plan.frees["path"].to_pylist())
-    refuse_contradictions(history, findings, {verdict.point for verdict in again.points if verdict.keep})
+    frees = dict(zip(plan.frees["path"].to_pylist(), plan.frees["kind"].to_pylist(), strict=True))
+    refuse_contradictions(
+        history, table.format.examine(history, frees), {verdict.point for verdict in again.points if verdict.keep}
+    )
 
 
 def _exactly(plan: Plan) -> tuple[Effect, ...]:

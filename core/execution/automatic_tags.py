@@ -81,9 +81,10 @@ def _deletions(table: Table, history: History, goes: Mapping[str, str], now_ms: 
 
 
 def _line(table: Table, history: History, branch: str) -> Line:
-    if history.heads.format != "paimon":
+    if not table.capabilities.writers_expire:
         raise Unsupported(
-            "Iceberg makes no tags by itself, and its refs end by the next expiry.",
+            "{format} makes no tags by itself, and its refs end by the next expiry.",
+            format=table.capabilities.title,
             path=table.location,
             remedy="Make tags by create-tag from your scheduler; `expire` drops refs whose time is over.",
         )

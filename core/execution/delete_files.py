@@ -20,13 +20,12 @@ from core.errors import Conflict, Corrupt, SnapscopeError
 from core.execution import journal as journals
 from core.execution.journal import Journal
 from core.execution.stable_read import ATTEMPTS, read_stable_references
-from core.formats.paimon import consistency, layout
+from core.formats.table_format import Examined
 from core.messages import both, counted, told
 from core.model.history import History
-from core.model.references import Heads, Line, Problem
+from core.model.references import Heads, Problem
 from core.planning import outside_roots, unknown_references
 from core.table import Progress, Table
-from core.units import is_true
 
 BATCH = 1000
 DELETERS = 8
@@ -85,7 +84,7 @@ def sweep(
     look = functools.partial(read_stable_references, table, going.intersection(deleted))
     swept = _Swept(deleted=list(deleted))
     seen: Heads | None = None
-    why_not: Callable[[str], str | None] = _outside
+    why_not: Callable[[str], str | None] = _unjudged
     for begin in range(0, len(waiting), BATCH):
         if begin == 0 and cancelled():
             swept.is_cancelled = True  # before any file went: it can still be undone
@@ -109,7 +108,7 @@ def sweep(
             break
     left = _history(table, look, look())
     swept.problems += [told("After the sweep: {problem}", problem=problem) for problem in _broken(table, left, sizes)]
-    _clean_directories(table, swept.deleted, left.heads.main)
+    _clean_directories(table, swept.deleted, left.heads)
     # What is refused once may be granted to a resume. What is refused again is told, and left to be found as orphans:
     # an open run would block the table for ever.
     outcome = "cancelled" if swept.is_cancelled else "incomplete" if swept.problems and work.is_first else "done"
@@ -188,13 +187,9 @@ def _delete(
     swept.problems += [told("Some files were {why}.", why=why) for why in sorted(doubts)]
 
 
-def _clean_directories(table: Table, deleted: Sequence[str], main: Line) -> None:
-    """Remove bucket and partition directories that became empty, where the table's option asks for it."""
-    options = main.options
-    key = "snapshot.clean-empty-directories"
-    if table.own or not is_true(options.get(key) or options.get("snapshot.expire.clean-empty-directories")):
-        return
-    for directory in sorted({path.rpartition("/")[0] for path in deleted if "/bucket-" in f"/{path}"}, reverse=True):
+def _clean_directories(table: Table, deleted: Sequence[str], left: Heads) -> None:
+    """Remove directories that became empty, where the table asks for it."""
+    for directory in table.format.may_be_empty(left, deleted):
         while directory and table.store.remove_empty_dir(directory):
             directory = directory.rpartition("/")[0]
 
@@ -232,9 +227,8 @@ def _history(table: Table, look: Callable[[], Heads], heads: Heads) -> History:
     raise Conflict("Others kept removing points while they were read.", remedy="Resume when it is calmer.")
 
 
-def _outside(path: str) -> str | None:
-    """Why a path is none of a table's files, None if it is."""
-    return None if layout.is_place(path) else told("it lies where no table keeps its files")
+def _unjudged(path: str) -> str | None:
+    raise AssertionError(f"{path} was not judged")
 
 
 def _reasons_to_stay(
@@ -250,12 +244,9 @@ def _reasons_to_stay(
             path=history.problems[0].path,
             remedy="Restore it, or remove what names it with the table's own engine; then resume this run.",
         )
-    if table.own:
-        doubt = table.own.outside(history.heads, {path: kind for path, kind, _ in work.frees})
-    else:
-        findings = consistency.examine(table.store, history, table.manifests, waiting)
-        refuse_contradictions(history, findings, {holder.point for holder in history.holders if holder.exists})
-        doubt = findings.doubt
+    left = frozenset(waiting)
+    examined = table.format.examine(history, {path: kind for path, kind, _ in work.frees if path in left})
+    refuse_contradictions(history, examined, {holder.point for holder in history.holders if holder.exists})
     mask = history.held.over(history.existing)
     held = frozenset(history.objects["path"].filter(pa.array(mask)).to_pylist())
     fenced = outside_roots.fence(work.allowed)
@@ -263,14 +254,14 @@ def _reasons_to_stay(
     def why_not(path: str) -> str | None:
         if path in held:
             return told("held by a reference made since")
-        return doubt(path) or (fenced(path) if urls.is_url(path) else None if table.own else _outside(path))
+        return examined.doubt(path) or (fenced(path) if urls.is_url(path) else None)
 
     return why_not
 
 
-def refuse_contradictions(history: History, findings: consistency.Findings, stays: Collection[str]) -> None:
+def refuse_contradictions(history: History, examined: Examined, stays: Collection[str]) -> None:
     """`Corrupt` where something that stays says less, or other, than is written of it elsewhere."""
-    for position, problem in findings.problems.items():
+    for position, problem in examined.problems.items():
         point = history.holders[position].point
         if point in stays:
             raise Corrupt(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from core.errors import Conflict, Corrupt
 from core.formats.table_format import Format
@@ -93,5 +94,5 @@ def _outstanding(
 
 
 def format_of(table: Table) -> Format:
-    assert table.own is not None
-    return table.own
+    assert not table.capabilities.references_are_files
+    return cast(Format, table.format)

@@ -17,7 +17,7 @@ DAYS_MS = 7 * 86_400_000  # for how long, where nobody says
 
 def protection(table: Table, point: AsOf, kept_ms: int, now_ms: int, *, verified: bool = True) -> CreateTag:
     """The tag that keeps a point for so long from now. `verified`: every one of its files must be there."""
-    since_ms = max(0, now_ms - point.snapshot.time_ms) if table.own else 0  # Iceberg counts from the snapshot
+    since_ms = max(0, now_ms - point.snapshot.time_ms) if table.capabilities.tags_age_with_snapshots else 0
     name = f"protect-{point.snapshot.id}-{now_ms}"
     return CreateTag(name, point.snapshot.id, kept_ms + since_ms, point.branch, verified)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from core.errors import Conflict
-from core.formats.paimon import layout
 from core.model.references import Heads
 from core.storage import presence
 from core.storage.size_limits import DOCUMENT, TABLE_METADATA
@@ -22,7 +21,7 @@ def read_stable_references(table: Table, gone: Collection[str] = ()) -> Heads:
     asks has deleted (`gone`) may still be listed.
     """
     before = table.heads(patience_s=presence.PATIENCE_S, gone=gone)
-    if table.own:
+    if not table.capabilities.references_are_files:
         return before  # one document, read at once
     for _ in range(ATTEMPTS):
         after = table.heads(patience_s=presence.PATIENCE_S, gone=gone)
@@ -35,13 +34,8 @@ def read_stable_references(table: Table, gone: Collection[str] = ()) -> Heads:
 def _agree(table: Table, before: Heads, after: Heads) -> bool:
     seen, now = before.references, after.references
     changed = {path for path in seen.keys() | now.keys() if seen.get(path) != now.get(path)}
-    changed -= {path for path in changed if f"/{layout.CONSUMER}/" in f"/{path}"}  # readers' progress holds no file
-    snapshots = {
-        layout.reference(line.branch, layout.SNAPSHOT, each.id)
-        for heads in (before, after)
-        for line in heads.lines
-        for each in line.snapshots
-    }
+    changed -= {path for path in changed if table.format.holds_nothing(path)}
+    snapshots = table.format.snapshot_paths(before) | table.format.snapshot_paths(after)
     is_new = changed - seen.keys()
     is_gone = changed - now.keys()
     return changed <= snapshots & (is_new | is_gone) and all(read_if_there(table, path) is None for path in is_gone)
@@ -58,4 +52,4 @@ def read_or_none(table: Table, path: str) -> bytes | None:
 
 
 def _most_bytes(table: Table) -> int:
-    return TABLE_METADATA if table.own else DOCUMENT
+    return DOCUMENT if table.capabilities.references_are_files else TABLE_METADATA

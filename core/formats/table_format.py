@@ -69,6 +69,15 @@ class FilesAt:
     retractions: int | None = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What cross-examination found. `problems`: position → a contradiction in what it says. `doubt`: per path of a file
+    that shall go why it stays after all, None where it may go."""
+
+    problems: Mapping[int, Problem]
+    doubt: Callable[[str], str | None]
+
+
 class TableFormat(Protocol):
     """One table as its format opened it. It keeps only what was decoded of files that never change.
 
@@ -131,6 +140,12 @@ class TableFormat(Protocol):
     def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
         """Of every readable snapshot and tag of every branch, by point: when it goes by itself."""
         return {}
+
+    @staticmethod
+    def target_size(options: Mapping[str, str], *, keyed: bool) -> tuple[int, float]:
+        """How large the table's options want a file, in bytes, and below which part of that a compaction takes it.
+        `keyed`: rows have keys. `Invalid` for what is no size or number."""
+        return 128 * 1024**2, 0.75
 
     @staticmethod
     def tag_costs(history: History, now_ms: int) -> dict[str, int]:
@@ -206,6 +221,25 @@ class TableFormat(Protocol):
         """Raise where plans of this table cannot be carried out here; nothing was changed then."""
         return
 
+    # --- carrying out
+
+    def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
+        """Cross-examine every point that is there, and the files (by path, with their kinds) that shall go."""
+
+    def snapshot_paths(self, heads: Heads) -> set[str]:
+        """References that come with commits and go with expiries at any time, so that none is a sign of a bad read."""
+        return set()
+
+    def holds_nothing(self, path: str) -> bool:
+        """Does this reference keep nothing itself, such as a reader's progress?"""
+        return False
+
+    def may_be_empty(self, heads: Heads, deleted: Sequence[str]) -> Sequence[str]:
+        """Directories that go where the deletion of these files left them empty, each with those above it."""
+        return ()
+
+    # --- the engine beside ours
+
     def next_commit(self, history: History, now_ms: int, line: Line) -> Forecast | None:
         """What the next commit of a writer expires; None where writers expire nothing by themselves."""
         return None
@@ -236,6 +270,3 @@ class Format(TableFormat, Protocol):
 
     def check_replaced(self, edit: SwapMetadata) -> None:
         """`Conflict` where the commit replaced other references than it was made on, and lost one of them."""
-
-    def outside(self, heads: Heads, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
-        """Per path of a planned file (with its kind) why it is none of the table's files, None where it is."""

@@ -26,10 +26,14 @@ class Capabilities:
     """Each branch and tag keeps by its own rule; else a branch keeps by its options, a tag for its own time."""
     tag_ends_are_wall_clock: bool
     """A tag ends by the clock of whoever made it, which the table stores without a zone."""
+    tags_age_with_snapshots: bool
+    """How long a tag is kept counts from the commit of its snapshot; else from when the tag was made."""
     makes_tags_from_times: bool
     """A tag can be made from a time or a watermark, which then names the first snapshot at or after it."""
     deletes_are_files: bool
     """Rows are taken away by files of their own, which are live beside the data files."""
+    compacts_here: bool
+    """Files are compacted, partitions dropped and statistics counted by plans of this program; else by the engine."""
     has_row_kinds: bool
     """Files say of a row whether it came, went or changed, so changes can be read as rows."""
     simulates_engine: bool

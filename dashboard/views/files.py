@@ -300,11 +300,11 @@ def _what_helps(opened: OpenedTable, found: Health, point: AsOf) -> None:
     if not asks and not found.delete_rows:
         st.html(markup.note("info", words.HEALTH_HELPS_NOT))
         return
-    of = opened.heads.format
-    st.caption(words.HEALTH_COMPACT[of])
-    if of == "paimon":
+    of = opened.heads.capabilities
+    st.caption(words.HEALTH_COMPACT if of.compacts_here else words.health_compact_by(of.title))
+    if of.compacts_here:
         st.code(commands.of_table("compact", opened.ref.location, point.branch), language="bash", wrap_lines=True)
-    else:
+    elif of.procedures in commands.PROCEDURES:
         st.code(commands.rewrite(opened.ref.title), language="sql", wrap_lines=True)
     line = opened.heads.line(point.branch)
     if line is None or line.latest is None or line.latest.id != point.snapshot.id:

@@ -255,10 +255,7 @@ HEALTH_RUNS = "Sorted runs"
 HEALTH_DELETES = "Deleted rows"
 HEALTH_HELPS_NOT = "Nothing here asks for a compaction."
 HEALTH_PARTITIONS = "Partitions by small files"
-HEALTH_COMPACT = {
-    "paimon": "Few large files of many small ones:",
-    "iceberg": "Iceberg's own engine makes few large files of many small ones:",
-}
+HEALTH_COMPACT = "Few large files of many small ones:"
 HEALTH_NOT_LATEST = "These figures are of the point shown; a compaction works on the newest state."
 
 
@@ -364,3 +361,7 @@ HOW_HEALTH = Rule(
     "(Iceberg: position deletes), for each row in files.",
     "Files, bytes, rows.",
 )
+
+
+def health_compact_by(engine: str) -> str:
+    return f"{engine}'s own engine makes few large files of many small ones:"

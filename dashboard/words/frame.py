@@ -50,7 +50,7 @@ FORMATS = {"paimon": "Apache Paimon", "iceberg": "Apache Iceberg"}
 
 
 def table_help(of: str, location: str) -> str:
-    return f"{FORMATS[of]}, `{location}`"
+    return f"{FORMATS.get(of, of)}, `{location}`"
 
 
 def more_tables(number: int) -> str:

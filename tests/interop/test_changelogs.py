@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.plan.engine_deletion import would_delete
 from core.model.actions import Expire
 from core.table import open_table
@@ -53,7 +54,7 @@ def test_the_engine_takes_of_changelogs_what_is_predicted(
     predicted_any = False
     for keep in (retained - 1, retained - 4, 4, 1):
         change = Expire(changelogs_only=True, changelog_retain_max=keep, changelog_retain_min=keep)
-        native = would_delete(opened.store, heads, opened.manifests, change, NOW_MS)
+        native = would_delete(opened.store, heads, PaimonFormat.of(opened.format).manifests, change, NOW_MS)
         with copied(made) as copy:
             outcome = act(judge, copy, change)
         assert outcome.errors == (() if native.failure is None else outcome.errors)

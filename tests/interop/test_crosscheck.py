@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.formats.paimon import consistency
+from core.formats.paimon.format import PaimonFormat
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge
 
@@ -82,6 +83,8 @@ def test_what_the_engine_writes_is_not_doubted(
     shape(java_judge, place)
     table = open_table(str(place))
     history = table.history()
-    found = consistency.examine(table.store, history, table.manifests, history.objects["path"].to_pylist())
+    found = consistency.examine(
+        table.store, history, PaimonFormat.of(table.format).manifests, history.objects["path"].to_pylist()
+    )
     assert len(history.holders) >= 4
     assert (history.incomplete, found.problems, found.unsure) == ({}, {}, {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from core.formats.iceberg.plan import effects, expiry, tag_costs
 from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
 from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
-from core.formats.table_format import Format, Listing, Progress, TableFormat
+from core.formats.table_format import Examined, Format, Listing, Progress, TableFormat
 from core.messages import counted, told
 from core.model.actions import Change, Expire
 from core.model.capabilities import Capabilities
@@ -38,7 +38,7 @@ from core.model.references import Heads, ObjectKind
 from core.model.time_travel import AsOf
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
-from core.units import several, size
+from core.units import parse_size_bytes, several, size
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,10 @@ class IcebergFormat(Format):
     expiries = staticmethod(expiration_dates.expiries)
     by_tags = staticmethod(tag_costs.by_tags)
     tag_costs = staticmethod(tag_costs.tag_costs)
+
+    @staticmethod
+    def target_size(options: Mapping[str, str], *, keyed: bool) -> tuple[int, float]:
+        return parse_size_bytes(options.get("write.target-file-size-bytes", str(512 * 1024**2))), 0.75
 
     @classmethod
     def of(cls, opened: TableFormat) -> IcebergFormat:
@@ -331,9 +335,9 @@ class IcebergFormat(Format):
     def roots(self, heads: Heads) -> tuple[str, ...]:
         return self.place(_metadata(heads)).written
 
-    def outside(self, heads: Heads, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
-        found = _metadata(heads)
-        return commit.outside(self.place(found), found, kinds)
+    def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
+        found = _metadata(history.heads)
+        return Examined({}, commit.outside(self.place(found), found, frees))
 
     # ----------------------------------------------------------------------------------------------------------------
 

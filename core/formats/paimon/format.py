@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from core import urls
 from core.formats.paimon import consistency, expiration_dates, inspection, layout, next_commit, references, time_travel
 from core.formats.paimon import history as histories
 from core.formats.paimon.capabilities import PAIMON
@@ -28,7 +29,7 @@ from core.formats.paimon.plan import (
 from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.read.holder_axis import has_changelogs
 from core.formats.paimon.write import commit_base
-from core.formats.table_format import FilesAt, Progress, TableFormat
+from core.formats.table_format import Examined, FilesAt, Progress, TableFormat
 from core.messages import counted, told
 from core.model.actions import (
     Change,
@@ -47,6 +48,7 @@ from core.model.plan import Plan
 from core.model.references import MAIN, Heads, Line
 from core.model.time_travel import AsOf
 from core.storage.store import Store
+from core.units import is_true, number, parse_size_bytes
 
 _EXPIRING_S = (0.05, 0.1, 0.15)
 
@@ -64,6 +66,12 @@ class PaimonFormat(TableFormat):
     resolve = staticmethod(time_travel.resolve)
     expiring = staticmethod(expiry.expiring)
     expiries = staticmethod(expiration_dates.expiries)
+
+    @staticmethod
+    def target_size(options: Mapping[str, str], *, keyed: bool) -> tuple[int, float]:
+        usual = (128 if keyed else 256) * 1024**2
+        target = parse_size_bytes(options.get("target-file-size", str(usual)))
+        return target, number(options, "compaction.small-file-ratio", 0.7)
 
     @classmethod
     def of(cls, opened: TableFormat) -> PaimonFormat:
@@ -155,6 +163,28 @@ class PaimonFormat(TableFormat):
         error = commit_base.unlocked(self.store, plan.change.branch, () if line is None else line.snapshots)
         return None if error is None else error.message
 
+    # --- carrying out
+
+    def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
+        found = consistency.examine(self.store, history, self.manifests, list(frees))
+        return Examined(found.problems, lambda path: found.doubt(path) or _outside(path))
+
+    def snapshot_paths(self, heads: Heads) -> set[str]:
+        return {
+            layout.reference(line.branch, layout.SNAPSHOT, each.id) for line in heads.lines for each in line.snapshots
+        }
+
+    def holds_nothing(self, path: str) -> bool:
+        return f"/{layout.CONSUMER}/" in f"/{path}"
+
+    def may_be_empty(self, heads: Heads, deleted: Sequence[str]) -> Sequence[str]:
+        """Buckets, where the table's option asks for it; partitions are above them."""
+        options = heads.main.options
+        asks = options.get("snapshot.clean-empty-directories") or options.get("snapshot.expire.clean-empty-directories")
+        if not is_true(asks):
+            return ()
+        return sorted({path.rpartition("/")[0] for path in deleted if "/bucket-" in f"/{path}"}, reverse=True)
+
     # --- Paimon's own deletion
 
     def next_commit(self, history: History, now_ms: int, line: Line) -> Forecast | None:
@@ -180,6 +210,11 @@ class PaimonFormat(TableFormat):
             named = [verdict.point.removeprefix(prefix) for verdict in plan.goes if verdict.point.startswith(prefix)]
             change = dataclasses.replace(change, drop_tags=tuple(named))
         return engine_deletion.would_delete(self.store, heads, self.manifests, change, plan.now_ms)
+
+
+def _outside(path: str) -> str | None:
+    """Why a path in the table's directory is none of its files, None if it is."""
+    return None if urls.is_url(path) or layout.is_place(path) else told("it lies where no table keeps its files")
 
 
 def _held_after(plan: Plan, history: History, paths: Collection[str]) -> dict[str, list[str]]:

@@ -43,6 +43,7 @@ ENGINES = (PLAIN, CONNECTOR)
 
 _NAMES = {"paimon": "Paimon Spark connector", "iceberg": "Iceberg Spark runtime"}
 _CLASSES = {"paimon": "org.apache.paimon.spark.SparkSource", "iceberg": "org.apache.iceberg.spark.source.IcebergSource"}
+_VERSIONS = {"iceberg": lambda jvm: jvm.org.apache.iceberg.IcebergBuild.version()}  # where the package tells none
 _EXAMPLE = "/path/to/the.jar or org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0"
 _COORDINATES = re.compile(r"[\w.\-]+:[\w.\-]+:[\w.\-]+")
 _ASK_PLAIN = told("Ask plain Spark instead (--engine plain).")
@@ -262,13 +263,12 @@ def _check(frame: DataFrame, at: AsOf, engine: str) -> None:
 
 def _found(spark: SparkSession, form: str) -> str | None:
     """The connector of a format that is loaded, with its version or the name of its jar; None where there is none."""
+    if form not in _CLASSES:
+        return None
     try:
         found = _loader(spark).loadClass(_CLASSES[form])
-        if form == "iceberg":
-            jvm: Any = spark._jvm
-            version = jvm.org.apache.iceberg.IcebergBuild.version()
-        else:
-            version = found.getPackage().getImplementationVersion()
+        jvm: Any = spark._jvm
+        version = _VERSIONS[form](jvm) if form in _VERSIONS else found.getPackage().getImplementationVersion()
         jar = found.getProtectionDomain().getCodeSource().getLocation().getPath()
         return f"{_NAMES[form]} {version or Path(jar).name}"
     except Py4JError as error:

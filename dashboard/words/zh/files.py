@@ -248,10 +248,7 @@ HEALTH_RUNS = "有序段"
 HEALTH_DELETES = "删除的行"
 HEALTH_HELPS_NOT = "这里没有什么需要合并。"
 HEALTH_PARTITIONS = "按小文件数排列的分区"
-HEALTH_COMPACT = {
-    "paimon": "把许多小文件变成少数大文件：",
-    "iceberg": "由 Iceberg 自己的引擎把许多小文件变成少数大文件：",
-}
+HEALTH_COMPACT = "把许多小文件变成少数大文件："
 HEALTH_NOT_LATEST = "这些数字属于所显示的时间点；合并作用于最新状态。"
 
 
@@ -350,3 +347,7 @@ HOW_HEALTH = Rule(
     "删除的行：撤回记录和删除向量（Iceberg：位置删除），与文件中的行数相比。",
     "文件、字节、行。",
 )
+
+
+def health_compact_by(engine: str) -> str:
+    return f"由 {engine} 自己的引擎把许多小文件变成少数大文件："

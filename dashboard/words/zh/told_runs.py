@@ -137,8 +137,8 @@ OF_RUNS: Mapping[str, str] = {
     "If this store keeps versions of deleted objects, they are billed until those versions expire.": (
         "如果这个存储会保留已删除对象的旧版本，那么在旧版本过期之前仍会计费。"
     ),
-    "Iceberg makes no tags by itself, and its refs end by the next expiry.": (
-        "Iceberg 自己不打标签，它的引用在下一次过期时结束。"
+    "{format} makes no tags by itself, and its refs end by the next expiry.": (
+        "{format} 自己不打标签，它的引用在下一次过期时结束。"
     ),
     "Make tags by create-tag from your scheduler; `expire` drops refs whose time is over.": (
         "请用你的调度器执行 create-tag 来打标签；`expire` 会删除期限已过的引用。"

@@ -60,7 +60,7 @@ def check_entries(table: Table, history: History, at: AsOf) -> None:
             key = (each["path"], each["partition"], each["bucket"], each["level"], each["bytes"], each["rows"])
             if each["change"] != "removed":
                 live[key] += 1
-            elif table.own is None:
+            elif not table.capabilities.deletes_are_files:
                 gone.add(key)
     names = ("path", "partition", "bucket", "level", "bytes", "rows")
     files = history.files_at(history.require(at.point))

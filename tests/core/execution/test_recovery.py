@@ -350,7 +350,7 @@ def test_what_the_store_never_deletes_does_not_block_the_table_for_ever(table: T
             return super().delete(relative)
 
     opened = open_table(str(table.root))
-    stubborn = Table(PaimonFormat(Stubborn(str(table.root)), opened.manifests))
+    stubborn = Table(PaimonFormat(Stubborn(str(table.root)), PaimonFormat.of(opened.format).manifests))
     shown = opened.preview(EXPIRE, NOW)
     data = {path for path in shown.frees["path"].to_pylist() if path.startswith("dt=")}
     receipt = apply(stubborn, shown, settle_s=0)

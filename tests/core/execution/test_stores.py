@@ -51,7 +51,7 @@ def test_a_run_is_resumed_from_another_directory(
     life.left = 8
     with pytest.raises(Death):
         apply(
-            Table(PaimonFormat(MortalStore("default.db/orders", life), relative.manifests)),
+            Table(PaimonFormat(MortalStore("default.db/orders", life), PaimonFormat.of(relative.format).manifests)),
             shown,
             settle_s=0,
             journal=MortalJournal(Journal().path, life),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.formats import registry
 from core.model.history import History
 from core.table import open_table
 from dashboard.charts import trends
@@ -14,6 +15,8 @@ from dashboard.charts.time_axis import axis
 from dashboard.formatting import time_windows
 from dashboard.view_models import rows
 from tests.support.builders import DAY_MS, TableBuilder
+from tests.support.dashboard.pages import Open
+from tests.support.formats import ledger
 
 
 @pytest.fixture
@@ -61,3 +64,16 @@ def test_every_field_keeps_its_digits_and_tells_its_unit(known: History) -> None
     assert found["timeMillis"].endswith("CST")
     assert found["totalRecordCount"].endswith(" rows")
     assert set(found) == set(snapshot.fields)  # also an empty one
+
+
+def test_a_format_that_no_page_knows_has_its_timeline_and_its_plan(
+    tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "FORMATS", (*registry.FORMATS, ledger.LedgerFormat))
+    root = ledger.write(tmp_path / "shop.db" / "toy", {1: ["a"], 2: ["a", "bb"], 3: ["bb", "ccc"]})
+    page = open_page("timeline", tmp_path, table="shop.toy", point="2")
+    assert "toy 3 snapshots" in page.text
+    assert [dot.point for dot in axis(open_table(str(root)).heads()).dots] == ["1", "2", "3"]
+    planned = open_page("retention", tmp_path, table="shop.toy", keep_max="1")
+    assert "Frees 1 B in 1 file; 2 points go: 1, 2." in planned.text
+    assert "older than those" in planned.text

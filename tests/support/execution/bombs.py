@@ -318,7 +318,7 @@ def look(root: Path) -> str:
         history = table.history(heads)
         said = [str(each) for line in heads.lines for each in (*line.unreadable, *line.warnings)]
         said += [str(each) for each in history.problems]
-        change = Expire(retain_min=1) if table.own else Expire(retain_max=1, retain_min=1)
+        change = Expire(retain_max=1, retain_min=1) if table.capabilities.ids_are_ordered else Expire(retain_min=1)
         table.preview(change, iceberg_ground.LATE_MS, history)
     except SnapscopeError as error:
         return f"{error.kind}: {error}"

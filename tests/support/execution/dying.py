@@ -137,7 +137,7 @@ def dies(table: TableBuilder, change: Change, at: str, *, count: int = 1) -> str
     life = Watched()
     opened = open_table(str(table.root))
     shown = opened.preview(change, ground.LATE_MS)
-    mortal = Table(PaimonFormat(MortalStore(str(table.root), life), opened.manifests))
+    mortal = Table(PaimonFormat(MortalStore(str(table.root), life), PaimonFormat.of(opened.format).manifests))
     with pytest.raises(Death):
         apply(mortal, shown, settle_s=0, journal=MortalJournal(Journal().path, life))
     run = Journal().open_run(mortal.location)

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from core.catalog import DEMO_MARKER
 from core.errors import Corrupt, Invalid
 from core.execution.apply import apply
+from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.plan.engine_deletion import would_delete
 from core.model.actions import Change, DeleteTags, Expire
 from core.table import open_table
@@ -80,7 +81,7 @@ def compare(judge: PaimonJudge, history: History, change: Change, before: Before
         counts["refused by us, the engine lost rows of a point"] += 1
         return
     ours = set(plan.frees["path"].to_pylist())
-    native = would_delete(table.store, table.heads(), table.manifests, change, NOW_MS)
+    native = would_delete(table.store, table.heads(), PaimonFormat.of(table.format).manifests, change, NOW_MS)
     with copied(history.table) as copy:
         outcome = act(judge, copy, change)
         theirs = {path for path in outcome.deleted if not _is_hint(path)}

@@ -14,6 +14,7 @@ import pytest
 from core.errors import Corrupt
 from core.execution.apply import apply
 from core.formats.paimon import consistency
+from core.formats.paimon.format import PaimonFormat
 from core.model.actions import Expire
 from core.table import open_table
 from tests.support.builders import TableBuilder
@@ -27,7 +28,7 @@ def examined(root: Path, frees: set[str] | None = None) -> tuple[dict[str, str],
     table = open_table(str(root))
     history = table.history()
     paths = history.objects["path"].to_pylist() if frees is None else sorted(frees)
-    found = consistency.examine(table.store, history, table.manifests, paths)
+    found = consistency.examine(table.store, history, PaimonFormat.of(table.format).manifests, paths)
     assert not history.incomplete
     return {history.holders[position].point: problem.sentence() for position, problem in found.problems.items()}, dict(
         found.unsure

@@ -171,7 +171,7 @@ def test_the_twin_has_the_rows_of_its_paimon_table(tables: Mapping[str, Table]) 
 
 def test_the_twin_has_what_only_iceberg_has(tables: Mapping[str, Table], told: Mapping[str, Story]) -> None:
     twin = tables[TWIN]
-    twin.own.refuse_apply()  # a Hadoop table: actions may run
+    twin.refuse_apply()  # a Hadoop table: actions may run
     history = twin.history()
     heads = history.heads
     assert (history.problems, history.warnings, heads.main.warnings) == ((), (), ())

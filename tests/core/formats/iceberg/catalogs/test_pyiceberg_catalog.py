@@ -19,6 +19,7 @@ from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
+from core.formats.iceberg.format import IcebergFormat
 from core.model.actions import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.storage.store import Store
 from core.table import open_table
@@ -296,8 +297,7 @@ def test_one_version_has_one_winner(lake: Lake) -> None:
     barrier, won = threading.Barrier(len(opened)), dict[int, str | None]()
 
     def race(number: int) -> None:
-        own = opened[number].own
-        assert own
+        own = IcebergFormat.of(opened[number].format)
         edit = own.edit(opened[number].preview(CreateTag(f"by-{number}"), LATE_MS), heads)
         barrier.wait(600)
         won[number] = own.commit(heads, edit)
