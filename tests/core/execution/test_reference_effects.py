@@ -16,7 +16,7 @@ from core.execution.journal import REMOVED, Journal
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import PaimonManifests
 from core.formats.paimon.write import documents
-from core.model.actions import Change, CreateBranch, FastForward, RenameBranch, Rollback
+from core.model.actions import Change, CreateBranch, FastForward, RenameBranch, ResetConsumer, Rollback
 from core.model.plan import Plan
 from core.storage.store import Store
 from core.table import Table, open_table
@@ -225,3 +225,18 @@ def test_the_receipt_names_what_went(tmp_path: Path) -> None:
     assert set(receipt.deleted) == gone
     assert sorted(Journal().deleted(run)) == sorted(receipt.deleted)
     assert (receipt.outcome, receipt.freed_bytes, receipt.planned_files) == ("done", 0, 0)
+
+
+def test_a_consumer_that_reads_on_by_itself_does_not_block_the_table(tmp_path: Path) -> None:
+    """The run was cut off before the consumer was set; where it is by now is its reader's, and nothing is ours."""
+    root = ground.warehouse(tmp_path / "w")
+    builder = ground.small_table(root)
+    builder.consumer("job", 3)
+    run = dies(builder, ResetConsumer("job", 7), "put consumer/consumer-job")
+    builder.consumer("job", 4)
+    before = ground.references(root)
+    with pytest.raises(Conflict, match="consumer-job"):
+        recovery.resume(run, open_table=open_table, settle_s=0)
+    assert recovery.undo(run, open_table=open_table) == ()
+    assert ground.references(root) == before
+    assert Journal().open_run(str(root)) is None
