@@ -221,12 +221,12 @@ def test_a_server_that_is_silent_is_given_up(tmp_path: Path) -> None:
             began = time.monotonic()
             with pytest.raises(Corrupt, match="did not answer within"):
                 ask()
-            assert time.monotonic() - began < 3
+            assert time.monotonic() - began < 20
         began = time.monotonic()
         answers = store.read_many(["a", "b", "c"])
         assert all(isinstance(each, Corrupt) for each in answers.values())
         assert list(answers) == ["a", "b", "c"]
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 20
 
 
 class Slow(MemoryFileSystem):
