@@ -71,7 +71,8 @@ def test_a_port_in_use_is_an_error_and_no_other_is_taken(capsys: pytest.CaptureF
 def test_a_server_that_is_still_loading_ends_at_once_and_says_nothing(number: signal.Signals) -> None:
     """A terminal sends Ctrl-C, and that it was closed, to all of its programs; others ask the first one alone."""
     program = (
-        "import functools, sys; from core import serve\n"
+        "import functools, signal, sys; from core import serve\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # whoever runs the tests may have ignored it
         "loading = ['-c', 'import time; print(1, flush=True); time.sleep(60)']\n"
         "serve.start = functools.partial(serve.start, program=loading)\n"
         "serve.serve([], 0)"

@@ -214,6 +214,7 @@ def test_a_time_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, text: s
 
 def test_a_server_that_is_silent_is_given_up(tmp_path: Path) -> None:
     """It takes the connection and never says a word."""
+    fsspec.get_filesystem_class("webhdfs")  # to import it takes longer than a call may take here
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         store = Store(f"webhdfs://127.0.0.1:{server.getsockname()[1]}/warehouse")
         asked = (store.ls, lambda: store.read("x"), lambda: store.size("x"))
