@@ -173,7 +173,7 @@ def test_a_query_may_hold_its_point(own_demo: Path, reader: Callable[..., Reader
     sql.press("Control+Enter")
     expect(me.page.get_by_text(re.compile(r"^1 row as of "))).to_be_visible(timeout=300_000)
     me.settled().check()
-    (tag,) = (own_demo / "events.db/clicks/tag").glob("tag-query-9-*")
+    (tag,) = (own_demo / "events.db/clicks/tag").glob("tag-protect-9-*")
     assert '"tagTimeRetained"' in tag.read_text()
 
 
