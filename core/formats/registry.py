@@ -20,7 +20,8 @@ def of(heads: Heads) -> type[TableFormat]:
 
 
 def named(format: str) -> type[TableFormat]:
-    return next(each for each in FORMATS if each.capabilities.format == format)
+    """The format that is written so in answers and addresses."""
+    return {each.capabilities.format: each for each in FORMATS}[format]
 
 
 def at(store: Store) -> type[TableFormat] | None:

@@ -14,7 +14,6 @@ from pyspark.sql import SparkSession
 from core.errors import Corrupt, Invalid
 from core.spark.query.query import query
 from core.spark.read.paimon import system_tables
-from core.spark.read.system_tables import named
 from core.table import open_table
 from tests.support.builders import TableBuilder
 
@@ -97,11 +96,7 @@ def test_what_is_no_system_table_of_this_table_is_refused(spark: SparkSession, s
         query(open_table(str(shared_tables / "paimon" / "default.db" / "branches")), f"SELECT * FROM `{name}`")
 
 
-def test_the_names_a_statement_means() -> None:
-    assert named("select * from `T$Files` join `orders$tags`", ("orders", "t"), "paimon") == {
-        "orders$tags": "tags",
-        "t$files": "files",
-    }
+def test_durations_are_spelled_as_paimon_spells_them() -> None:
     assert system_tables._duration(dt.timedelta(hours=36)) == "PT36H"
     assert system_tables._duration(dt.timedelta(minutes=61, seconds=5)) == "PT1H1M5S"
     assert system_tables._duration(dt.timedelta()) == "PT0S"
