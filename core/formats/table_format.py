@@ -7,6 +7,7 @@ a name in `Capabilities`, never a question which format it is.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -95,10 +96,12 @@ class TableFormat(Protocol):
     # --- finding and opening
 
     @classmethod
+    @abstractmethod
     def is_table(cls, store: Store) -> bool:
         """Is this directory a table of this format?"""
 
     @classmethod
+    @abstractmethod
     def at(cls, store: Store) -> TableFormat:
         """The table in this directory."""
 
@@ -128,6 +131,7 @@ class TableFormat(Protocol):
     # --- what references and histories alone tell: pure
 
     @staticmethod
+    @abstractmethod
     def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         """What `point` names on `branch`. `Invalid` for a text that is no point, `NotFound` with the nearest ones."""
 
@@ -165,10 +169,12 @@ class TableFormat(Protocol):
         """As the user named the table: what opens it again."""
         return self.store.location
 
+    @abstractmethod
     def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
         """All references, read now. A file that is being written is read again for up to `patience_s`; what whoever
         asks has deleted (`gone`) may still be listed."""
 
+    @abstractmethod
     def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
         """Who holds what, by exactly these references. `changelogs` makes room for those that a plan would leave."""
 
@@ -206,10 +212,12 @@ class TableFormat(Protocol):
 
     # --- planning
 
+    @abstractmethod
     def plan(self, history: History, change: Change, now_ms: int) -> Plan:
         """The plan of `change` at `now_ms`. `Invalid` for a request that contradicts itself, `Corrupt` where a
         remaining point is not wholly known."""
 
+    @abstractmethod
     def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
         """All that a finished plan does, in order."""
 
@@ -223,6 +231,7 @@ class TableFormat(Protocol):
 
     # --- carrying out
 
+    @abstractmethod
     def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
         """Cross-examine every point that is there, and the files (by path, with their kinds) that shall go."""
 
@@ -252,21 +261,27 @@ class TableFormat(Protocol):
 class Format(TableFormat, Protocol):
     """A format whose references are parts of one document: see `Capabilities.references_are_files`."""
 
+    @abstractmethod
     def edit(self, plan: Plan, heads: Heads) -> SwapMetadata:
         """What carries a plan out."""
 
+    @abstractmethod
     def commit(self, heads: Heads, edit: SwapMetadata) -> str | None:
         """Put references with this edit in the place of exactly these; what was written, None where another commit came
         first. `Unknown` where what became of it is not known; after any other error nothing was done."""
 
+    @abstractmethod
     def was_made(self, edit: SwapMetadata, heads: Heads) -> bool:
         """Was this edit committed, whatever others made of it since? True where that cannot be known any more."""
 
+    @abstractmethod
     def repair(self) -> None:
         """After a commit: what points readers to it follows."""
 
+    @abstractmethod
     def taken_back(self, heads: Heads, edit: SwapMetadata) -> SwapMetadata:
         """The edit that undoes another. `Invalid` where that cannot be exact."""
 
+    @abstractmethod
     def check_replaced(self, edit: SwapMetadata) -> None:
         """`Conflict` where the commit replaced other references than it was made on, and lost one of them."""

@@ -147,3 +147,10 @@ class TestEveryFormat:
         apply(table, plan, settle_s=0)
         with pytest.raises(Conflict):
             apply(open_table(table.location), plan, settle_s=0)
+
+
+def test_a_format_that_leaves_out_an_answer_cannot_be_opened(tmp_path: Path) -> None:
+    """It would otherwise answer None in the middle of its first deletion."""
+    unfinished = type("Unfinished", (LedgerFormat,), {"examine": TableFormat.examine})
+    with pytest.raises(TypeError, match="examine"):
+        unfinished(Store(str(tmp_path)))
