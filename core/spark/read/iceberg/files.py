@@ -16,11 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 
 from core.errors import Corrupt, NotFound, Unsupported
+from core.formats import footer_limits
 from core.formats.iceberg import puffin, types
 from core.formats.iceberg.file_paths import TableLocation, normals
 from core.formats.iceberg.types import IcebergField, IcebergType
 from core.model.intervals import Ints
-from core.spark.read import footer_limits, int96, timestamps
+from core.spark.read import int96, timestamps
 from core.spark.read.iceberg import deletes as iceberg_deletes
 from core.spark.read.iceberg.columns import WAY_OUT
 from core.spark.read.iceberg.deletes import near_miss

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from core.errors import Corrupt
+from core.formats import footer_limits
 from core.formats.iceberg import types
-from core.spark.read import footer_limits
 from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg.scan import IcebergScan
 
