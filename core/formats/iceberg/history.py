@@ -293,6 +293,7 @@ class _Builder:
 def partitions(found: Metadata, spelled: pa.ChunkedArray) -> pa.Array:
     """Partitions as `name=value/…`, by the ids of the specs' fields."""
     fields = {each["field-id"]: each for spec in found.specs.values() for each in spec}
+    types = {column.id: column.type for schema in found.schemas.values() for column in schema.fields}
     encoded = _flat(spelled).dictionary_encode()
     texts = []
     for text in encoded.dictionary.to_pylist():
@@ -300,7 +301,11 @@ def partitions(found: Metadata, spelled: pa.ChunkedArray) -> pa.Array:
         for part in text.split(JOINT) if text else ():
             number, _, value = part.partition("=")
             spec = fields.get(int(number), {"name": f"field-{number}", "transform": "identity"})
-            parts.append(f"{spec['name']}={_shown(value, spec['transform'])}")
+            is_float = (
+                types.get(spec.get("source-id", -1)) in ("float", "float NOT NULL") and spec["transform"] == "identity"
+            )
+            shown = str(np.float32(value)) if is_float and value != NOTHING else _shown(value, spec["transform"])
+            parts.append(f"{spec['name']}={shown}")
         texts.append("/".join(parts))
     return pa.array(texts, pa.string()).take(encoded.indices) if texts else pa.array([], pa.string())
 

@@ -119,6 +119,8 @@ def _query(
     for view, found in system_tables.views(statement, own, table, history, at):
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
+    if any(map(_is_by_case, sources)):
+        spark.conf.set("spark.sql.caseSensitive", "true")
     read: list[Rows] = []
     engines: list[str] = []
 
@@ -128,7 +130,8 @@ def _query(
             engines.append(connector.loaded(spark, history.heads.format))
             wanted = [filters.ALL] * len(sources)
         else:
-            wanted = filters.pushdowns(spark, statement, known, [(each.names, each.schema) for each in sources])
+            tables = [(each.names, each.schema) for each in sources]
+            wanted = filters.pushdowns(spark, statement, known, tables, [each.ddl for each in sources])
         for each, asked in zip(sources, wanted, strict=True):
             found = each.rows(spark, asked)
             if asked.condition != filters.NOTHING or len(sources) == 1:
@@ -161,12 +164,19 @@ class _Source:
     names: Sequence[str]
     schema: Schema
     rows: Callable[[SparkSession, Pushdown], Rows]
+    ddl: tuple[str, ...] | None = None
+
+
+def _is_by_case(of: _Source) -> bool:
+    """Whether only upper and lower case tell two columns apart."""
+    names = [field.name for field in of.schema.fields]
+    return len({name.casefold() for name in names}) < len(set(names))
 
 
 def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
     with connector.offered():
         found = readers.source(table, history, at)
-    return _Source(names, found.schema, found.rows)
+    return _Source(names, found.schema, found.rows, found.ddl)
 
 
 def _by_connector(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
