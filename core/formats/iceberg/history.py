@@ -77,7 +77,7 @@ class _Builder:
         names, (position, manifest), rows = self._named(listed, sizes)
         sizes |= self.place.sizes([name for name in names if name not in sizes])
         entries = self.manifests.load(self.place, names, ENTRY, sizes, self.progress)
-        self._check_counts(entries, names, rows)
+        self._check_counts(entries, names, rows, sizes)
         self._blame(entries.errors, position, [names[number] for number in manifest], told("a readable manifest"))
         entries = inherited(entries, rows)
         runs = from_pairs(manifest, position, len(names), self.positions)
@@ -137,15 +137,24 @@ class _Builder:
         first[manifest_of[::-1]] = np.arange(len(manifest_of) - 1, -1, -1, dtype=np.int64)
         return encoded.dictionary.to_pylist(), pairs, rows.take(pa.array(first))
 
-    def _check_counts(self, entries: Loaded, names: Sequence[str], rows: pa.Table) -> None:
-        """A manifest that lost whole blocks reads well: its list tells how many entries of each status it has."""
+    def _check_counts(self, entries: Loaded, names: Sequence[str], rows: pa.Table, sizes: Mapping[str, int]) -> None:
+        """A manifest that lost whole blocks reads well: its list tells how many entries of each status it has, and how
+        many bytes. Where the bytes are all there, it is the list that counts wrong, as some writers do."""
         assert isinstance(entries.errors, dict)
         manifest = np.repeat(np.arange(len(names)), np.diff(entries.start))
         status = entries.rows["status"].to_numpy()
+        lengths = rows["bytes"].to_pylist()
         for value, name in enumerate(_STATUS):
             counts = np.bincount(manifest[status == value], minlength=len(names))
             for number, said in enumerate(rows[name].to_pylist()):
-                if said is not None and said != counts[number] and names[number] not in entries.errors:
+                if said is None or said == counts[number] or names[number] in entries.errors:
+                    continue
+                expected = told("{said} {name} entries from its manifest list", said=said, name=name)
+                if sizes.get(names[number]) == lengths[number]:
+                    remedy = told("Harmless: the list counts wrong, for the manifest is as long as the list says.")
+                    found = f"{counts[number]}"
+                    self.warnings.append(Problem(names[number], expected, found, remedy))
+                else:
                     entries.errors[names[number]] = SnapscopeError(
                         "{said} {name} entries were expected from its manifest list, found {counts}",
                         said=said,

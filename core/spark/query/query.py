@@ -67,10 +67,11 @@ def query(
     allowed or fails.
     """
     history = history or table.history()
-    point, second, earlier = (
-        removed_points.resolved(table, history.heads, each, branch) if each else None for each in (at, before, since)
+    unwritten = table.format.unwritten(history.heads) if (at, branch) == ("latest", MAIN) else None
+    point = unwritten or removed_points.resolved(table, history.heads, at, branch)
+    second, earlier = (
+        removed_points.resolved(table, history.heads, each, branch) if each else None for each in (before, since)
     )
-    assert point is not None
     if engine not in connector.ENGINES:
         raise Invalid(
             "{engine!r} is no engine.",
@@ -79,7 +80,7 @@ def query(
         )
     guard.check_text(statement, views(table.name, has_before=second is not None))
     asked = (table, statement, point, second, earlier, row_cap, history, engine)
-    points = [each for each in (point, second, earlier) if each]
+    points = [each for each in (point, second, earlier) if each and each is not unwritten]
     with removed_points.explained(table, history, points, by_name=engine == connector.CONNECTOR):
         return sql.run_on_spark(
             lambda spark, run: _query(spark, run, *asked),

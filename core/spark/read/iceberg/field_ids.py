@@ -22,14 +22,14 @@ PROPERTY = "schema.name-mapping.default"
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class MappedName:
     """What a name stands for: a field id, and the names inside of it."""
 
     id: int | None
-    inner: Mapping[str, Named]
+    inner: Mapping[str, MappedName]
 
 
-def mapping(text: str | None) -> Mapping[str, Named] | None:
+def mapping(text: str | None) -> Mapping[str, MappedName] | None:
     """The name mapping that a table's property holds. `Corrupt` where it is none."""
     if text is None:
         return None
@@ -44,7 +44,7 @@ def mapping(text: str | None) -> Mapping[str, Named] | None:
         ) from error
 
 
-def identified(file: StoredFile, wanted: Sequence[IcebergField], names: Mapping[str, Named] | None) -> pa.Schema:
+def identified(file: StoredFile, wanted: Sequence[IcebergField], names: Mapping[str, MappedName] | None) -> pa.Schema:
     """The file's columns, with ids."""
     if has_ids(file.schema):
         return file.schema
@@ -53,26 +53,26 @@ def identified(file: StoredFile, wanted: Sequence[IcebergField], names: Mapping[
     return pa.schema(_applied(file.schema, _of(wanted) if names is None else names))
 
 
-def _named(given: Any) -> dict[str, Named]:
-    found: dict[str, Named] = {}
+def _named(given: Any) -> dict[str, MappedName]:
+    found: dict[str, MappedName] = {}
     for each in given:
         own = each.get("field-id")
         if own is not None and type(own) is not int:
             raise ValueError(own)
         inner = _named(each.get("fields") or ())
-        found |= {str(name): Named(own, inner) for name in each["names"]}
+        found |= {str(name): MappedName(own, inner) for name in each["names"]}
     return found
 
 
-def _of(fields: Sequence[IcebergField]) -> dict[str, Named]:
-    return {each.name: Named(each.id, _of(each.type.inner)) for each in fields}
+def _of(fields: Sequence[IcebergField]) -> dict[str, MappedName]:
+    return {each.name: MappedName(each.id, _of(each.type.inner)) for each in fields}
 
 
-def _applied(fields: Any, names: Mapping[str, Named]) -> list[pa.Field]:
+def _applied(fields: Any, names: Mapping[str, MappedName]) -> list[pa.Field]:
     return [_apply(each, names.get(each.name)) for each in fields]
 
 
-def _apply(field: pa.Field, named: Named | None) -> pa.Field:
+def _apply(field: pa.Field, named: MappedName | None) -> pa.Field:
     if named is None:
         return field
     of, inner = field.type, named.inner

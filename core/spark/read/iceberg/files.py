@@ -22,7 +22,7 @@ from core.spark.read.iceberg import deletes as iceberg_deletes
 from core.spark.read.iceberg.columns import WAY_OUT
 from core.spark.read.iceberg.convert import Constants
 from core.spark.read.iceberg.deletes import near_miss
-from core.spark.read.iceberg.field_ids import Named
+from core.spark.read.iceberg.field_ids import MappedName
 from core.storage import local_disk
 from core.storage.size_limits import DATA_FILE, INDEX_FILE
 from core.storage.store import Store
@@ -30,7 +30,7 @@ from core.storage.store import Store
 BATCH_ROWS = 1 << 16
 PATH = IcebergField(iceberg_deletes.PATH, "file_path", IcebergType("string"))
 POSITION = IcebergField(iceberg_deletes.POSITION, "pos", IcebergType("long"))
-Names: TypeAlias = Mapping[str, Named] | None
+Names: TypeAlias = Mapping[str, MappedName] | None
 
 
 def rows(

@@ -37,7 +37,7 @@ from core.model.time_travel import AsOf
 from core.spark.read.iceberg import field_ids
 from core.spark.read.iceberg.columns import WAY_OUT, Columns, in_words
 from core.spark.read.iceberg.deletes import Deletes, Entry
-from core.spark.read.iceberg.field_ids import Named
+from core.spark.read.iceberg.field_ids import MappedName
 from core.spark.read.iceberg.stored_files import FORMATS
 from core.table import Table
 
@@ -74,7 +74,7 @@ class IcebergScan:
     data: pa.Table  # of each data file: file (its path), rows, bytes, lower, upper, nulls, snapshot_id
     must_have: frozenset[int]  # columns that a native file must have, whatever its metadata says
     described: Mapping[str, Mapping[str, Any]]  # native files as tasks take them
-    names: Mapping[str, Named] | None  # what files without field ids are read by
+    names: Mapping[str, MappedName] | None  # what files without field ids are read by
 
     @property
     def files(self) -> int:
@@ -85,7 +85,8 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     """What a point takes to be read. `Unsupported` by name for what cannot be right, `Corrupt` if it is not whole.
 
     Without `by_jvm` all files are read in Python."""
-    history.require(at.point)
+    if at.snapshot.id != documents.NO_SNAPSHOT:
+        history.require(at.point)
     own = IcebergFormat.of(table.format)
     found = documents.of(history.heads.document, history.heads.references[reference("file")].decode())
     place = own.place(found)
@@ -196,8 +197,10 @@ def _entries(
     place: TableLocation, manifests: IcebergManifests, found: Metadata, snapshot: int
 ) -> tuple[pa.Table, pa.Table]:
     """The data files and the delete files that are live in a snapshot."""
-    member = found.snapshots[snapshot]
-    if member.manifest_list is not None:
+    member = found.snapshots.get(snapshot)
+    if member is None:
+        listed = pa.schema([(each.name, each.type) for each in LIST]).empty_table()
+    elif member.manifest_list is not None:
         path = place.path(member.manifest_list)
         loaded = manifests.load(place, [path], LIST, place.sizes([path]))
         _raise_first(loaded.errors)
