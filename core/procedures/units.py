@@ -75,8 +75,8 @@ def _partitions(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _moment(name: str, value: Any) -> int:
-    """Epoch milliseconds. Without a zone it is UTC: an engine reads it in the zone of its own JVM. A CALL is kept and run
-    again, so it counts no time from now."""
+    """Epoch milliseconds. Without a zone it is UTC: an engine reads it in the zone of its own JVM. A CALL is kept to be
+    run again, so it counts no time from now."""
     return time_input.moment(str(value), time_input.UTC).ms
 
 
