@@ -90,7 +90,7 @@ class ParsedTime:
     @property
     def is_plain(self) -> bool:
         """Did the text alone say the moment, whoever reads it and whenever?"""
-        return self.form == "number" or (self.named and self.form in ("iso", "epoch_ms"))
+        return self.form == "number" or (self.named and self.form in ("iso", "epoch_ms") and "(" not in self.zone)
 
 
 class AmbiguousTime(Invalid):
