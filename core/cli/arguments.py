@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-__all__ = ["Args", "Argument", "Choice", "Option", "argument", "flag", "option", "ordered"]
+__all__ = ["Args", "Choice", "Option", "Positional", "argument", "flag", "option", "ordered"]
 
 TIME, POINT, DURATION, TABLE = "TIME", "POINT", "DURATION", "TABLE"
 EXAMPLES = {
@@ -61,7 +61,7 @@ class Option(click.Option):
         return names, f"{text}  [example: {self.example}]" if text else f"[example: {self.example}]"
 
 
-class Argument(click.Argument):
+class Positional(click.Argument):
     """An argument by its place."""
 
     def __init__(self, name: str, *, kind: str = "", **how: Any) -> None:
@@ -97,8 +97,8 @@ def flag(*names: str, help: str, group: str = "") -> Option:
 
 def argument(
     name: str, help: str, metavar: str | None = None, *, required: bool = True, many: bool = False, kind: str = ""
-) -> Argument:
-    return Argument(name, required=required, nargs=-1 if many else 1, metavar=metavar, help=help, kind=kind)
+) -> Positional:
+    return Positional(name, required=required, nargs=-1 if many else 1, metavar=metavar, help=help, kind=kind)
 
 
 def ordered(command: click.Command, ctx: click.Context, words: Sequence[str]) -> list[str]:

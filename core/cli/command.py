@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import click
 
-from core.cli.arguments import Args, Argument, Option, ordered, refuse_several
+from core.cli.arguments import Args, Option, Positional, ordered, refuse_several
 
 WIDTH = 100
 Answer = tuple[Any, str]  # the JSON document and the text of an answer
@@ -101,11 +101,11 @@ class Command(click.Command):
         return [
             (str(each.name), each.opts[0] if isinstance(each, Option) else str(each.metavar or each.name))
             for each in self.params
-            if isinstance(each, Option | Argument) and each.kind == kind
+            if isinstance(each, Option | Positional) and each.kind == kind
         ]
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """Commands by heading; their order is that of the help. `named` answers for commands that need the action tables,
     which are imported only for them."""
 

@@ -11,32 +11,13 @@ from typing import Any
 import click
 
 from core.cli import arguments as of
+from core.cli import parameters as has
 from core.cli.arguments import Choice, argument, flag, option
-from core.cli.command import Command, Group
+from core.cli.command import Command, CommandGroup
+from core.cli.help_texts import EXAMPLES, PROTECTION
 
-FORMS = ("table", "json", "csv", "jsonl")
 SHELLS = ("bash", "zsh", "fish")
 KEPT = "7 d"  # of a protection
-_PROTECTION = (
-    "Who can open it: whoever has the address that is printed once, at the start. It holds a secret that the browser "
-    "keeps in a cookie until it is closed or the server stops. The server listens on loopback: other machines cannot "
-    "reach it. Other users and programs of this machine, websites open in your browser, and whoever a port or an SSH "
-    "tunnel is forwarded to can reach it, and get nothing without the secret. It does not protect from programs that "
-    "run as you, nor from another server on this machine that you open under the same host name: browsers send it the "
-    "cookie, too. With a port forwarded to another number, name what the address bar shows: "
-    "--allow-host localhost:9000."
-)
-_EXAMPLES = """\
-Examples:
-  snapscope demo ./warehouse                             make a warehouse to try things on
-  snapscope serve ./warehouse                            open the dashboard
-  snapscope snapshots ./warehouse/shop.db/orders         list the snapshots of a table
-  snapscope as-of ./warehouse/shop.db/orders 'yesterday 08:00'
-  snapscope plan expire ./warehouse/shop.db/orders --retain-max 10
-  snapscope query ./warehouse/shop.db/orders 'select count(*) from t' --at latest~1
-
-`snapscope help COMMAND` tells more of a command, `snapscope completion bash` completes words in your shell.
-"""
 SECTIONS = {
     "See what is there": ("tables", "snapshots", "tags", "files", "manifests", "columns", "health"),
     "Travel in time": ("as-of", "diff", "query", "bisect", "report"),
@@ -53,85 +34,31 @@ SECTIONS = {
     "Programs": ("serve", "demo", "doctor", "completion", "help"),
 }
 
-Params = list[click.Parameter]
-
-
-def _output() -> Params:
-    form = option("-o", "--output", help="how to print the answer", default="table", type=Choice(FORMS))
-    return [form, flag("--json", help="print one JSON document, as -o json does")]
-
-
-def _table(*, branch: bool = True) -> Params:
-    own = [argument("table", "a table's path or URL", of.TABLE)]
-    return [*own, _branch(), *_output()] if branch else [*own, *_output()]
-
-
-def _branch() -> click.Parameter:
-    return option("--branch", help="the branch that is meant", default="main", metavar="BRANCH", example="dev")
-
-
-def _point(help: str = "the snapshot or tag: 12, tag:v1, latest~3, or a time", *, required: bool = False) -> Params:
-    at = option("--at", help="the same, as an option (default: latest)", metavar=of.POINT)
-    return [argument("point", help, of.POINT, required=required), at]
-
-
-def _now() -> click.Parameter:
-    return option("--now", help="judge ages as of this time (default: now)", metavar=of.TIME)
-
-
-def _outside() -> click.Parameter:
-    help = "also delete files under this root outside the table: you know that no other table or copy needs them"
-    return option("--outside", help=help, metavar="ROOT", multiple=True)
-
-
-def _settle() -> click.Parameter:
-    return option("--settle", help="how long running writers get before files are deleted", default="30 s",
-                  metavar=of.DURATION, example="'2 min'")  # fmt: skip
-
-
-def _confirmation() -> Params:
-    plan = option("--plan", help="run only if this is the plan: its fingerprint, with the --now it was made at",
-                  metavar="FINGERPRINT")  # fmt: skip
-    return [flag("--yes", help="do not ask"), plan, _settle(), _outside()]
-
-
-def _timeout(default: str, help: str) -> click.Parameter:
-    return option("--timeout", help=help, default=default, metavar=of.DURATION, example="'2 min'")
-
-
-def _connector() -> click.Parameter:
-    help = "an engine's own Spark connector, instead of $SNAPSCOPE_CONNECTORS"
-    return option("--connector", help=help, metavar="JAR|COORDINATES", multiple=True,
-                  example="org.apache.paimon:paimon-spark-4.0:1.3.0")  # fmt: skip
-
-
-def _limit(help: str) -> click.Parameter:
-    return option("--limit", help=help, default=1000, type=int, metavar="N", example="50")
-
-
 # questions -----------------------------------------------------------------------------------------------------------
 
 
 def _tables() -> Command:
     places = argument("warehouse", "a path, a URL, or iceberg://CATALOG", "PLACE", many=True)
-    return Command("tables", "questions:tables", "List the tables of warehouses and catalogs.", [places, *_output()])
+    return Command("tables", "questions:tables", "List the tables of warehouses and catalogs.", [places, *has.output()])
 
 
 def _snapshots() -> Command:
-    return Command("snapshots", "questions:snapshots", "List the retained snapshots.", _table())
+    return Command("snapshots", "questions:snapshots", "List the retained snapshots.", has.of_table())
 
 
 def _tags() -> Command:
-    return Command("tags", "questions:tags", "List the tags and the snapshots they keep.", _table())
+    return Command("tags", "questions:tags", "List the tags and the snapshots they keep.", has.of_table())
 
 
 def _files() -> Command:
-    return Command("files", "questions:files", "List the data files of a snapshot or tag.", [*_table(), *_point()])
+    return Command(
+        "files", "questions:files", "List the data files of a snapshot or tag.", [*has.of_table(), *has.of_point()]
+    )
 
 
 def _as_of() -> Command:
     help = "Show which snapshot a time or name means, and why."
-    return Command("as-of", "questions:as_of", help, [*_table(), *_point()])
+    return Command("as-of", "questions:as_of", help, [*has.of_table(), *has.of_point()])
 
 
 def _diff() -> Command:
@@ -139,11 +66,11 @@ def _diff() -> Command:
         argument("a", "the earlier snapshot, tag or time", "FROM", kind=of.POINT),
         argument("b", "the later one", "TO", kind=of.POINT),
         flag("--rows", help="also compare the rows, with Spark"),
-        _limit("show at most so many differing rows"),
-        _timeout("5 min", "give up comparing rows after this"),
+        has.limit("show at most so many differing rows"),
+        has.timeout("5 min", "give up comparing rows after this"),
     ]
     help = "Compare two snapshots: files, rows, size, schema, options."
-    return Command("diff", "questions:diff", help, [*_table(), *own], rows="partitions")
+    return Command("diff", "questions:diff", help, [*has.of_table(), *own], rows="partitions")
 
 
 def _report() -> Command:
@@ -155,19 +82,19 @@ def _report() -> Command:
                group="which", kind=of.POINT),
         option("--zone", help="the time zone of the times in it", default="UTC", metavar="ZONE",
                example="Asia/Shanghai"),
-        _now(),
+        has.now(),
         option("-o", "--out", help="the file to write", required=True, metavar="FILE"),
         flag("--json", help="print one JSON document"),
     ]  # fmt: skip
     help = "Write one HTML file about a table's state or a difference."
     table = argument("table", "a table's path or URL", of.TABLE)
-    return Command("report", "reports:report", help, [table, _branch(), *own])
+    return Command("report", "reports:report", help, [table, has.branch(), *own])
 
 
 def _manifests() -> Command:
     own = option("--manifest", help="list the entries of this manifest", metavar="PATH", example="manifest-1.avro")
     help = "List the manifests of a snapshot, or the entries of one."
-    return Command("manifests", "inside:manifests", help, [*_table(), *_point(), own])
+    return Command("manifests", "inside:manifests", help, [*has.of_table(), *has.of_point(), own])
 
 
 def _columns() -> Command:
@@ -177,43 +104,43 @@ def _columns() -> Command:
                example="dt=2026-11-01", group="which"),
     ]  # fmt: skip
     help = "Show min, max and nulls of each column, as the manifests record them."
-    return Command("columns", "inside:columns", help, [*_table(), *_point(), *own])
+    return Command("columns", "inside:columns", help, [*has.of_table(), *has.of_point(), *own])
 
 
 def _health() -> Command:
     help = "Report small files, skew and deleted rows."
-    return Command("health", "inside:health", help, [*_table(), *_point()], rows="partitions")
+    return Command("health", "inside:health", help, [*has.of_table(), *has.of_point()], rows="partitions")
 
 
 def _holders() -> Command:
     path = argument("path", "a path below the table, an absolute path, or a URL", "PATH")
     help = "Show which snapshots and tags keep a file, and until when."
-    return Command("holders", "questions:holders", help, [*_table(), path, _now()])
+    return Command("holders", "questions:holders", help, [*has.of_table(), path, has.now()])
 
 
 def _cost() -> Command:
     help = "Show what each tag and each retention costs in storage."
-    return Command("cost", "questions:cost", help, [*_table(), _now()], rows="tags")
+    return Command("cost", "questions:cost", help, [*has.of_table(), has.now()], rows="tags")
 
 
 def _query() -> Command:
     own = [
         argument("sql", "a SELECT over the view named like the table, or t; or a CALL", "SQL"),
         option("--now", help="of a CALL: judge ages as of this time (default: now)", metavar=of.TIME),
-        *_confirmation(),
+        *has.confirmation(),
         option("--at", help="read this snapshot, tag or time", default="latest", metavar=of.POINT),
         option("--before", help="also read this one, as the view TABLE_before", metavar=of.POINT),
         option("--since", help="also read what changed after this one, as the view TABLE_changes", metavar=of.POINT),
         option("--hold", help="tag the snapshot for so long, so that no expiry removes it meanwhile",
                metavar=of.DURATION, example="'1 h'"),
-        _limit("show at most so many rows"),
-        _timeout("60 s", "give up after this"),
+        has.limit("show at most so many rows"),
+        has.timeout("60 s", "give up after this"),
         option("--engine", help="who reads the rows: plain, or the name of an engine's connector", default="plain",
                metavar="ENGINE", example="paimon"),
-        _connector(),
+        has.connector(),
     ]  # fmt: skip
     help = "Run SQL on a table as of any snapshot, tag or time; or a CALL."
-    return Command("query", "calling:query", help, [*_table(), *own], rows="rows")
+    return Command("query", "calling:query", help, [*has.of_table(), *own], rows="rows")
 
 
 def _bisect() -> Command:
@@ -222,10 +149,10 @@ def _bisect() -> Command:
         option("--from", "start", help="begin at this snapshot (default: the oldest retained)", metavar=of.POINT),
         option("--to", "end", help="end at this snapshot (default: the newest)", metavar=of.POINT),
         flag("--every", help="check every snapshot instead of half and half again"),
-        _timeout("60 s", "give up on one snapshot after this"),
+        has.timeout("60 s", "give up on one snapshot after this"),
     ]
     help = "Find the first snapshot where a condition became true."
-    return Command("bisect", "bisecting:bisect", help, [*_table(), *own], rows="probes")
+    return Command("bisect", "bisecting:bisect", help, [*has.of_table(), *own], rows="probes")
 
 
 # changes -------------------------------------------------------------------------------------------------------------
@@ -233,37 +160,40 @@ def _bisect() -> Command:
 
 def _protect() -> Command:
     own = [
-        argument("point", "the snapshot or tag: 12, tag:v1, latest~3, or a time", of.POINT),
+        argument("point", has.POINT_HELP, of.POINT),
         option("--time-retained", help="how long it is kept", default=KEPT, metavar=of.DURATION),
-        _now(),
-        *_confirmation(),
+        has.now(),
+        *has.confirmation(),
     ]
     help = "Tag a snapshot for a while, after checking that all its files are there."
-    return Command("protect", "changes:protect", help, [*_table(), *own])
+    return Command("protect", "changes:protect", help, [*has.of_table(), *own])
 
 
 def _auto_tag() -> Command:
     help = "Create the tags that the table's tag.* options ask for; for a scheduler."
-    return Command("auto-tag", "tagging:auto_tag", help, [*_table(), _dry(), _now(), *_confirmation()])
+    return Command(
+        "auto-tag", "tagging:auto_tag", help, [*has.of_table(), has.dry_run(), has.now(), *has.confirmation()]
+    )
 
 
 def _expire_tags() -> Command:
     older = option("--older-than", help="also tags created before this", metavar=of.TIME)
     help = "Delete the tags whose retention has passed."
-    return Command("expire-tags", "tagging:expire_tags", help, [*_table(), older, _dry(), _now(), *_confirmation()])
-
-
-def _dry() -> click.Parameter:
-    return flag("--dry-run", help="show what is due and change nothing")
+    return Command(
+        "expire-tags",
+        "tagging:expire_tags",
+        help,
+        [*has.of_table(), older, has.dry_run(), has.now(), *has.confirmation()],
+    )
 
 
 def _call() -> Command:
     own = [
         argument("table", "a warehouse, or the table that the CALL names", "PLACE"),
         argument("sql", "the statement, such as \"CALL sys.create_tag(table => 'shop.orders', tag => 'v1')\"", "CALL"),
-        _now(),
-        *_confirmation(),
-        *_output(),
+        has.now(),
+        *has.confirmation(),
+        *has.output(),
     ]
     help = "Plan and run what an engine's CALL sys.NAME(…) asks for."
     return Command("call", "calling:call", help, own, rows="plans")
@@ -276,18 +206,23 @@ def _audit() -> Command:
         option("--export", help="the whole journal as it is", type=Choice(("json", "csv")), group="which",
                example="csv"),
         flag("--verify", help="check the journal's chain of hashes", group="which"),
-        *_output(),
+        *has.output(),
     ]  # fmt: skip
     return Command("audit", "changes:audit", "List the changes made with Snapscope, newest first.", own)
 
 
 def _resume() -> Command:
-    own = [argument("run_id", "the run, as `snapscope audit` lists it", "RUN"), _settle(), _outside(), *_output()]
+    own = [
+        has.run_id(),
+        has.settle(),
+        has.outside(),
+        *has.output(),
+    ]
     return Command("resume", "changes:resume", "Finish an interrupted change.", own)
 
 
 def _undo() -> Command:
-    own = [argument("run_id", "the run, as `snapscope audit` lists it", "RUN"), *_output()]
+    own = [has.run_id(), *has.output()]
     return Command("undo", "changes:undo", "Undo a change that has deleted no file yet.", own)
 
 
@@ -295,7 +230,7 @@ def _undo() -> Command:
 
 
 def _demo() -> Command:
-    own = [argument("directory", "where to make it; must not exist or be empty", "DIRECTORY"), *_output()]
+    own = [argument("directory", "where to make it; must not exist or be empty", "DIRECTORY"), *has.output()]
     return Command("demo", "programs:demo", "Make a warehouse of example tables with Spark.", own)
 
 
@@ -307,18 +242,18 @@ def _serve() -> Command:
         flag("--write", help="let readers switch changes on"),
         option("--allow-host", help="also answer to this name and port in the browser's address bar, where the port is "
                "forwarded", metavar="NAME:PORT", multiple=True, example="localhost:9000"),
-        _connector(),
-        *_output(),
+        has.connector(),
+        *has.output(),
     ]  # fmt: skip
     help = "Open the dashboard on warehouses, tables and catalogs."
-    return Command("serve", "programs:serve", help, own, epilog=_PROTECTION)
+    return Command("serve", "programs:serve", help, own, epilog=PROTECTION)
 
 
 def _doctor() -> Command:
     own = [
         argument("places", "warehouses, tables or catalogs that must be reached", "PLACE", required=False, many=True),
         flag("--spark", help="also start Spark and load the connectors that are set"),
-        *_output(),
+        *has.output(),
     ]
     return Command("doctor", "programs:doctor", "Check Java, Spark, libraries, stores and catalogs.", own)
 
@@ -329,12 +264,12 @@ def _completion() -> Command:
     help = "Print the script that completes commands and options in your shell."
     epilog = 'Add it to your shell: eval "$(snapscope completion bash)" in ~/.bashrc, the same with zsh in ~/.zshrc, '
     epilog += "or snapscope completion fish > ~/.config/fish/completions/snapscope.fish."
-    return Command("completion", "completion:script", help, [shell], epilog=epilog)
+    return Command("completion", "dispatch:completion", help, [shell], epilog=epilog)
 
 
 def _help() -> Command:
     names = argument("command", "the command", "COMMAND", required=False, many=True)
-    return Command("help", "completion:script", "Show the help of a command.", [names])
+    return Command("help", "dispatch:completion", "Show the help of a command.", [names])
 
 
 _OWN: dict[str, Callable[[], click.Command]] = {
@@ -375,10 +310,10 @@ def _actions() -> Any:
     return importlib.import_module("core.cli.action_options")
 
 
-def _plan() -> Group:
+def _plan() -> CommandGroup:
     actions = _actions()
     help = "Show what a change would do and reclaim. Changes nothing."
-    return Group("plan", help, {"Changes": actions.plan_names()}, _planned, actions.plan_names)
+    return CommandGroup("plan", help, {"Changes": actions.plan_names()}, _planned, actions.plan_names)
 
 
 @cache
@@ -391,7 +326,15 @@ def _planned(name: str) -> Command | None:
                      required=not is_expiry)  # fmt: skip
     report = option("--report", help="also write the plan as one HTML file, for approval", metavar="FILE")
     every = option("--all", help="plan every table of this warehouse instead", metavar="WAREHOUSE")
-    own = [table, _branch(), *_output(), *([every] if is_expiry else []), *actions.options(name), _now(), report]
+    own = [
+        table,
+        has.branch(),
+        *has.output(),
+        *([every] if is_expiry else []),
+        *actions.options(name),
+        has.now(),
+        report,
+    ]
     given = {"command": "plan", "change": name, "all": None}
     return Command(name, "changes:plan", actions.help_of(name), own, rows="frees", set=given)
 
@@ -399,18 +342,18 @@ def _planned(name: str) -> Command | None:
 def _change(name: str) -> Command:
     actions = _actions()
     run = "changes:orphans" if name == "orphans" else "changes:change"
-    own = [*_table(), *actions.options(name), _now(), *_confirmation()]
+    own = [*has.of_table(), *actions.options(name), has.now(), *has.confirmation()]
     return Command(name, run, actions.help_of(name), own, rows="frees", set={"command": name})
 
 
 def _engine_action(name: str) -> Command:
     """An action under the engine's own name: a CALL whose arguments are options."""
-    own: Params = [argument("place", "a table's path or URL", of.TABLE, required=False), *_output()]
+    own: has.Params = [argument("place", "a table's path or URL", of.TABLE, required=False), *has.output()]
     for each, example in (("warehouse", "/data/warehouse"), ("database", "shop"), ("table", "orders"),
                           ("path", "/data/warehouse/shop.db/orders")):  # fmt: skip
         help = f"the {each}, as the engine's action takes it"
         own.append(option(f"--{each}", help=help, metavar=each.upper(), example=example))
-    own += [*_actions().engine_options(name), _now(), *_confirmation()]
+    own += [*_actions().engine_options(name), has.now(), *has.confirmation()]
     about = f"Do what CALL sys.{name}(…) does."
     return Command(name, "calling:action", about, own, rows="plans", set={"command": name}, hidden=True)
 
@@ -439,9 +382,9 @@ def engine_names() -> Sequence[str]:
 
 
 @cache
-def group() -> Group:
+def group() -> CommandGroup:
     """The whole tree."""
     help = "Shows what lakehouse tables held and hold, what changed, and what a clean-up would delete."
-    found = Group("snapscope", help, SECTIONS, _found, _names, _EXAMPLES)
+    found = CommandGroup("snapscope", help, SECTIONS, _found, _names, EXAMPLES)
     found.params.append(flag("--version", help="print the version"))
     return found

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import click
 
-from core.cli import arguments, commands
+from core.cli import arguments, commands, parameters
 from core.cli import output as printing
 from core.cli.arguments import Args
-from core.cli.command import Command, Context
+from core.cli.command import Answer, Command, Context
 from core.errors import Invalid, NotFound, SnapscopeError
 
 COMPLETE = "_SNAPSCOPE_COMPLETE"
@@ -113,7 +113,7 @@ def _form(given: Sequence[str]) -> str:
         name, sign, value = word.partition("=")
         if name in ("-o", "--output") and given[0] != "report":
             found = value if sign else "".join(given[at + 1 : at + 2])
-            return found if found in commands.FORMS else printing.TABLE
+            return found if found in parameters.FORMS else printing.TABLE
     return printing.TABLE
 
 
@@ -142,6 +142,17 @@ def _version() -> str:
     from importlib.metadata import version
 
     return version("snapscope")
+
+
+def completion(args: Args) -> Answer:
+    """The script that has a shell ask us for words. The shell is not asked for its version: that would start it."""
+    from click.shell_completion import get_completion_class
+
+    of = get_completion_class(args.shell)
+    assert of is not None  # of the three that can be named
+    made = of(commands.group(), {}, "snapscope", COMPLETE)
+    text = str(made.source_template % made.source_vars())
+    return {"shell": args.shell, "script": text}, text
 
 
 def _completed(instruction: str) -> int:

@@ -27,6 +27,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _EPOCHS = {10: ("epoch_s", 1, 1000), 13: ("epoch_ms", 1, 1), 16: ("epoch_us", 1000, 1), 19: ("epoch_ns", 10**6, 1)}
 _LEVELS = {"INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL"}  # what follows the time on a line of a log
 
+# Patterns are texts: compiling them all costs more than most commands, and `re` keeps those that were used.
 _CLOCK = (
     r"(?P<hour>\d{1,2})(?:[:时](?P<minute>\d{2})(?:[:分](?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?)?[时分秒]?"
     r"(?:\s*(?P<half>[AaPp][Mm])\b)?"
@@ -36,15 +37,13 @@ _ZONE = (
     r"(?:\s*\[?(?P<place>[A-Z]\w+(?:/[\w+-]+)+)\]?)?"
 )
 _END = r"(?=$|[\s\])\"',;>])"
-_NUMBERS = re.compile(r"(?P<whole>1\d{9}|1\d{12}|1\d{15}|1\d{18})(?:\.(?P<part>\d{1,9}))?")
-_MILLISECONDS = re.compile(r"-?\d{1,18}")
-_ID_LIKE = re.compile(r"1\d{9}(\.\d+)?|1\d{12}|1\d{15}")  # of 2001 to 2033; ids of Iceberg have 19 digits
-_COMPACT_DAY = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)")
-_NAMED_DAY = re.compile(
-    rf"(?P<name>today|yesterday|{'|'.join(WEEKDAYS)})(?:,?\s+(?:at\s+)?{_CLOCK}{_ZONE})?", re.IGNORECASE
-)
-_AGO = re.compile(r"(?P<count>\d{1,6})\s*(?P<unit>[a-z]+)\s+ago", re.IGNORECASE)
-_SLASHED = re.compile(
+_NUMBERS = r"(?P<whole>1\d{9}|1\d{12}|1\d{15}|1\d{18})(?:\.(?P<part>\d{1,9}))?"
+_MILLISECONDS = r"-?\d{1,18}"
+_ID_LIKE = r"1\d{9}(\.\d+)?|1\d{12}|1\d{15}"  # of 2001 to 2033; ids of Iceberg have 19 digits
+_COMPACT_DAY = r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)"
+_NAMED_DAY = rf"(?P<name>today|yesterday|{'|'.join(WEEKDAYS)})(?:,?\s+(?:at\s+)?{_CLOCK}{_ZONE})?"
+_AGO = r"(?P<count>\d{1,6})\s*(?P<unit>[a-z]+)\s+ago"
+_SLASHED = (
     rf"(?P<first>\d{{1,2}})(?P<sign>[/.])(?P<second_>\d{{1,2}})(?P=sign)(?P<year>\d{{4}})(?:[T ]\s*{_CLOCK}{_ZONE})?"
 )
 _UNITS = {
@@ -54,8 +53,8 @@ _UNITS = {
     **dict.fromkeys(("min", "minute", "minutes"), ("seconds", 60)),
     **dict.fromkeys(("s", "sec", "second", "seconds"), ("seconds", 1)),
 }
-FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (form, re.compile(pattern + _END))
+FORMS: tuple[tuple[str, str], ...] = tuple(
+    (form, pattern + _END)
     for form, pattern in (
         ("iso", rf"(?P<year>\d{{4}})[-/年](?P<month>\d{{1,2}})[-/月](?P<day>\d{{1,2}})日?(?:[T ]\s*{_CLOCK}{_ZONE})?"),
         (
@@ -112,10 +111,10 @@ def moment(text: str, zone: str, now_ms: int | None = None) -> ParsedTime:
 
     `Invalid` for what is no time, `AmbiguousTime` for what can be several."""
     stripped = text.strip()
-    if _COMPACT_DAY.fullmatch(stripped):
+    if re.fullmatch(_COMPACT_DAY, stripped):
         _refuse_compact(stripped, zone)
     found = read(stripped, zone, now_ms)
-    if found is None and _MILLISECONDS.fullmatch(stripped):
+    if found is None and re.fullmatch(_MILLISECONDS, stripped):
         found = ParsedTime(int(stripped), "number", UTC, named=True)
     if found is None:
         raise Invalid('not a valid time: "{text}".', text=text, remedy=told("Try {examples}.", examples=EXAMPLES))
@@ -132,10 +131,10 @@ def read(text: str, zone: str, now_ms: int | None = None, *, is_line: bool = Fal
         return found
     if now_ms is not None and (found := _relative(text, zone, now_ms)):
         return found
-    if match := _SLASHED.fullmatch(text):
+    if match := re.fullmatch(_SLASHED, text):
         return _slashed(match, zone, text)
     for form, pattern in FORMS:
-        match = pattern.match(text) if is_line else pattern.fullmatch(text)
+        match = re.match(pattern, text) if is_line else re.fullmatch(pattern, text)
         if match is not None and _is_whole(match, text):
             return _dated(form, match, zone, text)
     return None
@@ -150,7 +149,7 @@ def point(text: str, heads: Heads | None, zone: str, now_ms: int | None) -> tupl
     if text.startswith("time:"):
         found = moment(text.removeprefix("time:"), zone, now_ms)
         return f"time:{iso(found.ms)}", found
-    is_number = _ID_LIKE.fullmatch(text) is not None and not _is_id(text, heads)
+    is_number = re.fullmatch(_ID_LIKE, text) is not None and not _is_id(text, heads)
     if text.isdecimal() and not is_number:
         return text, None
     found_or_none = read(text, zone, now_ms, is_line=True)
@@ -218,7 +217,7 @@ def _is_whole(match: re.Match[str], text: str) -> bool:
 
 
 def _epoch(text: str) -> ParsedTime | None:
-    match = _NUMBERS.fullmatch(text)
+    match = re.fullmatch(_NUMBERS, text)
     if match is None or (match["part"] and len(match["whole"]) != 10):
         return None
     form, less, more = _EPOCHS[len(match["whole"])]
@@ -231,9 +230,9 @@ def _relative(text: str, zone: str, now_ms: int) -> ParsedTime | None:
     if text.lower() == "now":
         return ParsedTime(now_ms, "relative", zone, named=False)
     try:
-        if match := _AGO.fullmatch(text):
+        if match := re.fullmatch(_AGO, text, re.IGNORECASE):
             return _ago(match, zone, now_ms)
-        if match := _NAMED_DAY.fullmatch(text):
+        if match := re.fullmatch(_NAMED_DAY, text, re.IGNORECASE):
             return _named_day(match, zone, now_ms, text)
     except (OverflowError, ValueError):
         raise _no_such_time(text) from None
