@@ -13,6 +13,7 @@ import click
 from core.cli.arguments import Args, Option, Positional, ordered, refuse_several
 
 WIDTH = 100
+Sections = Sequence[tuple[str, Sequence[str]]]  # headings with the names of commands
 Answer = tuple[Any, str]  # the JSON document and the text of an answer
 
 
@@ -115,7 +116,7 @@ class CommandGroup(click.Group):
         self,
         name: str,
         help: str,
-        sections: Mapping[str, Sequence[str]],
+        sections: Sections,
         find: Callable[[str], click.Command | None],
         names: Callable[[], Sequence[str]],
         epilog: str | None = None,
@@ -152,7 +153,7 @@ class CommandGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         found = {name: command for name in self.list_commands(ctx) if (command := self.find(name)) is not None}
         widest = max((len(name) for name, each in found.items() if not each.hidden), default=0)
-        for heading, names in self.sections.items():
+        for heading, names in self.sections:
             rows = [(f"{name:<{widest}}", found[name].get_short_help_str(80)) for name in names]
             with formatter.section(heading):
                 formatter.write_dl(rows)

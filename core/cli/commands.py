@@ -13,26 +13,30 @@ import click
 from core.cli import arguments as of
 from core.cli import parameters as has
 from core.cli.arguments import Choice, argument, flag, option
-from core.cli.command import Command, CommandGroup
+from core.cli.command import Command, CommandGroup, Sections
 from core.cli.help_texts import EXAMPLES, PROTECTION
 
 SHELLS = ("bash", "zsh", "fish")
 KEPT = "7 d"  # of a protection
-SECTIONS = {
-    "See what is there": ("tables", "snapshots", "tags", "files", "manifests", "columns", "health"),
-    "Travel in time": ("as-of", "diff", "query", "bisect", "report"),
-    "Plan before changing": ("plan", "cost", "holders", "orphans"),
-    "Expire and protect (each shows its plan and asks first)": ("expire", "expire-tags", "protect", "auto-tag"),
-    "Tags and branches": (
-        *("create-tag", "replace-tag", "rename-tag", "delete-tag"),
-        *("create-branch", "replace-branch", "rename-branch", "delete-branch", "fast-forward", "rollback"),
+SECTIONS: Sections = (
+    ("See what is there", ("tables", "snapshots", "tags", "files", "manifests", "columns", "health")),
+    ("Travel in time", ("as-of", "diff", "query", "bisect", "report")),
+    ("Plan before changing", ("plan", "cost", "holders", "orphans")),
+    ("Expire and protect (each shows its plan and asks first)", ("expire", "expire-tags", "protect", "auto-tag")),
+    (
+        "Tags and branches",
+        (
+            *("create-tag", "replace-tag", "rename-tag", "delete-tag"),
+            *("create-branch", "replace-branch", "rename-branch", "delete-branch", "fast-forward", "rollback"),
+        ),
     ),
-    "Rows, files and consumers": (
-        *("compact", "analyze", "drop-partition", "truncate", "reset-consumer", "clear-consumers", "call"),
+    (
+        "Rows, files and consumers",
+        (*("compact", "analyze", "drop-partition", "truncate", "reset-consumer", "clear-consumers", "call"),),
     ),
-    "Follow up": ("audit", "resume", "undo"),
-    "Programs": ("serve", "demo", "doctor", "completion", "help"),
-}
+    ("Follow up", ("audit", "resume", "undo")),
+    ("Programs", ("serve", "demo", "doctor", "completion", "help")),
+)
 
 # questions -----------------------------------------------------------------------------------------------------------
 
@@ -313,7 +317,7 @@ def _actions() -> Any:
 def _plan() -> CommandGroup:
     actions = _actions()
     help = "Show what a change would do and reclaim. Changes nothing."
-    return CommandGroup("plan", help, {"Changes": actions.plan_names()}, _planned, actions.plan_names)
+    return CommandGroup("plan", help, (("Changes", actions.plan_names()),), _planned, actions.plan_names)
 
 
 @cache
@@ -371,7 +375,7 @@ def _found(name: str) -> click.Command | None:
 
 
 def _names() -> Sequence[str]:
-    shown = [name for names in SECTIONS.values() for name in names]
+    shown = [name for _, names in SECTIONS for name in names]
     return [*shown, *_actions().engine_names()]
 
 
