@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from core.cli import running
 from core.cli import text as texts
+from core.cli.arguments import Args
+from core.cli.output import grid, say
 from core.execution import automatic_tags
 from core.execution.automatic_tags import Tagging
 from core.formats.paimon.plan.automatic_tags import AutomaticTagRules
+from core.messages import sentences
 from core.model.time_travel import in_words, parse_time_ms
 from core.reports import json as answers
 from core.table import open_table
 from core.units import duration
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 
@@ -27,7 +28,7 @@ def auto_tag(args: Args) -> Answer:
     if args.dry_run:
         return document, text
     if not args.json:
-        texts.say(text)
+        say(text)
     receipts, told = running.carry_out(args, table, found.plans, found.fingerprint)
     return {**document, "receipts": receipts}, told
 
@@ -44,7 +45,7 @@ def expire_tags(args: Args) -> Answer:
     if args.dry_run:
         return document, "\n".join([texts.of_plan(plan), *notes])
     if not args.json:
-        texts.say("\n".join([texts.of_plan(plan), *notes]))
+        say("\n".join([texts.of_plan(plan), *notes]))
     [receipt, *_], told = running.carry_out(args, table, [plan], plan.fingerprint)
     return {**document, "receipt": receipt}, told
 
@@ -59,7 +60,7 @@ def of_tagging(found: Tagging) -> str:
         if plan.change.set_tag is not None:
             assert plan.source is not None
             lines[-1] += f" It was committed {in_words(plan.source.time_ms)}."
-        lines += [f"  {verdict.point} GOES: {'; '.join(verdict.reasons)}" for verdict in plan.goes]
+        lines += [f"  {verdict.point} GOES: {'; '.join(sentences(verdict.reasons))}" for verdict in plan.goes]
         lines += [f"  Warning: {warning}" for warning in plan.warnings]
     if not found.plans:
         lines.append("No tag is due.")
@@ -68,7 +69,7 @@ def of_tagging(found: Tagging) -> str:
         (each.name, "the next commit" if each.is_due else f"the first commit from {by}{in_words(each.due_ms)} on")
         for each in found.coming
     ]
-    lines += ["", texts.grid(("next tags", "cut from"), rows)] if rows else []
+    lines += ["", grid(("next tags", "cut from"), rows)] if rows else []
     lines.append(f"Plan {found.fingerprint[:16]}")
     return "\n".join(lines)
 

@@ -21,6 +21,7 @@ MAGIC = b"Obj\x01"
 UNION = "record"
 """The one field of the record that stands for a union: Paimon up to 0.9 wrote records as union of null and a record,
 and the decoder takes nothing but a record. A record of one field is stored as that field."""
+_ENCRYPTED = b"AGS1"  # Iceberg's own encryption, by blocks
 _INNER = ("type", "fields", "items", "values")  # where a type holds types
 
 
@@ -44,9 +45,8 @@ def frame(path: str) -> Frame:
     The decoder answers a cut-off file with the rows it could read; here a file must end with a whole block.
     """
     try:
-        is_avro = (
-            time_limits.calling(local_disk.read, path, len(MAGIC), 0) == MAGIC
-        )  # before more of anything else is read
+        head = time_limits.calling(local_disk.read, path, len(MAGIC), 0)  # before more of anything else is read
+        is_avro = head == MAGIC
         data = time_limits.calling(local_disk.read, path, size_limits.MANIFEST) if is_avro else b""
     except FileNotFoundError as error:
         raise Corrupt(
@@ -60,6 +60,12 @@ def frame(path: str) -> Frame:
         raise Corrupt(
             "The file could not be read: {error}.", error=error, path=path, remedy="Check access to it."
         ) from error
+    if head == _ENCRYPTED:
+        raise Unsupported(
+            "The file is encrypted, and the keys are not here.",
+            path=path,
+            remedy="Read the table with an engine that holds the keys.",
+        )
     if not is_avro:
         raise Unsupported(
             "An Avro file was expected, found other content.",

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import Unsupported
-from core.formats.iceberg import discovery, expiration_dates, inspection, time_travel
+from core.formats.iceberg import discovery, expiration_dates, inspection, moved_copy, time_travel
 from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.capabilities import ICEBERG
@@ -26,7 +26,8 @@ from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, re
 from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Examined, Format, Listing, Progress, TableFormat
-from core.messages import counted, told
+from core.messages import Reason, counted, told
+from core.model import codes
 from core.model.actions import Change, Expire
 from core.model.capabilities import Capabilities
 from core.model.column_bounds import Bounds
@@ -56,6 +57,7 @@ class IcebergFormat(Format):
     manifests: IcebergManifests = field(default_factory=IcebergManifests, repr=False)
 
     resolve = staticmethod(time_travel.resolve)
+    unwritten = staticmethod(time_travel.unwritten)
     expiring = staticmethod(expiry.expiring)
     expiries = staticmethod(expiration_dates.expiries)
     by_tags = staticmethod(tag_costs.by_tags)
@@ -161,9 +163,7 @@ class IcebergFormat(Format):
         place, held = self.place(_metadata(history.heads)), set(history.objects["path"].to_pylist())
         old = commit.old_metadata(place, history.heads, held)
         if not isinstance(plan.change, Expire) and (outer := [path for path in old if urls.is_url(path)]):
-            note = told(
-                "{files} outside the table's directory stay, which the table's own rule would delete with this "
-                "commit: {named}.",
+            note = codes.OLD_METADATA_STAYS(
                 files=counted(len(outer), "{count} old metadata file", "{count} old metadata files"),
                 named=", ".join(outer[:5]) + (" …" if len(outer) > 5 else ""),
             )
@@ -182,17 +182,13 @@ class IcebergFormat(Format):
         warnings = list(plan.warnings)
         if len(later):
             warnings.append(
-                told(
-                    "Of these, plain Java (expireSnapshots().commit()) frees {files} only later: on an unbroken line "
-                    "it deletes a data file when the snapshot that removed it expires, and that one stays.",
+                codes.JAVA_LATER(
                     files=_so_many(later),
                 )
             )
         if len(never):
             warnings.append(
-                told(
-                    "Of these, plain Java (expireSnapshots().commit()) never frees {files}: on an unbroken line it "
-                    "passes over snapshots that were cherry-picked or picked from, and forgets them.",
+                codes.JAVA_NEVER(
                     files=_so_many(never),
                 )
             )
@@ -214,8 +210,8 @@ class IcebergFormat(Format):
         )
         return plan.frees.filter(is_later), plan.frees.filter(is_skipped)
 
-    def engine_differences(self, plan: Plan, history: History) -> tuple[str, ...]:
-        """In sentences: what plain Java's own expiry of these snapshots would delete although points still need it."""
+    def engine_differences(self, plan: Plan, history: History) -> tuple[Reason, ...]:
+        """What plain Java's own expiry of these snapshots would delete although points still need it."""
         if not self._is_incremental(plan, history):
             return ()
         after = _after(plan, history)
@@ -226,9 +222,7 @@ class IcebergFormat(Format):
         points = {holder.point for path in broken for holder in history.holders_of(path)}
         points -= {verdict.point for verdict in plan.goes}
         return (
-            told(
-                "Plain Java (expireSnapshots().commit(), Iceberg 1.11) would delete {files} that {points}, such as "
-                "{first}: it takes a whole Puffin file with the first of its vectors that was removed.",
+            codes.JAVA_BREAKS(
                 files=counted(len(broken), "{count} file", "{count} files"),
                 points=counted(
                     len(points), "{count} remaining point still needs", "{count} remaining points still need"
@@ -288,6 +282,8 @@ class IcebergFormat(Format):
                 "A table without a catalog is safely changed on a local disk only, not on {protocol!r}",
                 protocol=self.store.protocol,
             )
+        elif moved := moved_copy.why_read_only(self.store, read(self.store)[1]):
+            why = moved
         elif version_of(find(self.store)[0]) is None:
             why = told(
                 "A catalog owns this table (its metadata is named by uuid), and only through it can it be changed"
@@ -342,14 +338,16 @@ class IcebergFormat(Format):
     # ----------------------------------------------------------------------------------------------------------------
 
     def place(self, found: Metadata) -> TableLocation:
-        """Where this table's files are: where its metadata says, and nowhere else."""
+        """Where this table's files are: where its metadata says, or of a whole copy beside it."""
         if same(self.store, found.location):
             return TableLocation.of(self.store, found.location, found.properties)
+        if not self.catalog and (copied := moved_copy.rebased(self.store, found, self.pinned)):
+            return copied
         if self.pinned:
             return TableLocation.of(Store.named(normal(found.location)), found.location, found.properties)
         raise Unsupported(
             "The table was moved or copied: its metadata says it is at {location}, and it was opened at "
-            "{opened}, so its files cannot be told apart from those of the other place.",
+            "{opened}, where its manifest lists are not.",
             location=found.location,
             opened=self.store.location,
             path=found.path,
