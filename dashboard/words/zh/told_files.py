@@ -13,14 +13,14 @@ OF_FILES: Mapping[str, str] = {
     "The file is damaged.": "该文件已损坏。",
     "{name!r:.60} is no name of an Avro field.": "{name!r:.60} 不是 Avro 字段名。",
     "{name!r:.60} is no Avro field with an id.": "{name!r:.60} 不是带 id 的 Avro 字段。",
-    "The Avro field {column} was expected in every record, some have none.": (
-        "每条记录都应有 Avro 字段 {column}，有些没有。"
-    ),
+    "The field {column} was expected in every record, some have none.": ("每条记录都应有字段 {column}，有些没有。"),
     "The file was not written by a known version of the table format.": "该文件不是由已知版本的表格式写入的。",
     "The Avro record was expected to have a field {column}, it has none.": "Avro 记录应有字段 {column}，却没有。",
     "An Avro file was expected, found other content.": "应为 Avro 文件，实际是别的内容。",
-    "Manifests in ORC or Parquet (an option of old versions) and damaged files cannot be read.": (
-        "无法读取 ORC 或 Parquet 格式的清单（旧版本的选项）以及已损坏的文件。"
+    "The {format} file was expected to have a field {column}, it has none.": "{format} 文件应有字段 {column}，却没有。",
+    "the field {column} is of type {type}": "字段 {column} 的类型是 {type}",
+    "A whole {format} file was expected, decoding failed: {first_line}.": (
+        "应为完整的 {format} 文件，解码失败：{first_line}。"
     ),
     "The file is named by the table's metadata but does not exist.": "表的元数据里有这个文件，而它不存在。",
     "Whatever needs it can no longer be read in full.": "需要它的时间点无法再完整读取。",
