@@ -30,6 +30,7 @@ OF_TIMES: Mapping[str, str] = {
     'Read "{text}" as {at}.': "“{text}”读作 {at}。",
     "No snapshot has the id {text}.": "没有编号为 {text} 的快照。",
     "Read {text} as {unit} since 1970: {at}.": "{text} 按 1970 年以来的{unit}读作：{at}。",
+    "Did you mean tag:{name}?": "是否指 tag:{name}？",
     "seconds": "秒数",
     "milliseconds": "毫秒数",
     "microseconds": "微秒数",
