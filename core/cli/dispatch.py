@@ -69,7 +69,7 @@ def _run(words: Sequence[str], form: str) -> int:
 def _fail(error: SnapscopeError, form: str, status: int = 1) -> int:
     """An error; its remedy stands on a line of its own."""
     if form in (printing.JSON, printing.LINES):
-        printing.document(importlib.import_module("core.reports.json").error(error))
+        printing.document(importlib.import_module("core.reports.references_json").error(error))
     else:
         where = f" File: {error.path}." if error.path else ""
         lines = [f"snapscope: error: {error.message}{where}", *([error.remedy] if error.remedy else [])]
