@@ -11,8 +11,9 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 
 from dashboard import words
-from dashboard.words import zh
+from tests.support.languages import SaidIn
 
+ZH = SaidIn("zh")
 PAGES = tuple(words.PAGES)
 STATES = ("tag on an expired snapshot", "two tags on one snapshot", "id gap", "wrong hints", "one snapshot")
 
@@ -62,10 +63,10 @@ def test_the_language_of_the_browser_and_of_the_address(
     """A Chinese browser reads Chinese until the address says otherwise; the switch writes it there."""
     warehouse = built("one snapshot")
     assert words.ZONE in open_page("asof", warehouse).text
-    assert zh.ZONE in open_page("asof", warehouse, lang="zh").text
+    assert ZH.ZONE in open_page("asof", warehouse, lang="zh").text
     monkeypatch.setattr(ContextProxy, "locale", property(lambda self: "zh-Hans-CN"))
     page = open_page("asof", warehouse)
-    assert zh.ZONE in page.text
+    assert ZH.ZONE in page.text
     assert "lang" not in page.test.query_params
     assert words.ZONE in open_page("asof", warehouse, lang="en").text
     box = next(each for each in page.test.get("button_group") if each.key == "frame.language")
@@ -91,7 +92,7 @@ def test_a_run_that_does_not_begin_at_the_top_asks_for_its_language() -> None:
 
     test = AppTest.from_function(script)
     test.query_params["lang"] = "zh"
-    assert [each.value for each in test.run().caption] == [zh.REFRESH]
+    assert [each.value for each in test.run().caption] == [ZH.REFRESH]
     del test.query_params["lang"]
     assert [each.value for each in test.run().caption] == [words.REFRESH]
 
