@@ -22,9 +22,9 @@ def told(template: str, **values: object) -> Told:
     return made
 
 
-def counted(count: int, one: str, many: str) -> Told:
-    """`1 file`, `1,204 files`, of `{count} file` and `{count} files`."""
-    return told(one if count == 1 else many, count=f"{count:,}")
+def counted(count: int, one: str, many: str, **values: object) -> Told:
+    """`1 file`, `1,204 files`, of `{count} file` and `{count} files`; other languages have the forms they need."""
+    return told(one if count == 1 else many, count=f"{count:,}", **values)
 
 
 def joined(clauses: Sequence[str]) -> str:

@@ -83,11 +83,9 @@ def counted_noun(noun: str, nouns: Sequence[object]) -> Text:
 def of_core(tree: ast.AST) -> Iterator[Text]:
     """The literals that `told`, `counted`, codes, errors and labels of reports are made with, at once or by a name of
     the same function."""
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef | ast.Module):
-            continue
-        named = [node for node in ast.walk(function) if is_named(node)]
-        for call in ast.walk(function):
+    for nodes in (list(outside_functions(tree)), *(list(ast.walk(each)) for each in functions(tree))):
+        named = [node for node in nodes if is_named(node)]
+        for call in nodes:
             name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
             if not isinstance(call, ast.Call) or name not in ERRORS | LABELS | {"told", "counted", "Code", "literal"}:
                 continue
@@ -105,13 +103,31 @@ def of_core(tree: ast.AST) -> Iterator[Text]:
                     yield from (Text(text.removeprefix("#") if name in LABELS else text) for text in literals(given))
 
 
+def functions(tree: ast.AST) -> Iterator[ast.AST]:
+    """The functions and methods that stand in no other function."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        else:
+            yield from functions(node)
+
+
+def outside_functions(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.FunctionDef):
+            yield node
+            yield from outside_functions(node)
+
+
 def pairs(args: Sequence[ast.expr], named: Sequence[ast.Assign]) -> Iterator[Text]:
     """One and many, of two literals or of a name that was given both."""
     if len(args) == 2:
         yield Text(*(text for each in args for text in literals(each)))
     elif len(args) == 1 and isinstance(args[0], ast.Starred):
         for given in assigned(args[0].value, named):
-            yield Text(*literals(given))
+            match list(literals(given)):
+                case [one, many]:
+                    yield Text(one, many)
 
 
 def assigned(asked: ast.expr, named: Sequence[ast.Assign]) -> Sequence[ast.expr]:

@@ -210,3 +210,50 @@ HOW_AUTO_TAGS = Rule(
     N_("Paimon 2.0's own rule, snapshot by snapshot."),
     N_("Tags."),
 )
+HOW_MAP = Rule(
+    N_("Map"),
+    N_("Data files live at the point, by partition and bucket."),
+    _MANIFESTS,
+    N_("Every area is the sum of the bytes below it. The smallest are taken together as others; the table has each."),
+    N_("Bytes, shown in decimal units: 1 kB is 1,000 bytes. The exact figure stands on hover."),
+)
+HOW_LIFE = Rule(
+    N_("A file's life"),
+    N_("Snapshots, tags, branches and changelogs that name the file, each stretch without a gap."),
+    N_("The manifests of every point of every branch."),
+    N_(
+        "Born: the first commit of the line that has it live; removed: the first after the last. The "
+        "last holder by the table's own options and times decides when it may go; no date is told where "
+        "that hangs on commits yet to come."
+    ),
+    N_("Points; times are of commits."),
+)
+HOW_COLUMNS = Rule(
+    N_("Columns"),
+    N_("Least and greatest value and nulls of each column over the files chosen."),
+    N_(
+        "Statistics in manifests (Paimon: _VALUE_STATS and _KEY_STATS; Iceberg: lower_bounds, "
+        "upper_bounds, null_value_counts)."
+    ),
+    N_(
+        "Decoded by the schema a file was written with, matched by column id. What is not written is "
+        "told as such, never as 0. Texts may be cut at 16 characters, or where the table's option says, "
+        "if shorter."
+    ),
+    N_("Values as the column has them; rows."),
+)
+HOW_HEALTH = Rule(
+    N_("Health"),
+    N_("Data files live at the point."),
+    N_(
+        "The manifests that the point's snapshot, tag or branch names. No data file is opened. The point's own options."
+    ),
+    N_(
+        "Small: what a compaction of the engine takes (Paimon: target-file-size times "
+        "compaction.small-file-ratio; Iceberg: write.target-file-size-bytes times 0.75). Skew: the "
+        "largest bucket against the median one. Sorted runs: each file of level 0 and each other level "
+        "of a bucket. Deleted rows: retractions and deletion vectors (Iceberg: position deletes), for "
+        "each row in files."
+    ),
+    N_("Files, bytes, rows."),
+)

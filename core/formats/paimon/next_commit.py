@@ -14,7 +14,7 @@ from core.errors import SnapscopeError
 from core.formats.paimon.expiration_dates import first_seen
 from core.formats.paimon.plan import expiry
 from core.formats.paimon.retention import keeps_changelogs, policy
-from core.messages import both, told
+from core.messages import both, counted, told
 from core.model.actions import Expire
 from core.model.expiry import Forecast
 from core.model.history import History
@@ -150,8 +150,8 @@ def _mending(
         return []
     names = " and ".join(str(each.id) for each in snapshots)
     which = told("a tag of snapshot {ids}" if len(snapshots) == 1 else "tags of snapshots {ids}", ids=names)
-    them = "it" if len(broken) == 1 else "them"
-    return [told("{points}: {tags} would keep {them} whole.", points=", ".join(broken), tags=which, them=them)]
+    keeps = "{points}: {tags} would keep it whole.", "{points}: {tags} would keep them whole."
+    return [counted(len(broken), *keeps, points=", ".join(broken), tags=which)]
 
 
 def _holding(history: History, line: Line, paths: Sequence[str]) -> int | None:
