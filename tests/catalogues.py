@@ -175,6 +175,8 @@ def read(path: Path) -> Catalog:
 def written(catalog: Catalog) -> bytes:
     """A catalogue as a file: in the order of the files that say its texts, without dates and lines, so that it differs
     only where a text does."""
+    for message in catalog:
+        message.locations = sorted({(path, 0) for path, _line in message.locations})
     file = BytesIO()
     pofile.write_po(file, catalog, width=120, sort_by_file=True, ignore_obsolete=True, include_lineno=False)
     return DATED.sub(b"", file.getvalue())

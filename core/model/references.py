@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from core.messages import CLAUSE, Told, both, told
+from core.messages import both, is_clause, told
 from core.model.capabilities import Capabilities
+from core.model.codes import Fault
 
 MAIN = "main"
 
@@ -22,18 +23,21 @@ MAIN = "main"
 class Problem:
     """Something in the table that could not be read or is not as it should be.
 
-    `path` is relative to the table. `expected`/`found` are phrases, `remedy` is a sentence.
+    `path` is relative to the table. `expected`/`found` are phrases, `remedy` is a sentence. The program decides by
+    `code`, and by the `ids` it is about where that code has some.
     """
 
     path: str
     expected: str
     found: str
     remedy: str = ""
+    code: Fault = Fault.UNREADABLE
+    ids: tuple[int, ...] = ()
 
     def sentence(self) -> str:
         """The problem in words, fit for a page or a terminal."""
         parts = {"path": self.path, "expected": self.expected, "found": self.found}
-        if isinstance(self.found, Told) and self.found.template == CLAUSE:  # it says by itself what was found
+        if is_clause(self.found):  # it says by itself what was found
             said = told("{path}: expected {expected}. {found}.", **parts)
         else:
             said = told("{path}: expected {expected}, found {found}.", **parts)

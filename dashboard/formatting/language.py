@@ -22,7 +22,7 @@ from typing import Any
 from babel import Locale, UnknownLocaleError
 from babel.messages import pofile
 
-from core.messages import CLAUSE, Told
+from core.messages import Told, is_clause
 
 ENGLISH = "en"
 OWN = Path(__file__).parents[1] / "languages"
@@ -150,7 +150,7 @@ def in_language(language: str, text: str) -> str:
     number = str(text.values.get("count", "")).replace(",", "")
     form = found[catalogue.form(int(number)) if number.isdecimal() and len(found) > 1 else 0]
     filled = form.format(**{name: _value(language, value) for name, value in text.values.items()})
-    return filled.rstrip("。.") if text.template == CLAUSE else filled
+    return filled.rstrip("。.") if is_clause(text) else filled
 
 
 def listing(reasons: Sequence[str]) -> str:
