@@ -12,7 +12,7 @@ import pytest
 from tests.support.places import ROOT
 
 DOCS = ROOT / "docs"
-PATH = re.compile(r"`((?:core|dashboard|tests|docs|benchmarks)/[\w./*<>-]*)`")
+PATH = re.compile(r"`((?:core|dashboard|snapscope|tests|docs|benchmarks)/[\w./*<>-]*)`")
 DEFINED = re.compile(r"`([\w/.]+\.py)`(?: `(\w+)`)?")
 PARTS = ("**Context.**", "**Decision.**", "**Costs", "**Rejected.**")
 

@@ -312,6 +312,8 @@ def _spelling(record: str, type_: Any) -> str:
                 "{name!r:.60} is no Avro field with an id.", name=each.get("name"), remedy="The file is damaged."
             )
         value = f"{record}['{each['name']}']"
+        if _not_null(each.get("type")) == "float":
+            value = f"cast({value} as double)"  # all of its digits: the column may be a double by now
         text = f"encode({value}, 'hex')" if _is_binary(each.get("type")) else f"cast({value} as varchar)"
         if _is_local(each.get("type")):
             text = f"rtrim({text}, 'Z')"
