@@ -57,12 +57,9 @@ READ_FORMS: Mapping[str, str] = {
     "epoch_ms": N_("milliseconds since 1970 UTC, because it has 13 digits"),
     "epoch_us": N_("microseconds since 1970 UTC, because it has 16 digits"),
     "epoch_ns": N_("nanoseconds since 1970 UTC, because it has 19 digits"),
+    "relative": N_("a time counted from now"),
+    "day": N_("a date written with its day and month in figures"),
 }
-NO_SUCH_TIME_NEXT = N_("Check month, day, hour and minute.")
-NO_SUCH_ZONE_NEXT = N_(
-    "Write an offset (+08:00) or a place (Asia/Shanghai); abbreviations such as CST mean several zones."
-)
-TAKE_SECOND = N_("Take the second")
 ROUND_DOWN = N_("Time travel rounds down")
 ROUND_DOWN_NONE = N_("Nothing: every retained snapshot was committed after it.")
 ROUND_UP = N_("A tag made from this time rounds up")
@@ -70,14 +67,6 @@ ROUND_UP_NONE = N_("Nothing: every snapshot was committed before it.")
 ROUND_UP_ICEBERG = N_("The next commit of main after it. Iceberg makes no tag from a time: name the snapshot.")
 IN_THE_FUTURE = N_("This time is still to come: the answer is the newest snapshot, and another commit will change it.")
 TOO_EARLY = N_("This time lies before all that is retained. What rounds up is there; tags may keep older points.")
-
-
-def no_such_time(text: str) -> str:
-    return _("{text!r} begins like a time, and no calendar has it.", text=text[:60])
-
-
-def no_such_zone(name: str) -> str:
-    return _("The zone {name!r} is not known here, so the time could mean different moments.", name=name)
 
 
 def read_zone(zone: str, named: bool) -> str:
@@ -90,23 +79,6 @@ def read_zone(zone: str, named: bool) -> str:
 
 def read_moment(form: str, utc: str, ms: int) -> str:
     return _("{utc} ({ms} ms), from {form}", utc=utc, ms=ms, form=form)
-
-
-def shown_twice(zone: str, first: str, second: str) -> str:
-    return _(
-        "Clocks in {zone} showed this time twice, as summer time ended: {first} and {second}. The first is taken.",
-        zone=zone,
-        first=first,
-        second=second,
-    )
-
-
-def never_shown(zone: str, taken: str) -> str:
-    return _(
-        "Clocks in {zone} never showed this time: they skipped an hour. {taken} is taken, as if they had not.",
-        zone=zone,
-        taken=taken,
-    )
 
 
 def from_asked(gap_ms: int) -> str:

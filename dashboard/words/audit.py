@@ -257,10 +257,6 @@ def audit_warnings(number: int) -> str:
     return _("Warnings ({number})", number=units.count(number))
 
 
-def audit_time_unread(text: str) -> str:
-    return _("{text!r} is no time.", text=text)
-
-
 def restored(number: int) -> str:
     return ngettext(
         "Taken back: {count} reference written back as before.",

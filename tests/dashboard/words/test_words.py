@@ -149,7 +149,7 @@ def test_code_holds_english_only() -> None:
     """Other languages stand in catalogues; a time may be typed as a Chinese log writes it."""
     paths = [path for package in ("core", "dashboard") for path in (ROOT / package).rglob("*.py")]
     found = {str(path.relative_to(ROOT)) for path in paths if CHINESE.search(path.read_text())}
-    assert found == {"dashboard/formatting/time_input.py"}
+    assert found == {"core/model/time_input.py"}
 
 
 def test_words_are_said_where_functions_use_them() -> None:

@@ -29,6 +29,7 @@ from core.formats.iceberg.file_paths import ABSOLUTE, TableLocation
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Unknown
+from core.installation import extra_command
 from core.messages import told
 from core.model.effects import SwapMetadata
 from core.storage import time_limits
@@ -281,7 +282,10 @@ def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
             "Catalogs are reached through pyiceberg, and it lacks something: {error}.",
             error=error,
             path=what,
-            remedy="Install it: pip install 'snapscope[iceberg]' (with pyiceberg's extra of that kind of catalog).",
+            remedy=told(
+                "Install it, with pyiceberg's own extra of that kind of catalog: {command}",
+                command=extra_command("iceberg"),
+            ),
         ) from error
     except Exception as error:
         said = _masked(f"{type(error).__name__}: {error}", conf)

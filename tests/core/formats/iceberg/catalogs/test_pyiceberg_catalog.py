@@ -20,6 +20,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
 from core.formats.iceberg.format import IcebergFormat
+from core.installation import extra_command
 from core.model.actions import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.model.codes import Fault
 from core.storage.store import Store
@@ -333,7 +334,7 @@ def test_without_pyiceberg_it_is_said_what_to_install(lake: Lake, monkeypatch: p
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(Unsupported, match="lacks something") as caught:
         list_tables("iceberg://lake")
-    assert "snapscope[iceberg]" in str(caught.value)
+    assert extra_command("iceberg") in str(caught.value)
 
 
 @pytest.mark.slow
