@@ -98,7 +98,7 @@ def test_numbers_stand_to_the_right() -> None:
 
 
 class Terminal(io.StringIO):
-    encoding = "utf-8"  # type: ignore[assignment]
+    encoding = "utf-8"
 
     def isatty(self) -> bool:
         return True
