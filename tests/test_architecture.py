@@ -26,7 +26,7 @@ SOURCES = sorted(path for package in ("core", "dashboard", "snapscope") for path
 LONGEST = 400
 
 PURE_IMPORTS = frozenset(
-    "__future__ abc bisect calendar collections contextlib dataclasses datetime decimal enum fractions functools html "
+    "__future__ abc bisect calendar collections contextlib dataclasses datetime decimal difflib enum fractions functools html "
     "hashlib heapq itertools json math operator re shlex string struct textwrap types typing unicodedata zoneinfo "
     "numpy pyarrow sqlglot urllib.parse".split()
 )
