@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +11,9 @@ from core.analysis import inspection as contents
 from core.analysis.file_health import Bucket, Health
 from core.analysis.file_lifetime import find
 from core.analysis.file_tree import below
-from core.cli.text import grid, number
+from core.cli.arguments import Args
+from core.cli.output import grid
+from core.cli.text import number
 from core.errors import Invalid, NotFound
 from core.model.column_bounds import Bounds
 from core.model.history import History
@@ -21,32 +21,13 @@ from core.model.time_travel import AsOf
 from core.table import Table, open_table, resolve
 from core.units import several, size
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 SHOWN = 20
 
 
-def add(command: Callable[..., argparse.ArgumentParser]) -> None:
-    """The commands of this module."""
-    for name, run, help_ in (
-        ("manifests", manifests, "List a point's manifests, or the entries of one."),
-        ("columns", columns, "Say each column's least and greatest value and nulls, as the manifests tell them."),
-        ("health", health, "Say how small, skewed and deleted the files of a point are."),
-    ):
-        sub = command(name, run, help_)
-        sub.add_argument("point", nargs="?", default=None)
-        sub.add_argument("--at", default=None, metavar="POINT", help="the point (default: latest)")
-        if name == "manifests":
-            sub.add_argument("--manifest", metavar="PATH", help="its entries")
-        if name == "columns":
-            which = sub.add_mutually_exclusive_group()
-            which.add_argument("--file", metavar="PATH", help="of this file alone")
-            which.add_argument("--folder", metavar="PARTITION", help="of this partition, or bucket of one")
-
-
 def _opened(args: Args) -> tuple[Table, History, AsOf]:
     if args.at is not None and args.point is not None:
-        raise Invalid(f"Two points were named, {args.point} and {args.at}.", remedy="Name one.")
+        raise Invalid(f"Both {args.point} and --at {args.at} were given.", remedy="Give one of them.")
     table = open_table(args.table)
     history = table.history()
     point = resolve(history.heads, args.at or args.point or "latest", args.branch)
@@ -92,7 +73,7 @@ def columns(args: Args) -> Answer:
          _bound(each, each.high, cut=each.high_cut), _nulls(each), f"{each.told} of {each.files}")
         for each in found
     ]  # fmt: skip
-    text = grid(("column", "type", "least", "greatest", "nulls", "files that tell"), lines)
+    text = grid(("column", "type", "min", "max", "nulls", "files with statistics"), lines)
     return document, f"{text}\n(possibly truncated: marked ~)"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
@@ -10,7 +9,9 @@ from core.analysis.diff import deletes
 from core.analysis.diff import diff as compare
 from core.analysis.file_lifetime import find, lifetime
 from core.catalog import list_tables
-from core.cli.text import SHOWN, UNREAD, grid, number, of_forecast, signed_size
+from core.cli.arguments import Args
+from core.cli.output import grid
+from core.cli.text import SHOWN, UNREAD, number, of_forecast, signed_size
 from core.errors import Invalid, NotFound, SnapscopeError
 from core.model.history import History
 from core.model.references import MAIN, Heads, Line
@@ -20,7 +21,6 @@ from core.spark.read.removed_points import resolved
 from core.table import Table, open_table, resolve
 from core.units import asked_duration_ms, several, size
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 
@@ -129,10 +129,12 @@ def _with_notes(text: str, line: Line) -> str:
 
 def _point(args: Args, default: str | None = None) -> str:
     if args.at is not None and args.point is not None:
-        raise Invalid(f"Two points were named, {args.point} and {args.at}.", remedy="Name one.")
+        raise Invalid(f"Both {args.point} and --at {args.at} were given.", remedy="Give one of them.")
     given = args.at if args.at is not None else args.point
     if given is None and default is None:
-        raise Invalid("No point was given.", remedy="Name one: 12, tag:v1, time:2026-11-01T00:00:00Z, latest~3.")
+        raise Invalid(
+            "No snapshot, tag or time was given.", remedy="Give one: 12, tag:v1, latest~3, 'yesterday 08:00'."
+        )
     return str(given if given is not None else default)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 import threading
@@ -12,6 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from core.cli import text as texts
+from core.cli.arguments import Args
+from core.cli.output import say
 from core.cli.text import NOT_AS_PLANNED
 from core.errors import Conflict, Invalid
 from core.execution.apply import apply, refuse_unfinished
@@ -27,23 +28,9 @@ from core.table import Table
 from core.units import asked_duration_ms, several
 from core.urls import spelled
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 FEWEST_DIGITS = 8  # of a plan's fingerprint
-
-
-def confirmation(sub: argparse.ArgumentParser) -> None:
-    """The options of every command that carries a plan out."""
-    sub.add_argument("--yes", action="store_true", help="do not ask")
-    sub.add_argument("--plan", metavar="FINGERPRINT", help="only if this is the plan: the one shown, with its --now")
-    sub.add_argument("--settle", default="30 s", metavar="DURATION", help="wait for writers before deleting (30 s)")
-    outside(sub)
-
-
-def outside(sub: argparse.ArgumentParser) -> None:
-    help_ = "delete under this root outside the table, too: no other table's files, nor a copy's, lie there"
-    sub.add_argument("--outside", action="append", default=[], metavar="ROOT", help=help_)
 
 
 def now_ms(args: Args) -> int:
@@ -57,7 +44,7 @@ def clock_ms() -> int:
 def run(args: Args, table: Table, shown: Plan, coming: Forecast | None = None) -> Answer:
     """Show the plan, ask, apply it."""
     if not args.json:
-        texts.say(texts.of_plan(shown, coming=coming))
+        say(texts.of_plan(shown, coming=coming))
     receipts, text = carry_out(args, table, [shown], shown.fingerprint)
     return {**answers.plan(shown, coming=coming), "receipt": receipts[0] if receipts else None}, text
 
@@ -68,7 +55,7 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
     if args.plan is not None and not (len(args.plan) >= FEWEST_DIGITS and fingerprint.startswith(args.plan)):
         raise Conflict(
             f"This plan is {fingerprint[:16]}, not {args.plan}; nothing was changed.",
-            remedy="Look at the plan again: the table has changed since, or --now and the rules are not those of then.",
+            remedy="Show the plan again: the table has changed since, or --now and the rules differ from then.",
         )
     wanted = [plan for plan in plans if plan.removes or plan.leaves or len(plan.frees)]
     if not wanted:
@@ -81,7 +68,7 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
         refuse_unnamed(plan, named)
     settle_s = asked_duration_ms(args.settle) / 1000
     told_of = []
-    with interruptible() as cancelled:
+    with interruptible(table.location) as cancelled:
         for plan in wanted:
             manner = {"settle_s": settle_s, "cancelled": cancelled, "outside": named, **told(args)}
             receipt = apply(table, plan, **manner)
@@ -97,35 +84,50 @@ def ended(args: Args, receipt: Receipt) -> Answer:
         args.partly = NOT_AS_PLANNED
     lines = [texts.of_receipt(receipt)]
     if receipt.outcome != "done":
-        lines.append(f"Carry it on: snapscope resume {receipt.run}")
-        lines += [f"Or take it back: snapscope undo {receipt.run}"] if Journal().run(receipt.run).can_undo else []
+        lines.append(f"Resume it: snapscope resume {receipt.run}")
+        lines += [f"Or undo it: snapscope undo {receipt.run}"] if Journal().run(receipt.run).can_undo else []
     return answers.receipt(receipt), "\n".join(lines)
 
 
 @contextmanager
-def interruptible() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C asks a change to stop between two files; a second one stops the process where it is."""
+def interruptible(location: str | None = None) -> Iterator[Callable[[], bool]]:
+    """Ctrl-C asks a change to stop between two files; a second one stops the process where it is, and says what is left
+    to do for the table at this place."""
     asked = threading.Event()
 
     def ask(*_: object) -> None:
         if asked.is_set():
             raise KeyboardInterrupt
         asked.set()
-        print("Stopping between two files; Ctrl-C again stops at once.", file=sys.stderr)
+        print("Stopping after the current file; press Ctrl-C again to stop at once.", file=sys.stderr)
 
     before = signal.signal(signal.SIGINT, ask)
     try:
         yield asked.is_set
+    except KeyboardInterrupt:
+        if location is not None:
+            _say_what_is_left(location)
+        raise
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _say_what_is_left(location: str) -> None:
+    run = Journal().open_run(location)
+    if run is not None:
+        undo = f", or undo it: snapscope undo {run.id}" if run.can_undo else ""
+        say(f"Run {run.id} is unfinished. Finish it: snapscope resume {run.id}{undo}", sys.stderr)
 
 
 def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
     """Somebody types what the danger asks for; the roots outside the table that were typed, those `named` aside."""
     if args.json or not sys.stdin.isatty():
-        raise Invalid("Nobody was there to confirm, so nothing was changed.", remedy="Pass --yes to run it unasked.")
+        raise Invalid(
+            "stdin is not a terminal, so nobody can confirm; nothing was changed.",
+            remedy="Pass --yes to run it without asking.",
+        )
     for reason in found.why:
-        texts.say(f"Mind: {reason}.")
+        say(f"Warning: {reason}.")
     given = {spelled(each) for each in named}
     roots = [root for root in dict.fromkeys(each.root for each in found.outside) if root not in given]
     for phrase in (*roots, found.phrase or "yes"):
@@ -147,6 +149,17 @@ def _waits(seconds: float) -> None:
     print(f"References are gone. Writers get {seconds:g} s to finish before any file is deleted.", file=sys.stderr)
 
 
+def count(args: Args, done: int, total: int, noun: str) -> None:
+    """How far a command over many things is, where somebody looks; the line is gone at the end."""
+    if not args.json and sys.stderr.isatty():
+        line = f"{done:,} of {several(total, noun)}"
+        print(f"\r{line}", end=f"\r{' ' * len(line)}\r" if done == total else "", file=sys.stderr, flush=True)
+
+
 def _progress(done: int, total: int) -> None:
-    if done % 100 == 0 or done == total:
-        print(f"\r{done:,} of {several(total, 'file')}", end="\n" if done == total else "", file=sys.stderr)
+    """A line that is written over on a terminal; a hundred files are a line of a log."""
+    if sys.stderr.isatty():
+        counted = f"\rDeleted {done:,} of {several(total, 'file')} ({done * 100 // total} %)"
+        print(counted, end="\n" if done == total else "", file=sys.stderr, flush=True)
+    elif done % 100 == 0 or done == total:
+        print(f"{done:,} of {several(total, 'file')}", file=sys.stderr)

@@ -11,10 +11,12 @@ from __future__ import annotations
 import re
 
 from core.errors import Corrupt, Invalid, NotFound
+from core.formats.iceberg.metadata import NO_SNAPSHOT
 from core.messages import Told, both, told
 from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
 from core.model.time_travel import AsOf, in_words, parse_time_ms
+from core.units import nearest
 
 GRAMMAR = told(
     "A point is a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, "
@@ -63,6 +65,29 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     raise Invalid("{point!r} is no point.", point=point, remedy=GRAMMAR)
 
 
+def unwritten(heads: Heads) -> AsOf | None:
+    """A table without any snapshot: its current columns, and no rows, under Iceberg's own number for no snapshot."""
+    schema = heads.main.schema
+    if members(heads) or schema is None:
+        return None
+    time_ms = heads.document.get("last-updated-ms", 0)
+    nothing = Snapshot(
+        NO_SNAPSHOT,
+        time_ms,
+        "none",
+        schema.id,
+        "",
+        0,
+        total_rows=0,
+        delta_rows=0,
+        watermark=None,
+        fields={},
+        content=b"",
+    )
+    rule = told("The table has no snapshot yet: its current columns, and no rows.")
+    return AsOf("latest", MAIN, nothing, rule, None, None, None, None, None, schema)
+
+
 def _split(heads: Heads, text: str) -> tuple[str, str]:
     """A branch's name, which may hold slashes, and the point on it."""
     fitting = [line.branch for line in heads.lines if text == line.branch or text.startswith(f"{line.branch}/")]
@@ -90,7 +115,10 @@ def _by_tag(heads: Heads, name: str) -> AsOf:
     _refuse_broken(heads, name, False)
     known = ", ".join([tag.name for line in heads.lines for tag in line.tags][:20]) or "none"
     why = told("There is no tag {name!r}.", name=name)
-    raise NotFound(why, path=heads.location, remedy=told("Tags: {names}.", names=known))
+    remedy: str = told("Tags: {names}.", names=known)
+    if close := nearest(name, [tag.name for line in heads.lines for tag in line.tags]):
+        remedy = both(told("Did you mean tag:{name}?", name=close), remedy)
+    raise NotFound(why, path=heads.location, remedy=remedy)
 
 
 def _refuse_broken(heads: Heads, name: str, is_branch: bool) -> None:

@@ -197,8 +197,7 @@ def refusal(error: BaseException) -> SnapscopeError:
         return Invalid(TOO_LARGE, remedy=TOO_LARGE_NEXT)
     if "doesn't contain any field Ids" in text:
         return Unsupported(
-            "A data file's columns have no field ids, so only a name mapping tells which is which "
-            "(schema.name-mapping.default), and that is not read here. {said}",
+            "A data file's columns have no field ids, though those of other files of its commit have. {said}",
             said=error_text(error),
             remedy="Read the table with its own engine.",
         )
@@ -348,12 +347,13 @@ def _cancel(query: RunningStatement, heard: _Heard) -> None:
 
 def to_arrow(frame: DataFrame) -> pa.Table:
     """All rows as Arrow, whatever the column types and names. Names may repeat. What Arrow has no match for becomes
-    Spark's text of it: year-month and calendar intervals, variants, structs with repeated field names, and arrays, maps
-    and structs of untyped nulls."""
+    Spark's text of it: year-month and calendar intervals, structs with repeated field names, and arrays, maps and
+    structs of untyped nulls; and variants, alone or inside of others."""
     names = frame.columns
     plain: Any = frame.toDF(*(f"c{position}" for position in range(len(names))))
     columns = [
-        plain[field.name] if _fits(field.dataType) else plain[field.name].cast("string") for field in plain.schema
+        plain[field.name] if (shown := _shown(field.dataType)) == field.dataType else plain[field.name].cast(shown)
+        for field in plain.schema
     ]
     sent = plain.select(*(column.alias(f"c{position}") for position, column in enumerate(columns)))
     # Planned here, where an error is thrown: one in the thread that serves the rows would leave us waiting for them.
@@ -371,7 +371,24 @@ def _fits(kind: types.DataType, inside: bool = False) -> bool:
             return len(set(kind.names)) == len(kind.names) and all(_fits(field.dataType, True) for field in kind)
         case types.NullType():
             return not inside
-        case types.YearMonthIntervalType() | types.CalendarIntervalType() | types.VariantType():
+        case types.YearMonthIntervalType() | types.CalendarIntervalType():
             return False
         case _:
             return True
+
+
+def _shown(kind: types.DataType) -> types.DataType:
+    """The type that Arrow has a match for: a text of the whole, or in the place of every variant."""
+    if not _fits(kind):
+        return types.StringType()
+    match kind:
+        case types.VariantType():
+            return types.StringType()
+        case types.ArrayType():
+            return types.ArrayType(_shown(kind.elementType), kind.containsNull)
+        case types.MapType():
+            return types.MapType(kind.keyType, _shown(kind.valueType), kind.valueContainsNull)
+        case types.StructType():
+            return types.StructType([types.StructField(f.name, _shown(f.dataType), f.nullable) for f in kind])
+        case _:
+            return kind

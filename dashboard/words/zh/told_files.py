@@ -13,14 +13,14 @@ OF_FILES: Mapping[str, str] = {
     "The file is damaged.": "该文件已损坏。",
     "{name!r:.60} is no name of an Avro field.": "{name!r:.60} 不是 Avro 字段名。",
     "{name!r:.60} is no Avro field with an id.": "{name!r:.60} 不是带 id 的 Avro 字段。",
-    "The Avro field {column} was expected in every record, some have none.": (
-        "每条记录都应有 Avro 字段 {column}，有些没有。"
-    ),
+    "The field {column} was expected in every record, some have none.": ("每条记录都应有字段 {column}，有些没有。"),
     "The file was not written by a known version of the table format.": "该文件不是由已知版本的表格式写入的。",
     "The Avro record was expected to have a field {column}, it has none.": "Avro 记录应有字段 {column}，却没有。",
     "An Avro file was expected, found other content.": "应为 Avro 文件，实际是别的内容。",
-    "Manifests in ORC or Parquet (an option of old versions) and damaged files cannot be read.": (
-        "无法读取 ORC 或 Parquet 格式的清单（旧版本的选项）以及已损坏的文件。"
+    "The {format} file was expected to have a field {column}, it has none.": "{format} 文件应有字段 {column}，却没有。",
+    "the field {column} is of type {type}": "字段 {column} 的类型是 {type}",
+    "A whole {format} file was expected, decoding failed: {first_line}.": (
+        "应为完整的 {format} 文件，解码失败：{first_line}。"
     ),
     "The file is named by the table's metadata but does not exist.": "表的元数据里有这个文件，而它不存在。",
     "Whatever needs it can no longer be read in full.": "需要它的时间点无法再完整读取。",
@@ -77,9 +77,7 @@ OF_FILES: Mapping[str, str] = {
     "{said} {name} entries were expected from its manifest list, found {counts}": (
         "按清单列表应有 {said} 个 {name} 条目，实际有 {counts} 个"
     ),
-    "The file says that what it lists is encrypted (key_metadata); encrypted files cannot be read here.": (
-        "该文件说它所列的文件已加密（key_metadata）；这里无法读取加密的文件。"
-    ),
+    "The file is encrypted, and the keys are not here.": "文件已加密，而这里没有密钥。",
     "Read the table with an engine that holds the keys.": "请用持有密钥的引擎读取这张表。",
     "It names {odd_paths!r:.60}, which is no absolute location.": "其中的 {odd_paths!r:.60} 不是绝对位置。",
     "{name} 0, 1 or 2 was expected, found {odd}.": "{name} 应为 0、1 或 2，实际是 {odd}。",
@@ -96,10 +94,33 @@ OF_FILES: Mapping[str, str] = {
         "表的格式版本是 {version}；已知的是 1 到 {newest}。"
     ),
     "Read it with an engine that knows this version.": "请用认识这个版本的引擎读取。",
-    "The table is encrypted (encryption-keys); encrypted metadata cannot be read here.": (
-        "表已加密（encryption-keys）；这里无法读取加密的元数据。"
+    "The table is encrypted, and a commit would need its keys": "表已加密，提交需要它的密钥",
+    "{said} {name} entries from its manifest list": "manifest list 所说的 {said} 个 {name} 条目",
+    "Harmless: the list counts wrong, for the manifest is as long as the list says.": (
+        "无害：是 manifest list 数错了，因为 manifest 的长度与它所说的一致。"
     ),
-    "Read it with an engine that holds the keys.": "请用持有密钥的引擎读取。",
+    "The table was moved or copied: its metadata names files at {location}, so engines look there (Spark's "
+    "rewrite_table_path and register_table make a copy a table of its own)": (
+        "表被移动或复制过：它的元数据指向 {location} 的文件，引擎会到那里去找"
+        "（Spark 的 rewrite_table_path 和 register_table 可以让副本成为独立的表）"
+    ),
+    "The table was moved or copied, and is opened to read only: its files are read at {here}, where every path under "
+    "{location} was rebased to. Engines look at the other place.": (
+        "表被移动或复制过，只以只读方式打开：文件在 {here} 读取，{location} 下的每个路径都已改到那里。"
+        "引擎会到另一处去找。"
+    ),
+    "its first bytes are those of no Parquet, ORC or Avro file": "开头的字节不是 Parquet、ORC 或 Avro 文件的",
+    "its records are no rows": "它的记录不是行",
+    "by their place": "按位置",
+    "by today's names": "按现在的列名",
+    "Spark has no nanoseconds: {names} are cut down to microseconds": "Spark 没有纳秒：{names} 截断到微秒",
+    "Set it again by the table's own engine.": "请用表自己的引擎重新设置它。",
+    "The table has no snapshot yet: its current columns, and no rows.": "表还没有快照：只有当前的列，没有行。",
+    "An ORC file has a time outside of the years 1677 to 2262, which cannot be read here.": (
+        "某个 ORC 文件中有 1677 年到 2262 年以外的时间，这里无法读取。"
+    ),
+    "a column has several types": "有一列带有多种类型",
+    "a record cannot be decoded ({error})": "有一条记录无法解码（{error}）",
     "a version from 1 on": "从 1 开始的版本号",
     "one of the snapshots": "快照之一",
     "one of the schemas {found}": "表结构 {found} 之一",
@@ -109,12 +130,11 @@ OF_FILES: Mapping[str, str] = {
     "an object": "对象",
     "the current snapshot, {current}": "当前快照 {current}",
     "a number of at most 64 bits": "不超过 64 位的整数",
-    "an absolute location": "绝对位置",
     "a list of objects": "对象的列表",
     "an object of texts": "值为字符串的对象",
     "true or false": "true 或 false",
     "an id of its own": "不重复的 id",
-    "a list of absolute locations": "绝对位置的列表",
+    "a list of locations": "位置的列表",
     "The metadata is packed with zstd, which the table format does not know.": (
         "元数据用 zstd 压缩，而表格式没有这种压缩。"
     ),
@@ -134,9 +154,9 @@ OF_FILES: Mapping[str, str] = {
     "Without it deleted rows would come back; restore the file, or choose another point.": (
         "没有它，已删除的行会重新出现；请恢复该文件，或选择另一个时间点。"
     ),
-    "The table was moved or copied: its metadata says it is at {location}, and it was opened at {opened}, so its "
-    "files cannot be told apart from those of the other place.": (
-        "表被移动或复制过：它的元数据说它在 {location}，而打开的是 {opened}，因此无法区分它的文件和另一处的文件。"
+    "The table was moved or copied: its metadata says it is at {location}, and it was opened at {opened}, where its "
+    "manifest lists are not.": (
+        "表被移动或复制过：它的元数据说它在 {location}，而打开的是 {opened}，那里没有它的 manifest list。"
     ),
     "Open {location}, or {path} itself to read the files where it says they are; a copy needs its metadata "
     "rewritten.": "请打开 {location}，或直接打开 {path} 以便到它所说的位置读取文件；复制的表需要重写元数据。",

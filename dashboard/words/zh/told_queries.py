@@ -137,16 +137,26 @@ OF_QUERIES: Mapping[str, str] = {
     "the hint {parts} is not allowed, only those that choose a join are": (
         "不允许 hint {parts}，只允许选择 join 方式的 hint"
     ),
-    "Files of the format {form!r} are not read through plain Spark; only Parquet is.": (
-        "普通 Spark 不读取 {form!r} 格式的文件；只读 Parquet。"
+    "Files of the format {form!r} cannot be read here; Parquet, ORC and Avro can.": (
+        "这里无法读取 {form!r} 格式的文件；Parquet、ORC 和 Avro 可以。"
+    ),
+    "Files such as {path} have no field ids, and the table has no name mapping (schema.name-mapping.default): their "
+    "columns are told apart {how}, as Iceberg's own readers do": (
+        "{path} 等文件没有字段 id，表也没有名称映射（schema.name-mapping.default）："
+        "它们的列{how}区分，与 Iceberg 自己的读取方式相同"
+    ),
+    "The column '{name}' is a shredded variant in this file, beside deletes or on another store; only Spark's own "
+    "reader puts such together.": (
+        "列 '{name}' 在这个文件中是拆分存放（shredded）的 variant，并且文件带有删除或位于其他存储；"
+        "只有 Spark 自己能把它拼起来。"
+    ),
+    "The table's property {name} was expected to hold a name mapping: {error!r}.": (
+        "表属性 {name} 应是一个名称映射：{error!r}。"
     ),
     "Read it with Iceberg's own runtime in Spark 4.1 or older, with Trino or with DuckDB.": (
         "请用带 Iceberg 自己 runtime 的 Spark（4.1 或更早）、Trino 或 DuckDB 读取。"
     ),
     "The table has no columns, so there is nothing to read.": "表没有列，没有可读的内容。",
-    "Columns that differ only in case ({twice}) cannot be told apart in Spark's SQL.": (
-        "只有大小写不同的列（{twice}）在 Spark SQL 中无法区分。"
-    ),
     "Equality deletes compare by the column with id {id}, which no schema of the metadata has any more.": (
         "等值删除按 id 为 {id} 的列比较，而元数据的所有表结构中都已没有这一列。"
     ),
@@ -186,10 +196,6 @@ OF_QUERIES: Mapping[str, str] = {
     "A file of position deletes names a negative position.": "有位置删除文件写了负的位置。",
     "Row {gone} is deleted in a file of {start} rows.": "文件只有 {start} 行，却删除了第 {gone} 行。",
     "The column '{name}' was expected to be {root}; the file has {have}.": "列 '{name}' 应为 {root}；文件中是 {have}。",
-    "The data file's columns have no field ids, so only a name mapping tells which is which "
-    "(schema.name-mapping.default), and that is not read here.": (
-        "数据文件的列没有字段 id，只有名称映射（schema.name-mapping.default）才能说明哪列是哪列，而这里不读取它。"
-    ),
     "The data file has no column '{name}', and its manifest does not tell by which spec it is partitioned.": (
         "数据文件中没有列 '{name}'，而它的清单没有写明按哪个分区规范分区。"
     ),
@@ -380,9 +386,8 @@ OF_QUERIES: Mapping[str, str] = {
     "Ask for fewer rows or columns, or give Spark more with spark.driver.memory.": (
         "请少查一些行或列，或用 spark.driver.memory 给 Spark 更多内存。"
     ),
-    "A data file's columns have no field ids, so only a name mapping tells which is which "
-    "(schema.name-mapping.default), and that is not read here. {said}": (
-        "数据文件的列没有字段 id，只有名称映射（schema.name-mapping.default）才能说明哪列是哪列，而这里不读取它。{said}"
+    "A data file's columns have no field ids, though those of other files of its commit have. {said}": (
+        "一个数据文件的列没有字段 id，而同一次提交的其他文件有。{said}"
     ),
     "Read the table with its own engine.": "请用表自己的引擎读取。",
     "Spark could not read a data file. {said}": "Spark 无法读取一个数据文件。{said}",

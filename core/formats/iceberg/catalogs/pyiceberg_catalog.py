@@ -25,7 +25,7 @@ from core.formats.iceberg import metadata_json as packed
 from core.formats.iceberg.catalogs import pyiceberg_client as pyiceberg
 from core.formats.iceberg.catalogs import rest
 from core.formats.iceberg.catalogs.pyiceberg_client import Identifier
-from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.file_paths import ABSOLUTE, TableLocation
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Unknown
@@ -165,7 +165,7 @@ class CatalogTable:
         from pyiceberg.exceptions import CommitFailedException
 
         path, content = _next(found, edit)
-        target = path if documents.ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
+        target = path if ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
         try:
             staged = pyiceberg.parsed(packed.unpacked(content, path).decode())
         except Exception as error:
