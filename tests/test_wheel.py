@@ -93,6 +93,10 @@ def test_it_holds_every_file_of_the_packages_and_no_other(wheel: Path) -> None:
     assert {"snapscope/py.typed", "dashboard/style.css", "dashboard/.streamlit/config.toml"} <= set(held)
 
 
+def test_the_command_says_its_version(home: Path) -> None:
+    assert run(home / "snapscope", "--version", where=home).split()[-1] == version("snapscope")
+
+
 def test_the_import_that_is_documented_works(home: Path) -> None:
     program = "import snapscope, core, dashboard; print(snapscope.__version__, snapscope.Table.__name__)"
     program += "; print(*(each.__file__ for each in (snapscope, core, dashboard)), sep='\\n')"
@@ -144,7 +148,7 @@ def test_the_dashboard_answers(home: Path, demo: Path) -> None:
 def served(home: Path, demo: Path) -> Iterator[str]:
     """`snapscope serve` while the block runs, at the address that it prints."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    words = [home / "snapscope", "serve", demo, "--port", str(free_port())]
+    words = [str(home / "snapscope"), "serve", str(demo), "--port", str(free_port())]
     process = subprocess.Popen(words, env=kept, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.stdout is not None
     try:

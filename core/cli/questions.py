@@ -12,9 +12,9 @@ from core.catalog import list_tables
 from core.cli.arguments import Args
 from core.cli.output import grid
 from core.cli.text import SHOWN, UNREAD, number, of_forecast, signed_size
-from core.errors import Invalid, NotFound, SnapscopeError
+from core.errors import Invalid, SnapscopeError
 from core.model.history import History
-from core.model.references import MAIN, Heads, Line
+from core.model.references import Heads, Line
 from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.reports import json as answers
 from core.spark.read.removed_points import resolved
@@ -55,11 +55,7 @@ def _whole(args: Args, document: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _line(table: Table, branch: str) -> tuple[Heads, Line]:
     heads = table.heads()
-    line = heads.line(branch)
-    if line is None:
-        known = ", ".join(each.branch for each in heads.lines)
-        raise NotFound(f"There is no branch {branch!r}.", path=table.location, remedy=f"Branches: {known}.")
-    return heads, line
+    return heads, heads.require(branch)
 
 
 def snapshots(args: Args) -> Answer:
@@ -83,7 +79,7 @@ def snapshots(args: Args) -> Answer:
 
 def _snapshots_of_all(heads: Heads, line: Line) -> Answer:
     """Snapshots are the table's, on whatever branch they stand, or on none."""
-    lines = heads.lines if line.branch == MAIN else (line,)
+    lines = heads.listed_with(line)
     rows = [
         (
             str(each.id),
