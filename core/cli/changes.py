@@ -8,8 +8,7 @@ from core.catalog import list_tables
 from core.cli import reports, running
 from core.cli import text as texts
 from core.cli.arguments import Args
-from core.cli.output import grid, say
-from core.cli.text import UNREAD
+from core.cli.output import UNREAD, grid, say
 from core.errors import Invalid, SnapscopeError
 from core.execution import journal_versions
 from core.execution import protect as protecting
@@ -27,6 +26,7 @@ from core.procedures.asked import asked
 from core.procedures.registry import BY_COMMAND
 from core.reports import html as report
 from core.reports import json as answers
+from core.reports import references_json
 from core.table import Table, open_table, resolve
 from core.units import asked_duration_ms, several, size
 
@@ -87,7 +87,7 @@ def _plan_all(args: Args) -> Answer:
     document, rows = [], []
     found = list_tables(args.all)
     for problem in found.problems:
-        document.append({"table": problem.path, **answers.problem(problem)})
+        document.append({"table": problem.path, **references_json.problem(problem)})
         rows.append((problem.path, "", "", "", problem.sentence()))
     for number, each in enumerate(found.tables, 1):
         running.count(args, number, len(found.tables), "table")
@@ -97,7 +97,7 @@ def _plan_all(args: Args) -> Answer:
             shown = table.preview(_asked(args, history.heads)[0], running.now_ms(args), history)
             coming = _coming(table, history, shown)
         except SnapscopeError as error:
-            document.append({"table": each.location, **answers.error(error)})
+            document.append({"table": each.location, **references_json.error(error)})
             rows.append((each.title, "", "", "", str(error)))
             continue
         document.append(answers.plan(shown, coming=coming))
