@@ -27,8 +27,8 @@ LONGEST = 400
 
 PURE_IMPORTS = frozenset(
     "__future__ abc bisect calendar collections contextlib dataclasses datetime decimal difflib enum fractions "
-    "functools html hashlib heapq itertools json math operator re shlex string struct textwrap types typing unicodedata "
-    "zoneinfo numpy pyarrow sqlglot urllib.parse".split()
+    "functools html hashlib heapq itertools json math operator re shlex string struct textwrap types typing "
+    "unicodedata zoneinfo numpy pyarrow sqlglot urllib.parse".split()
 )
 CLOCKS = frozenset({"now", "utcnow", "today", "random", "urandom"})
 SWALLOWS = frozenset({"exists", "lexists", "isdir", "isfile", "glob", "find", "walk", "rmdir", "rm", "mv"})
