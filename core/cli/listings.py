@@ -7,8 +7,8 @@ from typing import Any
 from core.catalog import list_tables
 from core.cli.arguments import Args
 from core.cli.output import UNREAD, grid, number
-from core.errors import NotFound, SnapscopeError
-from core.model.references import MAIN, Heads, Line
+from core.errors import SnapscopeError
+from core.model.references import Heads, Line
 from core.model.time_travel import in_words
 from core.reports import references_json as answers
 from core.table import Table, open_table
@@ -48,11 +48,7 @@ def _whole(args: Args, document: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def line_of(table: Table, branch: str) -> tuple[Heads, Line]:
     """The table's references and its branch. `NotFound` with the branches that there are."""
     heads = table.heads()
-    line = heads.line(branch)
-    if line is None:
-        known = ", ".join(each.branch for each in heads.lines)
-        raise NotFound(f"There is no branch {branch!r}.", path=table.location, remedy=f"Branches: {known}.")
-    return heads, line
+    return heads, heads.require(branch)
 
 
 def snapshots(args: Args) -> Answer:
@@ -76,7 +72,7 @@ def snapshots(args: Args) -> Answer:
 
 def _snapshots_of_all(heads: Heads, line: Line) -> Answer:
     """Snapshots are the table's, on whatever branch they stand, or on none."""
-    lines = heads.lines if line.branch == MAIN else (line,)
+    lines = heads.listed_with(line)
     rows = [
         (
             str(each.id),
