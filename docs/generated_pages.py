@@ -45,16 +45,16 @@ class Described:
 
 
 def described() -> Iterator[Described]:
-    """Every command, in the order of `snapscope --help`."""
+    """Every command of `snapscope --help`, in its order; the engines' own names of actions are not listed there."""
     from core.cli import _parser
 
     for action in _parser()._actions:
         if isinstance(action, argparse._SubParsersAction):
             helps = {each.dest: each.help or "" for each in action._choices_actions}
-            for name, parser in action.choices.items():
+            for name, parser in ((each, action.choices[each]) for each in helps):
                 options = tuple(_option(each) for each in parser._actions if not isinstance(each, argparse._HelpAction))
                 nested = isinstance(parser._actions[-1], argparse._SubParsersAction)
-                yield Described(name, helps.get(name, ""), () if nested else options)
+                yield Described(name, helps[name], () if nested else options)
 
 
 def _option(action: argparse.Action) -> Option:

@@ -91,7 +91,8 @@ def run(block: Block, names: dict[str, Any], programs: Path) -> None:
             exec(compile(block.text, block.place, "exec"), names)
         case "sql":
             table = block.note.removeprefix(TABLE) if block.note.startswith(TABLE) else "demo/sales.db/orders"
-            assert snapscope(["query", table, block.text, "--yes"]) == 0, block.place
+            sure = ["--yes"] if block.text.lstrip().upper().startswith("CALL") else []
+            assert snapscope(["query", table, block.text, *sure]) == 0, block.place
         case _:
             if not (called := commands(block.text)):
                 in_shell(block, {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"})
