@@ -119,4 +119,4 @@ pins: ## resolve constraints.txt anew in a clean environment
 clean: ## remove what make made: environment, caches, the demo
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage build dist site snapscope.egg-info
 	@if [ -e $(DEMO)/.snapscope-demo ]; then rm -rf $(DEMO); fi
-	@find core dashboard tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find core dashboard snapscope tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

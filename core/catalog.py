@@ -15,6 +15,7 @@ from core.errors import NotFound, SnapscopeError
 from core.formats import registry
 from core.formats.table_format import TableRef
 from core.messages import told
+from core.model.codes import Fault
 from core.model.references import Problem
 from core.storage import time_limits
 from core.storage.store import Store
@@ -68,6 +69,10 @@ def _listed(location: str) -> Warehouse:
     return Warehouse(base, tuple(tables), is_demo(base), tuple(problems))
 
 
+def _unlisted(path: str, expected: str, error: SnapscopeError) -> Problem:
+    return Problem(path, expected, error.message, code=Fault.UNLISTED)
+
+
 def places(named: Sequence[str]) -> tuple[str, ...]:
     """The places that are named, and what formats know beside them, each once."""
     known = [place for each in registry.FORMATS for place in each.places(named)]
@@ -84,14 +89,18 @@ def _list_elsewhere(store: Store, directory: str, base: str, tables: list[TableR
             tables.append(TableRef("", directory, f"{base}/{directory}", of))
             return
     except SnapscopeError as error:
-        problems.append(Problem(directory, told("a directory that can be listed"), error.message))
+        problems.append(_unlisted(directory, told("a directory that can be listed"), error))
         return
     for name in inner:
         try:
             if of := _marked(store, f"{directory}/{name}"):
                 tables.append(TableRef(directory, name, f"{base}/{directory}/{name}", of))
         except SnapscopeError as error:
-            problems.append(Problem(f"{directory}/{name}", told("a directory that can be listed"), error.message))
+            problems.append(
+                Problem(
+                    f"{directory}/{name}", told("a directory that can be listed"), error.message, code=Fault.UNLISTED
+                )
+            )
 
 
 def _marked(store: Store, directory: str, inner: Collection[str] | None = None) -> str | None:
@@ -114,7 +123,11 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
     try:
         entries = _answer(store, directory, lambda: store.ls(directory))
     except SnapscopeError as error:
-        problems.append(Problem(directory or base, told("a database directory that can be listed"), error.message))
+        problems.append(
+            Problem(
+                directory or base, told("a database directory that can be listed"), error.message, code=Fault.UNLISTED
+            )
+        )
         return
     for entry in entries:
         inner = f"{directory}/{entry.name}".lstrip("/")
@@ -122,7 +135,9 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
             if entry.is_dir and (of := _answer(store, inner, partial(registry.at, store.at(inner)))):
                 tables.append(TableRef(database, entry.name, f"{location}/{entry.name}", of.capabilities.format))
         except SnapscopeError as error:
-            problems.append(Problem(inner, told("a table directory that can be listed"), error.message))
+            problems.append(
+                Problem(inner, told("a table directory that can be listed"), error.message, code=Fault.UNLISTED)
+            )
 
 
 def is_demo(location: str) -> bool:

@@ -330,7 +330,7 @@ def _locks() -> Finding:
 def _versions() -> Iterator[Finding]:
     """Whose rules are known by heart."""
     for rules, rule in RULES.items():
-        yield Finding("versions", f"Paimon, rules {rules}", OK, rule)
+        yield Finding("versions", f"Paimon, rules {rules}", OK, rule.text)
     yield Finding("versions", "Iceberg", OK, told("format versions 1 to 3; expiry as of Iceberg 1.11"))
     with contextlib.suppress(PackageNotFoundError):
         yield Finding("versions", "Snapscope", OK, version("snapscope"))

@@ -17,7 +17,8 @@ from core import urls
 from core.errors import Conflict, NotFound, Unsupported
 from core.formats import registry, table_format
 from core.formats.table_format import TableFormat
-from core.messages import told
+from core.messages import Reason
+from core.model import codes
 from core.model.actions import Change, OfCommits, leaves_changelogs
 from core.model.capabilities import Capabilities
 from core.model.expiry import Forecast
@@ -101,10 +102,10 @@ class Table:
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
         plan = self.format.plan(history, change, now_ms)
         if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
-            note = told("If this store keeps versions of deleted objects, they are billed until those versions expire.")
+            note = codes.VERSIONS_BILLED()
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
         if (why := self.lacks(plan) or self.format.why_not_here(plan, history)) is not None:
-            note = told("{why} So the plan can be shown, and not be run here: use the table's own engine.", why=why)
+            note = codes.NOT_RUN_HERE(why=why)
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
         if unknown := plan.without_size():
             plan = plan.with_sizes({path: self.store.size(path) for path in unknown})
@@ -177,8 +178,8 @@ class Table:
             raise NotFound("There is no branch {branch!r}.", branch=branch, path=self.location)
         return self.format.next_commit(history, now_ms, line)
 
-    def native(self, plan: Plan, history: History) -> tuple[str, ...]:
-        """In sentences: where the engine's own deletion would differ from this plan, and what it would break."""
+    def native(self, plan: Plan, history: History) -> tuple[Reason, ...]:
+        """Where the engine's own deletion would differ from this plan, and what it would break."""
         return self.format.engine_differences(plan, history)
 
 

@@ -22,6 +22,7 @@ from core.analysis.file_health import Health
 from core.catalog import Warehouse, list_tables
 from core.errors import NotFound, SnapscopeError
 from core.formats.table_format import TableRef
+from core.messages import Reason
 from core.model.actions import Change
 from core.model.column_bounds import Bounds
 from core.model.expiry import Expiry, Forecast
@@ -174,7 +175,7 @@ _histories: Shelf[History] = Shelf(KEPT_HISTORIES)
 _plans: Shelf[Plan] = Shelf(KEPT_PLANS)
 _forecasts: Shelf[Forecast | None] = Shelf(KEPT_HISTORIES)
 _ends: Shelf[Mapping[str, Expiry]] = Shelf(KEPT_HISTORIES)
-_natives: Shelf[tuple[str, ...]] = Shelf(KEPT_PLANS)
+_natives: Shelf[tuple[Reason, ...]] = Shelf(KEPT_PLANS)
 _files: Shelf[pa.Table] = Shelf(KEPT_LISTS)
 _entries: Shelf[pa.Table] = Shelf(KEPT_LISTS)
 _bounds: Shelf[tuple[Bounds, ...]] = Shelf(KEPT_PLANS)
@@ -247,8 +248,8 @@ def ends(seen: Heads, now_ms: int) -> Mapping[str, Expiry]:
     return _ends.of((fingerprint(seen), now_ms), lambda: expiries(seen, now_ms))
 
 
-def native(known: History, shown: Plan) -> tuple[str, ...]:
-    """Where the engine's own deletion differs from a plan, in sentences; answered once."""
+def native(known: History, shown: Plan) -> tuple[Reason, ...]:
+    """Where the engine's own deletion differs from a plan; answered once."""
     return _natives.of(shown.fingerprint, lambda: table(known.heads.location).native(shown, known))
 
 

@@ -21,7 +21,7 @@ from importlinter.cli import lint_imports
 from tests.support.places import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-SOURCES = sorted(path for package in ("core", "dashboard") for path in (ROOT / package).rglob("*.py"))
+SOURCES = sorted(path for package in ("core", "dashboard", "snapscope") for path in (ROOT / package).rglob("*.py"))
 
 LONGEST = 400
 

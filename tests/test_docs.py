@@ -19,7 +19,7 @@ from docs import generated_pages
 from tests.support.places import ROOT
 
 DOCS = ROOT / "docs"
-PATH = re.compile(r"`((?:core|dashboard|tests|docs|benchmarks)/[\w./*<>-]*)`")
+PATH = re.compile(r"`((?:core|dashboard|snapscope|tests|docs|benchmarks)/[\w./*<>-]*)`")
 DEFINED = re.compile(r"`([\w/.]+\.py)`(?: `(\w+)`)?")
 PARTS = ("**Context.**", "**Decision.**", "**Costs", "**Rejected.**")
 

@@ -23,8 +23,6 @@ def test_the_counts_see_what_they_count() -> None:
     assert structure._asks_for_the_format(structure.ast.parse("heads.format == 'iceberg'").body[0].value)  # type: ignore[attr-defined]
     assert structure._asks_for_the_format(structure.ast.parse("heads.pointer is None").body[0].value)  # type: ignore[attr-defined]
     assert not structure._asks_for_the_format(structure.ast.parse("args.format == 'json'").body[0].value)  # type: ignore[attr-defined]
-    assert structure._is_sentence("kept, because")
-    assert not structure._is_sentence("snapshot-id")
     assert structure.tests_named_by_imports("from tests.core import test_paths\n") == ["tests.core.test_paths"]
     assert structure.tests_named_by_imports("import tests.core.test_paths\n") == ["tests.core.test_paths"]
     assert structure.tests_named_by_imports('code = """\n    from tests.dashboard.conftest import Page"""')
@@ -47,6 +45,34 @@ def test_an_import_is_late_only_because_of_a_slow_library() -> None:
     assert subprocess.run([sys.executable, "-c", check], cwd=structure.ROOT, check=False).returncode == 0
     check = "import sys, core.demo.build; sys.exit('pyspark' not in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], cwd=structure.ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "why.startswith('kept, because')",
+        "why.startswith('after ')",
+        "'itself would strand' in why",
+        "hint == f'the id {number}'",
+        "NONE = 'no file'\nfound == NONE",
+        "error.message.partition(separator)",
+        "problem.sentence() in seen",
+        "{'was gone already': 1}",
+        "fates['was gone already']",
+        "why in ('was gone', 'is gone')",
+        "match why:\n    case 'was gone already': pass",
+    ],
+)
+def test_a_decision_on_a_sentence_is_seen(code: str) -> None:
+    assert list(structure.decided_on(structure.ast.parse(code)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["kind == 'snapshot-id'", "path.startswith('bucket-')", "re.fullmatch(r'[a-z]+ [a-z]+', text)", "a.code == b"],
+)
+def test_a_name_is_no_sentence(code: str) -> None:
+    assert not list(structure.decided_on(structure.ast.parse(code)))
 
 
 def test_the_diagram_is_drawn_from_the_imports_of_today() -> None:

@@ -116,5 +116,5 @@ def lasting(holder: Holder, expiry: Expiry | None, place: int) -> tuple[int, flo
     longer), then dates."""
     if expiry is not None and expiry.not_before_ms is not None:
         return 0, float(expiry.not_before_ms), -place
-    hangs = holder.kind is HolderKind.CHANGELOG or (expiry is not None and expiry.words.startswith("after "))
+    hangs = holder.kind is HolderKind.CHANGELOG or (expiry is not None and expiry.is_counted)
     return (1, 0.0, place) if hangs else (2, 0.0, -place)

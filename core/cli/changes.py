@@ -16,6 +16,7 @@ from core.execution import protect as protecting
 from core.execution.journal import Journal
 from core.execution.recovery import resume as carry_on
 from core.execution.recovery import undo as take_back
+from core.messages import sentences
 from core.model.actions import Change
 from core.model.expiry import Forecast
 from core.model.history import History
@@ -137,7 +138,7 @@ def orphans(args: Args) -> Answer:
         [
             shown.headline,
             texts.grid(("path", "kind", "bytes"), rows),
-            *shown.warnings,
+            *sentences(shown.warnings),
             f"Judged at {in_words(shown.now_ms)}. Plan {shown.fingerprint[:16]}",
         ]
     )

@@ -10,6 +10,7 @@ from core.cli import text as texts
 from core.execution import automatic_tags
 from core.execution.automatic_tags import Tagging
 from core.formats.paimon.plan.automatic_tags import AutomaticTagRules
+from core.messages import sentences
 from core.model.time_travel import in_words, parse_time_ms
 from core.reports import json as answers
 from core.table import open_table
@@ -59,7 +60,7 @@ def of_tagging(found: Tagging) -> str:
         if plan.change.set_tag is not None:
             assert plan.source is not None
             lines[-1] += f" It was committed {in_words(plan.source.time_ms)}."
-        lines += [f"  {verdict.point} GOES: {'; '.join(verdict.reasons)}" for verdict in plan.goes]
+        lines += [f"  {verdict.point} GOES: {'; '.join(sentences(verdict.reasons))}" for verdict in plan.goes]
         lines += [f"  Warning: {warning}" for warning in plan.warnings]
     if not found.plans:
         lines.append("No tag is due.")

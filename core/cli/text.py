@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from core.execution.delete_files import Receipt
+from core.messages import Reason, sentences
 from core.model.effects import Effect, steps
 from core.model.expiry import Forecast
 from core.model.plan import Plan, Verdict
@@ -27,7 +28,7 @@ def of_forecast(coming: Forecast) -> list[str]:
     return [*lines, *(f"  It breaks: {each}" for each in coming.breaks), *(f"  {each}" for each in coming.prevented_by)]
 
 
-def of_plan(plan: Plan, native: Sequence[str] = (), coming: Forecast | None = None) -> str:
+def of_plan(plan: Plan, native: Sequence[Reason] = (), coming: Forecast | None = None) -> str:
     lines = [plan.headline, f"Rules: {plan.rules}. Judged at {in_words(plan.now_ms)}.", ""]
     lines += [f"  {several(count, 'file'):>14}  {size(total):>10}  {kind}" for kind, count, total in plan.by_kind()]
     lines += [""] if len(plan.frees) else []
@@ -43,7 +44,7 @@ def of_plan(plan: Plan, native: Sequence[str] = (), coming: Forecast | None = No
         lines += [f"… and {len(plan.leaving) - SHOWN:,} more (--json lists all)"] if len(plan.leaving) > SHOWN else []
     lines += of_effects(plan.effects)
     lines += [f"Warning: {warning}" for warning in plan.warnings]
-    lines += plan.notes
+    lines += sentences(plan.notes)
     lines += [f"Beside it: {sentence}" for sentence in native]
     lines += of_forecast(coming) if coming is not None else []
     lines.append(f"Plan {plan.fingerprint[:16]}")
@@ -62,7 +63,7 @@ def _verdicts(points: Sequence[Verdict]) -> list[tuple[str, str, str]]:
     for (keep, reasons), alike in itertools.groupby(points, key=lambda each: (each.keep, each.reasons)):
         names = [each.point for each in alike]
         shown = names if len(names) < ALIKE else [f"{names[0]} … {names[-1]} ({len(names)} points)"]
-        rows += [(name, "stays" if keep else "GOES", "; ".join(reasons)) for name in shown]
+        rows += [(name, "stays" if keep else "GOES", "; ".join(sentences(reasons))) for name in shown]
     return rows
 
 
@@ -79,7 +80,7 @@ def of_receipt(receipt: Receipt) -> str:
     lines += [f"Kept back: {path}: {why}" for path, why in receipt.kept_back[:SHOWN]]
     if len(receipt.kept_back) > SHOWN:
         lines.append(f"… and {len(receipt.kept_back) - SHOWN} more; `snapscope audit --run {receipt.run}` lists all.")
-    return "\n".join([*lines, *receipt.problems])
+    return "\n".join([*lines, *sentences(receipt.problems)])
 
 
 def say(text: str, stream: TextIO | None = None, *, is_json: bool = False) -> None:

@@ -19,7 +19,7 @@ from core.execution.interpreter import Manner, Task, refuse_unready
 from core.execution.journal import Journal
 from core.execution.metadata_swap import format_of
 from core.execution.table_lock import locked
-from core.messages import joined, told
+from core.messages import joined, sentences, told
 from core.model.effects import (
     DeleteIfEqual,
     Effect,
@@ -140,7 +140,7 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
             raise Conflict(
                 "{point} may no longer go: {reasons}. Nothing was changed.",
                 point=verdict.point,
-                reasons=joined(verdict.reasons),
+                reasons=joined(sentences(verdict.reasons)),
                 remedy="Plan again.",
             )
     if _exactly(again) != _exactly(plan) or not again.leaving.equals(plan.leaving):
@@ -175,13 +175,13 @@ def _document(plan: Plan) -> dict[str, object]:
         "change": dataclasses.asdict(plan.change),
         "fingerprint": plan.fingerprint,
         "now_ms": plan.now_ms,
-        "rules": plan.rules,
+        "rules": plan.rules.text,
         "headline": plan.headline,
-        "points": [[verdict.point, verdict.keep, list(verdict.reasons)] for verdict in plan.points],
+        "points": [[verdict.point, verdict.keep, sentences(verdict.reasons)] for verdict in plan.points],
         "leaves": list(plan.leaves),
         "freed_bytes": plan.freed_bytes,
         "kept_bytes": plan.kept_bytes,
-        "warnings": list(plan.warnings),
+        "warnings": sentences(plan.warnings),
         "outside": [each.root for each in plan.outside],
         **({"leaving": plan.leaving.to_pylist()} if len(plan.leaving) else {}),
     }

@@ -15,7 +15,8 @@ from core.errors import NotFound, Unsupported
 from core.formats.paimon.plan import automatic_tags
 from core.formats.paimon.plan.automatic_tags import AutomaticTagRules, Coming
 from core.formats.paimon.retention import ended_tags
-from core.messages import told
+from core.messages import Reason
+from core.model import codes
 from core.model.actions import CreateTag, DeleteTags, ReplaceTag
 from core.model.history import History
 from core.model.plan import Plan
@@ -30,8 +31,8 @@ class Tagging:
     rules: AutomaticTagRules | None
     plans: tuple[Plan, ...]
     coming: tuple[Coming, ...]
-    why: Mapping[str, str]
-    notes: tuple[str, ...]
+    why: Mapping[str, Reason]
+    notes: tuple[Reason, ...]
 
     @property
     def fingerprint(self) -> str:
@@ -54,23 +55,21 @@ def automatic(table: Table, history: History, now_ms: int, branch: str = MAIN) -
     ]
     notes = () if of is None else of.notes
     if of is not None and branch != MAIN:
-        notes += (
-            told("Paimon up to 2.0 writes a branch's automatic tags among main's; here they are the branch's own."),
-        )
+        notes += (codes.BRANCH_TAGS(),)
     coming = () if of is None else automatic_tags.coming(of, due.after, line, now_ms)
     return Tagging(of, tuple(plans), coming, why, notes)
 
 
 def ended(
     table: Table, history: History, now_ms: int, branch: str = MAIN, older_than_ms: int | None = None
-) -> tuple[Plan | None, Mapping[str, str]]:
+) -> tuple[Plan | None, Mapping[str, Reason]]:
     """The plan that deletes the tags whose time is over (see `ended_tags`), None where there is none; and why tags of
     unknown age stay."""
     goes, untold = ended_tags(_line(table, history, branch), now_ms, older_than_ms)
     return next(iter(_deletions(table, history, goes, now_ms, branch)), None), untold
 
 
-def _deletions(table: Table, history: History, goes: Mapping[str, str], now_ms: int, branch: str) -> list[Plan]:
+def _deletions(table: Table, history: History, goes: Mapping[str, Reason], now_ms: int, branch: str) -> list[Plan]:
     """One plan for all of them, with their own reasons."""
     if not goes:
         return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -21,7 +21,8 @@ from core.execution import journal as journals
 from core.execution.journal import Journal
 from core.execution.stable_read import ATTEMPTS, read_stable_references
 from core.formats.table_format import Examined
-from core.messages import both, counted, told
+from core.messages import Reason, both, counted, sentences
+from core.model import codes
 from core.model.history import History
 from core.model.references import Heads, Problem
 from core.planning import outside_roots, unknown_references
@@ -45,14 +46,22 @@ class Receipt:
     freed_bytes: int
     planned_files: int
     planned_bytes: int
-    kept_back: tuple[tuple[str, str], ...]  # (path, why)
-    problems: tuple[str, ...]
+    kept_back: tuple[tuple[str, Reason], ...]  # (path, why)
+    problems: tuple[Reason, ...]
     journal_head: str  # hash of the journal's newest entry: proves everything before it
 
     @property
     def is_exact(self) -> bool:
         """Everything planned went, and nothing else could have."""
         return self.outcome == "done" and len(self.deleted) == self.planned_files and not self.kept_back
+
+    def written(self) -> dict[str, object]:
+        """As the journal keeps it: with texts, so that whoever reads it needs no codes."""
+        return {
+            **dataclasses.asdict(self),
+            "kept_back": _written(self.kept_back),
+            "problems": sentences(self.problems),
+        }
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,7 @@ def sweep(
     look = functools.partial(read_stable_references, table, going.intersection(deleted))
     swept = _Swept(deleted=list(deleted))
     seen: Heads | None = None
-    why_not: Callable[[str], str | None] = _unjudged
+    why_not: Callable[[str], Reason | None] = _unjudged
     for begin in range(0, len(waiting), BATCH):
         if begin == 0 and cancelled():
             swept.is_cancelled = True  # before any file went: it can still be undone
@@ -100,14 +109,14 @@ def sweep(
         try:
             _delete(table, waiting[begin : begin + BATCH], why_not, cancelled, done)
         finally:
-            journal.add(work.run, journals.SWEPT, {"deleted": done.deleted, "kept_back": done.kept_back})
+            journal.add(work.run, journals.SWEPT, {"deleted": done.deleted, "kept_back": _written(done.kept_back)})
         swept.add(done)
         if progress is not None:
             progress(min(begin + BATCH, len(waiting)), len(waiting))
         if done.is_cancelled:
             break
     left = _history(table, look, look())
-    swept.problems += [told("After the sweep: {problem}", problem=problem) for problem in _broken(table, left, sizes)]
+    swept.problems += [codes.AFTER_SWEEP(problem=each) for each in _broken(table, left, sizes)]
     _clean_directories(table, swept.deleted, left.heads)
     # What is refused once may be granted to a resume. What is refused again is told, and left to be found as orphans:
     # an open run would block the table for ever.
@@ -128,18 +137,23 @@ def sweep(
     )
     what = {"done": journals.DONE, "cancelled": journals.CANCELLED}.get(outcome, journals.FAILED)
     detail = {
-        **dataclasses.asdict(receipt),
+        **receipt.written(),
         "deleted": len(receipt.deleted),
-        "problem": next(iter(swept.problems), None),
+        "problem": next(iter(sentences(swept.problems)), None),
     }
     return dataclasses.replace(receipt, journal_head=journal.add(work.run, what, detail))
+
+
+def _written(kept_back: Iterable[tuple[str, Reason]]) -> list[tuple[str, str]]:
+    """Files that were kept back as the journal has them."""
+    return [(path, why.text) for path, why in kept_back]
 
 
 @dataclass
 class _Swept:
     deleted: list[str] = dataclasses.field(default_factory=list)
-    kept_back: list[tuple[str, str]] = dataclasses.field(default_factory=list)
-    problems: list[str] = dataclasses.field(default_factory=list)
+    kept_back: list[tuple[str, Reason]] = dataclasses.field(default_factory=list)
+    problems: list[Reason] = dataclasses.field(default_factory=list)
     is_cancelled: bool = False
 
     def add(self, other: _Swept) -> None:
@@ -152,7 +166,7 @@ class _Swept:
 def _delete(
     table: Table,
     paths: Sequence[str],
-    why_not: Callable[[str], str | None],
+    why_not: Callable[[str], Reason | None],
     cancelled: Callable[[], bool],
     swept: _Swept,
 ) -> None:
@@ -169,10 +183,10 @@ def _delete(
                 if table.store.delete(path):
                     swept.deleted.append(path)
                 else:
-                    swept.kept_back.append((path, told("was gone already")))
+                    swept.kept_back.append((path, codes.GONE_ALREADY()))
             except SnapscopeError as error:
-                swept.kept_back.append((path, told("not deleted: {error}", error=str(error))))
-                swept.problems.append(told("{path} was not deleted: {error}", path=path, error=str(error)))
+                swept.kept_back.append((path, codes.NOT_DELETED(error=str(error))))
+                swept.problems.append(codes.FILE_NOT_DELETED(path=path, error=str(error)))
 
     with ThreadPoolExecutor(DELETERS) as pool:
         try:
@@ -181,10 +195,11 @@ def _delete(
         except BaseException:
             stop.set()
             raise
-    for sort in (swept.deleted, swept.kept_back, swept.problems):
-        sort.sort()
-    doubts = {why for _, why in swept.kept_back if why.startswith("kept, because")}
-    swept.problems += [told("Some files were {why}.", why=why) for why in sorted(doubts)]
+    swept.deleted.sort()
+    swept.kept_back.sort(key=lambda each: each[0])
+    swept.problems.sort(key=lambda each: str(each.values["path"]))
+    doubts = dict.fromkeys(why for _, why in swept.kept_back if why.code in codes.DOUBTS)
+    swept.problems += [codes.SOME_KEPT(why=why) for why in doubts]
 
 
 def _clean_directories(table: Table, deleted: Sequence[str], left: Heads) -> None:
@@ -194,20 +209,19 @@ def _clean_directories(table: Table, deleted: Sequence[str], left: Heads) -> Non
             directory = directory.rpartition("/")[0]
 
 
-def _broken(table: Table, history: History, planned: Collection[str]) -> list[str]:
-    """In sentences: each remaining point that cannot be read in full or lacks a file that was planned to go. A point
+def _broken(table: Table, history: History, planned: Collection[str]) -> list[Reason]:
+    """Each remaining point that cannot be read in full or lacks a file that was planned to go. A point
     made while files went comes too late for some, and looks whole where its metadata came through."""
     unread: dict[Problem, list[str]] = {}
     for position, problems in history.incomplete.items():
         unread.setdefault(problems[0], []).append(history.holders[position].point)
     return [
         *(
-            told("{points} cannot be read in full: {problem}", points=", ".join(points[:10]), problem=each.sentence())
+            codes.POINTS_UNREAD(points=", ".join(points[:10]), problem=each.sentence())
             for each, points in unread.items()
         ),
         *(
-            told(
-                "{point} lacks {files} that went, such as {first}.",
+            codes.POINT_LACKS(
                 point=point,
                 files=counted(len(paths), "{count} file", "{count} files"),
                 first=paths[0],
@@ -227,20 +241,20 @@ def _history(table: Table, look: Callable[[], Heads], heads: Heads) -> History:
     raise Conflict("Others kept removing points while they were read.", remedy="Resume when it is calmer.")
 
 
-def _unjudged(path: str) -> str | None:
+def _unjudged(path: str) -> Reason | None:
     raise AssertionError(f"{path} was not judged")
 
 
 def _reasons_to_stay(
     table: Table, look: Callable[[], Heads], heads: Heads, waiting: Sequence[str], work: Work
-) -> Callable[[str], str | None]:
+) -> Callable[[str], Reason | None]:
     """Per path the reason why it stays after all: every remaining point was read in full and cross-examined."""
     history = _history(table, look, heads)
     unknown_references.refuse_unknown_schema(history)
     if history.incomplete:
         raise Corrupt(
             "No further file was deleted. {broken}",
-            broken=functools.reduce(both, _broken(table, history, {path for path, _, _ in work.frees})[:10]),
+            broken=functools.reduce(both, sentences(_broken(table, history, {path for path, _, _ in work.frees})[:10])),
             path=history.problems[0].path,
             remedy="Restore it, or remove what names it with the table's own engine; then resume this run.",
         )
@@ -251,9 +265,9 @@ def _reasons_to_stay(
     held = frozenset(history.objects["path"].filter(pa.array(mask)).to_pylist())
     fenced = outside_roots.fence(work.allowed)
 
-    def why_not(path: str) -> str | None:
+    def why_not(path: str) -> Reason | None:
         if path in held:
-            return told("held by a reference made since")
+            return codes.HELD_SINCE()
         return examined.doubt(path) or (fenced(path) if urls.is_url(path) else None)
 
     return why_not

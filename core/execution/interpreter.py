@@ -204,7 +204,7 @@ class Task:
         """What frees nothing is done."""
         receipt = Receipt(self.run, self.table.location, self.fingerprint, "done", tuple(created), tuple(deleted),
                           0, len(deleted), 0, (), (), "")  # fmt: skip
-        head = self.journal.add(self.run, journals.DONE, dataclasses.asdict(receipt))
+        head = self.journal.add(self.run, journals.DONE, receipt.written())
         return dataclasses.replace(receipt, journal_head=head)
 
     def _is_nothing(self, references: References, error: BaseException) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import Conflict, NotFound, Unsupported
+from core.messages import Reason
 from core.model.actions import Change
 from core.model.capabilities import Capabilities
 from core.model.column_bounds import Bounds
@@ -76,7 +77,7 @@ class Examined:
     that shall go why it stays after all, None where it may go."""
 
     problems: Mapping[int, Problem]
-    doubt: Callable[[str], str | None]
+    doubt: Callable[[str], Reason | None]
 
 
 class TableFormat(Protocol):
@@ -253,8 +254,8 @@ class TableFormat(Protocol):
         """What the next commit of a writer expires; None where writers expire nothing by themselves."""
         return None
 
-    def engine_differences(self, plan: Plan, history: History) -> tuple[str, ...]:
-        """In sentences: where the engine's own deletion would differ from this plan, and what it would break."""
+    def engine_differences(self, plan: Plan, history: History) -> tuple[Reason, ...]:
+        """Where the engine's own deletion would differ from this plan, and what it would break."""
         return ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.messages import Reason
 from core.model.plan import Plan
 
 
@@ -14,18 +15,19 @@ class Expiry:
     point: str
     not_before_ms: int | None
     words: str
+    is_counted: bool = False  # it waits for commits yet to come, and its date is not known
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """`plans` are of the snapshots and tags, and of the long-lived changelogs where the writer expires those too; none
-    where it cannot be told, and `headline` says why. The rest are sentences."""
+    where it cannot be told, and `headline` says why."""
 
     branch: str
     plans: tuple[Plan, ...]
     headline: str
-    breaks: tuple[str, ...] = ()
-    prevented_by: tuple[str, ...] = ()
+    breaks: tuple[Reason, ...] = ()
+    prevented_by: tuple[Reason, ...] = ()
 
     @property
     def goes(self) -> tuple[str, ...]:

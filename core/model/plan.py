@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.messages import Told, both, counted, listed, told
+from core.messages import Reason, Told, both, counted, listed, told
+from core.model import codes
 from core.model.actions import (
     Analyze,
     Change,
@@ -48,7 +49,7 @@ class Verdict:
 
     point: str
     keep: bool
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Plan:
 
     table: str
     change: Change
-    rules: str
+    rules: Reason
     now_ms: int
     fingerprint: str
     points: tuple[Verdict, ...] = field(repr=False)
@@ -86,13 +87,13 @@ class Plan:
     tags_keep_bytes: int  # held by going points and kept only by tags
     removes: tuple[tuple[str, bytes], ...] = field(repr=False)
     leaves: tuple[str, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Reason, ...]
     source: Snapshot | None = field(default=None, repr=False)  # the document a tag is made of, as it was shown
     source_tag: str | None = None  # whose copy of it, where the snapshot itself has expired
     effects: tuple[Effect, ...] = field(default=(), repr=False)
     orphans: pa.Table = field(default_factory=FREES.empty_table, repr=False)
     leaving: pa.Table = field(default_factory=LEAVING.empty_table, repr=False)  # live files that a commit ends
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     outside: tuple[Outside, ...] = ()
 
     @property
@@ -228,15 +229,13 @@ class Plan:
         return dataclasses.replace(self, frees=frees.filter(pc.is_valid(frees["bytes"])))
 
 
-def unreadable(lost: Iterable[Snapshot], *, later: bool = False) -> list[str]:
+def unreadable(lost: Iterable[Snapshot], *, later: bool = False) -> list[Reason]:
     """Warnings of the snapshots that a going tag was the last to keep; `later`: they go with the next expiry."""
-    one = "Nothing else keeps snapshot {id} (committed {at}): afterwards it cannot be read again."
-    if later:
-        one = "Nothing else keeps snapshot {id} (committed {at}): once an expiry has taken it, it cannot be read again."
+    one = codes.LAST_KEPT_LATER if later else codes.LAST_KEPT
     by_id = {each.id: each for each in lost}
-    shown: list[str] = [told(one, id=id, at=in_words(by_id[id].time_ms)) for id in sorted(by_id)[:NAMED]]
+    shown = [one(id=id, at=in_words(by_id[id].time_ms)) for id in sorted(by_id)[:NAMED]]
     if more := len(by_id) - len(shown):
-        shown.append(counted(more, "So it is with {count} more snapshot.", "So it is with {count} more snapshots."))
+        shown.append(codes.MORE_LAST_KEPT(count=more))
     return shown
 
 
@@ -259,13 +258,33 @@ def ordered(table: pa.Table) -> pa.Table:
     )
 
 
-def fingerprint(heads: Heads, change: Change, rules: str, now_ms: int) -> str:
+_HASHED = {  # the rules as fingerprints have always had them, however they are worded now
+    codes.PAIMON_2.name: "Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run",
+    codes.PAIMON_1.name: "Paimon 1.x: a snapshot's age is its own; 50 snapshots a run",
+    codes.PAIMON_0_9.name: "Paimon 0.9: a snapshot's age is its own; 10 snapshots a run",
+    codes.PAIMON_REFERENCES.name: (
+        "Apache Paimon 2.1: references alone; what nothing names any more is left to be found as orphans"
+    ),
+    codes.PAIMON_COMMIT.name: (
+        "Apache Paimon 2.0: a commit ends files, and an expiry deletes them once no point holds them"
+    ),
+    codes.PAIMON_AS_LATEST.name: "Apache Paimon 2.0: rollback as latest, a new snapshot with an old one's content",
+    codes.ICEBERG.name: "Apache Iceberg 1.11: each ref's own retention, files by reachability",
+}
+
+
+def fingerprint(heads: Heads, change: Change, rules: Reason, now_ms: int) -> str:
     """SHA-256 over the content of every reference, the change, the rule set and `now`."""
     digest = hashlib.sha256()
     for path, content in sorted(heads.references.items()):
         digest.update(f"{path}\0{len(content)}\0".encode())
         digest.update(content)
-    request = {"change": type(change).__name__, **dataclasses.asdict(change), "rules": rules, "now_ms": now_ms}
+    request = {
+        "change": type(change).__name__,
+        **dataclasses.asdict(change),
+        "rules": _HASHED.get(rules.code.name, rules.code.name),
+        "now_ms": now_ms,
+    }
     if not request.get("also", True):
         del request["also"]  # as before there was such a thing
     digest.update(json.dumps(request, sort_keys=True).encode())

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from core.messages import CLAUSE, Told, both, told
+from core.errors import NotFound
+from core.messages import both, is_clause, told
 from core.model.capabilities import Capabilities
+from core.model.codes import Fault
 
 MAIN = "main"
 
@@ -22,18 +24,21 @@ MAIN = "main"
 class Problem:
     """Something in the table that could not be read or is not as it should be.
 
-    `path` is relative to the table. `expected`/`found` are phrases, `remedy` is a sentence.
+    `path` is relative to the table. `expected`/`found` are phrases, `remedy` is a sentence. The program decides by
+    `code`, and by the `ids` it is about where that code has some.
     """
 
     path: str
     expected: str
     found: str
     remedy: str = ""
+    code: Fault = Fault.UNREADABLE
+    ids: tuple[int, ...] = ()
 
     def sentence(self) -> str:
         """The problem in words, fit for a page or a terminal."""
         parts = {"path": self.path, "expected": self.expected, "found": self.found}
-        if isinstance(self.found, Told) and self.found.template == CLAUSE:  # it says by itself what was found
+        if is_clause(self.found):  # it says by itself what was found
             said = told("{path}: expected {expected}. {found}.", **parts)
         else:
             said = told("{path}: expected {expected}, found {found}.", **parts)
@@ -214,6 +219,20 @@ class Heads:
 
     def line(self, branch: str) -> Line | None:
         return next((line for line in self.lines if line.branch == branch), None)
+
+    def require(self, branch: str) -> Line:
+        """The line of a branch; `NotFound` with the branches that are there."""
+        if (line := self.line(branch)) is not None:
+            return line
+        names = ", ".join(each.branch for each in self.lines)
+        remedy = told("Branches: {names}.", names=names)
+        raise NotFound("There is no branch {branch!r}.", branch=branch, path=self.location, remedy=remedy)
+
+    def listed_with(self, line: Line) -> tuple[Line, ...]:
+        """The lines whose snapshots a list for this branch shows: all of them for main, where snapshots are the
+        table's and a branch is a name of one."""
+        is_of_all = line.branch == MAIN and not self.capabilities.branches_are_directories
+        return self.lines if is_of_all else (line,)
 
     def retained(self, line: Line) -> frozenset[int]:
         """Ids of the snapshots that are there for the tags of a line; in Iceberg a tag is the table's."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.messages import counted, told
+from core.messages import Reason
+from core.model import codes
 from core.model.plan import Outside, Plan, is_tag
 
 
@@ -15,7 +16,7 @@ class Danger:
     `outside` is confirmed by itself: a root outside the table's directory under which files are deleted."""
 
     phrase: str
-    why: tuple[str, ...] = ()
+    why: tuple[Reason, ...] = ()
     outside: tuple[Outside, ...] = ()
 
 
@@ -28,21 +29,19 @@ def danger(plan: Plan, name: str) -> Danger:
     """
     if plan.change.is_harmless and not plan.outside:
         return Danger("")
-    why: list[str] = [told("outside the table's directory {it} go", it=each.words) for each in plan.outside]
+    why = [codes.OUTSIDE_GOES(it=each.words) for each in plan.outside]
     tags = sum(is_tag(verdict.point) for verdict in plan.goes)
     branches = sum(verdict.point.startswith("branch:") and "/" not in verdict.point for verdict in plan.goes)
     if tags:
-        why.append(counted(tags, "{count} tag goes: somebody named it", "{count} tags go: somebody named them"))
+        why.append(codes.TAGS_GO(count=tags))
     if branches:
-        named = "{count} branch goes: somebody named it", "{count} branches go: somebody named them"
-        why.append(counted(branches, *named))
+        why.append(codes.BRANCHES_GO(count=branches))
     if len(plan.orphans):
-        held = "{count} file will be held by nothing", "{count} files will be held by nothing"
-        why.append(counted(len(plan.orphans), *held))
+        why.append(codes.UNHELD(count=len(plan.orphans)))
     if plan.freed_bytes and plan.freed_bytes >= plan.kept_bytes:
-        why.append(told("half of the table's bytes or more go"))
+        why.append(codes.HALF_GOES())
     if plan.warnings:
-        why.append(counted(len(plan.warnings), "{count} warning", "{count} warnings"))
+        why.append(codes.WARNED(count=len(plan.warnings)))
     if plan.outside:
         return Danger(f"{name} {_files(plan)}", tuple(why), plan.outside)
     if tags == len(plan.goes) == 1 and _can_be_typed(tag := plan.goes[0].point.partition("tag:")[2]):

@@ -23,7 +23,8 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
-from core.messages import told
+from core.messages import Reason, told
+from core.model import codes
 from core.model.plan import NAMED, Outside, Plan
 from core.storage.store import Store
 
@@ -47,16 +48,16 @@ def judged(plan: Plan, roots: Collection[str], store: Store) -> Plan:
     ]
     root_of = pa.array(of, pa.string()).take(directories.indices)
     found: list[Outside] = []
-    warnings: list[str] = []
+    warnings: list[Reason] = []
     stays = np.zeros(len(paths), dtype=np.bool_)
 
     def those(which: pa.Array) -> Outside:
         return Outside(root, pc.sum(which).as_py() or 0, pc.sum(plan.frees["bytes"].filter(which)).as_py() or 0)
 
-    def keep(which: pa.Array, why: str) -> None:
+    def keep(which: pa.Array, why: Reason) -> None:
         nonlocal stays
         stays |= which.to_numpy(zero_copy_only=False)
-        warnings.append(told("{files} stay and are not counted: {why}.", files=those(which).words, why=why))
+        warnings.append(codes.ROOT_STAYS(files=those(which).words, why=why))
 
     for root in sorted(each for each in dict.fromkeys(of) if each is not None):
         own = pc.fill_null(pc.equal(root_of, root), False)
@@ -76,9 +77,11 @@ def judged(plan: Plan, roots: Collection[str], store: Store) -> Plan:
             for each, above in zip(directories.dictionary.to_pylist(), of, strict=True)
         ]
         if any(reasons):
-            reason_of = pa.array(reasons, pa.string()).take(directories.indices)
-            for why in dict.fromkeys(each for each in reasons if each is not None):
-                keep(pc.fill_null(pc.equal(reason_of, why), False), why)
+            found_reasons = list(dict.fromkeys(each for each in reasons if each is not None))
+            numbers = [None if each is None else found_reasons.index(each) for each in reasons]
+            reason_of = pa.array(numbers, pa.int32()).take(directories.indices)
+            for number, why in enumerate(found_reasons):
+                keep(pc.fill_null(pc.equal(reason_of, number), False), why)
             own = pc.and_(own, pc.is_null(reason_of))
         if pc.any(own).as_py():
             found.append(those(own))
@@ -129,24 +132,24 @@ def refuse_unnamed(plan: Plan, named: Collection[str]) -> None:
             )
 
 
-def fence(allowed: Collection[str]) -> Callable[[str], str | None]:
+def fence(allowed: Collection[str]) -> Callable[[str], Reason | None]:
     """Why a file outside the table may not be deleted: it lies under no root that was named, or a link leads out."""
-    known: dict[str, str | None] = {}
-    theirs: dict[str, Callable[[str], str | None]] = {}
+    known: dict[str, Reason | None] = {}
+    theirs: dict[str, Callable[[str], Reason | None]] = {}
 
-    def of(directory: str) -> str | None:
+    def of(directory: str) -> Reason | None:
         root = next((each for each in allowed if urls.is_below(f"{directory}/x", each)), None)
         if root is None:
-            return told("it lies outside the table, under no root that was named")
+            return codes.UNNAMED_ROOT()
         if urls.local_path(directory) is not None:
             place, above = Store.named(directory).root, Store.named(root).root
             if not f"{place}/".startswith(f"{above}/"):
-                return told("a symbolic link leads out of {root}, under which it lies", root=root)
+                return codes.LINK_OUT(root=root)
         if root not in theirs:
             theirs[root] = owners(root)
         return theirs[root](directory)
 
-    def why_not(path: str) -> str | None:
+    def why_not(path: str) -> Reason | None:
         if not urls.is_url(path):
             return None
         directory = path.rpartition("/")[0]
@@ -157,21 +160,21 @@ def fence(allowed: Collection[str]) -> Callable[[str], str | None]:
     return why_not
 
 
-def owners(root: str) -> Callable[[str], str | None]:
+def owners(root: str) -> Callable[[str], Reason | None]:
     """Why files of a directory below a root stay: one from theirs up to the root is a table's, or nobody can tell. Each
     directory is looked into once."""
     root = urls.spelled(root)
-    there, known = Store.named(root), dict[str, str | None]()
+    there, known = Store.named(root), dict[str, Reason | None]()
 
-    def look(inner: str) -> str | None:
+    def look(inner: str) -> Reason | None:
         try:
             is_table = _is_table(there, inner)
         except SnapscopeError as error:
-            return told("nobody could look whether they lie in another table: {error}", error=str(error))
+            return codes.OWNER_UNKNOWN(error=str(error))
         name = f"{root}/{inner}".rstrip("/")
-        return told("they lie in another table, {name}", name=name) if is_table else None
+        return codes.THEIRS(name=name) if is_table else None
 
-    def why_not(directory: str) -> str | None:
+    def why_not(directory: str) -> Reason | None:
         inner = urls.spelled(directory).removeprefix(root).strip("/")
         places = [inner]
         if there.is_local:  # by a link it may be in another's all the same
@@ -190,37 +193,37 @@ def owners(root: str) -> Callable[[str], str | None]:
     return why_not
 
 
-def refused(root: str, store: Store) -> str | None:
+def refused(root: str, store: Store) -> Reason | None:
     """Why nothing is ever deleted under a root of the table in `store`, None where it may be, once it is named."""
     return _judged(root, store)[0]
 
 
-def _judged(root: str, store: Store) -> tuple[str | None, list[str]]:
+def _judged(root: str, store: Store) -> tuple[Reason | None, list[Reason]]:
     """The same, and what a plan says of a root where it may be."""
     there = Store.named(root)
     if there.root.strip("/") == "":
-        return told("it is the root of a file system"), []
+        return codes.FILE_SYSTEM_ROOT(), []
     if not there.is_local and "/" not in root.partition("://")[2].strip("/"):
-        return told("it is a whole bucket"), []
+        return codes.WHOLE_BUCKET(), []
     if there.protocol == store.protocol:
         if f"{store.root}/".startswith(f"{there.root}/"):
-            return told("the table itself lies in it"), []
+            return codes.TABLE_IN_ROOT(), []
         if f"{there.root}/".startswith(f"{store.root}/"):
-            return told("it lies in the table, whose files have other names there"), []
+            return codes.ROOT_IN_TABLE(), []
     inner, notes = _search(root, there)
     if inner is not None:
-        return told("another table lies in it, {name}", name=f"{root}/{inner}".rstrip("/")), []
+        return codes.OTHER_IN_ROOT(name=f"{root}/{inner}".rstrip("/")), []
     if (outer := next(_above(root, there), None)) is not None:
-        return told("it lies in another table, {name}", name=outer), []
+        return codes.ROOT_IN_OTHER(name=outer), []
     if there.is_local and os.path.ismount(there.root):
-        notes.append(told("{root} is a whole file system: all that it holds lies under this root.", root=root))
+        notes.append(codes.WHOLE_FILE_SYSTEM(root=root))
     return None, notes
 
 
-def _search(root: str, store: Store) -> tuple[str | None, list[str]]:
+def _search(root: str, store: Store) -> tuple[str | None, list[Reason]]:
     """A table's directory in or below a root, None where none was found; and where nobody could look."""
     level, listed, is_all = [""], 0, True
-    unseen: list[str] = []
+    unseen: list[Reason] = []
     for depth in range(DEPTH + 1):
         below: list[str] = []
         for directory in level:
@@ -239,12 +242,12 @@ def _search(root: str, store: Store) -> tuple[str | None, list[str]]:
         level = below if depth < DEPTH and is_all else []
     notes = unseen[:NAMED]
     if not is_all or unseen[NAMED:]:
-        notes.append(told("Not all of {root} was searched for other tables.", root=root))
+        notes.append(codes.SEARCH_ENDED(root=root))
     return None, notes
 
 
-def _unseen(place: str, error: SnapscopeError) -> str:
-    return told("Nobody could look whether other tables lie under {root}: {error}", root=place, error=str(error))
+def _unseen(place: str, error: SnapscopeError) -> Reason:
+    return codes.ROOT_UNSEEN(root=place, error=str(error))
 
 
 def _above(root: str, there: Store) -> Iterator[str]:

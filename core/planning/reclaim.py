@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.messages import counted, told
+from core.messages import Reason, counted
+from core.model import codes
 from core.model.actions import (
     Change,
 )
@@ -26,12 +27,12 @@ from core.planning.unknown_references import refuse_unread
 def drafted(
     history: History,
     change: Change,
-    rules: str,
+    rules: Reason,
     now_ms: int,
     after: Mask,
-    reasons: Mapping[int, tuple[str, ...]],
+    reasons: Mapping[int, tuple[Reason, ...]],
     leaves: list[str],
-    warnings: list[str],
+    warnings: list[Reason],
 ) -> Plan:
     """The plan after which the holders of `after` are left."""
     going = history.existing & ~after
@@ -39,9 +40,7 @@ def drafted(
     ours = history.objects["ours"].to_numpy()
     if foreign := int((chosen & ~ours).sum()):
         warnings.append(
-            told(
-                "{files} outside the table and its configured paths would be freed too; they are not ours to delete, "
-                "stay, and are not counted.",
+            codes.FOREIGN(
                 files=counted(foreign, "{count} file", "{count} files"),
             )
         )
@@ -59,9 +58,7 @@ def drafted(
     ]
     for position in np.flatnonzero(going):
         warnings += [
-            told(
-                "Lower bound: {point} goes but could not be read in full, so some of its files stay behind as orphans "
-                "({problem})",
+            codes.LOWER_BOUND(
                 point=history.holders[position].point,
                 problem=problem.sentence(),
             )
@@ -104,9 +101,9 @@ def _frees(history: History, chosen: Mask, leaves: list[str]) -> pa.Table:
     return ordered(table)
 
 
-def _stays(holder: Holder, branch: str) -> str:
+def _stays(holder: Holder, branch: str) -> Reason:
     if holder.branch != branch:
         if holder.branch == MAIN:
-            return told("it belongs to the main branch")
-        return told("it belongs to branch {name}", name=holder.branch)
-    return told("nothing here asks for it to go")
+            return codes.OF_MAIN()
+        return codes.OF_BRANCH(name=holder.branch)
+    return codes.UNASKED()

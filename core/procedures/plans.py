@@ -12,7 +12,8 @@ from core.errors import Invalid, NotFound
 from core.execution import automatic_tags
 from core.formats import registry
 from core.formats.table_format import TableRef
-from core.messages import told
+from core.messages import sentences, told
+from core.model import codes
 from core.model.actions import Change, CreateTag, Rollback
 from core.model.history import History
 from core.model.plan import Plan
@@ -93,12 +94,12 @@ def planned(table: Table, history: History, request: Request, now_ms: int) -> Ca
             return Called((table.preview(change, now_ms, history),), tuple(found.sentences()))
         case ExpireTags():
             plan, untold = automatic_tags.ended(table, history, now_ms, request.branch, request.older_than_ms)
-            notes = [told("Tag {name} stays: {why}.", name=name, why=why) for name, why in untold.items()]
-            return Called((plan,) if plan else (), tuple(notes if plan else [told("No tag's time is over."), *notes]))
+            notes = [codes.TAG_STAYS(name=name, why=why) for name, why in untold.items()]
+            return Called((plan,) if plan else (), tuple(sentences(notes if plan else [codes.NO_TAG_ENDED(), *notes])))
         case AutoTag():
             due = automatic_tags.automatic(table, history, now_ms, request.branch)
-            none = () if due.plans else (told("No tag is due."),)
-            return Called(due.plans, (*due.notes, *none))
+            none = () if due.plans else (codes.NO_TAG_DUE(),)
+            return Called(due.plans, tuple(sentences((*due.notes, *none))))
         case BackToWatermark():
             change = Rollback(str(_last_before(history, request)), destructive=True, branch=request.branch)
         case Rollback() if request.point.startswith(REF):

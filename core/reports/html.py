@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from core.analysis.diff import Diff, deletes
 from core.analysis.expiration_dates import expiries
 from core.analysis.storage_cost import by_holders
-from core.messages import both, joined, told
+from core.messages import Reason, both, joined, sentences, told
 from core.model.effects import steps
 from core.model.expiry import Forecast
 from core.model.history import History
@@ -65,7 +65,7 @@ def of_plan(
     title: str,
     *,
     zone: str = UTC,
-    native: Sequence[str] = (),
+    native: Sequence[Reason] = (),
     coming: Forecast | None = None,
     speak: Speak = str,
 ) -> str:
@@ -76,9 +76,9 @@ def of_plan(
     runs_it = command_line.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint, roots)
     by_point = pieces.snapshots(heads)
     goes = [_going(verdict, by_point, zone) for verdict in plan.goes[: pieces.POINTS_LISTED]]
-    warnings = [note(each) for each in plan.warnings]
-    warnings += [note(told("This plan is grave: {why}.", why=joined(asked.why)))] if asked.why else []
-    next_commit = [] if coming is None else [sentence(coming.headline), *(note(each) for each in coming.breaks)]
+    warnings = [note(each.text) for each in plan.warnings]
+    warnings += [note(told("This plan is grave: {why}.", why=joined(sentences(asked.why))))] if asked.why else []
+    next_commit = [] if coming is None else [sentence(coming.headline), *(note(each.text) for each in coming.breaks)]
     left = plan.orphans.to_pylist()[: pieces.FILES_LISTED]
     parts = [
         facts(
@@ -88,7 +88,7 @@ def of_plan(
                 ("Frees", told("{size} in {files}", size=exact(plan.freed_bytes), files=pieces.files(len(plan.frees)))),
                 ("Still held", exact(plan.kept_bytes)),
                 ("Points that go", told("{goes:,} of {all:,}", goes=len(plan.goes), all=len(plan.points))),
-                ("Rules", plan.rules),
+                ("Rules", plan.rules.text),
                 ("Judged at", moment(plan.now_ms, zone)),
                 ("Fingerprint", mono(plan.fingerprint)),
             ]
@@ -116,11 +116,11 @@ def of_plan(
             "Held by nothing afterwards",
             table(("Path", "Kind", "#Bytes"), [pieces.file(each) for each in left], of=len(plan.orphans), what="files"),
         ),
-        section("Live files that the commit ends", *(sentence(each) for each in plan.notes)),
+        section("Live files that the commit ends", *(sentence(each.text) for each in plan.notes)),
         pieces.listed(plan.leaving, LEAVING.names) if len(plan.leaving) else Fragment(),
         section("References that are written", _references(plan)),
         section("Steps, in order", table(("#", "Step"), _steps(plan))),
-        section("The engine's own deletion, beside it", *(sentence(each) for each in native)),
+        section("The engine's own deletion, beside it", *(sentence(each.text) for each in native)),
         section("What the next commit does by itself", *next_commit),
     ]
     return page(
@@ -268,7 +268,7 @@ def _change(plan: Plan) -> str:
 def _going(verdict: Verdict, by_point: dict[str, Snapshot], zone: str) -> tuple[Piece, ...]:
     at = by_point.get(verdict.point)
     who = (moment(at.time_ms, zone), at.commit_user) if at else ("—", "—")
-    return (mono(verdict.point), marked("goes", told("goes")), *who, joined(verdict.reasons))
+    return (mono(verdict.point), marked("goes", told("goes")), *who, joined(sentences(verdict.reasons)))
 
 
 def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
@@ -276,7 +276,7 @@ def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
     rows: list[tuple[Piece, ...]] = []
     stays = [verdict for verdict in points if verdict.keep]
     for reasons, alike in itertools.groupby(stays, key=lambda each: each.reasons):
-        names, why = [each.point for each in alike], joined(reasons)
+        names, why = [each.point for each in alike], joined(sentences(reasons))
         if len(names) < _ALIKE:
             rows += [(mono(name), "1", why) for name in names]
         else:

@@ -20,7 +20,7 @@ from core.execution.automatic_tags import Tagging
 from core.execution.delete_files import Receipt
 from core.execution.journal import Run
 from core.formats import registry
-from core.messages import told
+from core.messages import Reason, code_names, sentences, told
 from core.model.effects import steps
 from core.model.expiry import Forecast
 from core.model.history import History
@@ -149,16 +149,23 @@ def rows(value: RowDiff) -> Json:
     }
 
 
-def plan(value: Plan, native: tuple[str, ...] = (), coming: Forecast | None = None) -> Json:
+def plan(value: Plan, native: tuple[Reason, ...] = (), coming: Forecast | None = None) -> Json:
     return {
         "table": value.table,
         "change": {"type": type(value.change).__name__, **dataclasses.asdict(value.change)},
-        "rules": value.rules,
+        "rules": value.rules.text,
+        "rules_code": value.rules.code.name,
         "fingerprint": value.fingerprint,
         "now_ms": value.now_ms,
         "headline": value.headline,
         "points": [
-            {"point": verdict.point, "keep": verdict.keep, "reasons": list(verdict.reasons)} for verdict in value.points
+            {
+                "point": verdict.point,
+                "keep": verdict.keep,
+                "reasons": sentences(verdict.reasons),
+                "codes": code_names(verdict.reasons),
+            }
+            for verdict in value.points
         ],
         "frees": value.frees.to_pylist(),
         "orphans": value.orphans.to_pylist(),
@@ -167,9 +174,12 @@ def plan(value: Plan, native: tuple[str, ...] = (), coming: Forecast | None = No
         "freed_bytes": value.freed_bytes,
         "outside": [dataclasses.asdict(each) for each in value.outside],
         "kept_bytes": value.kept_bytes,
-        "warnings": list(value.warnings),
-        "notes": list(value.notes),
-        "native": list(native),
+        "warnings": sentences(value.warnings),
+        "warning_codes": code_names(value.warnings),
+        "notes": sentences(value.notes),
+        "note_codes": code_names(value.notes),
+        "native": sentences(native),
+        "native_codes": code_names(native),
         "next_commit": forecast(coming),
     }
 
@@ -182,8 +192,10 @@ def forecast(value: Forecast | None) -> Json | None:
         "branch": value.branch,
         "headline": value.headline,
         "goes": list(value.goes),
-        "breaks": list(value.breaks),
-        "prevented_by": list(value.prevented_by),
+        "breaks": sentences(value.breaks),
+        "break_codes": code_names(value.breaks),
+        "prevented_by": sentences(value.prevented_by),
+        "prevented_by_codes": code_names(value.prevented_by),
     }
 
 
@@ -195,10 +207,12 @@ def tagging(value: Tagging) -> Json:
         "period_ms": of.period_ms if of else None,
         "delay_ms": of.delay_ms if of else None,
         "creates": [each.change.set_tag for each in value.plans if each.change.set_tag is not None],
-        "deletes": dict(value.why),
+        "deletes": {name: why.text for name, why in value.why.items()},
+        "delete_codes": {name: why.code.name for name, why in value.why.items()},
         "plans": [plan(each) for each in value.plans],
         "coming": [{"tag": each.name, "due_ms": each.due_ms, "is_due": each.is_due} for each in value.coming],
-        "notes": list(value.notes),
+        "notes": sentences(value.notes),
+        "note_codes": code_names(value.notes),
         "fingerprint": value.fingerprint,
     }
 
@@ -324,7 +338,9 @@ def run(value: Run) -> Json:
 def receipt(value: Receipt) -> Json:
     return {
         **dataclasses.asdict(value),
-        "kept_back": [{"path": path, "why": why} for path, why in value.kept_back],
+        "kept_back": [{"path": path, "why": why.text, "code": why.code.name} for path, why in value.kept_back],
+        "problems": sentences(value.problems),
+        "problem_codes": code_names(value.problems),
     }
 
 
@@ -337,7 +353,15 @@ def problems(history: History) -> Json:
 def problem(value: Problem) -> Json:
     """What could not be read, in the form of an error."""
     message = f"{value.path}: expected {value.expected}, found {value.found}."
-    return {"error": {"kind": "Corrupt", "message": message, "path": value.path, "remedy": value.remedy or None}}
+    return {
+        "error": {
+            "kind": "Corrupt",
+            "code": value.code,
+            "message": message,
+            "path": value.path,
+            "remedy": value.remedy or None,
+        }
+    }
 
 
 def error(value: SnapscopeError) -> Json:

@@ -157,10 +157,9 @@ def _earliest(course: FileLifetime, zone: str, now_ms: int) -> Piece:
     dated = [each.ends.not_before_ms for each in course.stretches if each.ends and each.ends.not_before_ms]
     if dated and max(dated) > now_ms:
         return words.life_at_least(max(dated), zone)
-    hangs = any(each.ends and each.ends.not_before_ms is None and each.ends.words.startswith("after ")
-                for each in course.stretches)  # fmt: skip
-    never = any(each.ends is None or (each.ends.not_before_ms is None and not each.ends.words.startswith("after "))
-                for each in course.stretches)  # fmt: skip
+    ends = [each.ends for each in course.stretches]
+    hangs = any(each is not None and each.is_counted for each in ends)
+    never = any(each is None or (each.not_before_ms is None and not each.is_counted) for each in ends)
     return words.LIFE_AFTER_COMMITS if hangs and not never else words.LIFE_NEVER
 
 

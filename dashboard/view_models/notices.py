@@ -5,17 +5,16 @@ Law: a notice is made from what was read; nothing is guessed, and no number is r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from core.model.codes import Fault
 from core.model.history import History
 from core.model.references import MAIN, Heads, Line
 from dashboard import words
 from dashboard.charts.time_axis import MAX_POINTS
 
 PROBLEM, WARNING, INFO = "problem", "warning", "info"
-_GAP = re.compile(r"snapshots? (\d+)(?: to (\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,8 @@ def notices(heads: Heads, history: History | None = None) -> tuple[Notice, ...]:
     """All notices of a table; what only manifests can tell needs the history."""
     found = [each for line in heads.lines for each in _of_line(line, heads.retained(line))]
     if history is not None:
-        found += [Notice(PROBLEM, problem.sentence()) for problem in history.problems]
+        listed = {each.problem for line in heads.lines for each in line.unreadable}
+        found += [Notice(PROBLEM, problem.sentence()) for problem in history.problems if problem not in listed]
         if history.incomplete:
             found.append(Notice(PROBLEM, words.lower_bound(len(history.problems))))
         told = {warning for line in heads.lines for warning in line.warnings}
@@ -38,7 +38,7 @@ def notices(heads: Heads, history: History | None = None) -> tuple[Notice, ...]:
     if not any(line.snapshots or line.tags or line.unreadable for line in heads.lines):
         found.append(Notice(INFO, words.no_snapshots(heads.name)))
     order = (PROBLEM, WARNING, INFO)
-    return tuple(sorted(dict.fromkeys(found), key=lambda notice: order.index(notice.level)))
+    return tuple(sorted(found, key=lambda notice: order.index(notice.level)))
 
 
 def _of_line(line: Line, retained: frozenset[int]) -> Iterator[Notice]:
@@ -46,9 +46,8 @@ def _of_line(line: Line, retained: frozenset[int]) -> Iterator[Notice]:
     for each in line.unreadable:
         yield Notice(PROBLEM, each.problem.sentence())
     for warning in line.warnings:
-        match = _GAP.fullmatch(warning.expected) if warning.found == "no file" else None
-        if match:
-            yield Notice(WARNING, words.gap(int(match[1]), int(match[2] or match[1])) + on)
+        if warning.code == Fault.GAP:
+            yield Notice(WARNING, words.gap(*warning.ids) + on)
         else:
             yield Notice(WARNING, warning.sentence())
     if line.branch == MAIN and len(line.snapshots) == 1 and not line.tags:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from core.messages import sentences
 from core.model.effects import Effect, steps
 from core.model.expiry import Expiry
 from core.model.history import History
@@ -166,7 +167,7 @@ def verdicts(plan: Plan, heads: Heads, zone: str) -> pd.DataFrame:
             "point": verdict.point,
             "verdict": words.STAYS if verdict.keep else words.GOES,
             "committed": units.moment(at.time_ms, zone) if (at := by_point.get(verdict.point)) else "—",
-            "reasons": words.listing(verdict.reasons),
+            "reasons": words.listing(sentences(verdict.reasons)),
             "keep": verdict.keep,
         }
         for verdict in reversed(plan.points)

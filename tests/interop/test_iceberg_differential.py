@@ -66,7 +66,7 @@ def test_a_branch_that_ends_by_its_age_keeps_nothing_longer(iceberg_judge: Icebe
     iceberg_judge.change(table, side | {"name": "away"}, now=now)
     (lone,) = iceberg_judge.change(table, {"do": "append", "branch": "away", "name": "e", "rows": [[1]]}, now=now)
     iceberg_judge.change(table, {"do": "append", "branch": "away", "name": "f", "rows": [[1]]}, now=now)
-    told = {point: end for point, (end, _) in ends(open_table(table).heads(), now).items()}
+    told = {point: end for point, (end, _, _) in ends(open_table(table).heads(), now).items()}
     assert told[str(ids[0])] == now + 2 * hour, "not the five days that the branch's snapshots may have"
     assert told[str(ids[2])] == now + hour
     assert told[f"branch:away/{lone}"] == now + 5 * DAY_MS, "on no ref then, where the cut-off alone counts"

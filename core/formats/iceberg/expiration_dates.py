@@ -24,11 +24,12 @@ def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expi
     return {point: Expiry(point, *told) for point, told in ends(heads, now_ms).items()}
 
 
-def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str]]:
-    """By point and by `tag:NAME`: not before when an expiry by the table's own rules takes it, and in words."""
+def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str, bool]]:
+    """By point and by `tag:NAME`: not before when an expiry by the table's own rules takes it, in words, and whether
+    it waits for commits yet to come."""
     properties, snapshots = heads.main.options, members(heads)
     age_ms, least = number(properties, MAX_SNAPSHOT_AGE, FIVE_DAYS_MS), number(properties, MIN_SNAPSHOTS, 1)
-    found: dict[str, tuple[int | None, str]] = {}
+    found: dict[str, tuple[int | None, str, bool]] = {}
     heads_of: dict[int, list[str]] = {}
     ahead: dict[int, tuple[int, str]] = {}  # per snapshot: commits it still takes, and on which branch
     held: dict[int, list[tuple[int, int]]] = {}  # per snapshot on branches: how long each keeps it, and is there
@@ -60,19 +61,20 @@ def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str]]:
         words = told("never by itself: it has no end")
         if tag.ends_ms is not None:
             words = told("with the first expiry after {at}, by the age of its snapshot", at=in_words(tag.ends_ms))
-        found[f"tag:{tag.name}"] = tag.ends_ms, words
+        found[f"tag:{tag.name}"] = tag.ends_ms, words, False
     return found
 
 
 def _end(
     named: Sequence[str] | None, ahead: tuple[int, str] | None, until_ms: int, now_ms: int
-) -> tuple[int | None, str]:
+) -> tuple[int | None, str, bool]:
     if named:
-        return None, told("never while {names} name{s} it", names=", ".join(named), s="s" if len(named) == 1 else "")
+        words = told("never while {names} name{s} it", names=", ".join(named), s="s" if len(named) == 1 else "")
+        return None, words, False
     if ahead:
         why = "after {commits:,} more commit{s} on {branch}, not before {at}, and only if an expiry is run"
         commits, s = ahead[0], "" if ahead[0] == 1 else "s"
-        return None, told(why, commits=commits, s=s, branch=ahead[1], at=in_words(until_ms))
+        return None, told(why, commits=commits, s=s, branch=ahead[1], at=in_words(until_ms)), True
     after = "with the first expiry after {at}"
     due = told("with the next expiry") if until_ms < now_ms else told(after, at=in_words(until_ms))
-    return until_ms, told("{due}; Iceberg's writers expire nothing by themselves", due=due)
+    return until_ms, told("{due}; Iceberg's writers expire nothing by themselves", due=due), False

@@ -26,7 +26,8 @@ from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, re
 from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Examined, Format, Listing, Progress, TableFormat
-from core.messages import counted, told
+from core.messages import Reason, counted, told
+from core.model import codes
 from core.model.actions import Change, Expire
 from core.model.capabilities import Capabilities
 from core.model.column_bounds import Bounds
@@ -161,9 +162,7 @@ class IcebergFormat(Format):
         place, held = self.place(_metadata(history.heads)), set(history.objects["path"].to_pylist())
         old = commit.old_metadata(place, history.heads, held)
         if not isinstance(plan.change, Expire) and (outer := [path for path in old if urls.is_url(path)]):
-            note = told(
-                "{files} outside the table's directory stay, which the table's own rule would delete with this "
-                "commit: {named}.",
+            note = codes.OLD_METADATA_STAYS(
                 files=counted(len(outer), "{count} old metadata file", "{count} old metadata files"),
                 named=", ".join(outer[:5]) + (" …" if len(outer) > 5 else ""),
             )
@@ -182,17 +181,13 @@ class IcebergFormat(Format):
         warnings = list(plan.warnings)
         if len(later):
             warnings.append(
-                told(
-                    "Of these, plain Java (expireSnapshots().commit()) frees {files} only later: on an unbroken line "
-                    "it deletes a data file when the snapshot that removed it expires, and that one stays.",
+                codes.JAVA_LATER(
                     files=_so_many(later),
                 )
             )
         if len(never):
             warnings.append(
-                told(
-                    "Of these, plain Java (expireSnapshots().commit()) never frees {files}: on an unbroken line it "
-                    "passes over snapshots that were cherry-picked or picked from, and forgets them.",
+                codes.JAVA_NEVER(
                     files=_so_many(never),
                 )
             )
@@ -214,8 +209,8 @@ class IcebergFormat(Format):
         )
         return plan.frees.filter(is_later), plan.frees.filter(is_skipped)
 
-    def engine_differences(self, plan: Plan, history: History) -> tuple[str, ...]:
-        """In sentences: what plain Java's own expiry of these snapshots would delete although points still need it."""
+    def engine_differences(self, plan: Plan, history: History) -> tuple[Reason, ...]:
+        """What plain Java's own expiry of these snapshots would delete although points still need it."""
         if not self._is_incremental(plan, history):
             return ()
         after = _after(plan, history)
@@ -226,9 +221,7 @@ class IcebergFormat(Format):
         points = {holder.point for path in broken for holder in history.holders_of(path)}
         points -= {verdict.point for verdict in plan.goes}
         return (
-            told(
-                "Plain Java (expireSnapshots().commit(), Iceberg 1.11) would delete {files} that {points}, such as "
-                "{first}: it takes a whole Puffin file with the first of its vectors that was removed.",
+            codes.JAVA_BREAKS(
                 files=counted(len(broken), "{count} file", "{count} files"),
                 points=counted(
                     len(points), "{count} remaining point still needs", "{count} remaining points still need"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.formats.iceberg.metadata import Metadata
 from core.messages import told
+from core.model.codes import Fault
 from core.model.ref_names import KINDS
 from core.model.references import Problem
 
@@ -25,6 +26,7 @@ def told_of(found: Metadata) -> list[Problem]:
                     ),
                     told("no such snapshot"),
                     told("The {kind} cannot be read; the next expiry drops it.", kind=kind),
+                    Fault.REF_DANGLING,
                 )
             )
         if ref.name.isdecimal():
@@ -34,6 +36,7 @@ def told_of(found: Metadata) -> list[Problem]:
                     told("a ref name that is no number, for {name}", name=ref.name),
                     told("one that reads as a snapshot id"),
                     told("SQL cannot reach it: VERSION AS OF takes it for an id."),
+                    Fault.REF_NUMERIC,
                 )
             )
     if any(later[0] < earlier[0] for earlier, later in zip(found.log, found.log[1:], strict=False)):
@@ -43,6 +46,7 @@ def told_of(found: Metadata) -> list[Problem]:
                 told("a snapshot-log in order of time"),
                 told("times that go back (clocks differed)"),
                 told("Engines answer time travel differently there; each answer says so."),
+                Fault.LOG_UNORDERED,
             )
         )
     if found.current is not None and not found.log:
@@ -52,6 +56,7 @@ def told_of(found: Metadata) -> list[Problem]:
                 told("a snapshot-log"),
                 told("an empty one"),
                 told("No time can be asked, and Java cannot expire this table."),
+                Fault.LOG_EMPTY,
             )
         )
     return problems

@@ -22,6 +22,8 @@ from core.formats.iceberg.file_paths import same
 from core.formats.iceberg.metadata import Member, Metadata
 from core.formats.iceberg.retention import max_ref_age_ms
 from core.messages import joined, told
+from core.model import codes
+from core.model.codes import Fault
 from core.model.lineage import ancestors
 from core.model.references import MAIN, Heads, Line, Problem, Ref, Snapshot, Tag
 from core.storage import presence, size_limits
@@ -36,9 +38,6 @@ _HADOOP = re.compile(r"v(\d{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _CATALOG = re.compile(r"(\d{1,18})-[^/]*?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 TEMPORARY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.gz)?\.metadata\.json")
 """What Java's Hadoop tables write before they rename it to a version; a crash leaves it behind."""
-CATALOG_OWNED = told(
-    "A catalog owns this table and alone knows its current metadata; this is the newest file there is."
-)
 
 
 def is_metadata(name: str) -> bool:
@@ -139,6 +138,7 @@ def _hinted(hint: bytes | None, hadoop: Mapping[int, str]) -> tuple[int, tuple[P
         told("the version {listed}", listed=listed),
         found,
         told("Harmless: the directory was listed instead."),
+        Fault.HINT,
     )
     return listed, (odd,)
 
@@ -151,7 +151,13 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
         updated = {name: documents.read(store, f"{DIRECTORY}/{name}").updated_ms for name in tied}
         chosen = max(tied, key=lambda name: (updated[name], name))
     problems = [
-        Problem(f"{DIRECTORY}/{chosen}", told("the catalog's current metadata"), told("the newest file"), CATALOG_OWNED)
+        Problem(
+            f"{DIRECTORY}/{chosen}",
+            told("the catalog's current metadata"),
+            told("the newest file"),
+            codes.CATALOG_OWNED().text,
+            Fault.CATALOG_OWNED,
+        )
     ]
     problems += [
         Problem(
@@ -159,6 +165,7 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
             told("one metadata of version {newest}", newest=newest),
             told("another"),
             told("The later written was read."),
+            Fault.VERSION_TIED,
         )
         for name in tied
         if name != chosen
@@ -197,6 +204,7 @@ def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), stor
                     "The table was moved or copied: its metadata names files at the other place, and no engine "
                     "looks for them here."
                 ),
+                Fault.MOVED,
             )
         )
     snapshots = _snapshots(found)

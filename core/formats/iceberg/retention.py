@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from core.errors import Corrupt, Invalid
-from core.messages import told
+from core.messages import Reason
+from core.model import codes
 from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Ref, Snapshot
 from core.model.time_travel import in_words
@@ -55,15 +56,15 @@ class ExpiryOptions:
     older_than_ms: int | None = None
     retain_last: int | None = None
     ids: frozenset[int] = frozenset()
-    dropped: Mapping[str, str] | None = None
+    dropped: Mapping[str, Reason] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RefVerdicts:
     """Per ref and per snapshot whether it stays, and why."""
 
-    refs: Mapping[str, tuple[bool, str]]
-    snapshots: Mapping[int, tuple[bool, tuple[str, ...]]]
+    refs: Mapping[str, tuple[bool, Reason]]
+    snapshots: Mapping[int, tuple[bool, tuple[Reason, ...]]]
 
     @property
     def goes(self) -> frozenset[int]:
@@ -89,7 +90,7 @@ def judge(
     least = number(properties, MIN_SNAPSHOTS, 1) if asked.retain_last is None else asked.retain_last
     told_refs = {ref.name: _ref(ref, snapshots, properties, asked) for ref in refs}
     live = [ref for ref in refs if told_refs[ref.name][0]]
-    reasons: dict[int, list[str]] = {number: [] for number in snapshots}
+    reasons: dict[int, list[Reason]] = {number: [] for number in snapshots}
     for ref in live:
         if ref.snapshot_id in asked.ids:
             named = ", ".join(each.name for each in live if each.snapshot_id == ref.snapshot_id)
@@ -99,44 +100,42 @@ def judge(
                 named=named,
                 remedy="Drop the ref in the same plan, or leave the snapshot out.",
             )
-        reasons[ref.snapshot_id].append(
-            told("branch {name} points to it" if ref.is_branch else "tag {name} names it", name=ref.name)
-        )
-    on_branch: dict[int, list[str]] = {}
+        points = codes.BRANCH_POINTS if ref.is_branch else codes.TAG_NAMES
+        reasons[ref.snapshot_id].append(points(name=ref.name))
+    on_branch: dict[int, list[Reason]] = {}
     tagged = {ref.snapshot_id for ref in live if not ref.is_branch}
     for ref in live:
         if ref.is_branch:
             _walk(ref, snapshots, cutoff, least, asked.now_ms, reasons, on_branch)
-    found: dict[int, tuple[bool, tuple[str, ...]]] = {}
+    found: dict[int, tuple[bool, tuple[Reason, ...]]] = {}
     for each in snapshots.values():
         if each.id not in on_branch and each.id not in tagged and each.time_ms >= cutoff:
-            reasons[each.id].append(told("on no ref, and not older than {at}", at=in_words(cutoff)))
+            reasons[each.id].append(codes.YOUNG_ON_NO_REF(at=in_words(cutoff)))
         if each.id in asked.ids:
-            found[each.id] = (False, (told("named to expire"),))
+            found[each.id] = (False, (codes.NAMED_TO_EXPIRE(),))
         elif reasons[each.id]:
             found[each.id] = (True, tuple(reasons[each.id]))
         else:
-            gone = on_branch.get(each.id) or [told("on no ref, and older than {at}", at=in_words(cutoff))]
+            gone = on_branch.get(each.id) or [codes.OLD_ON_NO_REF(at=in_words(cutoff))]
             found[each.id] = (False, tuple(gone))
     return RefVerdicts(told_refs, found)
 
 
 def _ref(
     ref: Ref, snapshots: Mapping[int, Snapshot], properties: Mapping[str, str], asked: ExpiryOptions
-) -> tuple[bool, str]:
+) -> tuple[bool, Reason]:
     if ref.name in (asked.dropped or {}):
         return False, (asked.dropped or {})[ref.name]
     if ref.name == MAIN:
-        return True, told("main always stays")
+        return True, codes.MAIN_STAYS()
     if ref.snapshot_id not in snapshots:
-        return False, told("its snapshot {id} is not there", id=ref.snapshot_id)
+        return False, codes.SNAPSHOT_MISSING(id=ref.snapshot_id)
     age_ms, own_ms = max_ref_age_ms(ref, properties), asked.now_ms - snapshots[ref.snapshot_id].time_ms
     if age_ms is None:
-        return True, told("it has no end")
+        return True, codes.NO_END()
     if own_ms > age_ms:
-        why = "its snapshot is {own} old, past the ref's {age}"
-        return False, told(why, own=duration(own_ms), age=duration(age_ms))
-    return True, told("its snapshot is not yet older than the ref's {age}", age=duration(age_ms))
+        return False, codes.REF_OLD(own=duration(own_ms), age=duration(age_ms))
+    return True, codes.REF_YOUNG(age=duration(age_ms))
 
 
 def _walk(
@@ -145,8 +144,8 @@ def _walk(
     cutoff: int,
     least: int,
     now_ms: int,
-    reasons: dict[int, list[str]],
-    on_branch: dict[int, list[str]],
+    reasons: dict[int, list[Reason]],
+    on_branch: dict[int, list[Reason]],
 ) -> None:
     """Down one branch: what it keeps, and why the rest goes."""
     least = least if ref.min_snapshots is None else ref.min_snapshots
@@ -157,16 +156,15 @@ def _walk(
         few, young = kept < least, each.time_ms >= cutoff
         keeping = keeping and (few or young)
         if not keeping:
-            behind = told("behind a snapshot of branch {name} that goes", name=ref.name)
-            why = "older than {at}, not among the newest {least} of branch {name}"
-            aged = told(why, at=in_words(cutoff), least=least, name=ref.name)
+            behind = codes.BEHIND(name=ref.name)
+            aged = codes.OLD_ON_BRANCH(at=in_words(cutoff), least=least, name=ref.name)
             gone.append(behind if young else aged)
             continue
         kept += 1
         if young:
-            reasons[each.id].append(told("not older than {at} (branch {name})", at=in_words(cutoff), name=ref.name))
+            reasons[each.id].append(codes.YOUNG_ON_BRANCH(at=in_words(cutoff), name=ref.name))
         elif each.id != ref.snapshot_id:
-            reasons[each.id].append(told("among the newest {least} of branch {name}", least=least, name=ref.name))
+            reasons[each.id].append(codes.NEWEST_ON_BRANCH(least=least, name=ref.name))
 
 
 def trimmed(log: Sequence[tuple[int, int]], left: Set[int]) -> tuple[tuple[int, int], ...]:

@@ -28,7 +28,9 @@ from core.formats.paimon import layout
 from core.formats.paimon.file_paths import identities
 from core.formats.paimon.manifests import ADD, ENTRY, LIST, PaimonManifests
 from core.formats.paimon.read.metadata_files import named
-from core.messages import told
+from core.messages import Reason, told
+from core.model import codes
+from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Ints, Mask
 from core.model.references import Holder, HolderKind, ObjectKind, Problem
@@ -51,9 +53,9 @@ class Findings:
     be deleted, and why."""
 
     problems: Mapping[int, Problem]
-    unsure: Mapping[str, str]
+    unsure: Mapping[str, Reason]
 
-    def doubt(self, path: str) -> str | None:
+    def doubt(self, path: str) -> Reason | None:
         return self.unsure.get(path) or self.unsure.get(path.rpartition("/")[0])
 
 
@@ -84,7 +86,7 @@ class _Examination:
 
     def _blame(self, position: int, path: str, expected: str, found: str) -> None:
         if position in self.points:
-            self.problems.setdefault(position, Problem(path, expected, found, _RESTORE))
+            self.problems.setdefault(position, Problem(path, expected, found, _RESTORE, Fault.CONTRADICTION))
 
     # documents ---------------------------------------------------------------------------------------------------
 
@@ -230,7 +232,7 @@ def _contradictory(entries: Loaded, manifest: Ints, history: History) -> Ints:
 # the disk ------------------------------------------------------------------------------------------------------------
 
 
-def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[tuple[str, str]]:
+def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[tuple[str, Reason]]:
     """Where a point names a file that is not there, the file it means may be one that looks free: in the same
     directory under another name, or in another directory under the same name. And a URL may be another way to write
     the place of a file of that name: names of files are unique."""
@@ -256,19 +258,16 @@ def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[
         if path in going:
             continue
         if any(urls.is_url(each) for each in (path, *namesakes)):
-            yield from (
-                (each, told("kept, because a point names {path}, which may be this file", path=path))
-                for each in namesakes
-            )
+            yield from ((each, codes.MAY_BE_THIS_URL(path=path)) for each in namesakes)
         elif store.size(path) is None:
             yield from ((each, _unsure(path, None, None)) for each in namesakes)
 
 
-def _unsure(path: str, found: int | None, size: int | None) -> str:
+def _unsure(path: str, found: int | None, size: int | None) -> Reason:
     fate = told("is not there")
     if found is not None:
         fate = told("has {found} bytes instead of {size}", found=found, size=size)
-    return told("kept, because a point names {path}, which {fate}: it may mean this file", path=path, fate=fate)
+    return codes.MAY_BE_THIS(path=path, fate=fate)
 
 
 def _directories(paths: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

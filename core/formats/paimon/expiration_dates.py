@@ -6,10 +6,13 @@ the words say so. Tags expire by the writer's wall clock, which has no zone in t
 
 from __future__ import annotations
 
+import dataclasses
+
 from core.errors import Invalid
 from core.formats.paimon import retention
 from core.formats.paimon.retention import UNBOUNDED
 from core.messages import told
+from core.model.codes import Fault
 from core.model.expiry import Expiry
 from core.model.references import Heads, Line, Tag
 from core.model.time_travel import in_words
@@ -22,7 +25,7 @@ def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expi
     for line in heads.lines:
         prefix = "" if line.branch == heads.main.branch else f"branch:{line.branch}/"
         for expiry in (*_snapshots(line, now_ms, rules), *(_tag(tag) for tag in line.tags)):
-            found[prefix + expiry.point] = Expiry(prefix + expiry.point, expiry.not_before_ms, expiry.words)
+            found[prefix + expiry.point] = dataclasses.replace(expiry, point=prefix + expiry.point)
     return found
 
 
@@ -53,20 +56,21 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
         limit = told(", or after {commits:,} more commit{s} whatever its age", commits=most, s=_s(most))
         limit = limit if policy.retain_max < UNBOUNDED else told("")
         is_old, when = not_before <= now_ms, None if more > 1 or blocking is not None else not_before
+        is_counted = each.id >= seen and blocking is None and more > 1
         if each.id < seen:
             unseen = "never by a writer: Paimon does not see it, because snapshot/EARLIEST names {id}"
             when, words = None, told(unseen, id=seen)
         elif blocking is not None:
             words = told("never while consumer {name} stands before it", name=blocking)
-        elif more > 1:
-            is_counted = is_old or most <= more
-            age = "" if is_counted else told(", not before {at}{limit}", at=in_words(not_before), limit=limit)
+        elif is_counted:
+            is_by_count = is_old or most <= more
+            age = "" if is_by_count else told(", not before {at}{limit}", at=in_words(not_before), limit=limit)
             words = told("after {commits:,} more commit{s}{age}", commits=more, s=_s(more), age=age)
         elif is_old:
             words = told("with the next commit of a writer")
         else:
             words = told("with the first commit after {at}{limit}", at=in_words(not_before), limit=limit)
-        found.append(Expiry(str(each.id), when, words))
+        found.append(Expiry(str(each.id), when, words, is_counted))
     return found
 
 
@@ -77,8 +81,10 @@ def _s(count: int) -> str:
 def first_seen(line: Line) -> int:
     """The id from which on Paimon sees snapshots: it believes an EARLIEST hint whose snapshot exists, and never looks
     before it."""
-    hint = next((each.found for each in line.warnings if each.path.endswith("snapshot/EARLIEST")), None)
-    return next((each.id for each in line.snapshots if hint in (None, f"the id {each.id}")), -1)
+    hint = next(
+        (each.ids for each in line.warnings if each.code == Fault.HINT and each.path.endswith("/EARLIEST")), None
+    )
+    return next((each.id for each in line.snapshots if hint in (None, (each.id,))), -1)
 
 
 def _tag(tag: Tag) -> Expiry:

@@ -30,7 +30,8 @@ from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.read.holder_axis import has_changelogs
 from core.formats.paimon.write import commit_base
 from core.formats.table_format import Examined, FilesAt, Progress, TableFormat
-from core.messages import counted, told
+from core.messages import Reason, counted, told
+from core.model import codes
 from core.model.actions import (
     Change,
     CleanOrphans,
@@ -147,7 +148,7 @@ class PaimonFormat(TableFormat):
         paths = plan.frees["path"].to_pylist()
         doubts = list(map(consistency.doubts(self.store, history, paths).doubt, paths))
         notes = [
-            told("Not in this plan, {files}: {why}.", files=counted(count, "{count} file", "{count} files"), why=why)
+            codes.DOUBTFUL(files=counted(count, "{count} file", "{count} files"), why=why)
             for why, count in Counter(each for each in doubts if each is not None).items()
         ]
         frees = plan.frees.filter(pa.array([each is None for each in doubts], pa.bool_()))
@@ -190,12 +191,12 @@ class PaimonFormat(TableFormat):
     def next_commit(self, history: History, now_ms: int, line: Line) -> Forecast | None:
         return next_commit.forecast(self.engine_deletion, history, now_ms, line)
 
-    def engine_differences(self, plan: Plan, history: History) -> tuple[str, ...]:
+    def engine_differences(self, plan: Plan, history: History) -> tuple[Reason, ...]:
         return self.engine_deletion(plan, history, history.heads)[0]
 
     def engine_deletion(
         self, plan: Plan, history: History, heads: Heads
-    ) -> tuple[tuple[str, ...], dict[str, list[str]]]:
+    ) -> tuple[tuple[Reason, ...], dict[str, list[str]]]:
         """Where Paimon's own deletion would differ, were these the references; and per point that stays its files that
         Paimon would take."""
         found = self._by_paimon(plan, heads)
@@ -212,9 +213,9 @@ class PaimonFormat(TableFormat):
         return engine_deletion.would_delete(self.store, heads, self.manifests, change, plan.now_ms)
 
 
-def _outside(path: str) -> str | None:
+def _outside(path: str) -> Reason | None:
     """Why a path in the table's directory is none of its files, None if it is."""
-    return None if urls.is_url(path) or layout.is_place(path) else told("it lies where no table keeps its files")
+    return None if urls.is_url(path) or layout.is_place(path) else codes.NO_PLACE()
 
 
 def _held_after(plan: Plan, history: History, paths: Collection[str]) -> dict[str, list[str]]:

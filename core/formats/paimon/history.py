@@ -22,6 +22,7 @@ from core.formats.paimon.manifests import ADD, DELETE, ENTRY, INDEX, LIST, SOURC
 from core.formats.paimon.read.holder_axis import axis
 from core.formats.paimon.read.metadata_files import Names, named, unreadable
 from core.messages import clause, told
+from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Intervals, Ints, empty, from_pairs, maximal, subtract, union
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
@@ -129,6 +130,7 @@ class _Builder:
                     told("the changelog of snapshot {point}", point=holder.point),
                     _NO_FILE,
                     told("It went when the snapshot first expired: only streaming reads of it fail."),
+                    Fault.CHANGELOG_MISSING,
                 )
             )
             return False
@@ -189,12 +191,8 @@ class _Builder:
                 self._incomplete(int(position), names[number], errors[names[number]], told("a readable manifest"))
 
     def _incomplete(self, position: int, name: str, error: SnapscopeError, expected: str) -> None:
-        problem = Problem(
-            f"{layout.MANIFEST}/{name}",
-            expected,
-            clause(error.message),
-            error.remedy or told("Restore the file or drop the points that need it."),
-        )
+        remedy = error.remedy or told("Restore the file or drop the points that need it.")
+        problem = Problem(f"{layout.MANIFEST}/{name}", expected, clause(error.message), remedy)
         found = self.incomplete.setdefault(position, [])
         if problem not in found:
             found.append(problem)
@@ -282,7 +280,11 @@ class _Builder:
             for position, number in zip(*pairs, strict=True):
                 if not there[number]:
                     problem = Problem(
-                        f"{directory}/{names[number]}", told("a statistics file"), _NO_FILE, told("Run ANALYZE again.")
+                        f"{directory}/{names[number]}",
+                        told("a statistics file"),
+                        _NO_FILE,
+                        told("Run ANALYZE again."),
+                        Fault.STATISTICS_MISSING,
                     )
                     self.incomplete.setdefault(int(position), []).append(problem)
 
@@ -378,14 +380,10 @@ class _Builder:
             if said is None or holder.kind is HolderKind.CHANGELOG or position in self.incomplete:
                 continue
             if rows[position] < said:
-                self.incomplete[position] = [
-                    Problem(
-                        holder.path,
-                        told("manifests with {said:,} rows (totalRecordCount)", said=said),
-                        f"{rows[position]:,}",
-                        told("A manifest or manifest list lost entries; restore it or drop this point."),
-                    )
-                ]
+                expected = told("manifests with {said:,} rows (totalRecordCount)", said=said)
+                remedy = told("A manifest or manifest list lost entries; restore it or drop this point.")
+                lost = Problem(holder.path, expected, f"{rows[position]:,}", remedy, Fault.ROWS_LOST)
+                self.incomplete[position] = [lost]
 
 
 def _sizes(store: Store, directory: str) -> dict[str, int]:

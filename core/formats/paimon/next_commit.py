@@ -14,7 +14,8 @@ from core.errors import SnapscopeError
 from core.formats.paimon.expiration_dates import first_seen
 from core.formats.paimon.plan import expiry
 from core.formats.paimon.retention import keeps_changelogs, policy
-from core.messages import both, told
+from core.messages import Reason, both, told
+from core.model import codes
 from core.model.actions import Expire
 from core.model.expiry import Forecast
 from core.model.history import History
@@ -22,7 +23,7 @@ from core.model.plan import Plan
 from core.model.references import Heads, HolderKind, Line, Tag
 from core.units import is_true
 
-Deletion = Callable[[Plan, History, Heads], tuple[tuple[str, ...], dict[str, list[str]]]]
+Deletion = Callable[[Plan, History, Heads], tuple[tuple[Reason, ...], dict[str, list[str]]]]
 RUN_LIMIT = 50  # `snapshot.expire.limit` where nobody says otherwise
 _LOOKED_AT = 1_000  # lost files of a point that its tag is chosen by
 _NAMED = 8
@@ -42,8 +43,8 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
         besides = [deletion(plan, history, history.heads) for plan in plans]
     except SnapscopeError as error:
         return Forecast(branch, (), told("This cannot be told: {why}", why=str(error)))
-    beside = dict.fromkeys(sentence for sentences, _ in besides for sentence in sentences)
-    breaks = tuple(each for each in beside if "itself would strand" not in each)
+    beside = dict.fromkeys(each for found, _ in besides for each in found)
+    breaks = tuple(each for each in beside if each.code != codes.ENGINE_STRANDS)
     if why := _astray(line, beside):
         return Forecast(branch, (), told("This cannot be told: {why}", why=why), breaks)
     headline = plans[0].headline
@@ -63,13 +64,12 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
     )
 
 
-def _astray(line: Line, beside: Iterable[str]) -> str | None:
+def _astray(line: Line, beside: Iterable[Reason]) -> Reason | None:
     """Why the engine will not take the points that the rules let go: it fails, or does not see them."""
-    if fails := next((each for each in beside if each.startswith("Paimon itself would fail")), None):
+    if fails := next((each for each in beside if each.code == codes.ENGINE_FAILS), None):
         return fails
     if line.snapshots and (seen := first_seen(line)) > line.snapshots[0].id:
-        unseen = "snapshot/EARLIEST names {id}, so Paimon does not see the snapshots before it and never expires them."
-        return told(unseen, id=seen)
+        return codes.EARLIEST_HIDES(id=seen)
     return None
 
 
@@ -102,27 +102,25 @@ def _asked(line: Line, now_ms: int) -> list[Expire]:
     ]
 
 
-def _keeping(line: Line, goes: Sequence[str]) -> list[str]:
+def _keeping(line: Line, goes: Sequence[str]) -> list[Reason]:
     """What keeps the points that go."""
-    found: list[str] = []
+    found: list[Reason] = []
     own = [point.rsplit("/", 1)[-1] for point in goes]
     count = len(line.snapshots) + 1
     if ids := [int(point) for point in own if point.isdecimal()]:
         kept = {tag.snapshot.id for tag in line.tags if f"tag:{tag.name}" not in own}
         if bare := [id for id in ids if id not in kept]:
-            found.append(told("Tag snapshot {id} to keep it.", id=max(bare)))
+            found.append(codes.TAG_IT(id=max(bare)))
         found.append(
-            told(
-                "The table option {option} keeps all of them for one more commit; write-only = true keeps writers from "
-                "expiring anything.",
+            codes.RETAIN_MORE(
                 option=_retaining(line, "snapshot", count),
             )
         )
     if any(point.startswith("changelog:") for point in own):
         option = _retaining(line, "changelog", count + len(line.changelogs))
-        found.append(told("The table option {option} keeps its changelogs for one more commit.", option=option))
+        found.append(codes.RETAIN_CHANGELOGS(option=option))
     if any(point.startswith("tag:") for point in own):
-        found.append(told("The table option tag.time-expire-enabled = false keeps tags whose time has passed."))
+        found.append(codes.KEEP_ENDED_TAGS())
     return found
 
 
@@ -137,7 +135,7 @@ def _retaining(line: Line, prefix: str, count: int) -> str:
 
 def _mending(
     deletion: Deletion, history: History, line: Line, plan: Plan, broken: Mapping[str, Sequence[str]]
-) -> list[str]:
+) -> list[Reason]:
     """The tags that keep whole what would break, where tags can."""
     chosen = {_holding(history, line, paths) for paths in broken.values()} - {None}
     snapshots = [each for each in line.snapshots if each.id in chosen]
@@ -151,7 +149,7 @@ def _mending(
     names = " and ".join(str(each.id) for each in snapshots)
     which = told("a tag of snapshot {ids}" if len(snapshots) == 1 else "tags of snapshots {ids}", ids=names)
     them = "it" if len(broken) == 1 else "them"
-    return [told("{points}: {tags} would keep {them} whole.", points=", ".join(broken), tags=which, them=them)]
+    return [codes.TAGS_MEND(points=", ".join(broken), tags=which, them=them)]
 
 
 def _holding(history: History, line: Line, paths: Sequence[str]) -> int | None:

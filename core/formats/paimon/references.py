@@ -22,6 +22,7 @@ from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.read.hints import NUMBER, gaps, left_out, number, problems
 from core.formats.paimon.read.lagging_reads import Patience
 from core.messages import clause, told
+from core.model.codes import Fault
 from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.storage.size_limits import HINT
 from core.storage.store import LOCAL, DirectoryEntry, Store
@@ -220,7 +221,8 @@ def _suffix(entry: DirectoryEntry, kind: str) -> str | None:
 
 def _stray(directory: str, entry: DirectoryEntry, expected: str) -> Problem:
     found = told("a directory" if entry.is_dir else "another file")
-    return Problem(_shown(f"{directory}/{entry.name}"), expected, found, told("It is ignored and never deleted."))
+    remedy = told("It is ignored and never deleted.")
+    return Problem(_shown(f"{directory}/{entry.name}"), expected, found, remedy, Fault.STRAY)
 
 
 # JSON documents ---------------------------------------------------------------------------------------------

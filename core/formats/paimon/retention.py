@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import Invalid
-from core.messages import told
+from core.messages import Reason, told
+from core.model import codes
 from core.model.references import Line
 from core.model.time_travel import in_words
 from core.units import is_true, parse_duration_ms, wall_clock
@@ -18,10 +19,10 @@ from core.units import is_true, parse_duration_ms, wall_clock
 UNBOUNDED = 2**31 - 1
 LEAST = 10  # retain-min where nobody says otherwise
 BATCH_IDENTIFIER = 2**63 - 1  # of commits that belong to no streaming job
-RULES: Mapping[str, str] = {
-    "newest": told("Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run"),
-    "1.x": told("Paimon 1.x: a snapshot's age is its own; 50 snapshots a run"),
-    "0.9": told("Paimon 0.9: a snapshot's age is its own; 10 snapshots a run"),
+RULES: Mapping[str, Reason] = {
+    "newest": codes.PAIMON_2(),
+    "1.x": codes.PAIMON_1(),
+    "0.9": codes.PAIMON_0_9(),
 }
 _RUN_LIMIT = {"newest": 50, "1.x": 50, "0.9": 10}
 
@@ -35,7 +36,7 @@ class Policy:
     threshold_ms: int
     max_deletes: int | None
     rules: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,7 @@ def policy(
     least = retain_min if retain_min is not None else own_min if own_min is not None else LEAST
     if retain_min is None and own_min is None and retain_max is not None and 1 <= greatest < least:
         notes.append(
-            told(
-                "retain-min was lowered from the default {least} to {greatest}, because retain-max asks for it.",
+            codes.RETAIN_MIN_LOWERED(
                 least=least,
                 greatest=greatest,
             )
@@ -158,50 +158,47 @@ def heeds_consumers(options: Mapping[str, str], rules: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotVerdicts:
-    """The ids that go, ascending, and per id the reasons in words."""
+    """The ids that go, ascending, and per id the reasons."""
 
     goes: tuple[int, ...]
-    reasons: Mapping[int, tuple[str, ...]]
+    reasons: Mapping[int, tuple[Reason, ...]]
 
 
 def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> SnapshotVerdicts:
     """Judge the retained snapshots of a line, oldest first."""
     count = len(retained)
     beyond = max(count - rule.retain_max, 0)  # those before this index go whatever their age
-    stop, blocker = count - rule.retain_min, told("among the newest {least} (retain-min)", least=rule.retain_min)
+    stop, blocker = count - rule.retain_min, codes.AMONG_NEWEST(least=rule.retain_min)
     if rule.max_deletes is not None and rule.max_deletes < stop:
-        stop, blocker = rule.max_deletes, told("max-deletes {most} was reached", most=rule.max_deletes)
+        stop, blocker = rule.max_deletes, codes.MAX_DELETES(most=rule.max_deletes)
     for consumer in line.consumers if heeds_consumers(line.options, rule.rules) else ():
         first = next((i for i, each in enumerate(retained) if each.id >= consumer.next_snapshot), count)
         if first < stop:
-            why = "consumer {name} reads on from snapshot {id}"
-            stop, blocker = first, told(why, name=consumer.name, id=consumer.next_snapshot)
-    reasons: dict[int, tuple[str, ...]] = {}
+            stop, blocker = first, codes.CONSUMER(name=consumer.name, id=consumer.next_snapshot)
+    reasons: dict[int, tuple[Reason, ...]] = {}
     index = 0
     while index < stop:
         each = retained[index]
         if index < beyond:
-            reasons[each.id] = (told("not among the newest {most} (retain-max)", most=rule.retain_max),)
+            reasons[each.id] = (codes.BEYOND_NEWEST(most=rule.retain_max),)
         else:
             judged = retained[min(index + 1, count - 1)] if rule.rules == "newest" else each
             if judged.time_ms is None:
-                stop, blocker = index, told("the age of snapshot {id} cannot be read", id=judged.id)
+                stop, blocker = index, codes.AGE_UNKNOWN(id=judged.id)
                 break
             whose = told("its successor {id} was", id=judged.id) if judged is not each else told("it was")
             if judged.time_ms >= rule.threshold_ms:
-                young = "{whose} committed {at}, too young (age protects)"
-                stop, blocker = index, told(young, whose=whose, at=in_words(judged.time_ms))
+                stop, blocker = index, codes.YOUNG(whose=whose, at=in_words(judged.time_ms))
                 break
-            reasons[each.id] = (told("{whose} committed before {at}", whose=whose, at=in_words(rule.threshold_ms)),)
+            reasons[each.id] = (codes.OLD(whose=whose, at=in_words(rule.threshold_ms)),)
         index += 1
     for position in range(max(index, 0), count):
         each = retained[position]
-        own = [blocker] if position == index or not blocker.startswith("among") else []
+        own = [blocker]
         if position >= count - rule.retain_min:
-            own = [told("among the newest {least} (retain-min)", least=rule.retain_min)]
+            own = [codes.AMONG_NEWEST(least=rule.retain_min)]
         elif position > index:
-            prefix = "only a prefix may go, and snapshot {id} stays: {why}"
-            own = [told(prefix, id=retained[index].id, why=blocker)]
+            own = [codes.ONLY_PREFIX(id=retained[index].id, why=blocker)]
         reasons[each.id] = tuple(own)
     return SnapshotVerdicts(tuple(each.id for each in retained[: max(index, 0)]), reasons)
 
@@ -230,8 +227,8 @@ def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> Snap
                 chosen=max(chosen),
             ),
         )
-    kept = told("not named, and {id} is the newest that goes", id=max(chosen))
-    reasons = {each: (told("named to go"),) if each in chosen else (kept,) for each in ids}
+    kept = codes.NOT_NAMED(id=max(chosen))
+    reasons = {each: (codes.NAMED_TO_GO(),) if each in chosen else (kept,) for each in ids}
     return SnapshotVerdicts(tuple(prefix), reasons)
 
 
@@ -242,60 +239,58 @@ def expire_changelogs(
     combined = [*changelogs, *snapshots]
     count, own = len(combined), len(changelogs)
     beyond = max(count - rule.retain_max, 0)
-    stop, blocker = own - 1, told("the newest long-lived changelog always stays")
+    stop, blocker = own - 1, codes.NEWEST_CHANGELOG()
     if count - rule.retain_min < stop:
         stop = count - rule.retain_min
-        blocker = told("among the newest {least} (changelog retain-min)", least=rule.retain_min)
+        blocker = codes.AMONG_NEWEST_CHANGELOGS(least=rule.retain_min)
     if rule.max_deletes is not None and rule.max_deletes < stop:
-        stop, blocker = rule.max_deletes, told("max-deletes {most} was reached", most=rule.max_deletes)
+        stop, blocker = rule.max_deletes, codes.MAX_DELETES(most=rule.max_deletes)
     for consumer in line.consumers:
         first = next((i for i, each in enumerate(combined) if each.id >= consumer.next_snapshot), count)
         if first < stop:
-            why = "consumer {name} reads on from {id}"
-            stop, blocker = first, told(why, name=consumer.name, id=consumer.next_snapshot)
-    reasons: dict[int, tuple[str, ...]] = {}
+            stop, blocker = first, codes.CONSUMER_OF_CHANGELOGS(name=consumer.name, id=consumer.next_snapshot)
+    reasons: dict[int, tuple[Reason, ...]] = {}
     index = 0
     while index < stop:
         each = changelogs[index]
         if index >= beyond:
             if each.time_ms is None or each.time_ms >= rule.threshold_ms:
-                blocker = told("too young (age protects)" if each.time_ms is not None else "its age cannot be read")
+                unknown = each.time_ms is None
+                blocker = codes.CHANGELOG_AGE_UNKNOWN() if unknown else codes.YOUNG_CHANGELOG()
                 break
-            reasons[each.id] = (told("committed before {at}", at=in_words(rule.threshold_ms)),)
+            reasons[each.id] = (codes.OLD_CHANGELOG(at=in_words(rule.threshold_ms)),)
         else:
-            reasons[each.id] = (told("not among the newest {most} (changelog retain-max)", most=rule.retain_max),)
+            reasons[each.id] = (codes.BEYOND_NEWEST_CHANGELOGS(most=rule.retain_max),)
         index += 1
     for each in changelogs[max(index, 0) :]:
         reasons[each.id] = (blocker,)
     return SnapshotVerdicts(tuple(each.id for each in changelogs[: max(index, 0)]), reasons)
 
 
-def ended_tags(line: Line, now_ms: int | None, older_than_ms: int | None) -> tuple[dict[str, str], dict[str, str]]:
+def ended_tags(
+    line: Line, now_ms: int | None, older_than_ms: int | None
+) -> tuple[dict[str, Reason], dict[str, Reason]]:
     """Tags that go (their retention is over at `now_ms`, or they were made before `older_than_ms`), each with why;
     and tags of which the latter is not known: they stay, with why. Judged by this machine's wall clock."""
     now = None if now_ms is None else wall_clock(now_ms)
     oldest = None if older_than_ms is None else wall_clock(older_than_ms)
-    goes, untold = dict[str, str](), dict[str, str]()
+    goes, untold = dict[str, Reason](), dict[str, Reason]()
     for tag in line.tags:
         if now is not None and tag.expires is not None and now > tag.expires:
             ended = f"{tag.expires:%Y-%m-%d %H:%M:%S}"
-            why = "its retention ended {ended}; this machine's wall clock says {now}"
-            goes[tag.name] = told(why, ended=ended, now=f"{now:%Y-%m-%d %H:%M:%S}")
+            goes[tag.name] = codes.RETENTION_ENDED(ended=ended, now=f"{now:%Y-%m-%d %H:%M:%S}")
         elif oldest is not None and tag.created is None:
-            untold[tag.name] = told("it tells no creation time, so nobody knows its age")
+            untold[tag.name] = codes.TAG_AGE_UNKNOWN()
         elif oldest is not None and tag.created is not None and tag.created < oldest:
-            why = "created {at} by the writer's wall clock, older than asked"
-            goes[tag.name] = told(why, at=f"{tag.created:%Y-%m-%d %H:%M:%S}")
+            goes[tag.name] = codes.TAG_OLD(at=f"{tag.created:%Y-%m-%d %H:%M:%S}")
     return goes, untold
 
 
-def lost_jobs(line: Line, goes: Sequence[int]) -> list[str]:
+def lost_jobs(line: Line, goes: Sequence[int]) -> list[Reason]:
     """A restarted streaming job learns what it committed from its newest snapshot; without it, it may commit twice."""
     newest = {each.commit_user: each for each in line.snapshots if each.commit_identifier != BATCH_IDENTIFIER}
     return [
-        told(
-            "Snapshot {id} is the newest of job {user}: restarted from an older state, that job cannot see that its "
-            "last commit landed and may commit it twice.",
+        codes.LOST_JOB(
             id=each.id,
             user=user,
         )

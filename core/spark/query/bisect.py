@@ -124,7 +124,7 @@ def _next(count: int, known: dict[int, bool | None], *, is_every: bool) -> int |
 
 def _refuse_alike(probes: Sequence[Probe], refusals: Sequence[Invalid], ends: int) -> None:
     """A condition that both ends refuse in the same words (but for columns it might have meant) is wrong in itself."""
-    said = {error.message.partition(" Did you mean")[0] for error in refusals}
+    said = {str(error.message.values.get("said", error)).partition(" Did you mean")[0] for error in refusals}
     if len(probes) == len(refusals) == ends and len(said) == 1:
         raise refusals[0]
 

@@ -42,7 +42,7 @@ def _rules(opened: OpenedTable, found: Tagging, of: AutomaticTagRules, branch: s
     explain_figure.beside(markup.panel_title(words.AUTO_TAGS), words.HOW_AUTO_TAGS)
     st.html(markup.note("info", words.auto_rules(of)))
     for note in found.notes:
-        st.html(markup.note("info", note))
+        st.html(markup.note("info", note.text))
     if found.plans:
         plan_sequence.draw(opened, found.plans, found.fingerprint, words.AUTO_DUE)
     else:

@@ -14,6 +14,7 @@ from core.execution import apply as applying
 from core.execution import protect
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
+from core.messages import sentences
 from core.model.history import History
 from core.model.plan import Plan
 from core.planning.confirmation import Danger, danger
@@ -56,7 +57,7 @@ def draw(opened: OpenedTable, plan: Plan, history: History) -> None:
     _figures(opened, plan)
     for level, told in (("warning", plan.warnings), ("info", plan.notes)):
         for each in told:
-            st.html(markup.note(level, each))
+            st.html(markup.note(level, each.text))
     if len(plan.orphans):
         with st.expander(words.held_by_nothing(len(plan.orphans))):
             st.html(markup.table(words.ORPHAN_HEADS, branches.orphans(plan)))
@@ -122,7 +123,7 @@ def _computed(opened: OpenedTable, plan: Plan) -> None:
     st.html(
         markup.facts(
             [
-                (words.RULES, plan.rules),
+                (words.RULES, plan.rules.text),
                 (words.PLANNED_AT, markup.moment(plan.now_ms, opened.zone, opened.now_ms)),
                 (words.FINGERPRINT, markup.hint(markup.mono(plan.fingerprint[:16]), plan.fingerprint)),
                 ("", markup.muted(words.FINGERPRINT_HELP)),
@@ -210,7 +211,7 @@ def carry_out(opened: OpenedTable, plan: Plan, *, clears: str | None = None) -> 
     of = f"{plan.fingerprint[:12]}.{opened.ref.location}"  # a click on one plan, or a word typed for it, is of no other
     with st.container(border=True, key=f"carry_out.{_kind(plan)}"):
         if found.why:
-            st.html(markup.note("warning", words.grave(found.why)))
+            st.html(markup.note("warning", words.grave(sentences(found.why))))
         typed = ""
         if found.phrase:
             label = words.type_to_confirm(table_tree.inline(found.phrase))
@@ -313,9 +314,11 @@ def _receipt(opened: OpenedTable, receipt: Receipt) -> None:
     run = Journal().run(receipt.run)
     st.html(markup.muted(words.carried_out(run, units.moment(run.started_ms, opened.zone))))
     for problem in receipt.problems:
-        st.html(markup.note("problem", problem))
+        st.html(markup.note("problem", problem.text))
     if receipt.kept_back:
         with st.expander(words.kept_back(len(receipt.kept_back))):
             st.html(
-                markup.table(words.KEPT_BACK_HEADS, [[markup.mono(path), why] for path, why in receipt.kept_back[:200]])
+                markup.table(
+                    words.KEPT_BACK_HEADS, [[markup.mono(path), why.text] for path, why in receipt.kept_back[:200]]
+                )
             )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.execution import apply as applying
 from core.execution.delete_files import Receipt
+from core.messages import sentences
 from core.model.plan import Plan
 from core.planning.confirmation import of_all
 from dashboard import background_jobs, permissions, words
@@ -31,7 +32,7 @@ def draw(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, label: st
     for plan in rest:
         st.html(markup.headline(plan.headline))
         for verdict in plan.goes:
-            st.html(markup.note("warning", f"{verdict.point}: {'; '.join(verdict.reasons)}"))
+            st.html(markup.note("warning", f"{verdict.point}: {'; '.join(sentences(verdict.reasons))}"))
     if running_change.tell_begun(opened, fingerprint):
         return  # the page's progress shows it
     if not permissions.is_on(opened.listing):

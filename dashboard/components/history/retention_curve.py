@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.analysis.expiration_dates import ExpirationDate, calendar
 from core.errors import Invalid
+from core.messages import sentences
 from core.model.actions import Expire
 from core.model.history import History
 from core.model.plan import Plan
@@ -139,9 +140,9 @@ def next_commit(opened: OpenedTable, history: History, branch: str) -> None:
     if coming is None:
         st.html(markup.note("info", words.LAB_KEEPS_ALL))
         return
-    st.html(markup.note("info", words.lab_next(coming.branch, coming.headline, coming.prevented_by)))
-    for sentence in coming.breaks:
-        st.html(markup.note("warning", sentence))
+    st.html(markup.note("info", words.lab_next(coming.branch, coming.headline, sentences(coming.prevented_by))))
+    for each in coming.breaks:
+        st.html(markup.note("warning", each.text))
 
 
 def beside(history: History, plan: Plan) -> None:
@@ -149,5 +150,5 @@ def beside(history: History, plan: Plan) -> None:
     found = loading.native(history, plan)
     if not found:
         st.html(markup.note("info", words.NATIVE_SAME))
-    for sentence in found:
-        st.html(markup.note("warning", sentence))
+    for each in found:
+        st.html(markup.note("warning", each.text))

@@ -109,6 +109,8 @@ OF_RUNS: Mapping[str, str] = {
     "Wait between 0 and {most_settle_s:,.0f} seconds.": "请等待 0 到 {most_settle_s:,.0f} 秒。",
     "Others kept removing points while they were read.": "读取时他人不断删除时间点。",
     "it lies where no table keeps its files": "它不在任何表存放文件的地方",
+    "it is metadata that the table needs, or is named like it": "它是表需要的元数据，或名称与之相同",
+    "{said}": "{said}",
     "After the sweep: {problem}": "清理之后：{problem}",
     "Some files were {why}.": "有些文件{why}。",
     "No further file was deleted. {broken}": "没有再删除文件。{broken}",

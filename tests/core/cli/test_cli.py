@@ -463,7 +463,7 @@ def test_keys_of_plans(ask: Ask, table: TableBuilder) -> None:
         assert set(said) >= ISSUED
         assert said["now_ms"] == int(NOW)
         assert {tuple(row) for row in said["frees"]} == {("path", "kind", "bytes")}
-        assert {tuple(row) for row in said["points"]} == {("point", "keep", "reasons")}
+        assert {tuple(row) for row in said["points"]} == {("point", "keep", "reasons", "codes")}
         assert said["freed_bytes"] == sum(row["bytes"] for row in said["frees"])
         assert said["fingerprint"] == ask("plan", *words, "--json").json["fingerprint"]
 
@@ -472,7 +472,8 @@ def test_a_plan_of_an_expiry_tells_what_the_next_commit_does_by_itself(ask: Ask,
     table.schema(options={"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "2"})
     words = ["plan", "expire", table.root, *EXPIRE]
     told = ask(*words, "--json").json["next_commit"]
-    assert set(told) == {"branch", "headline", "goes", "breaks", "prevented_by"}
+    assert set(told) >= {"branch", "headline", "goes", "breaks", "prevented_by"}
+    assert told["prevented_by_codes"][0] == "tag-it"
     assert told["goes"] == ["1", "2", "3"]
     text = ask(*words).out
     for sentence in (told["headline"], *told["breaks"], *told["prevented_by"]):

@@ -95,7 +95,8 @@ def test_plans_costs_and_holders(lake: Path, ask: Ask) -> None:
     assert found["rules"].startswith("Apache Iceberg")
     tag = opened.heads().main.tags[0].name
     dropped = ask("plan", "expire", table, "--drop-ref", tag, "--now", NOW)
-    assert {"point": f"tag:{tag}", "keep": False, "reasons": ["named to be dropped"]} in dropped["points"]
+    verdict = {"point": f"tag:{tag}", "keep": False, "reasons": ["named to be dropped"], "codes": ["named-to-drop"]}
+    assert verdict in dropped["points"]
     assert ask("plan", "delete-tag", table, "--name", tag, "--now", NOW)["frees"] == []
     costs = ask("cost", table, "--now", NOW)
     assert {each["exclusive_now_bytes"] for each in costs["tags"]} == {0}

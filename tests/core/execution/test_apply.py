@@ -19,6 +19,7 @@ from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
 from core.execution import delete_files, grace_period
 from core.execution.apply import apply
 from core.execution.journal import Journal
+from core.model import codes
 from core.model.actions import CreateTag, DeleteTags, Expire
 from core.model.plan import Plan
 from core.storage.store import Store
@@ -181,7 +182,7 @@ def test_a_snapshot_tagged_since_keeps_what_the_tag_holds(table: TableBuilder) -
     receipt = go(table, plan)
     assert held & set(plan.frees["path"].to_pylist()), "otherwise there is nothing to see"
     assert not held & set(receipt.deleted)
-    assert {why for _, why in receipt.kept_back} == {"held by a reference made since"}
+    assert {why for _, why in receipt.kept_back} == {codes.HELD_SINCE()}
     assert "tag:new" in assert_whole(table.root).holders
 
 

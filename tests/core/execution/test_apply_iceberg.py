@@ -13,6 +13,7 @@ from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
 from core.execution.apply import apply
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
+from core.model import codes
 from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.table import open_table
 from tests.support.execution import iceberg_ground as ground
@@ -227,7 +228,7 @@ def test_random_histories_keep_what_they_need(name: str, tmp_path: Path) -> None
     receipt = apply(table, plan, settle_s=0)
     assert goes
     assert set(receipt.deleted) <= set(plan.frees["path"].to_pylist())
-    assert all(why == "was gone already" for _, why in receipt.kept_back)  # puffin files that were never there
+    assert all(why == codes.GONE_ALREADY() for _, why in receipt.kept_back)  # puffin files that were never there
     assert ground.broken(root) == []
     after = document(root)
     assert {each["snapshot-id"] for each in before["snapshots"]} - set(ids(root)) == goes
@@ -331,7 +332,7 @@ def test_hostile_metadata_names_itself_as_data(root: Path) -> None:
 
     ground.commit(root, only_last)
     receipt = changed(root, Expire())
-    kept = {path for path, why in receipt.kept_back if "metadata that the table needs" in why}
+    kept = {path for path, why in receipt.kept_back if why.code == codes.NEEDED_METADATA}
     assert kept >= {"metadata/v3.metadata.json", "metadata/version-hint.text"}
     assert outside.is_file()
     assert (root / "metadata/v3.metadata.json").is_file()

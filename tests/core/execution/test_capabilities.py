@@ -71,7 +71,7 @@ def test_what_cannot_be_taken_back_is_shown_and_not_begun(change: Change, root: 
     plan, same = there.preview(change, ground.LATE_MS), here.preview(change, ground.LATE_MS)
     assert plan.frees.equals(same.frees)
     assert plan.removes == same.removes
-    assert any("cannot be created exclusively on 'bucket'" in each for each in plan.warnings)
+    assert any("cannot be created exclusively on 'bucket'" in each.text for each in plan.warnings)
     with pytest.raises(Unsupported, match="the table's own engine"):
         apply(there, plan, settle_s=0)
     assert {path: (root / path).read_bytes() for path in ground.disk(root)} == before

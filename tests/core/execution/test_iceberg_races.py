@@ -14,6 +14,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.write import commit
+from core.model import codes
 from core.model.actions import CreateTag, Expire
 from core.storage.store import DirectoryEntry, Store
 from core.table import open_table
@@ -135,7 +136,7 @@ def test_a_tag_made_again_after_the_commit_keeps_its_files(root: Path) -> None:
     with while_settling(again):
         receipt = apply(table, plan, settle_s=0)
     assert receipt.deleted == ()
-    assert {why for _, why in receipt.kept_back} == {"held by a reference made since"}
+    assert {why for _, why in receipt.kept_back} == {codes.HELD_SINCE()}
     assert ground.disk(root) == there
     assert ground.broken(root) == []
 

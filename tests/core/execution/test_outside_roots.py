@@ -17,6 +17,8 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.execution.recovery import resume
 from core.formats.paimon.layout import escape
+from core.messages import code_names, sentences
+from core.model import codes
 from core.model.actions import Change, CreateBranch, CreateTag, DeleteBranches, DeleteTags, Expire
 from core.planning import outside_roots as roots
 from core.planning.confirmation import danger
@@ -264,8 +266,8 @@ def test_a_root_that_is_not_the_tables_alone_is_refused(root: str, why: str, tmp
     table = open_table(str(outer.root))
     plan = table.preview(KEEP_ONE, NOW_MS)
     assert plan.outside == ()
-    assert why.format(tmp=tmp_path) in "; ".join(plan.warnings)
-    assert "1 file (100 B) under" in "; ".join(plan.warnings)
+    assert why.format(tmp=tmp_path) in "; ".join(sentences(plan.warnings))
+    assert "1 file (100 B) under" in "; ".join(sentences(plan.warnings))
     receipt = apply(table, plan, settle_s=0, outside=[named])
     assert receipt.is_exact
     assert Path(str(file.external).removeprefix("file:")).is_file()
@@ -281,7 +283,7 @@ def test_a_link_below_a_root_leads_nowhere(outer: Outer, tmp_path: Path) -> None
     plan = table.preview(KEEP_ONE, NOW_MS)
     receipt = apply(table, plan, settle_s=0, outside=_roots(plan))
     assert ground.disk(moved) == before
-    assert {why for _, why in receipt.kept_back if "symbolic link" in why}
+    assert codes.LINK_OUT in {why.code for _, why in receipt.kept_back}
 
 
 def test_a_root_that_became_a_tables_since_is_no_longer_allowed(outer: Outer) -> None:
@@ -318,7 +320,7 @@ def test_files_in_another_tables_directory_stay_however_deep_it_lies(where: str,
     table, file = _emptied(tmp_path, root, place)
     plan = table.preview(KEEP_ONE, NOW_MS)
     assert plan.outside == ()
-    warnings = "; ".join(plan.warnings)
+    warnings = "; ".join(sentences(plan.warnings))
     assert f"1 file (100 B) under file://{root} stay and are not counted: they lie in another table, " in warnings
     assert f"file://{theirs}." in warnings
     assert (f"Not all of file://{root} was searched for other tables." in warnings) == (where == "zz")
@@ -342,7 +344,7 @@ def test_a_table_that_was_made_around_files_since_keeps_them(when: str, tmp_path
             apply(table, plan, settle_s=0, outside=_roots(plan))
     else:
         receipt = resume(cut.run, open_table=open_table, settle_s=0)
-        assert [why for _, why in receipt.kept_back] == [f"they lie in another table, file://{root}/a/b/c/theirs"]
+        assert [why for _, why in receipt.kept_back] == [codes.THEIRS(name=f"file://{root}/a/b/c/theirs")]
     assert file.is_file()
 
 
@@ -375,11 +377,13 @@ def test_what_cannot_be_listed_fails_no_preview(closed: str, tmp_path: Path, mon
     where = root / closed
     if closed.endswith("schema"):
         assert plan.outside == ()
-        assert any("nobody could look whether they lie in another table" in each for each in plan.warnings)
+        assert any(
+            each.values["why"].code == codes.OWNER_UNKNOWN for each in plan.warnings if each.code == codes.ROOT_STAYS
+        )
         return
     assert [each.files for each in plan.outside] == [1]
     said = f"Nobody could look whether other tables lie under file://{where}: No permission."
-    assert any(each.startswith(said) for each in plan.warnings)
+    assert any(each.text.startswith(said) for each in plan.warnings)
     assert apply(table, plan, settle_s=0, outside=_roots(plan)).is_exact
     assert not file.exists()
 
@@ -396,10 +400,10 @@ def test_a_root_and_a_file_may_be_spelled_in_any_legal_way(spelling: str, tmp_pa
 def test_a_whole_file_system_is_named_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "ext"
     table, _ = _emptied(tmp_path, root, root)
-    assert not any("whole file system" in each for each in table.preview(KEEP_ONE, NOW_MS).warnings)
+    assert "whole-file-system" not in code_names(table.preview(KEEP_ONE, NOW_MS).warnings)
     monkeypatch.setattr("os.path.ismount", lambda path: str(path) == str(root))
     plan = table.preview(KEEP_ONE, NOW_MS)
-    assert f"file://{root} is a whole file system: all that it holds lies under this root." in plan.warnings
+    assert codes.WHOLE_FILE_SYSTEM(root=f"file://{root}") in plan.warnings
     assert [each.files for each in plan.outside] == [1]
 
 
@@ -418,7 +422,7 @@ def test_on_a_store_too_files_in_another_tables_directory_stay() -> None:
     Store("memory://judged").make_dirs(["ext/a/b/c/theirs/schema", "ext/dt=1/bucket-0"])
     Store(f"memory://{place}/schema").create("schema-0", b"{}")
     theirs = roots.owners("memory://judged/ext")
-    assert theirs(f"memory://{place}/data/") == f"they lie in another table, memory://{place}"
+    assert theirs(f"memory://{place}/data/") == codes.THEIRS(name=f"memory://{place}")
     assert theirs("memory://judged/ext/dt=1/bucket-0/") is None
     assert theirs("memory://judged/ext/") is None
 
@@ -430,7 +434,7 @@ def test_a_directory_of_a_file_system_with_an_authority_is_no_bucket(
     monkeypatch.setattr(Store, "named", classmethod(lambda cls, url: _hdfs(url)))
     store = Store(str(tmp_path))
     assert roots.refused("hdfs://nn/ext", store) is None
-    assert roots.refused("hdfs://nn", store) == "it is the root of a file system"
+    assert roots.refused("hdfs://nn", store) == codes.FILE_SYSTEM_ROOT()
 
 
 def _hdfs(url: str) -> Store:
@@ -548,7 +552,9 @@ def test_only_an_expiry_deletes_old_metadata_outside(change: Any, tmp_path: Path
             apply(table, plan, settle_s=0)
     else:
         assert plan.outside == ()
-        assert [each for each in plan.notes if each.startswith("3 old metadata files outside the table's directory")]
+        assert [
+            each for each in plan.notes if each.text.startswith("3 old metadata files outside the table's directory")
+        ]
         assert apply(table, plan, settle_s=0).outcome == "done"
     assert len(ground.disk(place)) == 3
 
@@ -560,7 +566,7 @@ def test_an_iceberg_write_path_that_is_not_the_tables_alone_is_refused(configure
     table = open_table(str(root))
     plan = table.preview(Expire(retain_min=1, older_than_ms=NOW_MS), NOW_MS)
     assert plan.outside == ()
-    assert any("stay and are not counted" in each for each in plan.warnings)
+    assert "root-stays" in code_names(plan.warnings)
     before = ground.disk(place)
     assert apply(table, plan, settle_s=0).outcome == "done"
     assert ground.disk(place) == before

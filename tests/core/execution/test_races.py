@@ -22,6 +22,7 @@ from core.execution.journal import Journal
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import PaimonManifests
 from core.formats.paimon.write import publish
+from core.messages import sentences
 from core.model.actions import Expire
 from core.storage.store import DirectoryEntry, Store
 from core.table import Table, open_table
@@ -112,7 +113,7 @@ def interrupted(table: TableBuilder, number: int, act: Callable[[TableBuilder], 
     store = Interrupted(str(table.root))
     opened = Table(PaimonFormat(store, PaimonManifests(store)))
     try:
-        told = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0).problems
+        told = tuple(sentences(apply(opened, opened.preview(EXPIRE, NOW), settle_s=0).problems))
     except Corrupt as error:
         told = (str(error),)
     return list(told), store.seen >= number

@@ -120,7 +120,7 @@ def test_a_compaction_tells_which_files_it_rewrites(store: Store) -> None:
     plan = open_table(store.root).preview(Compact(partitions=("dt=2026-11-01",), min_files=2), NOW)
     assert plan.headline == "Rewrites 2 files (20 B) of main by a commit; frees nothing."
     assert set(plan.leaving["partition"].to_pylist()) == {"dt=2026-11-01"}
-    assert "files of about 268.4 MB" in plan.notes[-1]
+    assert "files of about 268.4 MB" in plan.notes[-1].text
     idle = open_table(store.root).preview(Compact(), NOW)
     assert (idle.headline, idle.leaves, steps(idle.effects)) == ("Nothing is worth compacting.", (), ())
     assert danger(plan, "t").phrase == ""

@@ -7,17 +7,21 @@ import dataclasses
 import pyarrow as pa
 import pytest
 
+from core.messages import Reason
+from core.model import codes
 from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag
 from core.model.plan import FREES, Plan, Verdict
 from core.planning.confirmation import danger, of_all
 
-SNAPSHOT, TAG = Verdict("1", False, ("old",)), Verdict("branch:b/tag:v", False, ("named",))
+SNAPSHOT = Verdict("1", False, (codes.NAMED_TO_GO(),))
+TAG = Verdict("branch:b/tag:v", False, (codes.NAMED_TO_DELETE(),))
+OTHER_TAG = dataclasses.replace(TAG, point="tag:w")
 
 
 def plan(change: Change, *points: Verdict, freed: int = 10, kept: int = 100, warnings: int = 0) -> Plan:
     frees = pa.table([["a", "b"], ["data", "data"], [freed, 0]], schema=FREES)
-    said = tuple(f"warning {number}" for number in range(warnings))
-    return Plan("/w/t", change, "newest", 0, "f" * 64, points, frees, kept, 0, (), (), said)
+    said = tuple(codes.ENGINE_RUNS(runs=number) for number in range(warnings))
+    return Plan("/w/t", change, codes.PAIMON_2(), 0, "f" * 64, points, frees, kept, 0, (), (), said)
 
 
 @pytest.mark.parametrize("change", [CreateTag("x"), RenameTag("x", "y")])
@@ -33,24 +37,27 @@ def test_an_ordinary_expiry_needs_the_tables_name() -> None:
 @pytest.mark.parametrize(
     ("grave", "why"),
     [
-        (plan(DeleteTags((" ",), "b"), dataclasses.replace(TAG, point="branch:b/tag: ")), "1 tag goes"),
-        (plan(Expire(drop_tags=("v",)), SNAPSHOT, TAG), "1 tag goes"),
-        (plan(Expire(drop_tags=("v", "w")), SNAPSHOT, TAG, dataclasses.replace(TAG, point="tag:w")), "2 tags go"),
-        (plan(Expire(retain_max=1), SNAPSHOT, freed=100, kept=100), "half"),
-        (plan(Expire(retain_max=1), SNAPSHOT, warnings=2), "2 warnings"),
+        (plan(DeleteTags((" ",), "b"), dataclasses.replace(TAG, point="branch:b/tag: ")), codes.TAGS_GO(count=1)),
+        (plan(Expire(drop_tags=("v",)), SNAPSHOT, TAG), codes.TAGS_GO(count=1)),
+        (
+            plan(Expire(drop_tags=("v", "w")), SNAPSHOT, TAG, dataclasses.replace(TAG, point="tag:w")),
+            codes.TAGS_GO(count=2),
+        ),
+        (plan(Expire(retain_max=1), SNAPSHOT, freed=100, kept=100), codes.HALF_GOES()),
+        (plan(Expire(retain_max=1), SNAPSHOT, warnings=2), codes.WARNED(count=2)),
     ],
 )
-def test_a_grave_plan_needs_the_number_of_files(grave: Plan, why: str) -> None:
+def test_a_grave_plan_needs_the_number_of_files(grave: Plan, why: Reason) -> None:
     found = danger(grave, "t")
     assert found.phrase == "t 2"
-    assert why in "; ".join(found.why)
+    assert why in found.why
 
 
 def test_a_tag_that_goes_alone_is_named() -> None:
     """By what has to be typed, and by the sentence above it."""
     one, many = plan(DeleteTags(("v",), "b"), TAG), plan(Expire(drop_tags=("v",)), *[SNAPSHOT] * 12, TAG)
     found = danger(one, "t")
-    assert (found.phrase, found.why) == ("v", ("1 tag goes: somebody named it",))
+    assert (found.phrase, found.why) == ("v", (codes.TAGS_GO(count=1),))
     assert one.headline == "Frees 10 B in 2 files; 1 point goes: branch:b/tag:v."
     assert many.headline == "Frees 10 B in 2 files; 13 points go: branch:b/tag:v, 1, 1, 1 and 9 more."
 

@@ -25,6 +25,8 @@ from core.execution.apply import apply
 from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.plan.engine_differences import differences
 from core.formats.paimon.plan.expiry import preview
+from core.messages import Reason, code_names, sentences
+from core.model import codes
 from core.model.actions import CreateTag, DeleteTags, Expire, ReplaceTag
 from core.model.plan import Plan
 from core.model.time_travel import in_words
@@ -55,12 +57,12 @@ def goes(found: Plan) -> set[str]:
 
 def test_the_last_that_keeps_an_expired_snapshot_is_told(tmp_path: Path) -> None:
     """Two tags and a branch keep what has expired: the last of them says what is lost with it."""
-    root, lost = tmp_path / "t", "Nothing else keeps snapshot 2 (committed"
+    root = tmp_path / "t"
     table = four_commits(root)
     table.tag("w", 2)
 
-    def told(change: Expire | DeleteTags | ReplaceTag) -> list[str]:
-        return [each for each in plan(root, change).warnings if each.startswith(lost)]
+    def told(change: Expire | DeleteTags | ReplaceTag) -> list[Reason]:
+        return [each for each in plan(root, change).warnings if each.code == codes.LAST_KEPT and each.values["id"] == 2]
 
     assert not told(DeleteTags(("v", "w"))), "the snapshot itself is there"
     assert not told(dataclasses.replace(KEEP_ONE, drop_tags=("v",)))
@@ -70,7 +72,8 @@ def test_the_last_that_keeps_an_expired_snapshot_is_told(tmp_path: Path) -> None
     assert not told(DeleteTags(("v",)))
     (said,) = told(DeleteTags(("v", "w")))
     at = in_words(opened.heads().main.tags[0].snapshot.time_ms)
-    assert said == f"{lost} {at}): afterwards it cannot be read again."
+    assert said == codes.LAST_KEPT(id=2, at=at)
+    assert said.text == f"Nothing else keeps snapshot 2 (committed {at}): afterwards it cannot be read again."
     apply(opened, opened.preview(DeleteTags(("w",)), NOW_MS), settle_s=0)
     assert told(ReplaceTag("v", 4))
     table.branch("dev", "v")
@@ -103,7 +106,7 @@ def check(root: Path, change: Expire | DeleteTags, model: set_model.Model) -> Pl
     }
     for path, content in found.removes:
         assert content == (root / path).read_bytes()
-    assert all(verdict.reasons and all(verdict.reasons) for verdict in found.points)
+    assert all(verdict.reasons and all(map(str, verdict.reasons)) for verdict in found.points)
     return found
 
 
@@ -232,7 +235,7 @@ def test_a_kept_tag_that_cannot_be_read_can_go_in_the_same_plan(tmp_path: Path, 
     )
     found = plan(root, taken)
     assert "tag:v" in goes(found)
-    assert any(warning.startswith("Lower bound: tag:v") for warning in found.warnings)
+    assert ("lower-bound", "tag:v") in [(each.code.name, each.values.get("point")) for each in found.warnings]
     assert "tag/tag-v" in frees(found)
 
 
@@ -266,7 +269,7 @@ def test_a_going_point_that_cannot_be_read_gives_a_lower_bound(tmp_path: Path, d
     broken = {"list": list_of(table, 2), "document": "snapshot/snapshot-2"}[damage]
     (root / broken).write_bytes(b"")
     found = plan(root, KEEP_ONE)
-    assert any(warning.startswith("Lower bound: 2 goes") for warning in found.warnings)
+    assert ("lower-bound", "2") in [(each.code.name, each.values.get("point")) for each in found.warnings]
     assert set(frees(found)) <= whole
     assert {"snapshot/snapshot-1", "snapshot/snapshot-2", "snapshot/snapshot-3"} <= set(frees(found))
     assert dict(found.removes)["snapshot/snapshot-2"] == (root / "snapshot/snapshot-2").read_bytes()
@@ -401,7 +404,7 @@ def test_external_files_are_ours_under_a_configured_root_only(
     table.commit([], table.live(), kind="OVERWRITE")
     found = plan(root, KEEP_ONE)
     assert (frees(found).get(stored) == 7) is is_ours
-    assert any("not ours" in warning for warning in found.warnings) is not is_ours
+    assert ("foreign" in code_names(found.warnings)) is not is_ours
 
 
 def test_an_external_file_and_what_lies_beside_it_are_sized_where_they_are(tmp_path: Path) -> None:
@@ -423,7 +426,7 @@ def test_a_data_directory_outside_the_table_is_not_ours(tmp_path: Path) -> None:
     table.commit([], table.live(), kind="OVERWRITE")
     found = plan(root, KEEP_ONE)
     assert not any(".." in path for path in frees(found))
-    assert any("not ours" in warning for warning in found.warnings)
+    assert "foreign" in code_names(found.warnings)
 
 
 def test_an_extra_file_that_is_gone_is_not_freed(tmp_path: Path) -> None:
@@ -440,7 +443,7 @@ def test_an_extra_file_that_is_gone_is_not_freed(tmp_path: Path) -> None:
 # beside the engine ---------------------------------------------------------------------------------------------------
 
 
-def beside(root: Path, change: Expire) -> tuple[str, ...]:
+def beside(root: Path, change: Expire) -> tuple[Reason, ...]:
     table = open_table(str(root))
     history = table.history()
     return table.native(table.preview(change, NOW_MS, history), history)
@@ -464,7 +467,7 @@ def test_a_tag_without_an_age_says_so(tmp_path: Path) -> None:
     four_commits(tmp_path / "t")
     points = {each.point: each for each in plan(tmp_path / "t", Expire(tags_older_than_ms=NOW_MS)).points}
     assert points["tag:v"].keep
-    assert "no creation time" in points["tag:v"].reasons[0]
+    assert points["tag:v"].reasons == (codes.TAG_AGE_UNKNOWN(),)
 
 
 def decoupled(root: Path, producer: str) -> TableBuilder:
@@ -486,13 +489,14 @@ def test_long_lived_changelogs_go_as_the_engine_takes_them(tmp_path: Path, produ
     assert beside(tmp_path / "t", change) == ()
     (tmp_path / "t/changelog/changelog-2").unlink()
     told, *_ = beside(tmp_path / "t", dataclasses.replace(change, changelog_retain_max=2, changelog_retain_min=2))
-    assert told == "Paimon itself would fail: it needs changelog 2, which does not exist."
+    assert told.code == codes.ENGINE_FAILS
+    assert told.text == "Paimon itself would fail: it needs changelog 2, which does not exist."
 
 
 def test_points_are_named_in_their_order() -> None:
     broken = {f"f{number}": [str(number)] for number in (10, 9, 2)}
     told = differences(Native(frozenset(broken)), set(), broken)
-    assert [sentence.split(":")[0].rsplit(" ", 1)[-1] for sentence in told] == ["2", "9", "10"]
+    assert [each.values["point"] for each in told] == ["2", "9", "10"]
 
 
 # words and values ----------------------------------------------------------------------------------------------------
@@ -547,17 +551,15 @@ def test_reasons_say_which_rule_decided(tmp_path: Path) -> None:
     table = four_commits(root)
     table.branch("dev", "v")
     table.consumer("job", 3)
-    said = {
-        verdict.point: "; ".join(verdict.reasons) for verdict in plan(root, Expire(retain_max=1, retain_min=1)).points
-    }
-    assert "retain-max" in said["1"]
-    assert "consumer job" in said["3"]
-    assert "retain-min" in said["4"]
-    assert said["tag:v"] == "nothing here asks for it to go"
-    assert said["branch:dev/2"] == "it belongs to branch dev"
-    dev = {verdict.point: "; ".join(verdict.reasons) for verdict in plan(root, DeleteTags(("v",), "dev")).points}
-    assert dev["tag:v"] == "it belongs to the main branch"
-    assert dev["branch:dev/tag:v"] == "named to be deleted"
+    said = {verdict.point: verdict.reasons for verdict in plan(root, Expire(retain_max=1, retain_min=1)).points}
+    assert said["1"] == (codes.BEYOND_NEWEST(most=1),)
+    assert said["3"] == (codes.CONSUMER(name="job", id=3),)
+    assert said["4"] == (codes.AMONG_NEWEST(least=1),)
+    assert said["tag:v"] == (codes.UNASKED(),)
+    assert said["branch:dev/2"] == (codes.OF_BRANCH(name="dev"),)
+    dev = {verdict.point: verdict.reasons for verdict in plan(root, DeleteTags(("v",), "dev")).points}
+    assert dev["tag:v"] == (codes.OF_MAIN(),)
+    assert dev["branch:dev/tag:v"] == (codes.NAMED_TO_DELETE(),)
 
 
 def test_warnings(tmp_path: Path) -> None:
@@ -566,12 +568,11 @@ def test_warnings(tmp_path: Path) -> None:
     for _ in range(60):
         table.commit([])
     table.commit([], id=70)
-    said = " ".join(plan(root, Expire(retain_max=1, retain_min=1)).warnings)
-    assert "2 runs" in said
-    assert "gap" in said
-    assert "changelogs of the snapshots that go are freed" in said
-    assert "runs" not in " ".join(plan(root, Expire(retain_max=20, retain_min=20)).warnings)
-    assert "6 runs" in " ".join(plan(root, Expire(retain_max=1, retain_min=1, rules="0.9")).warnings)
+    said = plan(root, Expire(retain_max=1, retain_min=1)).warnings
+    assert said[0] == codes.ENGINE_RUNS(runs=2)
+    assert code_names(said) == ["engine-runs", "gap", "changelogs-freed"]
+    assert "engine-runs" not in code_names(plan(root, Expire(retain_max=20, retain_min=20)).warnings)
+    assert codes.ENGINE_RUNS(runs=6) in plan(root, Expire(retain_max=1, retain_min=1, rules="0.9")).warnings
 
 
 class Bucket(LocalFileSystem):
@@ -587,12 +588,12 @@ class Bucket(LocalFileSystem):
 def test_a_bucket_may_go_on_billing_for_what_was_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(_registry, "bucket", Bucket)
     table = four_commits(tmp_path / "t")
-    told = "If this store keeps versions of deleted objects, they are billed until those versions expire."
+    told = codes.VERSIONS_BILLED()
     there = open_table(f"bucket://{table.root}")
     found = there.preview(KEEP_ONE, NOW_MS)
     assert told in found.warnings
-    cannot = "Files cannot be created exclusively on 'bucket' stores. So the plan can be shown, and not be run here"
-    assert any(each.startswith(cannot) for each in found.warnings)
+    (cannot,) = (each for each in found.warnings if each.code == codes.NOT_RUN_HERE)
+    assert cannot.values["why"] == "Files cannot be created exclusively on 'bucket' stores."
     assert frees(found) == frees(plan(table.root, KEEP_ONE))
     assert told not in there.preview(CreateTag("x"), NOW_MS).warnings, "nothing is deleted"
     assert told not in plan(table.root, KEEP_ONE).warnings, "a disk keeps no versions"
@@ -694,7 +695,7 @@ def test_a_tag_that_loses_its_end_says_so(tmp_path: Path) -> None:
     table = four_commits(tmp_path / "t")
     table.tag("ends", 2, created=dt.datetime(2026, 1, 1), retained_s=86_400)
     (told,) = plan(tmp_path / "t", ReplaceTag("ends", 3)).warnings
-    assert told.startswith("Tag ends would have ended by itself 2026-01-02 00:00:00; ")
+    assert told == codes.TAG_LOSES_END(name="ends", at="2026-01-02 00:00:00")
     assert plan(tmp_path / "t", ReplaceTag("ends", 3, 1_000)).warnings == ()
     assert plan(tmp_path / "t", ReplaceTag("v", 3)).warnings == ()
 
@@ -757,7 +758,13 @@ def test_a_plan_as_json(tmp_path: Path, change: Any) -> None:
     document: Mapping[str, Any] = json.loads(json.dumps(answers.plan(found)))
     assert [key for key in document if key in ISSUED] == ISSUED
     assert document["points"] == [
-        {"point": each.point, "keep": each.keep, "reasons": list(each.reasons)} for each in found.points
+        {
+            "point": each.point,
+            "keep": each.keep,
+            "reasons": sentences(each.reasons),
+            "codes": code_names(each.reasons),
+        }
+        for each in found.points
     ]
     assert document["frees"] == found.frees.to_pylist()
     assert [list(row) for row in document["frees"]] == [["path", "kind", "bytes"]] * len(document["frees"])

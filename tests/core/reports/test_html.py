@@ -12,6 +12,7 @@ from core.analysis.expiration_dates import expiries
 from core.cli import main
 from core.errors import Invalid
 from core.execution.journal import Journal
+from core.messages import sentences
 from core.model.actions import DeleteTags, Expire
 from core.reports import html as report
 from core.reports import json as answers
@@ -62,7 +63,7 @@ def test_a_report_says_what_the_table_holds(table: Table) -> None:
     for path in plan.frees["path"].to_pylist():
         assert path in texts["plan"]
     for verdict in plan.points:
-        assert "; ".join(verdict.reasons) in texts["plan"]
+        assert "; ".join(sentences(verdict.reasons)) in texts["plan"]
     assert "2026-01-02 00:00:00 UTC" in texts["diff"]
     assert "Read at 2026-02-10 00:00:00 UTC" in texts["state"]
     for option, value in history.heads.main.options.items():

@@ -549,7 +549,7 @@ def test_nothing_is_carried_on_once_changes_are_off(
         "fingerprint": kept.fingerprint,
         "leaves": [],
     }
-    document |= {"now_ms": kept.now_ms, "headline": kept.headline, "points": [], "rules": kept.rules}
+    document |= {"now_ms": kept.now_ms, "headline": kept.headline, "points": [], "rules": kept.rules.text}
     Journal().start(table.location, "DeleteTags", document, kept.removes, [])
     page = open_page("tags", demo, writes=True, table=TITLE)
     next(each for each in page.test.toggle if each.label == words.WRITABLE).set_value(False)

@@ -154,17 +154,20 @@ ERRORS = frozenset("NotFound Invalid Conflict Corrupt Unsupported SnapscopeError
 
 
 def templates(tree: ast.AST) -> Iterator[str]:
-    """The literals that `told`, `counted`, errors and labels of reports are made with, at once or by a name of the same
-    function."""
+    """The literals that `told`, `counted`, codes, errors and labels of reports are made with, at once or by a name of
+    the same function."""
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef | ast.Module):
             continue
         named = [node for node in ast.walk(function) if is_named(node)]
         for call in ast.walk(function):
             name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
-            if not isinstance(call, ast.Call) or name not in ERRORS | LABELS | {"told", "counted"}:
+            if not isinstance(call, ast.Call) or name not in ERRORS | LABELS | {"told", "counted", "Code"}:
                 continue
-            sentences = [*call.args[name == "counted" :], *(each.value for each in call.keywords if each.arg in NAMED)]
+            sentences = [
+                *call.args[name in ("counted", "Code") :],
+                *(each.value for each in call.keywords if each.arg in NAMED),
+            ]
             for asked in sentences if name != "told" else call.args:
                 asked = asked.value if isinstance(asked, ast.Starred) else asked
                 is_name = isinstance(asked, ast.Name) and name not in ERRORS

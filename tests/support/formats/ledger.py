@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
 from core.formats.table_format import Examined, Progress, TableFormat
+from core.messages import Code
 from core.model.actions import Change, Expire
 from core.model.capabilities import Capabilities
 from core.model.effects import DeleteIfEqual, Effect, ended
@@ -49,6 +50,9 @@ LEDGER = Capabilities(
     has_consumers=False,
     writers_expire=False,
 )
+NEWEST_STAY = Code("toy-newest-stay", "the newest stay")
+NEWEST, OLDER = Code("toy-newest", "one of the newest"), Code("toy-older", "older than those")
+NO_DATA = Code("toy-no-data", "it is no data file")
 SCHEMA = Schema(0, (Field(0, "id", "BIGINT"),), (), (), {}, 0)
 
 
@@ -137,15 +141,15 @@ class LedgerFormat(TableFormat):
             raise Invalid("Say how many entries stay.")
         count = len(history.holders)
         stays = np.arange(count) >= count - change.retain_max
-        reasons = {at: ("one of the newest" if stays[at] else "older than those",) for at in range(count)}
-        return drafted(history, change, "the newest stay", now_ms, stays, reasons, [], [])
+        reasons = {at: ((NEWEST if stays[at] else OLDER)(),) for at in range(count)}
+        return drafted(history, change, NEWEST_STAY(), now_ms, stays, reasons, [], [])
 
     def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
         gone = [DeleteIfEqual(path, content, while_planned=True) for path, content in plan.removes]
         return ended(gone, len(plan.frees), plan.freed_bytes, waits=bool(gone))
 
     def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
-        return Examined({}, lambda path: None if path.startswith("data/") else "it is no data file")
+        return Examined({}, lambda path: None if path.startswith("data/") else NO_DATA())
 
 
 def _snapshot(number: int, content: bytes) -> Snapshot:

@@ -8,6 +8,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 from core.analysis.diff import diff
+from core.model import codes
 from core.model.actions import Expire
 from core.reports import html as report
 from core.reports import page as sheet
@@ -65,8 +66,9 @@ def three(table: Table, zone: str = "UTC", speak: sheet.Speak = str) -> dict[str
     history = table.history()
     a, b = (resolve(history.heads, point) for point in ("2", "8"))
     plan = table.preview(Expire(retain_max=3, retain_min=1, older_than_ms=NOW_MS), NOW_MS, history)
+    native = (codes.ENGINE_FAILS(why=HOSTILE),)
     return {
-        "plan": report.of_plan(plan, history.heads, HOSTILE, zone=zone, native=(HOSTILE,), speak=speak),
+        "plan": report.of_plan(plan, history.heads, HOSTILE, zone=zone, native=native, speak=speak),
         "diff": report.of_diff(diff(history, a, b), history, HOSTILE, zone=zone, speak=speak),
         "state": report.of_table(history, b, HOSTILE, zone=zone, now_ms=NOW_MS, speak=speak),
     }

@@ -16,7 +16,8 @@ from core.formats.iceberg import retention
 from core.formats.iceberg.plan import reference_changes
 from core.formats.iceberg.plan.reference_changes import Move, find, told_of
 from core.formats.iceberg.retention import ExpiryOptions, RefVerdicts
-from core.messages import counted, listed, told
+from core.messages import Reason, counted, listed, told
+from core.model import codes
 from core.model.actions import (
     Analyze,
     Change,
@@ -34,6 +35,7 @@ from core.model.actions import (
     ResetConsumer,
     Truncate,
 )
+from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Mask, freed
 from core.model.lineage import members
@@ -42,14 +44,14 @@ from core.model.references import MAIN, Heads, Ref, Snapshot
 from core.model.time_travel import in_words
 from core.units import size
 
-RULES = told("Apache Iceberg 1.11: each ref's own retention, files by reachability")
+RULES = codes.ICEBERG()
 
 
 def preview(history: History, change: Change, now_ms: int) -> Plan:
     """The plan of `change` at `now_ms`; errors as of `core.formats.table_format.TableFormat.plan`."""
     heads = history.heads
     judged, move = _unchanged(heads), Move(heads.refs)
-    warnings: list[str] = []
+    warnings: list[Reason] = []
     match change:
         case Expire():
             _refuse_unheeded(change)
@@ -114,7 +116,7 @@ def _plan(
     now_ms: int,
     judged: RefVerdicts,
     move: Move,
-    warnings: list[str],
+    warnings: list[Reason],
 ) -> Plan:
     heads, after = history.heads, _left(history, judged)
     leaves = () if move.writes is None else (_path(move.writes),)
@@ -124,16 +126,12 @@ def _plan(
     ours = history.objects["ours"].to_numpy()
     if foreign := int((chosen & ~ours).sum()):
         warnings.append(
-            told(
-                "{files} outside the table and its configured paths would be freed too; they are not ours to delete, "
-                "stay, and are not counted.",
+            codes.FOREIGN(
                 files=counted(foreign, "{count} file", "{count} files"),
             )
         )
     warnings += [
-        told(
-            "Lower bound: {point} goes but could not be read in full, so some of its files stay behind as orphans "
-            "({problem})",
+        codes.LOWER_BOUND(
             point=history.holders[position].point,
             problem=problem.sentence(),
         )
@@ -152,8 +150,7 @@ def _plan(
         warnings += _fewer_than_said(history, after)
     if (removes or leaves) and (old := retention.old_metadata(heads)):
         warnings.append(
-            told(
-                "This commit deletes {files} by the table's own rule ({rule}): {named}.",
+            codes.OLD_METADATA(
                 files=counted(len(old), "{count} old metadata file", "{count} old metadata files"),
                 rule=retention.DELETE_OLD,
                 named=", ".join(old[:5]) + (" …" if len(old) > 5 else ""),
@@ -176,7 +173,7 @@ def _plan(
     )
 
 
-def _fewer_than_said(history: History, after: Mask) -> list[str]:
+def _fewer_than_said(history: History, after: Mask) -> list[Reason]:
     """Remaining snapshots whose manifests name fewer data files than their summary counts.
 
     A list that lost whole blocks reads well, and what it named would be freed; a summary may be stale, so it is told.
@@ -194,8 +191,7 @@ def _fewer_than_said(history: History, after: Mask) -> list[str]:
     if not found:
         return []
     what = listed(found[:5] + (["…"] if len(found) > 5 else []))
-    fewer = "Manifests name fewer data files than the snapshot's own summary counts (total-data-files): {what}."
-    return [told(fewer, what=what)]
+    return [codes.FEWER_FILES(what=what)]
 
 
 def _snapshot_verdicts(history: History, judged: RefVerdicts) -> list[Verdict]:
@@ -213,12 +209,12 @@ def _left(history: History, judged: RefVerdicts) -> Mask:
 
 
 def _unchanged(heads: Heads) -> RefVerdicts:
-    why = told("nothing here asks for it to go")
+    why = codes.UNASKED()
     return RefVerdicts({ref.name: (True, why) for ref in heads.refs}, dict.fromkeys(members(heads), (True, (why,))))
 
 
 def _moved(judged: RefVerdicts, move: Move, left: Set[int]) -> RefVerdicts:
-    why = told("on no ref then: until an expiry finds it too old")
+    why = codes.LEFT_BEHIND()
     return RefVerdicts({**judged.refs, **move.told}, {**judged.snapshots, **dict.fromkeys(left, (True, (why,)))})
 
 
@@ -289,7 +285,7 @@ def _expire(heads: Heads, change: Expire, now_ms: int) -> RefVerdicts:
     older_than_ms = change.older_than_ms
     if change.time_retained_ms is not None:
         older_than_ms = now_ms - change.time_retained_ms
-    dropped = dict.fromkeys(change.drop_tags, told("named to be dropped"))
+    dropped = dict.fromkeys(change.drop_tags, codes.NAMED_TO_DROP())
     return _judge(heads, ExpiryOptions(now_ms, older_than_ms, change.retain_min, frozenset(change.snapshots), dropped))
 
 
@@ -309,19 +305,18 @@ def _path(name: str) -> str:
 # what else there is to know ------------------------------------------------------------------------------------------
 
 
-def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: int) -> list[str]:
+def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: int) -> list[Reason]:
     """What a change of refs, which frees nothing, leaves to be freed."""
     if change.is_harmless:
         return []
     few = len(change.names) == 1 if isinstance(change, DeleteTags | DeleteBranches) else True
-    found = []
+    found: list[Reason] = []
     if left:
         mask = np.array([int(holder.name) not in left for holder in history.holders], dtype=np.bool_)
         files, total = _measured(history, history.existing, mask)
         own = counted(files, "{count} file", "{count} files")
         own = told("at least {files}", files=own) if history.incomplete else own
-        lost = "{left}: nothing else holds {files} ({size}) of theirs."
-        found.append(told(lost, left=told_of(left), files=own, size=size(total)))
+        found.append(codes.NOTHING_ELSE_HOLDS(left=told_of(left), files=own, size=size(total)))
     is_removal = isinstance(change, DeleteTags | DeleteBranches)
     of_branch = isinstance(change, OfBranches)
     if not is_removal:
@@ -333,14 +328,12 @@ def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: 
     try:
         refuse_off(history.heads)
     except Unsupported:
-        off = "{what} frees nothing now, nor later: gc.enabled = false switches expiry off."
-        return [*found, told(off, what=what)]
+        return [*found, codes.EXPIRY_OFF(what=what)]
     files, total = marginal(history, move.after, now_ms)
     more = told("more without it" if few else "more without them") if is_removal else told("more than it would now")
     return [
         *found,
-        told(
-            "{what} frees 0 files now; the next expiry by the table's own rules frees {files} ({size}) {more}.",
+        codes.FREED_NEXT(
             what=what,
             files=counted(files, "{count} file", "{count} files"),
             size=size(total),
@@ -349,29 +342,26 @@ def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: 
     ]
 
 
-def _expiry_notes(heads: Heads, change: Expire, judged: RefVerdicts, now_ms: int) -> list[str]:
-    notes = []
+def _expiry_notes(heads: Heads, change: Expire, judged: RefVerdicts, now_ms: int) -> list[Reason]:
+    notes: list[Reason] = []
     if change.snapshots:
-        policy = "Iceberg expires by the policy beside the snapshots that were named; both are in this plan."
-        notes.append(told(policy))
+        notes.append(codes.POLICY_TOO())
     log = heads.pointer
     if judged.goes:
         left = members(heads).keys() - judged.goes
         after = retention.trimmed(log, left)
         if not log:
-            notes.append(told("The snapshot-log is empty: Java's own expiry of this table fails."))
+            notes.append(codes.LOG_EMPTY())
         elif len(after) < len(log):
             reach = told("answers no time any more")
             if after:
                 reach = told("reaches back to {at}", at=in_words(after[0][0]))
             notes.append(
-                told(
-                    "{entries} of {all} leave the snapshot-log: time travel then {reach}; older snapshots that stay "
-                    "are reached by id and tag only.",
+                codes.LOG_TRIMMED(
                     entries=counted(len(log) - len(after), "{count} entry", "{count} entries"),
                     all=f"{len(log):,}",
                     reach=reach,
                 )
             )
-    owned: Sequence[str] = [each.remedy for each in heads.main.warnings if each.remedy.startswith("A catalog owns")]
-    return [*notes, *owned]
+    is_owned = any(each.code == Fault.CATALOG_OWNED for each in heads.main.warnings)
+    return [*notes, *([codes.CATALOG_OWNED()] if is_owned else [])]

@@ -14,7 +14,8 @@ from typing import assert_never
 
 from core.errors import Invalid
 from core.formats.iceberg.time_travel import resolve
-from core.messages import told
+from core.messages import Reason, told
+from core.model import codes
 from core.model.actions import (
     CreateBranch,
     CreateTag,
@@ -43,11 +44,11 @@ class Move:
     news. `writes`: the ref that is written, made of `replaces` where there is one; `source`: what it names."""
 
     after: tuple[Ref, ...]
-    told: Mapping[str, tuple[bool, str]] = field(default_factory=dict)
+    told: Mapping[str, tuple[bool, Reason]] = field(default_factory=dict)
     writes: str | None = None
     replaces: str | None = None
     source: Snapshot | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
 
 def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
@@ -67,7 +68,7 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
             refuse_short("tag", source, change.retained_ms, now_ms)
             kept_ms = old.max_ref_age_ms if change.retained_ms is None else change.retained_ms
             new = dataclasses.replace(old, snapshot_id=source.id, max_ref_age_ms=kept_ms)
-            return _moved(heads, old, new, source, told("it will name snapshot {id}", id=source.id))
+            return _moved(heads, old, new, source, codes.WILL_NAME(id=source.id))
         case ReplaceBranch():
             return _replaced(heads, change, now_ms)
         case RenameTag() | RenameBranch():
@@ -84,7 +85,7 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
                 raise Invalid(
                     "No {kind} was named.", kind=kind, remedy=told("Name at least one {kind} to delete.", kind=kind)
                 )
-            why = told("named to be deleted")
+            why = codes.NAMED_TO_DELETE()
             gone = {find(heads, name, is_branch=is_branch).name: why for name in change.names}
             for name in gone:
                 _refuse_main(name, told("deleted"))
@@ -109,7 +110,7 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
                     ),
                 )
             new = dataclasses.replace(old, snapshot_id=source.id)
-            why = told("it will point to snapshot {id}, the head of {name}", id=source.id, name=to.name)
+            why = codes.WILL_POINT_TO_HEAD(id=source.id, name=to.name)
             return _moved(heads, old, new, source, why)
         case Rollback():
             return _rolled_back(heads, change)
@@ -126,7 +127,7 @@ def _new(heads: Heads, ref: Ref, source: Snapshot) -> Move:
     return Move((*heads.refs, ref), {}, ref.name, None, source)
 
 
-def _moved(heads: Heads, old: Ref, new: Ref, source: Snapshot, why: str) -> Move:
+def _moved(heads: Heads, old: Ref, new: Ref, source: Snapshot, why: Reason) -> Move:
     after = tuple(new if ref == old else ref for ref in heads.refs)
     return Move(after, {old.name: (True, why)}, old.name, old.name, source)
 
@@ -142,8 +143,8 @@ def _replaced(heads: Heads, change: ReplaceBranch, now_ms: int) -> Move:
     new = _kept(dataclasses.replace(old, snapshot_id=source.id), change, source, now_ms)
     if new == old:
         raise Invalid("Branch {name} is at snapshot {id} and keeps just so already.", name=old.name, id=source.id)
-    why = told("it will point to snapshot {id}", id=source.id)
-    why = told("it will keep otherwise") if source.id == old.snapshot_id else why
+    why = codes.WILL_POINT(id=source.id)
+    why = codes.WILL_KEEP_OTHERWISE() if source.id == old.snapshot_id else why
     return _moved(heads, old, new, source, why)
 
 
@@ -176,7 +177,7 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
             snapshot_id=old.snapshot_id,
             remedy="Pass --set to let main point there all the same.",
         )
-    notes = []
+    notes: list[Reason] = []
     if change.point.strip().startswith("time:"):
         time_ms = parse_time_ms(change.point.strip().removeprefix("time:"))
         theirs = max(
@@ -185,23 +186,20 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
         if theirs is None or theirs.id != source.id:
             whither = told("fails") if theirs is None else told("goes to {id}", id=theirs.id)
             notes.append(
-                told(
-                    "Main pointed to {id} then; Iceberg's own rollback_to_timestamp {whither}: it takes the newest "
-                    "ancestor committed before the time.",
+                codes.ROLLBACK_ELSEWHERE(
                     id=source.id,
                     whither=whither,
                 )
             )
     now = heads.main.current_schema
     if source.schema_id != now:
-        stays = "The table's schema stays {now}; the snapshot was written with schema {then}."
-        notes.append(told(stays, now=now, then=source.schema_id))
+        notes.append(codes.SCHEMA_STAYS(now=now, then=source.schema_id))
     moved = _moved(
         heads,
         old,
         dataclasses.replace(old, snapshot_id=source.id),
         source,
-        told("it will point to snapshot {id}", id=source.id),
+        codes.WILL_POINT(id=source.id),
     )
     return dataclasses.replace(moved, notes=tuple(notes))
 

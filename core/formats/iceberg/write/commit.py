@@ -20,7 +20,8 @@ from core.formats.iceberg.references import DIRECTORY, HINT, LAG_S, TEMPORARY, f
 from core.formats.iceberg.retention import old_metadata as fallen
 from core.formats.iceberg.write.edits import edited, has, part, removed_snapshots, written
 from core.formats.table_format import Unknown
-from core.messages import told
+from core.messages import Reason, told
+from core.model import codes
 from core.model.effects import SwapMetadata
 from core.model.references import Heads, ObjectKind
 from core.storage import presence
@@ -125,14 +126,14 @@ def old_metadata(place: TableLocation, heads: Heads, held: Collection[str]) -> d
     return place.sizes(list(dict.fromkeys(names)))
 
 
-def outside(place: TableLocation, found: Metadata, kinds: Mapping[str, str]) -> Callable[[str], str | None]:
+def outside(place: TableLocation, found: Metadata, kinds: Mapping[str, str]) -> Callable[[str], Reason | None]:
     """Why a path is none of the table's files: hostile metadata may name anything, the metadata itself too."""
     needed = {place.path(file) for _, file in found.metadata_log} | {found.path, f"{DIRECTORY}/{HINT}"}
 
-    def why_not(path: str) -> str | None:
+    def why_not(path: str) -> Reason | None:
         if path in needed or (_is_named(path) and kinds.get(path) != ObjectKind.METADATA):
-            return "it is metadata that the table needs, or is named like it"
-        return None if place.ours(pa.array([path]))[0].as_py() else "it lies where no table keeps its files"
+            return codes.NEEDED_METADATA()
+        return None if place.ours(pa.array([path]))[0].as_py() else codes.NO_PLACE()
 
     return why_not
 

@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.errors import Corrupt, Invalid, Unsupported
-from core.messages import told
+from core.messages import Reason, told
+from core.model import codes
 from core.model.references import Line, Snapshot
 from core.units import duration, is_true, parse_duration_ms, wall_clock
 
@@ -48,7 +49,7 @@ class AutomaticTagRules:
     is_completing: bool  # periods without a commit get their tag from the next ones
     batch_name: str | None
     is_expiring: bool  # tags whose own time is over go, too
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
     @property
     def period(self) -> dt.timedelta:
@@ -108,7 +109,7 @@ class AutomaticTagsDue:
 
     creates: tuple[tuple[str, int], ...]  # name and snapshot id, in the order they are made
     replaces: tuple[tuple[str, int], ...] = ()
-    drops: Mapping[str, str] = field(default_factory=dict)  # name and why
+    drops: Mapping[str, Reason] = field(default_factory=dict)  # name and why
     after: dt.datetime | None = None
 
 
@@ -130,8 +131,7 @@ def rules(options: Mapping[str, str]) -> AutomaticTagRules | None:
         own, mode = {**options, **today}, "process-time"
         said = ", ".join(f"{key} = {value}" for key, value in today.items())
         notes.append(
-            told(
-                "{create_time} and {create_interval} never came: no engine heeds them. Today's options: {said}.",
+            codes.NEVER_CAME(
                 create_time=CREATE_TIME,
                 create_interval=CREATE_INTERVAL,
                 said=said,
@@ -154,9 +154,7 @@ def rules(options: Mapping[str, str]) -> AutomaticTagRules | None:
                 remedy="Let the table's own engine make its tags.",
             )
     if "snapshot.watermark-idle-timeout" in options:
-        notes.append(
-            told("snapshot.watermark-idle-timeout: no empty snapshot is committed here to move the watermark on.")
-        )
+        notes.append(codes.NO_IDLE_SNAPSHOT())
     period_ms, shape = _period(own)
     delay_ms = _duration(own, "tag.creation-delay") or 0
     if delay_ms >= period_ms:
@@ -251,11 +249,10 @@ def refuse_second(line: Line, name: str, old: str | None, snapshot: Snapshot) ->
         _refuse_twins([*twins, name])
 
 
-def unheeded(options: Mapping[str, str]) -> tuple[str, ...]:
-    """In sentences: what the engine does beside a tag, and nothing here."""
+def unheeded(options: Mapping[str, str]) -> tuple[Reason, ...]:
+    """What the engine does beside a tag, and nothing here."""
     return tuple(
-        told(
-            "The table option {key} = {options} makes the engine do more than a tag; that is not done here.",
+        codes.MORE_THAN_A_TAG(
             key=key,
             options=options[key],
         )
@@ -272,7 +269,7 @@ def _periodic(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
             own.setdefault(tag.snapshot.id, []).append(tag.name)
     last, newest = max(found, default=(None, None))  # by the names' times, wherever their snapshots are
     after = None if last is None else last + of.period
-    made, drops = dict[str, int](), dict[str, str]()
+    made, drops = dict[str, int](), dict[str, Reason]()
     for snapshot in line.snapshots:
         time = of.time_of(snapshot)
         is_early = after is not None and time is not None and time - of.delay < after + of.period
@@ -291,8 +288,7 @@ def _periodic(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
             [gone] = own.pop(oldest)
             names.discard(gone)
             if made.pop(gone, None) is None:
-                drops[gone] = told(
-                    "not among the newest {retained_max} automatic tags (tag.num-retained-max)",
+                drops[gone] = codes.BEYOND_AUTOMATIC(
                     retained_max=of.retained_max,
                 )
     return AutomaticTagsDue(tuple(made.items()), drops=drops, after=after)
@@ -323,8 +319,7 @@ def _batch(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
         key=lambda tag: (tag.snapshot.id, tag.created is not None, tag.created, tag.name),
     )
     surplus = 0 if of.retained_max is None else max(len(beside) + 1 - of.retained_max, 0)
-    why = told(
-        "not among the newest {retained_max} tags, which batch mode counts all (tag.num-retained-max)",
+    why = codes.BEYOND_BATCH(
         retained_max=of.retained_max,
     )
     return AutomaticTagsDue(

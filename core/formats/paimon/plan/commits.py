@@ -20,7 +20,8 @@ from core.formats.paimon import layout, partitions
 from core.formats.paimon.write import commit_base, documents, full_compaction, small_files
 from core.formats.paimon.write.manifest_encoding import Record
 from core.formats.paimon.write.publish import Head
-from core.messages import counted, listed, told
+from core.messages import Reason, counted, listed, told
+from core.model import codes
 from core.model.actions import Analyze, Compact, DropPartitions, OfCommits, Truncate
 from core.model.effects import CommitSnapshot
 from core.model.history import History
@@ -30,7 +31,7 @@ from core.planning import reclaim as planning
 from core.storage.store import Store
 from core.units import parse_size_bytes, size
 
-RULES = told("Apache Paimon 2.0: a commit ends files, and an expiry deletes them once no point holds them")
+RULES = codes.PAIMON_COMMIT()
 _POINTS = 5  # named at the most
 
 
@@ -167,11 +168,11 @@ def _having(point: str, count: int, all_of: int) -> str:
     return told("{point} ({count:,})", point=point, count=count)
 
 
-def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]) -> list[str]:
+def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]) -> list[Reason]:
     assert line.latest is not None
     if not paths:
         return []
-    notes: list[str] = [told("No file is deleted from the disk: that is an expiry's, once no point holds it any more.")]
+    notes = [codes.NO_FILE_DELETED()]
     chosen = pc.is_in(history.objects["path"], value_set=pa.array(paths)).to_numpy()
     counts = history.held.sums(chosen.astype("int64")) * history.existing
     by_point = {holder.point: int(count) for holder, count in zip(history.holders, counts, strict=True) if count}
@@ -181,11 +182,7 @@ def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]
     more = counted(len(named) - _POINTS, " and {count} more point", " and {count} more points")
     if named:
         points = listed(named[:_POINTS])
-        notes.append(
-            told(
-                "Points that still have them: {points}{more}.", points=points, more=more if len(named) > _POINTS else ""
-            )
-        )
+        notes.append(codes.STILL_HELD(points=points, more=more if len(named) > _POINTS else ""))
     if isinstance(change, Compact):
         options = {} if line.schema is None else line.schema.options
         usual = (
@@ -196,13 +193,9 @@ def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]
         target = parse_size_bytes(options.get("target-file-size", usual))
         return [
             *notes,
-            told("The same rows will stand in files of about {target} (target-file-size).", target=size(target)),
+            codes.SAME_ROWS(target=size(target)),
         ]
     prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
     if not any(point.startswith(f"{prefix}tag:") for point, count in by_point.items() if count == len(paths)):
-        notes.append(
-            told(
-                "No tag has all of them: snapshot {id} does, until it expires (create-tag keeps it).", id=line.latest.id
-            )
-        )
+        notes.append(codes.NO_TAG_HAS_ALL(id=line.latest.id))
     return notes

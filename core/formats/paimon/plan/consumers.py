@@ -10,6 +10,7 @@ from core.formats.paimon import layout
 from core.formats.paimon.plan.drafts import Draft
 from core.formats.paimon.write import documents
 from core.messages import told
+from core.model import codes
 from core.model.actions import ClearConsumers, ResetConsumer
 from core.model.ref_names import refuse_name
 from core.model.references import Heads, Line
@@ -24,7 +25,7 @@ def reset(heads: Heads, line: Line, change: ResetConsumer, draft: Draft) -> None
             raise Invalid(
                 "There is no consumer {name!r}.", name=change.name, remedy=told("Consumers: {line}.", line=_named(line))
             )
-        draft.removes(path, told("named to be deleted"))
+        draft.removes(path, codes.NAMED_TO_DELETE())
         return
     if path not in heads.references:
         refuse_name("consumer", change.name)
@@ -53,7 +54,7 @@ def clear(heads: Heads, line: Line, change: ClearConsumers, draft: Draft) -> Non
     _refuse_unread(heads, line, meant)
     for name in meant:
         path = layout.reference(line.branch, layout.CONSUMER, name)
-        draft.removes(path, told("its name is among those to be cleared"))
+        draft.removes(path, codes.CONSUMER_CLEARED())
     if not draft.order:
         raise Invalid(
             "No consumer has such a name, so there is nothing to do.",

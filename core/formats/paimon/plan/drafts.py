@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from core.messages import Reason
 from core.model.references import Snapshot
 
 
@@ -14,18 +15,18 @@ class Draft:
 
     after: dict[str, bytes]
     order: list[str] = field(default_factory=list)
-    why: dict[str, str] = field(default_factory=dict)
+    why: dict[str, Reason] = field(default_factory=dict)
     hints: list[tuple[int, str, bytes | None]] = field(default_factory=list)
     guards: list[str] = field(default_factory=list)
     clears: tuple[str, ...] = ()
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Reason] = field(default_factory=list)
     source: Snapshot | None = None
 
     def sets(self, path: str, content: bytes) -> None:
         self.after[path] = content
         self.order.append(path)
 
-    def removes(self, path: str, why: str) -> None:
+    def removes(self, path: str, why: Reason) -> None:
         if self.after.pop(path, None) is not None:
             self.order.append(path)
             self.why[path] = why

@@ -1,4 +1,4 @@
-"""Where Paimon's own deletion differs from a plan, in sentences. Pure."""
+"""Where Paimon's own deletion differs from a plan, as reasons. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from core.formats.paimon.plan.engine_deletion import Native
-from core.messages import counted, told
+from core.messages import Reason, counted
+from core.model import codes
 
 
 def _by_numbers(counted: tuple[str, object]) -> list[str | int]:
@@ -23,19 +24,18 @@ def broken(holders: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return dict(sorted(lost.items(), key=_by_numbers))
 
 
-def differences(native: Native, frees: set[str], holders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Sentences on what the engine would take beyond our plan and what it would strand.
+def differences(native: Native, frees: set[str], holders: Mapping[str, Sequence[str]]) -> tuple[Reason, ...]:
+    """What the engine would take beyond our plan and what it would strand.
 
     `frees` is our plan's paths, `holders` the points that still hold afterwards what the engine takes beyond them.
     """
-    sentences: list[str] = []
+    found: list[Reason] = []
     if native.failure:
-        sentences.append(told("Paimon itself would fail: {why}.", why=native.failure))
+        found.append(codes.ENGINE_FAILS(why=native.failure))
     for point, paths in broken(holders).items():
         files = counted(len(paths), "{count} file", "{count} files")
-        taken = "Paimon itself would break {point}: it deletes {files} still held there."
-        sentences.append(told(taken, point=point, files=files))
+        found.append(codes.ENGINE_BREAKS(point=point, files=files))
     if stranded := len(frees - native.paths):
         files = counted(stranded, "{count} file", "{count} files")
-        sentences.append(told("Paimon itself would strand {files} that nothing holds afterwards.", files=files))
-    return tuple(sentences)
+        found.append(codes.ENGINE_STRANDS(files=files))
+    return tuple(found)

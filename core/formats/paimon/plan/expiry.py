@@ -13,7 +13,8 @@ from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
 from core.formats.paimon import layout, retention
 from core.formats.paimon.retention import Retained, SnapshotVerdicts, keeps_changelogs
 from core.formats.paimon.time_travel import resolve
-from core.messages import told
+from core.messages import Reason, told
+from core.model import codes
 from core.model.actions import (
     Change,
     CleanOrphans,
@@ -27,6 +28,7 @@ from core.model.actions import (
     find_tag,
     refuse_unheeded,
 )
+from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.plan import Plan
@@ -35,6 +37,7 @@ from core.planning.reclaim import drafted
 from core.planning.unknown_references import refuse_unknown
 
 DAY_MS = 86_400_000
+NAMED = codes.NAMED_TO_DELETE()
 
 
 def preview(history: History, change: Change, now_ms: int) -> Plan:
@@ -49,16 +52,16 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
             path=history.heads.location,
             remedy=told("Branches: {known}.", known=known),
         )
-    warnings: list[str] = []
+    warnings: list[Reason] = []
     after = history.existing.copy()
-    reasons: dict[int, tuple[str, ...]] = {}
+    reasons: dict[int, tuple[Reason, ...]] = {}
     leaves: list[str] = []
     source: Snapshot | None = None
     source_tag: str | None = None
     rules = retention.RULES["newest"]
     match change:
         case Expire():
-            rules = retention.RULES.get(change.rules, change.rules)
+            rules = retention.RULES.get(change.rules, rules)  # an unknown one is refused below
             _expire(history, line, change, now_ms, after, reasons, leaves, warnings)
             _drop_tags(history, line, change.drop_tags, after, reasons)
             _drop_old_tags(history, line, change, now_ms, after, reasons)
@@ -78,27 +81,20 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
             old = find_tag(line, change.name)
             if old.expires is not None and change.retained_ms is None:
                 warnings.append(
-                    told(
-                        "Tag {name} would have ended by itself {at}; replaced without a retention (time-retained), it "
-                        "never does.",
+                    codes.TAG_LOSES_END(
                         name=change.name,
                         at=f"{old.expires:%Y-%m-%d %H:%M:%S}",
                     )
                 )
             source, source_tag = _tag_source(history.heads, change)
-            why = told("replaced by {source}", source=_source_words(change))
+            why = codes.REPLACED(source=_source_words(change))
             _drop_tags(history, line, (change.name,), after, reasons, why)
             leaves.append(layout.reference(change.branch, layout.TAG, change.name))
         case CleanOrphans():
             if change.older_than_ms > now_ms:
                 raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
             if now_ms - change.older_than_ms < DAY_MS:
-                warnings.append(
-                    told(
-                        "Files less than a day old are taken, too: what a writer has written and not yet committed "
-                        "looks just like an orphan."
-                    )
-                )
+                warnings.append(codes.YOUNG_ORPHANS())
         case _:
             raise Invalid("{name} rewrites references, so its plan is its format's.", name=type(change).__name__)
     if not change.names_a_reference:
@@ -111,7 +107,7 @@ def expiring(history: History, now_ms: int) -> Mask:
     """Positions that every branch's own policy would expire at `now_ms`; nothing where a policy cannot be judged."""
     mask = np.zeros(len(history.holders), dtype=np.bool_)
     for line in history.heads.lines:
-        after, reasons = history.existing.copy(), dict[int, tuple[str, ...]]()
+        after, reasons = history.existing.copy(), dict[int, tuple[Reason, ...]]()
         try:
             _expire(history, line, Expire(branch=line.branch), now_ms, after, reasons, [], [])
         except SnapscopeError:
@@ -129,9 +125,9 @@ def _expire(
     change: Expire,
     now_ms: int,
     after: Mask,
-    reasons: dict[int, tuple[str, ...]],
+    reasons: dict[int, tuple[Reason, ...]],
     leaves: list[str],
-    warnings: list[str],
+    warnings: list[Reason],
 ) -> None:
     refuse_unheeded(change)
     if broken := next((each for each in line.unreadable if each.kind == "consumer"), None):
@@ -181,11 +177,10 @@ def _expire(
     _judge(history, line, HolderKind.SNAPSHOT, judged, after, reasons)
     runs = retention.engine_runs(len(judged.goes), change.rules)
     if runs > 1 and change.max_deletes is None:
-        warnings.append(told("Paimon itself would need {runs} runs for this (snapshot.expire.limit).", runs=runs))
+        warnings.append(codes.ENGINE_RUNS(runs=runs))
     warnings += retention.lost_jobs(line, judged.goes)
-    if any(problem.path.endswith("snapshot/") for problem in line.warnings):
-        gap = "Snapshot ids have a gap; Paimon's own expiry would free other files than these here."
-        warnings.append(told(gap))
+    if any(problem.code == Fault.GAP for problem in line.warnings):
+        warnings.append(codes.GAP())
     if keeps_changelogs(line.options) or asks_changelogs(change):
         going = set(judged.goes)
         for position, holder in enumerate(history.holders):
@@ -194,14 +189,9 @@ def _expire(
                 after[position] = True
                 leaves.append(holder.path)
         if leaves:
-            warnings.append(
-                told(
-                    "Paimon's own CALL expire_snapshots would delete the changelogs that this plan leaves behind: the "
-                    "procedure does not heed the table's changelog options."
-                )
-            )
+            warnings.append(codes.CALL_DELETES_CHANGELOGS())
     elif line.changelogs or line.options.get("changelog-producer", "none") != "none":
-        warnings.append(told("The changelogs of the snapshots that go are freed with them."))
+        warnings.append(codes.CHANGELOGS_FREED())
 
 
 def _retained(history: History, line: Line, kind: HolderKind) -> list[Retained]:
@@ -219,7 +209,7 @@ def _judge(
     kind: HolderKind,
     judged: SnapshotVerdicts,
     after: Mask,
-    reasons: dict[int, tuple[str, ...]],
+    reasons: dict[int, tuple[Reason, ...]],
 ) -> None:
     goes = set(judged.goes)
     for position, holder in enumerate(history.holders):
@@ -237,8 +227,8 @@ def _drop_tags(
     line: Line,
     names: tuple[str, ...],
     after: Mask,
-    reasons: dict[int, tuple[str, ...]],
-    why: str = told("named to be deleted"),
+    reasons: dict[int, tuple[Reason, ...]],
+    why: Reason = NAMED,
 ) -> None:
     there = {
         holder.name: position
@@ -258,7 +248,7 @@ def _drop_tags(
 
 
 def _drop_old_tags(
-    history: History, line: Line, change: Expire, now_ms: int, after: Mask, reasons: dict[int, tuple[str, ...]]
+    history: History, line: Line, change: Expire, now_ms: int, after: Mask, reasons: dict[int, tuple[Reason, ...]]
 ) -> None:
     goes, untold = retention.ended_tags(line, now_ms if change.expired_tags else None, change.tags_older_than_ms)
     for name, why in goes.items():

@@ -18,7 +18,8 @@ import pyarrow as pa
 from core.errors import Invalid
 from core.formats.paimon import layout
 from core.formats.paimon.partitions import is_named
-from core.messages import told
+from core.messages import Reason
+from core.model import codes
 from core.model.history import History
 from core.model.plan import FREES, ordered
 from core.model.references import ObjectKind, Schema
@@ -39,8 +40,8 @@ _NAMED = 10
 
 def find(
     store: Store, history: History, older_than_ms: int, also: Collection[str] = ()
-) -> tuple[pa.Table, tuple[str, ...]]:
-    """Orphans as a plan's freed files, and sentences on what looks orphaned but stays. The history must be complete.
+) -> tuple[pa.Table, tuple[Reason, ...]]:
+    """Orphans as a plan's freed files, and notes on what looks orphaned but stays. The history must be complete.
     `also`: directories of partitions that the history does not mention; `Invalid` for one that is none."""
     # By name, not by path: where a file lies follows options that may have changed since it was written.
     paths = history.objects["path"].filter(pa.array(history.held.over(history.existing))).to_pylist()
@@ -63,13 +64,13 @@ def find(
         else:
             rows.append((path, kind.value, entry.size or 0))
     notes = (
-        (young, told("named by nothing yet, but younger than the guard: a running writer may be about to commit them")),
-        (ageless, told("named by nothing, but the store tells no age for them")),
-        (unknown, told("not named like a table's files")),
+        (young, codes.MAY_BE_COMMITTED()),
+        (ageless, codes.AGELESS()),
+        (unknown, codes.ODD_NAMES()),
     )
     columns = [pa.array([row[index] for row in rows], field.type) for index, field in enumerate(FREES)]
     frees = ordered(pa.Table.from_arrays(columns, schema=FREES))
-    told_of = [told("{count:,} files stay: {why}.", count=count, why=why) for count, why in notes if count]
+    told_of = [codes.FILES_STAY(count=count, why=why) for count, why in notes if count]
     return frees, (*walk.notes(), *told_of)
 
 
@@ -120,18 +121,16 @@ class _Walk:
                 remedy="`snapscope orphans TABLE` lists those that may be named.",
             )
 
-    def notes(self) -> list[str]:
-        found: list[str] = []
+    def notes(self) -> list[Reason]:
+        found: list[Reason] = []
         if self.partitions:
             shown = _shown(self.partitions)
-            found.append(told("{count} partition directories that no snapshot or tag mentions stay: {named}.", **shown))
-            found.append(told("Name a partition directory with --also to clean it, too."))
+            found.append(codes.PARTITIONS_STAY(**shown))
+            found.append(codes.NAME_PARTITIONS())
         if self.tables:
-            found.append(told("{count} directories of other tables stay: {named}.", **_shown(self.tables)))
+            found.append(codes.TABLES_STAY(**_shown(self.tables)))
         if self.others:
-            found.append(
-                told("{count} directories that are none of this table's stay: {named}.", **_shown(self.others))
-            )
+            found.append(codes.OTHERS_STAY(**_shown(self.others)))
         return found
 
     def _enter(self, directory: str) -> None:

@@ -22,7 +22,8 @@ from core.formats.paimon.plan.drafts import Draft
 from core.formats.paimon.references import document
 from core.formats.paimon.time_travel import resolve
 from core.formats.paimon.write import documents
-from core.messages import told
+from core.messages import Reason, told
+from core.model import codes
 from core.model.actions import (
     ClearConsumers,
     CreateBranch,
@@ -42,7 +43,7 @@ from core.model.references import MAIN, Heads, Line, ObjectKind
 from core.planning import reclaim as planning
 
 OfLines = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback | OfConsumers
-RULES = told("Apache Paimon 2.1: references alone; what nothing names any more is left to be found as orphans")
+RULES = codes.PAIMON_REFERENCES()
 _KINDS = (layout.SCHEMA, layout.TAG, layout.SNAPSHOT, layout.CHANGELOG, layout.CONSUMER)
 _REFERENCES = pa.array([ObjectKind.SNAPSHOT.value, ObjectKind.TAG.value, ObjectKind.CHANGELOG_JSON.value])
 _GUARDED = ("scan.fallback-branch", "scan.primary-branch")
@@ -78,7 +79,7 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
                     remedy="Restore the file.",
                 )
     elif going and history.incomplete:
-        draft.warnings.append(told("Not every point can be read in full, so what is lost is not exactly known."))
+        draft.warnings.append(codes.LOSS_UNKNOWN())
     reasons = {position: (draft.why[history.holders[position].path],) for position in going}
     leaves = [path for path, _, new in steps if new is not None]
     plan = planning.drafted(history, change, RULES, now_ms, after, reasons, leaves, draft.warnings)
@@ -109,10 +110,10 @@ def _drafted(history: History, change: OfLines) -> Draft:
             if not change.names:
                 raise Invalid("No branch was named.", remedy="Name at least one branch to delete.")
             for name in change.names:
-                _take(heads, name, draft, told("named to be deleted"))
+                _take(heads, name, draft, codes.NAMED_TO_DELETE())
         case RenameBranch():
             _copy(heads, _own(heads, change.name), change.to, draft, (*_KINDS,))
-            _take(heads, change.name, draft, told("its branch will be {name}", name=change.to))
+            _take(heads, change.name, draft, codes.BRANCH_RENAMED(name=change.to))
         case FastForward():
             _forward(heads, line, change, draft)
         case ReplaceBranch():
@@ -159,7 +160,7 @@ def _rollback(history: History, line: Line, change: Rollback, draft: Draft) -> N
     draft.hint(
         layout.hint(line.branch, layout.LATEST), target.id
     )  # the engine's order: readers list while more is there
-    why = told("newer than snapshot {id}", id=target.id)
+    why = codes.NEWER(id=target.id)
     for each in reversed([each for each in line.snapshots if each.id > target.id]):
         draft.removes(layout.reference(line.branch, layout.SNAPSHOT, each.id), why)
     if lost := [each for each in line.changelogs if each.id > target.id]:
@@ -170,22 +171,18 @@ def _rollback(history: History, line: Line, change: Rollback, draft: Draft) -> N
             draft.hint(layout.hint(line.branch, hint, layout.CHANGELOG), left)
     for tag in line.tags:
         if tag.snapshot.id > target.id:
-            names = told("it names a snapshot {why}", why=why)
+            names = codes.NAMES_NEWER(why=why)
             draft.removes(layout.reference(line.branch, layout.TAG, tag.name), names)
     for consumer in line.consumers:
         if consumer.next_snapshot > target.id + 1:
             draft.warnings.append(
-                told(
-                    "Consumer {name} waits for snapshot {next_snapshot}: it will read what is committed under "
-                    "that id anew, and miss what comes before. reset-consumer sets it back.",
+                codes.CONSUMER_WAITS(
                     name=consumer.name,
                     next_snapshot=consumer.next_snapshot,
                 )
             )
     if draft.why:
-        draft.warnings.append(
-            told("Ids that go are used again: who remembers one by its number will find another snapshot.")
-        )
+        draft.warnings.append(codes.IDS_USED_AGAIN())
 
 
 def _refuse_unreadable(line: Line) -> None:
@@ -251,7 +248,7 @@ def _copy_files(heads: Heads, paths: Iterable[str], to: str, draft: Draft) -> No
         draft.guards.append(path)
 
 
-def _take(heads: Heads, name: str, draft: Draft, why: str) -> None:
+def _take(heads: Heads, name: str, draft: Draft, why: Reason) -> None:
     """Everything of a branch goes, its first schema last: a branch without schema makes engines stop."""
     line = _own(heads, name)
     for option in _GUARDED:
@@ -296,7 +293,7 @@ def _forward(heads: Heads, line: Line, change: FastForward, draft: Draft) -> Non
     draft.guards += [path for kind in new.values() for path in kind.values()]
     for path, source in new[layout.SCHEMA].items():
         draft.sets(path, heads.references[source])
-    why = told("replaced by branch {name}, which begins at snapshot {id}", name=own.branch, id=first.id)
+    why = codes.FORWARDED(name=own.branch, id=first.id)
     ours = [layout.reference(MAIN, layout.SNAPSHOT, each.id) for each in line.snapshots if each.id >= first.id]
     for path in reversed(ours):
         if path not in new[layout.SNAPSHOT]:
@@ -321,9 +318,7 @@ def _forward(heads: Heads, line: Line, change: FastForward, draft: Draft) -> Non
         draft.hint(layout.hint(MAIN, layout.EARLIEST), first.id)
     elif line.earliest.id < first.id:
         draft.warnings.append(
-            told(
-                "Main keeps its snapshots before {id}. Paimon's own fast-forward hides them behind the "
-                "branch's EARLIEST, and they are never expired.",
+            codes.FORWARD_HIDES(
                 id=first.id,
             )
         )

@@ -14,7 +14,8 @@ from core.formats.paimon import layout
 from core.formats.paimon.plan import automatic_tags, effects
 from core.formats.paimon.time_travel import resolve
 from core.formats.paimon.write import documents
-from core.messages import counted, told
+from core.messages import Reason, counted, told
+from core.model import codes
 from core.model.actions import Rollback
 from core.model.effects import CommitSnapshot
 from core.model.history import History
@@ -23,7 +24,7 @@ from core.model.references import MAIN, Line
 from core.model.time_travel import AsOf
 from core.planning import reclaim as planning
 
-RULES = told("Apache Paimon 2.0: rollback as latest, a new snapshot with an old one's content")
+RULES = codes.PAIMON_AS_LATEST()
 
 
 def preview(history: History, change: Rollback, now_ms: int) -> Plan:
@@ -48,17 +49,14 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
     )  # no tag ends
     kept = name if is_kept else f"rollback-to-as-latest-{target.id}-{now_ms}"
     new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
-    warnings: list[str] = [
-        told(
-            "Snapshot {id} will have the content of {point}: {goes} not in it, {comes}. Every snapshot stays.",
+    warnings = [
+        codes.AS_LATEST(
             id=latest.id + 1,
             point=found.point,
             goes=counted(goes, "{count} data file of now is", "{count} data files of now are"),
             comes=counted(comes, "{count} file of then is", "{count} files of then are"),
         ),
-        told(
-            "Tag {name} keeps those files. Paimon's own expiry and tag deletion know of one life of a file only: while "
-            "that tag is there they take none of them.",
+        codes.AS_LATEST_TAG(
             name=kept,
         ),
     ]
@@ -81,18 +79,16 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
     return dataclasses.replace(plan, effects=doing, source=target)
 
 
-def elsewhere(line: Line, point: str, found: AsOf) -> list[str]:
+def elsewhere(line: Line, point: str, found: AsOf) -> list[Reason]:
     """Where the engine's own rollback to this time or watermark would lead, if elsewhere."""
-    notes = [] if found.engine_note is None else [found.engine_note]
+    notes = [] if found.engine_note is None else [codes.ENGINE_SEARCH(said=found.engine_note)]
     kind, _, value = point.strip().partition(":")
     if kind == "watermark":
         fitting = [each.id for each in line.snapshots if each.watermark is not None and each.watermark <= int(value)]
         theirs = told("goes to {id}", id=max(fitting)) if fitting else told("finds none")
         if max(fitting, default=None) != found.snapshot.id:
             notes.append(
-                told(
-                    "The first snapshot at or past that watermark is {id}; Paimon's own rollback_to_watermark "
-                    "{theirs}: it takes the last one at or before it.",
+                codes.WATERMARK_ELSEWHERE(
                     id=found.snapshot.id,
                     theirs=theirs,
                 )

@@ -9,6 +9,7 @@ from itertools import islice, pairwise
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
 from core.messages import told
+from core.model.codes import Fault
 from core.model.references import Problem
 
 NUMBER = re.compile(r"-?\d{1,19}")
@@ -31,14 +32,15 @@ def problems(branch: str, ids: Sequence[int], contents: Mapping[str, bytes | Sna
         content, text = contents[path], number(contents[path])
         if isinstance(content, SnapscopeError):
             if content.kind != "NotFound":
-                found.append(Problem(path, told("a readable hint"), content.message, told("Listing was used instead.")))
+                unused = told("Listing was used instead.")
+                found.append(Problem(path, told("a readable hint"), content.message, unused, Fault.HINT))
             elif name == layout.LATEST and true is not None:
-                found.append(Problem(path, expected, told("no file"), listed))
+                found.append(Problem(path, expected, told("no file"), listed, Fault.HINT))
         elif text is None:
-            found.append(Problem(path, expected, f"{content.decode('utf-8', 'replace')[:40]!r}", listed))
+            found.append(Problem(path, expected, f"{content.decode('utf-8', 'replace')[:40]!r}", listed, Fault.HINT))
         elif int(text) != true:
             effect = _hint_effect(name, int(text), true, ids)
-            found.append(Problem(path, expected, told("the id {id}", id=text), effect))
+            found.append(Problem(path, expected, told("the id {id}", id=text), effect, Fault.HINT, (int(text),)))
     return found
 
 
@@ -76,6 +78,8 @@ def gaps(branch: str, ids: Sequence[int]) -> list[Problem]:
                 "Snapshot ids have a gap: Paimon's time travel fails across it and its expiry may free files still "
                 "needed."
             ),
+            Fault.GAP,
+            (first, last),
         )
         for first, last in missing
     ]

@@ -15,6 +15,8 @@ from core.catalog import list_tables
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
 from core.formats.iceberg.metadata import of
 from core.formats.iceberg.references import heads as read_heads
+from core.messages import code_names
+from core.model import codes
 from core.model.actions import CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.model.references import Heads
 from core.model.time_travel import AsOf
@@ -392,13 +394,14 @@ def test_removing_a_tag_frees_nothing_now_and_tells_its_cost(table: Table) -> No
         kept = table.preview(Expire(), NOW, history).freed_bytes
         expiry = table.preview(Expire(drop_tags=(tag.name,)), NOW, history)
         without = expiry.freed_bytes
-        (said,) = [warning for warning in plan.warnings if "frees 0 files now" in warning]
-        assert ("frees 0 files (0 B) more" in said) == (without == kept)
-        lost = f"Nothing else keeps snapshot {tag.snapshot.id} "
-        is_last = any("on no ref" in each and str(tag.snapshot.id) in each for each in plan.warnings)
-        assert any(each.startswith(lost) and "once an expiry" in each for each in plan.warnings) is is_last
+        (said,) = [warning for warning in plan.warnings if warning.code == codes.FREED_NEXT]
+        assert ("frees 0 files (0 B) more" in said.text) == (without == kept)
+        lost = [(each.code, each.values.get("id")) for each in (*plan.warnings, *expiry.warnings)]
+        left = [each.text for each in plan.warnings if each.code == codes.NOTHING_ELSE_HOLDS]
+        is_last = any(str(tag.snapshot.id) in each for each in left)
+        assert ((codes.LAST_KEPT_LATER, tag.snapshot.id) in lost) is is_last
         is_going = str(tag.snapshot.id) in [verdict.point for verdict in expiry.goes]
-        assert any(each.startswith(lost) and ": afterwards" in each for each in expiry.warnings) is is_going
+        assert ((codes.LAST_KEPT, tag.snapshot.id) in lost) is is_going
     with pytest.raises(Invalid, match="no tag 'nope'"):
         table.preview(DeleteTags(("nope",)), NOW, history)
     with pytest.raises(Invalid, match="'main' is a branch"):
@@ -414,9 +417,8 @@ def test_the_last_tag_of_a_snapshot_says_what_is_lost_with_it(table: Table) -> N
         found = json.loads(path.read_bytes())
         path.write_text(json.dumps({**found, "current-snapshot-id": first, "refs": refs}))
     plan = open_table(table.location).preview(DeleteTags(("lone",)), NOW)
-    (said,) = [each for each in plan.warnings if "cannot be read again" in each]
-    assert said.startswith(f"Nothing else keeps snapshot {last} (committed ")
-    assert "once an expiry has taken it" in said
+    (said,) = [each for each in plan.warnings if each.code == codes.LAST_KEPT_LATER]
+    assert said.values["id"] == last
 
 
 def test_tags_that_are_made_moved_and_renamed(table: Table) -> None:
@@ -480,12 +482,12 @@ def test_a_table_whose_files_are_not_its_own_does_not_expire(table: Table) -> No
     with pytest.raises(Unsupported, match=r"gc\.enabled = false"):
         table.preview(Expire(), NOW)
     name = table.heads().main.tags[0].name
-    assert any("switches expiry off" in warning for warning in table.preview(DeleteTags((name,)), NOW).warnings)
+    assert "expiry-off" in code_names(table.preview(DeleteTags((name,)), NOW).warnings)
 
 
 def test_old_metadata_that_a_commit_deletes_is_listed(table: Table) -> None:
     quiet = table.preview(CreateTag("new"), NOW)
-    assert not any("old metadata" in warning for warning in quiet.warnings)
+    assert "old-metadata" not in code_names(quiet.warnings)
     for path in Path(table.location).glob("metadata/*.metadata.json"):
         found = json.loads(path.read_bytes())
         found["properties"] |= {
@@ -496,7 +498,9 @@ def test_old_metadata_that_a_commit_deletes_is_listed(table: Table) -> None:
     heads = open_table(table.location).heads()
     log = [each["metadata-file"] for each in heads.document["metadata-log"]]
     (said,) = [
-        each for each in open_table(table.location).preview(CreateTag("new"), NOW).warnings if "old meta" in each
+        each.text
+        for each in open_table(table.location).preview(CreateTag("new"), NOW).warnings
+        if each.code == codes.OLD_METADATA
     ]
     assert log[0] in said
     assert str(len(log) - 1) in said

@@ -12,6 +12,7 @@ from core.errors import Corrupt, Invalid
 from core.formats.iceberg import expiration_dates, retention
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.retention import ExpiryOptions, judge
+from core.model import codes
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
 
 NOW = 1_000
@@ -103,7 +104,7 @@ def test_the_rule_is_the_rule(data: st.DataObject) -> None:
         data.draw(st.none() | st.integers(890, NOW + 10)),
         data.draw(st.none() | st.integers(1, 5)),
         data.draw(st.frozensets(st.sampled_from(sorted(snapshots)), max_size=2)),
-        dict.fromkeys(data.draw(st.sets(st.sampled_from(names))) if names else (), "named"),
+        dict.fromkeys(data.draw(st.sets(st.sampled_from(names))) if names else (), codes.NAMED_TO_DROP()),
     )
     wanted = by_sets(snapshots, given_refs, properties, asked)
     if wanted is None:
@@ -112,14 +113,14 @@ def test_the_rule_is_the_rule(data: st.DataObject) -> None:
         return
     found = judge(snapshots, given_refs, properties, asked)
     assert (set(found.goes), set(found.gone_refs)) == wanted
-    assert all(reasons and all(reasons) for _, reasons in found.snapshots.values())
+    assert all(reasons and all(map(str, reasons)) for _, reasons in found.snapshots.values())
 
 
 def test_a_snapshot_at_the_cut_off_stays() -> None:
     line = {number: snapshot(number, number - 1 or None, 100 * number) for number in range(1, 6)}
     found = judge(line, [Ref(MAIN, True, 5)], {}, ExpiryOptions(NOW, older_than_ms=300))
     assert found.goes == {1, 2}
-    assert found.snapshots[3] == (True, ("not older than 1970-01-01 00:00:00.300 UTC (branch main)",))
+    assert found.snapshots[3] == (True, (codes.YOUNG_ON_BRANCH(at="1970-01-01 00:00:00.300 UTC", name=MAIN),))
 
 
 def test_nothing_younger_is_kept_behind_one_that_goes() -> None:
@@ -127,7 +128,7 @@ def test_nothing_younger_is_kept_behind_one_that_goes() -> None:
     line = {1: snapshot(1, None, 900), 2: snapshot(2, 1, 100), 3: snapshot(3, 2, 950)}
     found = judge(line, [Ref(MAIN, True, 3)], {}, ExpiryOptions(NOW, older_than_ms=500))
     assert found.goes == {1, 2}
-    assert found.snapshots[1][1] == ("behind a snapshot of branch main that goes",)
+    assert found.snapshots[1][1] == (codes.BEHIND(name=MAIN),)
 
 
 def test_parents_that_go_round_in_a_circle_end() -> None:
@@ -161,7 +162,7 @@ def test_the_day_a_snapshot_goes_is_the_day_an_expiry_takes_it(data: st.DataObje
     schema = Schema(0, (), (), (), properties, 0)
     line = Line(MAIN, tuple(snapshots.values()), (), (), (), {0: schema}, current_schema=0)
     heads = Heads("t", ICEBERG, (line,), {}, tuple(lasting), ())
-    for point, (until_ms, words) in expiration_dates.ends(heads, NOW).items():
+    for point, (until_ms, words, _) in expiration_dates.ends(heads, NOW).items():
         assert words
         if until_ms is None:
             kept = judge(snapshots, lasting, properties, ExpiryOptions(10**15))

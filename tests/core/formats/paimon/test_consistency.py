@@ -15,6 +15,7 @@ from core.errors import Corrupt
 from core.execution.apply import apply
 from core.formats.paimon import consistency
 from core.formats.paimon.format import PaimonFormat
+from core.messages import Reason
 from core.model.actions import Expire
 from core.table import open_table
 from tests.support.builders import TableBuilder
@@ -23,7 +24,7 @@ from tests.support.formats.paimon.tables import REAL, Record, avro, four_commits
 from tests.support.places import TABLES
 
 
-def examined(root: Path, frees: set[str] | None = None) -> tuple[dict[str, str], dict[str, str]]:
+def examined(root: Path, frees: set[str] | None = None) -> tuple[dict[str, str], dict[str, Reason]]:
     """Doubts per point and per place, where everything that is held (or `frees`) would go."""
     table = open_table(str(root))
     history = table.history()
@@ -256,7 +257,7 @@ def test_a_held_file_that_is_not_there_makes_its_directory_unsure(tmp_path: Path
     (tmp_path / "t" / held).rename(tmp_path / "t/bucket-0/data-elsewhere.parquet")
     _, unsure = examined(tmp_path / "t", {free})
     assert list(unsure) == ["bucket-0"]
-    assert held in unsure["bucket-0"]
+    assert unsure["bucket-0"].values["path"] == held
     assert examined(tmp_path / "t", {"index/index-x"}) == ({}, {})
 
 
@@ -265,7 +266,7 @@ def test_a_held_file_of_another_size_makes_its_directory_unsure(tmp_path: Path) 
     held, free = (f"bucket-0/{file.name}" for file in (table.live()[0], table.file()))
     os.truncate(tmp_path / "t" / held, 7)
     _, unsure = examined(tmp_path / "t", {free})
-    assert "7 bytes instead of 5000" in unsure["bucket-0"]
+    assert "7 bytes instead of 5000" in unsure["bucket-0"].text
 
 
 def test_a_namesake_of_an_absent_file_is_unsure(tmp_path: Path) -> None:

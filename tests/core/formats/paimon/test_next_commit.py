@@ -10,6 +10,8 @@ import pytest
 from core.analysis.expiration_dates import expiries, life
 from core.errors import NotFound
 from core.execution.apply import apply
+from core.messages import code_names
+from core.model import codes
 from core.model.actions import Expire
 from core.model.expiry import Forecast
 from core.table import open_table
@@ -37,7 +39,7 @@ def test_tags_whose_time_has_passed_go(tmp_path: Path) -> None:
     told = coming(tmp_path / "t")
     assert told is not None
     assert told.breaks == ()
-    assert told.prevented_by == ("The table option tag.time-expire-enabled = false keeps tags whose time has passed.",)
+    assert told.prevented_by == (codes.KEEP_ENDED_TAGS(),)
     table.schema(options={"snapshot.num-retained.min": "9", "tag.time-expire-enabled": "false"})
     assert goes(tmp_path / "t") == ()
 
@@ -62,14 +64,14 @@ def test_what_keeps_the_points_that_go_keeps_them(tmp_path: Path, options: dict[
     assert found is not None
     assert found.goes == ("1", "2", "3")
     assert "1, 2, 3." in found.headline
-    assert found.prevented_by[0] == "Tag snapshot 3 to keep it."
-    assert "snapshot.num-retained.min = 5" in found.prevented_by[1]
+    assert found.prevented_by[0] == codes.TAG_IT(id=3)
+    assert "snapshot.num-retained.min = 5" in found.prevented_by[1].text
     table.tag("mine", 3)
     again = coming(tmp_path / "t")
     assert again is not None
-    assert again.prevented_by[0] == "Tag snapshot 2 to keep it.", "3 is kept already"
+    assert again.prevented_by[0] == codes.TAG_IT(id=2), "3 is kept already"
     named = dict.fromkeys(options, "5") | {"snapshot.num-retained.min": "5"}
-    assert all(f"{name} = 5" in found.prevented_by[1] for name in named)
+    assert all(f"{name} = 5" in found.prevented_by[1].text for name in named)
     table.schema(options=named)
     assert goes(tmp_path / "t") == ()
     table.schema(options=options | {"write-only": "true"})
@@ -89,8 +91,8 @@ def test_what_breaks_is_named_with_the_tag_that_keeps_it_whole(tmp_path: Path) -
     table = cut_branch(tmp_path / "t")
     found = coming(tmp_path / "t")
     assert found is not None
-    assert found.breaks[0].startswith("Paimon itself would break branch:dev/2: it deletes ")
-    assert found.prevented_by[-1] == "branch:dev/2, branch:dev/tag:v: a tag of snapshot 2 would keep them whole."
+    assert (found.breaks[0].code, found.breaks[0].values["point"]) == (codes.ENGINE_BREAKS, "branch:dev/2")
+    assert found.prevented_by[-1].text == "branch:dev/2, branch:dev/tag:v: a tag of snapshot 2 would keep them whole."
     table.tag("kept", 2)
     found = coming(tmp_path / "t")
     assert found is not None
@@ -122,7 +124,7 @@ def test_long_lived_changelogs_go_too(tmp_path: Path) -> None:
     assert found.goes == ("3", "changelog:1")
     assert "Of its long-lived changelogs: Frees" in found.headline
     option = "changelog.num-retained.min = 5 with changelog.num-retained.max = 5"
-    assert f"The table option {option} keeps its changelogs for one more commit." in found.prevented_by
+    assert codes.RETAIN_CHANGELOGS(option=option) in found.prevented_by
     table.schema(options=options | {"changelog.num-retained.min": "5", "changelog.num-retained.max": "5"})
     assert goes(tmp_path / "t") == ("3",)
 
@@ -133,7 +135,7 @@ def test_an_engine_that_would_fail_is_told_of(tmp_path: Path) -> None:
     found = coming(tmp_path / "t")
     assert found is not None
     assert (found.goes, found.prevented_by) == ((), ())
-    assert found.breaks == ("Paimon itself would fail: its LATEST hint names snapshot 7, which does not exist.",)
+    assert code_names(found.breaks) == ["engine-fails"]
 
 
 @pytest.mark.parametrize("earliest", [3, 4])

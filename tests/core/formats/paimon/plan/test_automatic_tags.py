@@ -129,7 +129,7 @@ def test_the_proposals_options_are_told_in_todays() -> None:
     found = automatic_tags.rules(own)
     assert found is not None
     assert (found.mode, found.period_ms, found.delay_ms) == ("process-time", DAY, 150 * 60_000)
-    assert "tag.creation-delay = 150 min" in found.notes[0]
+    assert "tag.creation-delay = 150 min" in found.notes[0].text
     assert automatic_tags.of_proposal({"tag.create-interval": "7 d"})["tag.creation-period-duration"] == "7 d"
     for wrong in ({"tag.create-time": "25:00"}, {"tag.create-interval": "36 h"}, {"tag.create-interval": "0 d"}):
         with pytest.raises(Invalid, match="was expected"):

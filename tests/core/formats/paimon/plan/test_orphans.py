@@ -13,6 +13,8 @@ import pytest
 from core.errors import Invalid
 from core.execution.apply import apply
 from core.execution.journal import Journal
+from core.messages import Reason, code_names, sentences
+from core.model import codes
 from core.model.actions import CleanOrphans, Expire
 from core.model.plan import fingerprint
 from core.table import open_table
@@ -61,7 +63,7 @@ def test_young_orphans_are_warned_of(tmp_path: Path) -> None:
     young, old = (
         open_table(str(root)).preview(CleanOrphans(NOW_MS - age_ms), NOW_MS).warnings for age_ms in (1, DAY_MS)
     )
-    assert "not yet committed" in young[0]
+    assert young == (codes.YOUNG_ORPHANS(),)
     assert old == ()
 
 
@@ -91,7 +93,7 @@ def test_what_a_newer_engine_keeps_beside_manifests_stays(tmp_path: Path) -> Non
     (root / crashed).write_bytes(b"entries")
     plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS)
     assert plan.frees["path"].to_pylist() == [crashed]
-    assert plan.warnings[-1].startswith("1 files stay: not named")
+    assert plan.warnings[-1] == codes.FILES_STAY(count=1, why=codes.ODD_NAMES())
 
 
 # neighbours ----------------------------------------------------------------------------------------------------------
@@ -111,7 +113,7 @@ def put(root: Path, *paths: str) -> None:
         (root / path).write_bytes(bytes(10))
 
 
-def cleaned(root: Path, *also: str) -> tuple[set[str], tuple[str, ...]]:
+def cleaned(root: Path, *also: str) -> tuple[set[str], tuple[Reason, ...]]:
     """What a clean-up planned, which must be exactly what it then deletes, and what it said."""
     table, before = open_table(str(root)), ground.disk(root)
     plan = table.preview(CleanOrphans(NOW_MS - DAY_MS, also=also), NOW_MS)
@@ -155,7 +157,7 @@ def test_what_a_clean_up_plans_it_deletes_and_neighbours_stay(parted: TableBuild
     put(parted.root, own, *NEIGHBOURS)
     planned, warnings = cleaned(parted.root)
     assert planned == {own}
-    said = " ".join(warnings)
+    said = " ".join(sentences(warnings))
     for directory in ("dt=a.bak", "dt=10:00", "dt=a/bucket-0.bak", "dt=a/bucket-0/old", "dt=a/copy", "x=1", "archive"):
         assert directory in said, said
     assert "directories of other tables stay: dt=a/bucket-1, dt=b, dt=c, dt=d." in said
@@ -174,11 +176,12 @@ def test_a_partition_that_nothing_mentions_goes_once_it_is_named(parted: TableBu
 
 def test_the_plan_of_an_orphan_clean_up_keeps_its_fingerprint(parted: TableBuilder) -> None:
     heads = open_table(str(parted.root)).heads()
-    plain, named = (fingerprint(heads, CleanOrphans(1, also=also), "r", 2) for also in ((), ("dt=x",)))
+    plain, named = (fingerprint(heads, CleanOrphans(1, also=also), codes.PAIMON_2(), 2) for also in ((), ("dt=x",)))
     digest = hashlib.sha256()
     for path, content in sorted(heads.references.items()):
         digest.update(f"{path}\0{len(content)}\0".encode() + content)
-    asked = {"change": "CleanOrphans", "older_than_ms": 1, "branch": "main", "rules": "r", "now_ms": 2}
+    rules = "Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run"
+    asked = {"change": "CleanOrphans", "older_than_ms": 1, "branch": "main", "rules": rules, "now_ms": 2}
     digest.update(json.dumps(asked, sort_keys=True).encode())
     assert plain == digest.hexdigest() != named
 
@@ -189,7 +192,7 @@ def test_an_index_that_lies_beside_data_is_found(parted: TableBuilder) -> None:
     put(parted.root, index, "dt=a/bucket-0/index-of-mine")
     planned, warnings = cleaned(parted.root)
     assert planned == {index}
-    assert any("1 files stay: not named" in each for each in warnings)
+    assert codes.FILES_STAY(count=1, why=codes.ODD_NAMES()) in warnings
 
 
 def test_a_link_out_of_the_table_is_not_planned(parted: TableBuilder, tmp_path: Path) -> None:
@@ -215,7 +218,7 @@ def test_odd_values_are_this_tables_own(prefix: str, tmp_path: Path, state_dir: 
     put(table.root, *orphans)
     planned, warnings = cleaned(table.root)
     assert planned == set(orphans)
-    assert not any("director" in each for each in warnings)
+    assert {"partitions-stay", "tables-stay", "others-stay"}.isdisjoint(code_names(warnings))
 
 
 def test_an_orphan_beside_a_live_file_that_is_missing_is_not_planned(tmp_path: Path) -> None:
@@ -232,7 +235,8 @@ def test_an_orphan_beside_a_live_file_that_is_missing_is_not_planned(tmp_path: P
     opened = open_table(str(root))
     plan = opened.preview(CleanOrphans(NOW_MS - 1), NOW_MS)
     assert plan.frees["path"].to_pylist() == orphans[1:]
-    assert [each for each in plan.warnings if each.startswith("Not in this plan, 1 file: kept, because a point names")]
+    (said,) = (each for each in plan.warnings if each.code == codes.DOUBTFUL)
+    assert (str(said.values["files"]), said.values["why"].code) == ("1 file", codes.MAY_BE_THIS)
     receipt = apply(opened, plan, settle_s=0)
     assert receipt.is_exact
     assert (root / orphans[0]).is_file()

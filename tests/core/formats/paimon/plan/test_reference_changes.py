@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import SnapscopeError
+from core.model import codes
 from core.model.actions import (
     Change,
     ClearConsumers,
@@ -56,7 +57,7 @@ def test_what_a_rollback_loses_is_what_the_sets_say(table: TableBuilder) -> None
     doing = [each for each in shown.effects if isinstance(each, SetHint | DeleteIfEqual)]
     assert isinstance(doing[0], SetHint), "readers are told where to look before anything goes"
     assert [each.path for each in doing[1:]] == [f"snapshot/snapshot-{number}" for number in (9, 8, 7, 6)]
-    assert next(warning for warning in shown.warnings if "Consumer" in warning).startswith("Consumer reader waits for")
+    assert "reader" in [each.values["name"] for each in shown.warnings if each.code == codes.CONSUMER_WAITS]
     assert "4 points go" in shown.headline
     assert plan(table, Rollback("5")).goes == ()
 

@@ -1,0 +1,40 @@
+"""What a person asks for, made whole: the action with what depends on the table or on today. Pure.
+
+Values come by the names of the command's options, as they were typed or as the Python API gives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.analysis.tag_target import TagTarget, tag_target
+from core.errors import Invalid
+from core.model.actions import Change
+from core.model.references import Heads
+from core.model.time_travel import parse_time_ms
+from core.procedures.definition import Definition
+from core.procedures.definitions import orphans
+from core.units import iso
+
+DAY_MS = 86_400_000
+
+
+def asked(
+    of: Definition, given: Mapping[str, Any], heads: Heads, now_ms: int, clock_ms: int
+) -> tuple[Change, TagTarget | None]:
+    """The action; and for a tag made from a time or a watermark, which snapshot that is and why.
+
+    `now_ms` is when ages are judged, `clock_ms` the real time: no file of a running writer may look old enough.
+    """
+    found = None
+    if of is orphans.CLEAN:
+        given = {**given, "older_than": given["older_than"] or iso(now_ms - DAY_MS)}
+        if parse_time_ms(given["older_than"]) > clock_ms:
+            raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
+    time, watermark = given.get("time"), given.get("watermark")
+    if time is not None or watermark is not None:
+        time_ms = None if time is None else parse_time_ms(time)
+        found = tag_target(heads, time_ms=time_ms, watermark=watermark, branch=given["branch"])
+        given = {**given, "snapshot": str(found.snapshot.id)}
+    return of.read(given), found

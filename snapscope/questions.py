@@ -1,0 +1,336 @@
+"""What can be asked of a table; nothing here changes one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Generic
+
+import pyarrow as pa
+
+from core.analysis.diff import diff
+from core.analysis.file_lifetime import find, lifetime
+from core.errors import Invalid
+from core.model.history import History
+from core.model.time_travel import AsOf as Resolved
+from core.reports import json as reports
+from core.spark.query.bisect import search
+from core.spark.read.removed_points import resolved
+from core.table import Table as Opened
+from core.table import resolve
+from snapscope import answers, frames
+from snapscope.answers import AsOf, Bisect, Diff, FileLifetime, RowDiff
+from snapscope.frames import F
+from snapscope.points import Time, duration_s, point_of
+from snapscope.timeline import Timeline
+
+
+class Questions(Generic[F]):
+    """What can be asked of one branch of a table. Every answer is about the table as it is at the call."""
+
+    def __init__(self, opened: Opened, branch: str, frame: Callable[[pa.Table], F]) -> None:
+        self._table, self._branch, self._frame = opened, branch, frame
+        self._kept: History | None = None
+
+    @property
+    def location(self) -> str:
+        """Its path, URL or name, as it was opened."""
+        return self._table.location
+
+    @property
+    def name(self) -> str:
+        """The last part of its location."""
+        return self._table.name
+
+    @property
+    def format(self) -> str:
+        """`paimon` or `iceberg`."""
+        return self._table.capabilities.format
+
+    @property
+    def branch(self) -> str:
+        """The branch that every question and every plan is about."""
+        return self._branch
+
+    def snapshots(self) -> F:
+        """The retained snapshots of the branch; of an Iceberg table's main branch all snapshots of the table.
+
+        Returns:
+            One row a snapshot: `snapshot` (its id), `branch`, `committed_at` (UTC), `kind` (`APPEND`, `COMPACT` …),
+            `schema`, `total_rows`, `delta_rows` (rows in files, before keys are merged), `commit_user`,
+            `watermark_ms`, `parent`, `note`, and a `problem` for one that cannot be read.
+
+        Example:
+            >>> table.snapshots().tail(3)
+        """
+        heads = self._table.heads()
+        return self._frame(frames.snapshots(heads, heads.require(self._branch)))
+
+    def tags(self) -> F:
+        """The tags of the branch.
+
+        Returns:
+            One row a tag: `tag`, `branch`, `snapshot` (its id), `committed_at` (UTC), `is_snapshot_retained` (false:
+            only tags keep it), `expires_at` (UTC; Iceberg), `expires_wall_clock` (Paimon stores the writer's clock
+            without a zone), and a `problem` for one that cannot be read.
+
+        Example:
+            >>> table.tags().query("not is_snapshot_retained")
+        """
+        heads = self._table.heads()
+        return self._frame(frames.tags(heads, heads.require(self._branch)))
+
+    def branches(self) -> F:
+        """The branches of the table.
+
+        Returns:
+            One row a branch: `branch`, `snapshot` (its newest), `committed_at` (UTC), `snapshots` (how many only it
+            lists), and of Iceberg its retention: `min_snapshots_to_keep`, `max_snapshot_age_ms`, `max_ref_age_ms`.
+
+        Example:
+            >>> table.branches()["branch"].tolist()
+        """
+        return self._frame(frames.branches(self._table.heads()))
+
+    def consumers(self) -> F:
+        """Streaming readers that keep snapshots (Paimon).
+
+        Returns:
+            One row a consumer: `consumer`, `branch`, `next_snapshot` (the id it reads next), `problem`.
+
+        Example:
+            >>> table.consumers()
+        """
+        return self._frame(frames.consumers(self._table.heads().require(self._branch)))
+
+    def schema(self, at: Time = "latest") -> F:
+        """The columns of the table at a version.
+
+        Returns:
+            One row a column: `column`, `id`, `type`, `is_partition_key`, `is_primary_key`, `description`.
+
+        Example:
+            >>> table.schema(at="tag:v1")
+        """
+        return self._frame(frames.schema(self._point(at).schema))
+
+    def files(self, at: Time = "latest") -> F:
+        """The current data files of a version, by path; of an Iceberg table its delete files, too.
+
+        Returns:
+            One row a file: `path` (relative to the table, or a URL), `size_bytes`, `rows`, `partition`, `content`
+            (Iceberg), `bucket`, `level` (Paimon), `schema`, `format`.
+
+        Example:
+            >>> table.files(at="tag:v1")["size_bytes"].sum()
+        """
+        history = self._history()
+        return self._frame(frames.files(history, resolve(history.heads, point_of(at), self._branch)))
+
+    def as_of(self, at: Time) -> AsOf:
+        """Which snapshot a time or a version means, and why that one.
+
+        Example:
+            >>> table.as_of("2026-11-20T08:00:00Z")
+        """
+        return answers.as_of(self._point(at))
+
+    def diff(self, a: Time, b: Time = "latest") -> Diff[F]:
+        """What changed from one version to another: files, totals, schema, options; rows when they are asked for.
+
+        Args:
+            a: the version to compare from.
+            b: the version to compare to.
+
+        Example:
+            >>> table.diff("tag:monday").schema_changes
+        """
+        history = self._history()
+        one, other = (resolved(self._table, history.heads, point_of(each), self._branch) for each in (a, b))
+        found = diff(history, one, other)
+
+        def rows(limit: int, timeout: str) -> RowDiff[F]:
+            from core.spark.diff.rows import row_diff
+
+            timeout_s = duration_s(timeout)
+            return answers.row_differences(
+                row_diff(self._table, history, one, other, limit=limit, timeout_s=timeout_s), self._frame
+            )
+
+        return Diff(
+            start=answers.as_of(one),
+            end=answers.as_of(other),
+            summary=dict(found.summary),
+            schema_changes=tuple(str(each) for each in found.schema_changes),
+            option_changes=tuple(str(each) for each in found.option_changes),
+            _of=found,
+            _frame=self._frame,
+            _rows=rows,
+        )
+
+    def costs(self) -> F:
+        """What each tag of the table costs.
+
+        Returns:
+            One row a tag: `tag` (as a version: `tag:v1`), `snapshot`, `exclusive_files` and `exclusive_bytes` (what
+            deleting just this tag reclaims now), `exclusive_after_policy_bytes` (the same once the table's retention
+            has run), `expires` (a sentence). Numbers are null where a version that is kept cannot be read.
+
+        Example:
+            >>> table.costs().sort_values("exclusive_bytes", ascending=False).to_csv("costs.csv")
+        """
+        return self._frame(frames.costs(reports.tag_costs(self._history(), _now_ms())))
+
+    def holders(self, path: str) -> FileLifetime:
+        """Which versions keep a file, who added and removed it, and when it can be deleted.
+
+        Args:
+            path: as `files` lists it, absolute, a URL, or a bare file name that only one file has.
+
+        Example:
+            >>> table.holders("bucket-0/data-1.parquet").holders
+        """
+        history = self._history()
+        return answers.lifetime(lifetime(history, find(history, path, self._table.store.relative), _now_ms()))
+
+    def problems(self) -> F:
+        """What cannot be read, of all branches: nothing else here counts it as absent.
+
+        Returns:
+            One row a file: `path`, `expected`, `found`, `remedy`. No row where everything can be read.
+
+        Example:
+            >>> assert table.problems().empty
+        """
+        history = self._history()
+        unreadable = [each.problem for line in history.heads.lines for each in line.unreadable]
+        return self._frame(frames.problems([*unreadable, *history.problems]))
+
+    def timeline(self, *, theme: str = "light") -> Timeline:
+        """Snapshots, tags and branches on a time axis (UTC), as a chart.
+
+        Args:
+            theme: `light` or `dark`.
+
+        Example:
+            >>> table.timeline().figure().write_html("orders.html")
+        """
+        return Timeline(self._table.heads(), theme)
+
+    def query(
+        self,
+        sql: str,
+        at: Time = "latest",
+        *,
+        before: Time | None = None,
+        since: Time | None = None,
+        limit: int = 10_000,
+        timeout: str = "60 s",
+        engine: str = "plain",
+    ) -> F:
+        """Run one SELECT over a version of the table, through a local Spark.
+
+        Args:
+            sql: the statement. The table is the view `t`, and goes by its own name, too.
+            at: the version of `t`.
+            before: a second version, as the view `t_before`.
+            since: an earlier version: the view `t_changes` has the rows that changed since then (Paimon).
+            limit: how many rows the answer may have. More are an error: an answer is never cut off in silence.
+            timeout: how long it may take, such as `5 min`.
+            engine: `plain`, or `connector` for the engine's own Spark connector.
+
+        Returns:
+            The rows; a column name that comes twice gets a number.
+
+        Raises:
+            Invalid: the statement fails, does more than read, takes too long, or has more rows than `limit`.
+            Unsupported: plain Spark cannot read this table right.
+
+        Example:
+            >>> table.query("select count(*) as orders from t", at="tag:v1")
+        """
+        from core.spark.query.query import query
+
+        found = query(
+            self._table,
+            sql,
+            at=point_of(at),
+            before=None if before is None else point_of(before),
+            since=None if since is None else point_of(since),
+            branch=self._branch,
+            row_cap=limit,
+            timeout_s=duration_s(timeout),
+            engine=engine,
+            history=self._history(),
+        )
+        if found.truncated:
+            raise Invalid(
+                "The answer has more than {limit} rows.",
+                limit=f"{limit:,}",
+                remedy="Raise limit=, or let the statement return fewer rows.",
+            )
+        return self._frame(found.table.rename_columns(_distinct(found.table.column_names)))
+
+    def bisect(
+        self,
+        condition: str,
+        *,
+        start: Time | None = None,
+        end: Time | None = None,
+        every: bool = False,
+        timeout: str = "60 s",
+    ) -> Bisect[F]:
+        """The first version at which a condition is true, through a local Spark, in log2(n) queries.
+
+        Args:
+            condition: SQL that is true or false of the whole table `t`, such as `count(*) > 1000`.
+            start: the first version to look at; None is the oldest retained one.
+            end: the last version to look at; None is the newest.
+            every: ask every version, so that a condition that turned more than once is seen.
+            timeout: how long one query may take.
+
+        Raises:
+            Invalid: what is given is no condition.
+
+        Example:
+            >>> table.bisect("count_if(amount < 0) > 0").first_true
+        """
+        found = search(
+            self._table,
+            condition,
+            start=None if start is None else point_of(start),
+            end=None if end is None else point_of(end),
+            branch=self._branch,
+            is_every=every,
+            history=self._history(),
+            timeout_s=duration_s(timeout),
+        )
+        return answers.bisected(found, self._frame)
+
+    def __repr__(self) -> str:
+        return f"<{self.format} table {self.name} at {self.location}, branch {self._branch}>"
+
+    def _history(self) -> History:
+        """By the references of now; read again only where these have changed, or where something was unreadable."""
+        heads = self._table.heads()
+        if self._kept is None or self._kept.incomplete or self._kept.heads.references != heads.references:
+            self._kept = self._table.lasting(heads)
+        return self._kept
+
+    def _point(self, at: Time) -> Resolved:
+        return resolve(self._table.heads(), point_of(at), self._branch)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Column names, each once: a repeated one gets a number, so that no column hides another."""
+    found: list[str] = []
+    for name in names:
+        number, own = 2, name
+        while own in found:
+            number, own = number + 1, f"{name}_{number}"
+        found.append(own)
+    return found

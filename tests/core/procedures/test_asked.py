@@ -1,0 +1,50 @@
+"""Requests made whole: what depends on the table or on today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.errors import Invalid
+from core.model.actions import CleanOrphans, CreateTag
+from core.procedures.asked import DAY_MS, asked
+from core.procedures.registry import BY_COMMAND
+from core.table import open_table
+from tests.support.builders import START_MS
+from tests.support.execution import ground
+
+LATE_MS = START_MS + 10**9
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    ground.small_table(tmp_path / "default.db" / "t")
+    return str(tmp_path / "default.db" / "t")
+
+
+def test_orphans_are_a_day_old_and_never_of_the_future(place: str) -> None:
+    heads = open_table(place).heads()
+    given: dict[str, Any] = {"branch": "main", "older_than": None, "also": [], "delete": False}
+    found, _ = asked(BY_COMMAND["orphans"], given, heads, LATE_MS, LATE_MS)
+    assert found == CleanOrphans(LATE_MS - DAY_MS)
+    with pytest.raises(Invalid, match="older than now"):
+        asked(BY_COMMAND["orphans"], given, heads, LATE_MS + 2 * DAY_MS, LATE_MS)
+
+
+def test_a_tag_from_a_time_names_a_snapshot(place: str) -> None:
+    heads = open_table(place).heads()
+    given: dict[str, Any] = {
+        "branch": "main",
+        "name": "x",
+        "snapshot": None,
+        "time": str(START_MS + 1),
+        "watermark": None,
+    }
+    change, target = asked(
+        BY_COMMAND["create-tag"], {**given, "time_retained": None, "verify": False}, heads, LATE_MS, LATE_MS
+    )
+    assert change == CreateTag("x", 2)
+    assert target is not None
+    assert target.snapshot.id == 2
