@@ -50,11 +50,14 @@ def described() -> Iterator[Described]:
 
     for action in _parser()._actions:
         if isinstance(action, argparse._SubParsersAction):
-            helps = {each.dest: each.help or "" for each in action._choices_actions}
-            for name, parser in ((each, action.choices[each]) for each in helps):
-                options = tuple(_option(each) for each in parser._actions if not isinstance(each, argparse._HelpAction))
-                nested = isinstance(parser._actions[-1], argparse._SubParsersAction)
-                yield Described(name, helps[name], () if nested else options)
+            for each in action._choices_actions:
+                yield Described(each.dest, each.help or "", tuple(_options(action.choices[each.dest])))
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[Option]:
+    for each in parser._actions:
+        if not isinstance(each, argparse._HelpAction | argparse._SubParsersAction):
+            yield _option(each)
 
 
 def _option(action: argparse.Action) -> Option:
