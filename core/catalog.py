@@ -96,11 +96,7 @@ def _list_elsewhere(store: Store, directory: str, base: str, tables: list[TableR
             if of := _marked(store, f"{directory}/{name}"):
                 tables.append(TableRef(directory, name, f"{base}/{directory}/{name}", of))
         except SnapscopeError as error:
-            problems.append(
-                Problem(
-                    f"{directory}/{name}", told("a directory that can be listed"), error.message, code=Fault.UNLISTED
-                )
-            )
+            problems.append(_unlisted(f"{directory}/{name}", told("a directory that can be listed"), error))
 
 
 def _marked(store: Store, directory: str, inner: Collection[str] | None = None) -> str | None:
@@ -123,11 +119,7 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
     try:
         entries = _answer(store, directory, lambda: store.ls(directory))
     except SnapscopeError as error:
-        problems.append(
-            Problem(
-                directory or base, told("a database directory that can be listed"), error.message, code=Fault.UNLISTED
-            )
-        )
+        problems.append(_unlisted(directory or base, told("a database directory that can be listed"), error))
         return
     for entry in entries:
         inner = f"{directory}/{entry.name}".lstrip("/")
@@ -135,9 +127,7 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
             if entry.is_dir and (of := _answer(store, inner, partial(registry.at, store.at(inner)))):
                 tables.append(TableRef(database, entry.name, f"{location}/{entry.name}", of.capabilities.format))
         except SnapscopeError as error:
-            problems.append(
-                Problem(inner, told("a table directory that can be listed"), error.message, code=Fault.UNLISTED)
-            )
+            problems.append(_unlisted(inner, told("a table directory that can be listed"), error))
 
 
 def is_demo(location: str) -> bool:

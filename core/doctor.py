@@ -28,6 +28,7 @@ from core.execution.journal import Journal
 from core.execution.table_lock import locked
 from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
 from core.formats.paimon.retention import RULES
+from core.installation import extra_command
 from core.messages import both, counted, joined, told
 from core.paths import OTHERS, cache_dir, private, state_dir
 from core.spark.session.java import java_home
@@ -208,7 +209,7 @@ def _stores() -> Iterator[Finding]:
         try:
             yield Finding("stores", protocol, OK, f"{package} {version(package)}")
         except PackageNotFoundError:
-            remedy = told("Where you need it: pip install 'snapscope[{extra}]'.", extra=extra)
+            remedy = told("Where you need it: {command}", command=extra_command(extra))
             missing = told("{package} is not installed: such places cannot be opened", package=package)
             yield Finding("stores", protocol, OK, missing, remedy)
 
@@ -219,7 +220,7 @@ def _stores() -> Iterator[Finding]:
 def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
     """Those pyiceberg's configuration names, and those asked for."""
     if find_spec("pyiceberg") is None:
-        remedy = told("Where you need it: pip install 'snapscope[{extra}]'.", extra="iceberg")
+        remedy = told("Where you need it: {command}", command=extra_command("iceberg"))
         yield Finding("catalogs", "pyiceberg", WARNING, told("not installed: no catalog can be opened"), remedy)
         return
     yield Finding("catalogs", "pyiceberg", OK, version("pyiceberg"))

@@ -6,11 +6,12 @@ documents that lie at the root of the repository.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import click
 
 ROOT = Path(__file__).resolve().parent.parent
 FROM_ROOT = {"SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
@@ -19,7 +20,8 @@ _HEAD = """# Command line
 
 This page is generated from the program's parser. `snapscope COMMAND --help` prints the same.
 Exit status: 0 on success, 1 where a command failed or did only a part, 2 where the command line was not understood,
-130 after Ctrl+C. With `--json` a command prints exactly one JSON document, errors included.
+130 after Ctrl+C. With `--json` a command prints exactly one JSON document, errors included; `-o csv` and
+`-o jsonl` print rows.
 
 What a change would do is shown by `snapscope plan CHANGE …`, with the options of `snapscope CHANGE …` that choose what
 is changed.
@@ -37,46 +39,48 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One command: `name` as it is typed after `snapscope`."""
+    """One command: `name` as it is typed after `snapscope`, `heading` its group in the help."""
 
+    heading: str
     name: str
     help: str
     options: tuple[Option, ...]
 
 
 def described() -> Iterator[Described]:
-    """Every command of `snapscope --help`, in its order; the engines' own names of actions are not listed there."""
-    from core.cli import _parser
+    """Every command of `snapscope --help` in its order, and each change that `snapscope plan` shows after `plan`."""
+    from core.cli import group
 
-    for action in _parser()._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for each in action._choices_actions:
-                yield Described(each.dest, each.help or "", tuple(_options(action.choices[each.dest])))
+    commands = group()
+    for heading, names in commands.sections:
+        for name in names:
+            command = commands.get_command(click.Context(commands), name)
+            yield _described(heading, name, command)
+            if isinstance(command, click.Group):
+                within = click.Context(command)
+                for each in command.list_commands(within):
+                    found = command.get_command(within, each)
+                    if found is not None and not found.hidden:
+                        yield _described(heading, f"{name} {each}", found)
 
 
-def _options(parser: argparse.ArgumentParser) -> Iterator[Option]:
-    for each in parser._actions:
-        if not isinstance(each, argparse._HelpAction | argparse._SubParsersAction):
-            yield _option(each)
-
-
-def _option(action: argparse.Action) -> Option:
-    value = action.metavar or (None if action.nargs == 0 else (action.dest.upper()))
-    value = " ".join(value) if isinstance(value, tuple) else value
-    if action.choices and not action.metavar:
-        value = "{" + ",".join(map(str, action.choices)) + "}"
-    if not action.option_strings:
-        return Option(str(value), action.help or "")
-    return Option(", ".join(action.option_strings) + (f" {value}" if value else ""), action.help or "")
+def _described(heading: str, name: str, command: click.Command) -> Described:
+    context = click.Context(command, info_name=name)
+    rows = [each.get_help_record(context) for each in command.params]
+    options = [Option(*row) for row in rows if row is not None]
+    return Described(heading, name, command.get_short_help_str(limit=200), tuple(options))
 
 
 def page() -> str:
-    parts = [_HEAD]
+    parts, last = [_HEAD], ""
     for command in described():
-        parts.append(f"## {command.name}\n\n{command.help}\n\n")
+        if command.heading != last:
+            last = command.heading
+            parts.append(f"## {last}\n\n")
+        parts.append(f"### {command.name}\n\n{command.help}\n\n")
         if command.options:
             rows = "".join(f"| `{_cell(each.names)}` | {_cell(each.help)} |\n" for each in command.options)
-            parts.append(f"| option | what it does |\n|---|---|\n{rows}\n")
+            parts.append(f"| argument or option | what it does |\n|---|---|\n{rows}\n")
     return "".join(parts)
 
 

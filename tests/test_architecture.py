@@ -312,8 +312,18 @@ def test_names_say_what_a_thing_does() -> None:
 
 def test_no_dashboard_file_hides_a_module() -> None:
     """Streamlit puts dashboard/ first on the path of imports, so a file there wins over any module of that name."""
-    taken = (sys.stdlib_module_names | packages_distributions().keys()) - {"core", "dashboard"}
+    taken = (sys.stdlib_module_names | packages_distributions().keys()) - {"core", "dashboard", "snapscope"}
     assert [path.name for path in (ROOT / "dashboard").iterdir() if path.stem in taken] == []
+
+
+def test_no_dependency_ships_a_package_of_ours() -> None:
+    """The wheel installs three top-level packages; another distribution's of that name would overwrite or hide one."""
+    found = packages_distributions()
+    ours = {
+        name: set(found.get(name, ())) - {PROJECT["project"]["name"]} for name in ("core", "dashboard", "snapscope")
+    }
+    assert ours == {"core": set(), "dashboard": set(), "snapscope": set()}
+    assert found["streamlit"] == ["streamlit"], "what is installed is seen"
 
 
 def test_files_have_one_job() -> None:

@@ -98,7 +98,7 @@ def test_the_reference_has_every_command_with_its_options() -> None:
     assert "--retain-max" in " ".join(each.names for each in commands["expire"].options)
     assert [each.name for each in commands.values() if not each.help] == []
     text = generated_pages.page()
-    assert [name for name in commands if f"\n## {name}\n" not in text] == []
+    assert [name for name in commands if f"\n### {name}\n" not in text] == []
 
 
 def test_records_are_on_the_site() -> None:

@@ -2,41 +2,66 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from typing import Any
 
+import click
+
+from core.cli import arguments
+from core.cli.arguments import Args, Choice, flag
 from core.model.actions import Change
-from core.procedures.definition import Argument, Definition
-from core.procedures.registry import BY_COMMAND
+from core.procedures.definition import Argument, spelled
+from core.procedures.registry import BY_COMMAND, PAIMON, TABLES
 from core.procedures.units import NUMBER, SWITCH
 
-Args = argparse.Namespace
+FINDS_ALONE = "orphans"  # it shows what it finds unless it is told to delete it, so there is no plan of it apart
 
 
-def add(sub: argparse.ArgumentParser, of: Definition) -> None:
+def names() -> Sequence[str]:
+    return list(BY_COMMAND)
+
+
+def plan_names() -> Sequence[str]:
+    return [name for name in BY_COMMAND if name != FINDS_ALONE]
+
+
+def help_of(name: str) -> str:
+    return BY_COMMAND[name].help
+
+
+def options(name: str) -> list[click.Parameter]:
     """The options of an action."""
-    groups = {
-        name: sub.add_mutually_exclusive_group() for name in dict.fromkeys(each.group for each in of.arguments) if name
-    }
-    for each in of.arguments:
-        (groups[each.group] if each.group else sub).add_argument(*(each.options or [each.name]), **_settings(each))
-    sub.add_argument("--now", metavar="TIME", help="judge ages at this time (default: now)")
+    return [_parameter(each) for each in BY_COMMAND[name].arguments]
 
 
-def _settings(field: Argument) -> dict[str, Any]:
+def _parameter(field: Argument) -> click.Parameter:
+    help = field.help or ""
     if field.unit is SWITCH:
-        return {"action": "store_true", "help": field.help}
-    settings: dict[str, Any] = {"metavar": field.metavar or field.unit.metavar, "help": field.help}
-    if field.unit is NUMBER:
-        settings["type"] = int  # what is no number is a misuse of the command, with an exit status of its own
+        return flag(field.dest, *field.options, help=help, group=field.group)
+    metavar = field.metavar or field.unit.metavar
     if not field.options:
-        times = "+" if field.gather else None if field.is_needed else "?"
-        return settings | ({} if times is None else {"nargs": times})
+        return arguments.argument(field.name, help, metavar, required=field.is_needed, many=bool(field.gather))
+    how: dict[str, Any] = {"metavar": metavar, "required": field.is_needed, "multiple": bool(field.gather)}
     if field.choices:
-        settings["choices"] = field.choices
-    if field.gather:
-        settings |= {"action": "append", "default": []}
-    return settings | {"required": field.is_needed}
+        how |= {"type": Choice(field.choices), "metavar": None}
+    elif field.unit is NUMBER:
+        how |= {"type": int, "metavar": metavar or "N"}
+    example = field.example or (field.choices[0] if field.choices else "")
+    return arguments.option(field.dest, *field.options, help=help, example=example, group=field.group, **how)
+
+
+def engine_names() -> Sequence[str]:
+    """The procedures of Paimon, which are commands under their own names as well."""
+    return [name for name in TABLES[PAIMON] if "_" in name]
+
+
+def engine_options(name: str) -> list[click.Parameter]:
+    """The arguments of a procedure with every name it knows them by."""
+    return [
+        arguments.option(each.call, *spelled(each), help=f"the argument {each.call}", required=each.is_needed,
+                         metavar=each.unit.metavar or "VALUE", example=each.example or "…")
+        for each in TABLES[PAIMON][name].arguments
+    ]  # fmt: skip
 
 
 def asked(args: Args) -> Change:

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from typing import Any
 
 from core.analysis.bisect import Candidate, Outcome, Probe
-from core.cli.text import grid, say
+from core.cli.arguments import Args
+from core.cli.output import grid, say
 from core.model.time_travel import in_words
 from core.spark.query import bisect as bisecting
 from core.spark.query.bisect import Found
 from core.table import open_table
 from core.units import asked_duration_ms, several
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 ASSUMED = "Taken for granted: it turned true once and stayed so; points between those looked at were not asked."
-
-
-def options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("condition", help="true or false of the whole table t, such as 'count(*) > 1000'")
-    sub.add_argument("--from", dest="start", metavar="POINT", help="the first point (default: the oldest retained)")
-    sub.add_argument("--to", dest="end", metavar="POINT", help="the last point (default: the newest)")
-    help_ = f"ask every point instead of half and half again (at most {bisecting.EVERY_MOST})"
-    sub.add_argument("--every", action="store_true", help=help_)
-    sub.add_argument("--timeout", default="60 s", metavar="DURATION", help="for one probe")
 
 
 def bisect(args: Args) -> Answer:

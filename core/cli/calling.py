@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.cli import running
+from core.cli import programs, running
 from core.cli import text as texts
+from core.cli.arguments import Args
+from core.cli.output import say
 from core.errors import Invalid
 from core.procedures import parse as calls
 from core.procedures import plans as calling
-from core.procedures.definition import spelled
 from core.procedures.parse import Call, ParsedCall
 from core.procedures.registry import PAIMON, TABLES
 from core.reports import json as answers
 from core.table import open_table
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 
@@ -29,21 +27,17 @@ def call(args: Args) -> Answer:
     return _carry_out(args, found.location, asked, now_ms)
 
 
-def or_query(query: Callable[[Args], Answer]) -> Callable[[Args], Answer]:
-    """SQL is run by `query`; a CALL shows its plan first, as everything that changes a table."""
-
-    def run(args: Args) -> Answer:
-        if not calls.is_call(args.sql):
-            given = [f"--{name}" for name in ("yes", "plan", "now") if getattr(args, name)]
-            if given:
-                raise Invalid(f"{', '.join(given)}: of a CALL, and this is a query.")
-            return query(args)
-        given = [f"--{name}" for name in ("before", "since", "hold") if getattr(args, name)]
-        if given or args.at != "latest":
-            raise Invalid(f"{', '.join(given) or '--at'}: of a query, and this is a CALL.")
-        return call(args)
-
-    return run
+def query(args: Args) -> Answer:
+    """SQL is run; a CALL shows its plan first, as everything that changes a table."""
+    if not calls.is_call(args.sql):
+        given = [f"--{name}" for name in ("yes", "plan", "now") if getattr(args, name)]
+        if given:
+            raise Invalid(f"{', '.join(given)}: of a CALL, and this is a query.")
+        return programs.query(args)
+    given = [f"--{name}" for name in ("before", "since", "hold") if getattr(args, name)]
+    if given or args.at != "latest":
+        raise Invalid(f"{', '.join(given) or '--at'}: of a query, and this is a CALL.")
+    return call(args)
 
 
 def action(args: Args) -> Answer:
@@ -80,32 +74,6 @@ def _carry_out(args: Args, location: str, asked: ParsedCall, now_ms: int) -> Ans
     if asked.is_dry:
         return document, shown
     if not args.json:
-        texts.say(shown)
+        say(shown)
     receipts, text = running.carry_out(args, table, found.plans, found.fingerprint)
     return {**document, "receipts": receipts}, text
-
-
-def add_actions(commands: Any, confirmation: Callable[[argparse.ArgumentParser], None]) -> None:
-    """A command for every procedure under its own name, with every name its arguments go by."""
-    for name, procedure in TABLES[PAIMON].items():
-        if "_" not in name:
-            continue
-        about = f"As CALL sys.{name}(…)."
-        sub = commands.add_parser(name, description=about)
-        sub.set_defaults(run=action)
-        sub.add_argument("--json", action="store_true", help="print one JSON document")
-        sub.add_argument("place", nargs="?", metavar="TABLE", help="a table's path or URL")
-        for option in ("warehouse", "database", "table", "path"):
-            sub.add_argument(f"--{option}", help="where the table is, as engines say it")
-        for each in procedure.arguments:
-            sub.add_argument(*spelled(each), dest=each.call, required=each.is_needed)
-        sub.add_argument("--now", metavar="TIME")
-        confirmation(sub)
-
-
-def as_action(given: Sequence[str]) -> Sequence[str]:
-    """The first proposal's `create-tag --warehouse W …` is today's `create_tag`: who names a table as engines do asks
-    for the engine's action."""
-    name = given[0].replace("-", "_") if given else ""
-    is_apart = any(word.partition("=")[0] in ("--warehouse", "--database", "--path") for word in given)
-    return [name, *given[1:]] if is_apart and name in TABLES[PAIMON] else given

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from core.analysis.tag_target import tag_target
 from core.catalog import list_tables
 from core.cli import action_options, reports, running
 from core.cli import text as texts
+from core.cli.arguments import Args
+from core.cli.output import grid, say
 from core.cli.text import UNREAD
 from core.errors import Invalid, SnapscopeError
 from core.execution import journal_versions
@@ -27,7 +28,6 @@ from core.reports import json as answers
 from core.table import Table, open_table, resolve
 from core.units import asked_duration_ms, several, size
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 DAY_MS = 86_400_000
@@ -53,7 +53,7 @@ def _rounded(args: Args, history: History) -> dict[str, Any]:
     found = tag_target(history.heads, time_ms=time_ms, watermark=watermark, branch=args.branch)
     args.snapshot = str(found.snapshot.id)
     if not args.json:
-        texts.say("\n".join(found.sentences()))
+        say("\n".join(found.sentences()))
     return {"source": answers.tag_target(found)}
 
 
@@ -117,7 +117,7 @@ def _plan_all(args: Args) -> Answer:
         verb = "goes" if len(shown.goes) == 1 else "go"
         rows.append((each.title, *frees, f"{several(len(shown.goes), 'point')} {verb}{own}"))
     args.partly = UNREAD if any("error" in each for each in document) else ""
-    return document, texts.grid(("table", "files freed", "bytes freed", "bytes kept", ""), rows)
+    return document, grid(("table", "files freed", "bytes freed", "bytes kept", ""), rows)
 
 
 def change(args: Args) -> Answer:
@@ -137,7 +137,7 @@ def orphans(args: Args) -> Answer:
     return answers.plan(shown), "\n".join(
         [
             shown.headline,
-            texts.grid(("path", "kind", "bytes"), rows),
+            grid(("path", "kind", "bytes"), rows),
             *sentences(shown.warnings),
             f"Judged at {in_words(shown.now_ms)}. Plan {shown.fingerprint[:16]}",
         ]
@@ -183,6 +183,4 @@ def audit(args: Args) -> Answer:
         (run.id, in_words(run.started_ms), run.who, run.change_kind, run.table, run.state, str(run.plan["headline"]))
         for run in runs
     ]
-    return [answers.run(run) for run in runs], texts.grid(
-        ("run", "started", "who", "change", "table", "state", "plan"), rows
-    )
+    return [answers.run(run) for run in runs], grid(("run", "started", "who", "change", "table", "state", "plan"), rows)

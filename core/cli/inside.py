@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +11,9 @@ from core.analysis import inspection as contents
 from core.analysis.file_health import Bucket, Health
 from core.analysis.file_lifetime import find
 from core.analysis.file_tree import below
-from core.cli.text import grid, number
+from core.cli.arguments import Args
+from core.cli.output import grid
+from core.cli.text import number
 from core.errors import Invalid, NotFound
 from core.model.column_bounds import Bounds
 from core.model.history import History
@@ -21,27 +21,8 @@ from core.model.time_travel import AsOf
 from core.table import Table, open_table, resolve
 from core.units import several, size
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 SHOWN = 20
-
-
-def add(command: Callable[..., argparse.ArgumentParser]) -> None:
-    """The commands of this module."""
-    for name, run, help_ in (
-        ("manifests", manifests, "List a point's manifests, or the entries of one."),
-        ("columns", columns, "Say each column's least and greatest value and nulls, as the manifests tell them."),
-        ("health", health, "Say how small, skewed and deleted the files of a point are."),
-    ):
-        sub = command(name, run, help_)
-        sub.add_argument("point", nargs="?", default=None)
-        sub.add_argument("--at", default=None, metavar="POINT", help="the point (default: latest)")
-        if name == "manifests":
-            sub.add_argument("--manifest", metavar="PATH", help="its entries")
-        if name == "columns":
-            which = sub.add_mutually_exclusive_group()
-            which.add_argument("--file", metavar="PATH", help="of this file alone")
-            which.add_argument("--folder", metavar="PARTITION", help="of this partition, or bucket of one")
 
 
 def _opened(args: Args) -> tuple[Table, History, AsOf]:

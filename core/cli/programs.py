@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import os
 import sys
@@ -12,24 +11,13 @@ from typing import Any
 
 from core import doctor as checks
 from core.catalog import list_tables
-from core.cli.text import grid
+from core.cli.arguments import Args
+from core.cli.output import grid
 from core.execution.protect import hold
 from core.serve import serve as run_dashboard
 from core.table import open_table, resolve
 from core.units import asked_duration_ms, several
 
-# What `snapscope serve --help` says last.
-_PROTECTION = (
-    "Who can use it: whoever has the address that is printed, once, at the start. It holds a secret that a "
-    "browser keeps in a cookie until it is closed, or the server stops. The server listens on loopback, so other "
-    "machines cannot reach it; other users and programs of this machine, websites open in your browser, and "
-    "whoever a port or an SSH tunnel is forwarded to can, and get nothing without the secret. It does not protect "
-    "from programs that run as you, nor from another server on this machine that you open at the same host name: "
-    "browsers send it the cookie, too. With a port forwarded to another number, name what the address bar shows: "
-    "--allow-host localhost:9000."
-)
-
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 
@@ -60,7 +48,8 @@ def query(args: Args) -> Answer:
     )
     shown = answer.table.rename_columns(_distinct(answer.table.column_names))
     rows = shown.to_pylist()
-    text = grid(tuple(shown.column_names), [tuple(str(value) for value in row.values()) for row in rows])
+    cells = [["NULL" if value is None else str(value) for value in row.values()] for row in rows]
+    text = grid(tuple(shown.column_names), cells)
     note = f"{several(len(rows), 'row')}{' (more were cut off)' if answer.truncated else ''}, {answer.note}"
     note += "" if held is None else f" Held by {held}."
     document = {
@@ -116,15 +105,6 @@ def demo(args: Args) -> Answer:
 def serve(args: Args) -> Answer:
     _configure(args)
     return {"exit_status": run_dashboard(args.warehouse, args.port, is_writing=args.write, hosts=args.allow_host)}, ""
-
-
-def serve_options(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("warehouse", nargs="*", metavar="PLACE", help="a warehouse, a table or iceberg://CATALOG")
-    sub.add_argument("--port", type=int, default=8501, help="of 127.0.0.1; one in use is an error (8501)")
-    sub.add_argument("--write", action="store_true", help="let readers switch changes on")
-    help_ = "also answer to this name and port of the browser's address bar: where the port is forwarded"
-    sub.add_argument("--allow-host", action="append", default=[], metavar="NAME:PORT", help=help_)
-    sub.epilog = _PROTECTION
 
 
 def doctor(args: Args) -> Answer:

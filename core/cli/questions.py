@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
@@ -10,7 +9,9 @@ from core.analysis.diff import deletes
 from core.analysis.diff import diff as compare
 from core.analysis.file_lifetime import find, lifetime
 from core.catalog import list_tables
-from core.cli.text import SHOWN, UNREAD, grid, number, of_forecast, signed_size
+from core.cli.arguments import Args
+from core.cli.output import grid
+from core.cli.text import SHOWN, UNREAD, number, of_forecast, signed_size
 from core.errors import Invalid, NotFound, SnapscopeError
 from core.model.history import History
 from core.model.references import MAIN, Heads, Line
@@ -20,7 +21,6 @@ from core.spark.read.removed_points import resolved
 from core.table import Table, open_table, resolve
 from core.units import asked_duration_ms, several, size
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
 from core.analysis.diff import diff
 from core.cli import running
+from core.cli.arguments import Args
 from core.cli.text import UNREAD
 from core.errors import Invalid
 from core.model.history import History
@@ -17,7 +17,6 @@ from core.reports import json as answers
 from core.spark.read.removed_points import resolved
 from core.table import Table, open_table
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 import threading
@@ -12,6 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from core.cli import text as texts
+from core.cli.arguments import Args
+from core.cli.output import say
 from core.cli.text import NOT_AS_PLANNED
 from core.errors import Conflict, Invalid
 from core.execution.apply import apply, refuse_unfinished
@@ -27,23 +28,9 @@ from core.table import Table
 from core.units import asked_duration_ms, several
 from core.urls import spelled
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 FEWEST_DIGITS = 8  # of a plan's fingerprint
-
-
-def confirmation(sub: argparse.ArgumentParser) -> None:
-    """The options of every command that carries a plan out."""
-    sub.add_argument("--yes", action="store_true", help="do not ask")
-    sub.add_argument("--plan", metavar="FINGERPRINT", help="only if this is the plan: the one shown, with its --now")
-    sub.add_argument("--settle", default="30 s", metavar="DURATION", help="wait for writers before deleting (30 s)")
-    outside(sub)
-
-
-def outside(sub: argparse.ArgumentParser) -> None:
-    help_ = "delete under this root outside the table, too: no other table's files, nor a copy's, lie there"
-    sub.add_argument("--outside", action="append", default=[], metavar="ROOT", help=help_)
 
 
 def now_ms(args: Args) -> int:
@@ -57,7 +44,7 @@ def clock_ms() -> int:
 def run(args: Args, table: Table, shown: Plan, coming: Forecast | None = None) -> Answer:
     """Show the plan, ask, apply it."""
     if not args.json:
-        texts.say(texts.of_plan(shown, coming=coming))
+        say(texts.of_plan(shown, coming=coming))
     receipts, text = carry_out(args, table, [shown], shown.fingerprint)
     return {**answers.plan(shown, coming=coming), "receipt": receipts[0] if receipts else None}, text
 
@@ -125,7 +112,7 @@ def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
     if args.json or not sys.stdin.isatty():
         raise Invalid("Nobody was there to confirm, so nothing was changed.", remedy="Pass --yes to run it unasked.")
     for reason in found.why:
-        texts.say(f"Mind: {reason}.")
+        say(f"Mind: {reason}.")
     given = {spelled(each) for each in named}
     roots = [root for root in dict.fromkeys(each.root for each in found.outside) if root not in given]
     for phrase in (*roots, found.phrase or "yes"):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from core.cli import running
 from core.cli import text as texts
+from core.cli.arguments import Args
+from core.cli.output import grid, say
 from core.execution import automatic_tags
 from core.execution.automatic_tags import Tagging
 from core.formats.paimon.plan.automatic_tags import AutomaticTagRules
@@ -16,7 +17,6 @@ from core.reports import json as answers
 from core.table import open_table
 from core.units import duration
 
-Args = argparse.Namespace
 Answer = tuple[Any, str]
 
 
@@ -28,7 +28,7 @@ def auto_tag(args: Args) -> Answer:
     if args.dry_run:
         return document, text
     if not args.json:
-        texts.say(text)
+        say(text)
     receipts, told = running.carry_out(args, table, found.plans, found.fingerprint)
     return {**document, "receipts": receipts}, told
 
@@ -45,7 +45,7 @@ def expire_tags(args: Args) -> Answer:
     if args.dry_run:
         return document, "\n".join([texts.of_plan(plan), *notes])
     if not args.json:
-        texts.say("\n".join([texts.of_plan(plan), *notes]))
+        say("\n".join([texts.of_plan(plan), *notes]))
     [receipt, *_], told = running.carry_out(args, table, [plan], plan.fingerprint)
     return {**document, "receipt": receipt}, told
 
@@ -69,7 +69,7 @@ def of_tagging(found: Tagging) -> str:
         (each.name, "the next commit" if each.is_due else f"the first commit from {by}{in_words(each.due_ms)} on")
         for each in found.coming
     ]
-    lines += ["", texts.grid(("next tags", "cut from"), rows)] if rows else []
+    lines += ["", grid(("next tags", "cut from"), rows)] if rows else []
     lines.append(f"Plan {found.fingerprint[:16]}")
     return "\n".join(lines)
 

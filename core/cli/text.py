@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Sequence
-from typing import TextIO
 
+from core.cli.output import grid
 from core.execution.delete_files import Receipt
 from core.messages import Reason, sentences
 from core.model.effects import Effect, steps
 from core.model.expiry import Forecast
 from core.model.plan import Plan, Verdict
 from core.model.time_travel import in_words
-from core.units import printable, several, size
+from core.units import several, size
 
 SHOWN = 20
 ALIKE = 4  # so many neighbours with one verdict and one reason share a line
@@ -83,26 +82,9 @@ def of_receipt(receipt: Receipt) -> str:
     return "\n".join([*lines, *sentences(receipt.problems)])
 
 
-def say(text: str, stream: TextIO | None = None, *, is_json: bool = False) -> None:
-    """Print what any terminal can show: names out of a table steer no terminal, and none is refused."""
-    stream = stream or sys.stdout
-    encoding = stream.encoding or "utf-8"
-    shown = text if is_json else printable(text)
-    print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream)
-
-
 def number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
 def signed_size(count: int) -> str:
     return ("+" if count >= 0 else "-") + size(abs(count))
-
-
-def grid(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    rows = [tuple(printable(cell).replace("\n", "\\n") for cell in row) for row in rows]
-    widths = [max(len(row[index]) for row in (header, *rows)) for index in range(len(header))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (header, *rows)
-    )

@@ -137,6 +137,11 @@ class TableFormat(Protocol):
         """What `point` names on `branch`. `Invalid` for a text that is no point, `NotFound` with the nearest ones."""
 
     @staticmethod
+    def unwritten(heads: Heads) -> AsOf | None:
+        """The state of a table without any snapshot, where it can be read: its columns, and no rows."""
+        return None
+
+    @staticmethod
     def expiring(history: History, now_ms: int) -> Mask:
         """Positions that the table's own policy would expire at `now_ms`; nothing where it cannot be judged."""
         return np.zeros(len(history.holders), dtype=np.bool_)

@@ -37,6 +37,7 @@ class Argument:
     help: str | None = None
     _: KW_ONLY
     metavar: str | None = None
+    example: str = ""  # a value that its help shows
     choices: tuple[str, ...] | None = None
     is_needed: bool = False
     gather: Gather | None = None  # of what may be given more than once

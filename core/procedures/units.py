@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import Invalid, Unsupported
+from core.model import time_input
 from core.model.time_travel import parse_time_ms
 from core.units import asked_duration_ms, iso, parse_duration_ms, whole
 
@@ -74,13 +75,9 @@ def _partitions(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _moment(name: str, value: Any) -> int:
-    """Epoch milliseconds. Without a zone it is UTC: an engine reads it in the zone of its own JVM."""
-    text = str(value).strip()
-    try:
-        moment = dt.datetime.fromisoformat(text)
-    except ValueError:
-        return parse_time_ms(text)
-    return parse_time_ms((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).isoformat())
+    """Epoch milliseconds. Without a zone it is UTC: an engine reads it in the zone of its own JVM. A CALL is kept to be
+    run again, so it counts no time from now."""
+    return time_input.moment(str(value), time_input.UTC).ms
 
 
 def _ids(name: str, value: Any) -> tuple[int, ...]:

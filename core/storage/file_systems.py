@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.errors import Corrupt
+from core.installation import EXTRAS, extra_command
 from core.messages import told
 
 _OUT_OF_RANGE = re.compile("(?i)range|416")
@@ -80,3 +81,10 @@ def unreadable(path: str, error: Exception) -> Corrupt:
         path=path,
         remedy="Check access and connection, then try again; nothing was changed.",
     )
+
+
+def package_remedy(location: str) -> str:
+    """How to open URLs of a protocol that no installed package speaks."""
+    if extra := EXTRAS.get(location.partition("://")[0]):
+        return told("Install its package: {command}", command=extra_command(extra))
+    return told("Install the fsspec package of that protocol.")

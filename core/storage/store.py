@@ -21,7 +21,7 @@ from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.messages import Told, told
 from core.storage import local_disk, time_limits
-from core.storage.file_systems import TooLarge, modified_s, remote, too_large, unreadable, unwritable
+from core.storage.file_systems import TooLarge, modified_s, package_remedy, remote, too_large, unreadable, unwritable
 from core.storage.size_limits import DOCUMENT, REFERENCES
 
 LOCAL = ("file", "local")
@@ -70,7 +70,7 @@ class Store:
                 "No file system for {location!r}: {error}.",
                 location=location,
                 error=error,
-                remedy="Install the fsspec package of that protocol (s3fs, gcsfs, adlfs, ossfs).",
+                remedy=package_remedy(location),
             ) from error
         except SnapscopeError:
             raise

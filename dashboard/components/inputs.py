@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from core.model import time_input
 from core.model.references import MAIN, Heads
 from dashboard import url_state, words
+from dashboard.formatting import markup
 
 NARROW, MIDDLE, WIDE, ROOMY = 150, 185, 260, 420
 
@@ -51,6 +53,19 @@ def text(label: str, name: str, help: str, placeholder: str, width: int = WIDE) 
     current = st.session_state[key]
     st.text_input(label, current, key=key, help=help, placeholder=placeholder, on_change=changed, width=width)
     return url_state.get(name)
+
+
+def moment(text: str, zone: str, now_ms: int) -> int:
+    """The moment that a text says; how it was read is shown. `AmbiguousTime` names what it can mean."""
+    found = time_input.moment(text, zone, now_ms)
+    told_of(text, found)
+    return found.ms
+
+
+def told_of(text: str, found: time_input.ParsedTime) -> None:
+    """How a time was read, where the text alone does not say it."""
+    if not found.is_plain:
+        st.html(markup.note("info", time_input.sentence(text.strip(), found)))
 
 
 def several(label: str, name: str, options: Sequence[str], placeholder: str) -> tuple[str, ...]:

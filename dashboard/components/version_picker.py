@@ -14,6 +14,7 @@ import streamlit as st
 from core.errors import NotFound, SnapscopeError
 from core.messages import both
 from core.model.references import MAIN, Heads, Line
+from core.model.time_input import AmbiguousTime
 from core.model.time_travel import AsOf
 from core.spark.read import removed_points
 from dashboard import data as loading
@@ -84,6 +85,10 @@ def pick(
             return None
         try:
             picked = resolve(heads, text, line)
+        except AmbiguousTime as error:
+            st.html(markup.picked(error.message, "problem"))
+            _ask(box, name, error)
+            return None
         except SnapscopeError as error:
             st.html(markup.picked(both(error.message, error.remedy) if error.remedy else error.message, "problem"))
             return None
@@ -91,10 +96,23 @@ def pick(
         return picked
 
 
+def _ask(box: str, name: str | None, error: AmbiguousTime) -> None:
+    """A button for each moment that a text can mean."""
+
+    def choose(text: str) -> None:
+        st.session_state[box] = text
+        if name:
+            url_state.put(**{name: text})
+
+    with st.container(horizontal=True, key=f"choices.{box}"):
+        for number, (text, shown) in enumerate(error.choices):
+            st.button(shown, key=f"choice.{box}.{number}", on_click=choose, args=(text,), type="tertiary")
+
+
 def resolve(heads: Heads, text: str, line: Line | None = None) -> PickedVersion:
     """What a text names on this table. `SnapscopeError` where it names nothing, or nothing of `line`."""
     branch = MAIN if line is None else line.branch
-    point = version_picker.read(text, url_state.zone(), heads)
+    point = version_picker.read(text, url_state.zone(), heads, url_state.now_ms())
     found = removed_points.resolved(loading.table(heads.location), heads, point, branch)
     if line is not None and heads.capabilities.branches_are_directories and found.branch != branch:
         raise NotFound(words.elsewhere(found.branch, branch), remedy=words.elsewhere_next(branch))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import re
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -165,18 +164,6 @@ def duration(ms: int | None) -> str:
 
 
 whole = core_units.whole
-
-
-def parse_time(text: str, zone: str = UTC) -> int | None:
-    """Epoch milliseconds of an ISO time (in `zone` where it names none) or of a bare number; None if it is neither."""
-    text = text.strip()
-    if re.fullmatch(r"-?\d+", text):
-        return int(text)
-    try:
-        at = dt.datetime.fromisoformat(text.removesuffix(" UTC") + ("+00:00" if text.endswith(" UTC") else ""))
-    except ValueError:
-        return None
-    return ((at if at.tzinfo else at.replace(tzinfo=zone_of(zone))) - _EPOCH) // dt.timedelta(milliseconds=1)
 
 
 def iso(ms: int) -> str:

@@ -5,47 +5,25 @@ from __future__ import annotations
 import re
 
 from core.errors import Invalid
+from core.model import time_input
 from core.model.references import MAIN, Heads, Line, Snapshot
 from core.model.time_travel import AsOf
 from dashboard import words
-from dashboard.formatting import time_input, units
+from dashboard.formatting import units
 from dashboard.formatting.palette import SIGNS
 
 LISTED = 300  # newest snapshots to choose from; tags and branches all are, and any other point can be typed
 
-_BARE = re.compile(r"\d{1,19}|latest(~\d+)?|earliest")
-EPOCH_MS_DIGITS = 13
-_EPOCH = re.compile(r"1\d{9}(\.\d+)?|1\d{12}|1\d{15}")  # of 2001 to 2033: nobody has that many snapshots
+_BARE = re.compile(r"\d+|latest(~\d+)?|earliest")
 _KINDS = ("tag:", "branch:", "time:", "watermark:", "changelog:")
 
 
-def read(text: str, zone: str = units.UTC, heads: Heads | None = None) -> str:
-    """A POINT. A bare time, in any form of `moments`, gets `time:` and its zone (its own, else `zone`); with
-    `heads`, a tag's or a branch's bare name gets its kind, and so does `BRANCH/POINT`. Everything else is left for the
-    core to judge. `Invalid` where a name is a tag's and a branch's."""
-    text = text.strip()
-    is_time = _EPOCH.fullmatch(text) is not None and not _is_id(text, heads)
-    if is_time and len(text) == EPOCH_MS_DIGITS:
-        return f"time:{text}"
-    if (_BARE.fullmatch(text) and not is_time) or text.startswith(_KINDS[:2]):
-        return text
-    if text.startswith("time:"):
-        value = text[len("time:") :]
-        ms = int(value) if re.fullmatch(r"-?\d{1,18}", value) else _moment(value, zone)
-        return text if ms is None else f"time:{units.iso(ms)}"
-    ms = _moment(text, zone)
-    if ms is not None:
-        return f"time:{units.iso(ms)}"
-    return text if heads is None or text.startswith(_KINDS) else _named(text, heads)
-
-
-def _is_id(text: str, heads: Heads | None) -> bool:
-    return heads is not None and any(str(each.id) == text for line in heads.lines for each in line.snapshots)
-
-
-def _moment(text: str, zone: str) -> int | None:
-    found = time_input.read(text, zone)
-    return None if found is None else found.ms
+def read(text: str, zone: str = units.UTC, heads: Heads | None = None, now_ms: int | None = None) -> str:
+    """A POINT. A time, in any form of `core.model.time_input`, gets `time:` and its moment; with `heads`, a tag's or a
+    branch's bare name gets its kind, and so does `BRANCH/POINT`. Everything else is left for the core to judge.
+    `Invalid` where a name is a tag's and a branch's."""
+    point, _ = time_input.point(text, heads, zone, now_ms)
+    return point if heads is None or point.startswith(_KINDS) or _BARE.fullmatch(point) else _named(point, heads)
 
 
 def _named(text: str, heads: Heads) -> str:

@@ -6,8 +6,9 @@ import streamlit as st
 
 from core.analysis.tag_target import tag_target
 from core.errors import NotFound
+from core.model import time_input
 from core.model.references import MAIN, Snapshot
-from core.model.time_travel import AsOf, parse_time_ms
+from core.model.time_travel import AsOf
 from dashboard import url_state, words
 from dashboard.charts import timeline as charts
 from dashboard.charts.time_axis import axis
@@ -17,9 +18,8 @@ from dashboard.components.changes import plan
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import snapshot_details
 from dashboard.components.history import timeline as lanes
-from dashboard.formatting import commands, markup, time_input, units
+from dashboard.formatting import commands, markup, units
 from dashboard.view_models import table_tree
-from dashboard.view_models import version_picker as pointing
 
 
 def draw() -> None:
@@ -67,17 +67,19 @@ def _choose(point: str) -> None:
 
 
 def _asked(opened: OpenedTable, typed: str) -> int | None:
-    """The time that was asked for, and how it was read; None where none was, or where its zone is not known."""
-    point = pointing.read(typed, opened.zone, opened.heads)
-    if not point.startswith("time:"):
+    """The time that was asked for, and how it was read; None where none was, where its zone is not known, and where the
+    box above asks which of two is meant."""
+    try:
+        _, reading = time_input.point(typed, opened.heads, opened.zone, opened.now_ms)
+    except time_input.AmbiguousTime:
         return None
-    asked_ms = parse_time_ms(point.removeprefix("time:"))
-    reading = time_input.read(typed.removeprefix("time:"), opened.zone)
-    if reading is not None and reading.ms == asked_ms:
+    if reading is None:
+        return None
+    if reading.form != "number":
         _read(opened, reading)
-    if asked_ms > opened.now_ms:
+    if reading.ms > opened.now_ms:
         st.html(markup.note("info", words.IN_THE_FUTURE))
-    return asked_ms
+    return reading.ms
 
 
 def _read(opened: OpenedTable, reading: time_input.ParsedTime) -> None:
@@ -88,14 +90,6 @@ def _read(opened: OpenedTable, reading: time_input.ParsedTime) -> None:
         (words.READ_ZONE, markup.join([words.read_zone(reading.zone, reading.named), markup.muted(own)])),
     ]
     st.html(markup.facts(lines))
-    if reading.second_ms is not None:
-        shown = (units.moment(ms, reading.zone) for ms in (reading.ms, reading.second_ms))
-        st.html(markup.note("warning", words.shown_twice(reading.zone, *shown)))
-        second = f"time:{units.iso(reading.second_ms)}"
-        st.button(words.TAKE_SECOND, key="asof.second", on_click=_choose, args=(second,))
-    if reading.is_skipped:
-        taken = units.moment(reading.ms, reading.zone)
-        st.html(markup.note("warning", words.never_shown(reading.zone, taken)))
 
 
 def _roundings(opened: OpenedTable, asked_ms: int, found: AsOf | None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import Invalid, SnapscopeError
+from core.errors import SnapscopeError
 from core.execution import journal_versions
 from core.execution.journal import Journal, Run
 from core.procedures import command_line
@@ -115,12 +115,7 @@ def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
 
 
 def _moment(text: str | None, zone: str) -> int | None:
-    if text is None:
-        return None
-    found = units.parse_time(text, zone)
-    if found is None:
-        raise Invalid(words.audit_time_unread(text), remedy=words.AUDIT_TIME_HELP)
-    return found
+    return None if text is None else inputs.moment(text, zone, url_state.now_ms())
 
 
 def _list(opened: OpenedTable, journal: Journal, runs: Sequence[Run], found: Sequence[Run]) -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.errors import Invalid
 from core.formats.iceberg import retention
+from core.model import time_input
 from core.model.actions import Change, DeleteTags, Expire
 from core.model.references import MAIN
 from core.units import parse_duration_ms
@@ -17,6 +18,7 @@ from dashboard.components.frame import OpenedTable
 from dashboard.components.history import retention_curve
 from dashboard.formatting import markup, units
 
+MILLISECONDS_DIGITS = 12  # a shorter number is a count of something else
 EXPIRE, TAGS, CHANGELOGS = "expire", "tags", "changelogs"
 
 
@@ -58,7 +60,7 @@ def _expire(opened: OpenedTable) -> Expire | None:
     dropped, ended, tags_older_ms = _tags_too(opened, branch)
     if keep_max is None and keep_min is None and older is None:
         return None
-    retained_ms, older_than_ms = _age(older, opened.zone)
+    retained_ms, older_than_ms = _age(older, opened.zone, opened.now_ms)
     return Expire(
         branch=branch,
         retain_max=keep_max,
@@ -83,7 +85,7 @@ def _expire_refs(opened: OpenedTable) -> Expire | None:
         dropped = inputs.several(words.REFS_TOO, "drop", names, words.REFS_HINT) if names else ()
     if keep_min is None and older is None and not dropped:
         return None
-    retained_ms, older_than_ms = _age(older, opened.zone)
+    retained_ms, older_than_ms = _age(older, opened.zone, opened.now_ms)
     return Expire(retain_min=keep_min, time_retained_ms=retained_ms, older_than_ms=older_than_ms, drop_tags=dropped)
 
 
@@ -93,7 +95,7 @@ def _changelogs(opened: OpenedTable) -> Expire | None:
         branch, keep_max, keep_min, older = _policy(opened)
     if keep_max is None and keep_min is None and older is None:
         return None
-    retained_ms, older_than_ms = _age(older, opened.zone)
+    retained_ms, older_than_ms = _age(older, opened.zone, opened.now_ms)
     if older_than_ms is not None:
         raise Invalid(words.CHANGELOG_AGE, remedy=words.CHANGELOG_AGE_NEXT)
     return Expire(
@@ -123,11 +125,11 @@ def _tags_too(opened: OpenedTable, branch: str) -> tuple[tuple[str, ...], bool, 
         dropped = inputs.several(words.DROP_TOO, "drop", [tag.name for tag in line.tags], words.TAGS_TO_DELETE_HINT)
         older = inputs.text(words.TAGS_OLDER, "tags_older", words.TAGS_OLDER_HELP, words.OLDER_THAN_HINT)
         ended = inputs.switch(words.TAGS_ENDED, "ended", words.TAGS_ENDED_HELP)
-    age_ms, moment_ms = _age(older, opened.zone)
+    age_ms, moment_ms = _age(older, opened.zone, opened.now_ms)
     return dropped, ended, opened.now_ms - age_ms if age_ms is not None else moment_ms
 
 
-def _age(text: str | None, zone: str) -> tuple[int | None, int | None]:
+def _age(text: str | None, zone: str, now_ms: int) -> tuple[int | None, int | None]:
     """`(length in ms, None)`, `(None, time in ms)` or neither."""
     if text is None:
         return None, None
@@ -136,10 +138,11 @@ def _age(text: str | None, zone: str) -> tuple[int | None, int | None]:
             return parse_duration_ms(text), None
         except Invalid:
             pass  # then it has to be a time
-    moment = units.parse_time(text, zone)
-    if moment is None or (text.isdecimal() and len(text) < 12):
+    found = time_input.moment(text, zone, now_ms)
+    if found.form == "number" and len(text) < MILLISECONDS_DIGITS:
         raise Invalid(words.older_than_unread(text), remedy=words.OLDER_THAN_NEXT)
-    return None, moment
+    inputs.told_of(text, found)
+    return None, found.ms
 
 
 def _tags(opened: OpenedTable) -> Change | None:

@@ -8,7 +8,6 @@ import streamlit as st
 from core.analysis.tag_target import tag_target
 from core.model.actions import CreateTag, DeleteTags, RenameTag, ReplaceTag
 from core.model.references import MAIN, Line
-from core.model.time_travel import parse_time_ms
 from core.units import asked_duration_ms
 from dashboard import data as loading
 from dashboard import url_state, words
@@ -154,7 +153,7 @@ def _create(opened: OpenedTable, line: Line) -> None:
         return
     point = picked.found.snapshot.id
     if time and time.strip():
-        found = tag_target(opened.heads, time_ms=parse_time_ms(time), branch=line.branch)
+        found = tag_target(opened.heads, time_ms=inputs.moment(time, opened.zone, opened.now_ms), branch=line.branch)
         point = found.snapshot.id
         for each in found.sentences():
             st.html(markup.note("info", each))

@@ -55,10 +55,9 @@ READ_FORMS: Mapping[str, str] = {
     "epoch_ms": "milliseconds since 1970 UTC, because it has 13 digits",
     "epoch_us": "microseconds since 1970 UTC, because it has 16 digits",
     "epoch_ns": "nanoseconds since 1970 UTC, because it has 19 digits",
+    "relative": "a time counted from now",
+    "day": "a date written with its day and month in figures",
 }
-NO_SUCH_TIME_NEXT = "Check month, day, hour and minute."
-NO_SUCH_ZONE_NEXT = "Write an offset (+08:00) or a place (Asia/Shanghai); abbreviations such as CST mean several zones."
-TAKE_SECOND = "Take the second"
 ROUND_DOWN = "Time travel rounds down"
 ROUND_DOWN_NONE = "Nothing: every retained snapshot was committed after it."
 ROUND_UP = "A tag made from this time rounds up"
@@ -68,28 +67,12 @@ IN_THE_FUTURE = "This time is still to come: the answer is the newest snapshot, 
 TOO_EARLY = "This time lies before all that is retained. What rounds up is there; tags may keep older points."
 
 
-def no_such_time(text: str) -> str:
-    return f"{text[:60]!r} begins like a time, and no calendar has it."
-
-
-def no_such_zone(name: str) -> str:
-    return f"The zone {name!r} is not known here, so the time could mean different moments."
-
-
 def read_zone(zone: str, named: bool) -> str:
     return f"{zone}, as written" if named else f"{zone}: none is written, so the zone on the left counts"
 
 
 def read_moment(form: str, utc: str, ms: int) -> str:
     return f"{utc} ({ms} ms), from {form}"
-
-
-def shown_twice(zone: str, first: str, second: str) -> str:
-    return f"Clocks in {zone} showed this time twice, as summer time ended: {first} and {second}. The first is taken."
-
-
-def never_shown(zone: str, taken: str) -> str:
-    return f"Clocks in {zone} never showed this time: they skipped an hour. {taken} is taken, as if they had not."
 
 
 def from_asked(gap_ms: int) -> str:

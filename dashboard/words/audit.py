@@ -216,9 +216,5 @@ def audit_warnings(number: int) -> str:
     return f"Warnings ({units.count(number)})"
 
 
-def audit_time_unread(text: str) -> str:
-    return f"{text!r} is no time."
-
-
 def restored(number: int) -> str:
     return f"Taken back: {units.plural(number, 'reference')} written back as before."

@@ -72,7 +72,9 @@ def _in_python(opened: scan.IcebergScan) -> list[dict[str, Any]]:
     return [
         row
         for unit in opened.work
-        for part in iceberg_files.rows(opened.place, opened.columns, opened.keys, json.loads(json.dumps(unit)))
+        for part in iceberg_files.rows(
+            opened.place, opened.columns, opened.keys, json.loads(json.dumps(unit)), opened.names
+        )
         for row in part.to_pylist()
     ]
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.cli import _parser
+import click
+
+from core.cli import group
+from core.cli.arguments import Option
 from core.model.actions import KINDS, Change
 from dashboard.formatting import commands
 from tests.support.builders import HOUR_MS, START_MS
@@ -31,6 +33,7 @@ POINTS = (
     "earliest",
 )
 PARTITIONS = ("dt=2026-11-01", "dt=2026-11-02,region=EU", "p=it's")
+FACTS = ("times", "required", "choices", "type", "repeated", "not with others of")
 ABSENT = (0.3, 0.8)  # how often a value that may be left out is
 SAMPLES = {"Expire": 30, "Rollback": 40}  # of each kind; of any other fewer
 
@@ -94,33 +97,36 @@ def options(seed: int) -> dict[str, str]:
 
 def flags() -> dict[str, list[str]]:
     """Every command, `plan` kinds too, with each argument it takes: how it is spelled, how often, which values."""
-    return dict(sorted(_flags(_parser(), "")))
+    return dict(sorted(_flags(group(), "")))
 
 
-def _flags(parser: argparse.ArgumentParser, prefix: str) -> Iterator[tuple[str, list[str]]]:
-    apart = {id(each): number for number, group in enumerate(_groups(parser)) for each in group}
-    taken = []
-    for each in parser._actions:
-        if isinstance(each, argparse._SubParsersAction):
-            for name, sub in each.choices.items():
-                yield from _flags(sub, f"{prefix} {name}".strip())
-            continue
-        spelled = " ".join(each.option_strings) or f"<{each.metavar or each.dest}>"
-        told: dict[str, Any] = {
-            "times": each.nargs,
-            "required": each.required or None,
-            "choices": list(each.choices) if each.choices else None,
-            "type": getattr(each.type, "__name__", None),
-            "repeated": isinstance(each, argparse._AppendAction) or None,
-            "not with others of": apart.get(id(each)),
-        }
-        facts = {name: value for name, value in told.items() if value is not None}
-        taken.append(f"{spelled} {json.dumps(facts)}" if facts else spelled)
-    yield prefix, sorted(taken)
+def _flags(command: click.Command, prefix: str) -> Iterator[tuple[str, list[str]]]:
+    context = click.Context(command)
+    groups = list(dict.fromkeys(each.group for each in command.params if isinstance(each, Option) and each.group))
+    yield prefix, sorted([*(_told(each, groups) for each in command.params), '-h --help {"times": 0}'])
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from _flags(found, f"{prefix} {name}".strip())
 
 
-def _groups(parser: argparse.ArgumentParser) -> list[list[argparse.Action]]:
-    return [group._group_actions for group in parser._mutually_exclusive_groups]
+def _told(each: click.Parameter, groups: Sequence[str]) -> str:
+    told: dict[str, Any] = {}
+    if isinstance(each, Option):
+        spelled = " ".join(each.opts)
+        told["times"] = 0 if each.is_flag else each.nargs if each.nargs > 1 else None
+        told["required"] = each.required or None
+        told["repeated"] = each.multiple or None
+        told["not with others of"] = groups.index(each.group) if each.group else None
+    else:
+        spelled = f"<{each.metavar or each.name}>"
+        told["times"] = {(1, False): "?", (-1, True): "+", (-1, False): "*"}.get((each.nargs, each.required))
+        told["required"] = True if each.required else None
+    told["choices"] = list(each.type.choices) if isinstance(each.type, click.Choice) else None
+    told["type"] = "int" if each.type is click.INT else None
+    facts = {name: value for name in FACTS if (value := told.get(name)) is not None}
+    return f"{spelled} {json.dumps(facts)}" if facts else spelled
 
 
 def recorded() -> dict[str, Any]:

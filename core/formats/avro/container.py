@@ -18,6 +18,7 @@ from core.storage import local_disk, size_limits, time_limits
 from core.storage.file_systems import TooLarge, too_large
 
 MAGIC = b"Obj\x01"
+_ENCRYPTED = b"AGS1"  # Iceberg's own encryption, by blocks
 _INNER = ("type", "fields", "items", "values")  # where a type holds types
 
 
@@ -41,9 +42,8 @@ def frame(path: str) -> Frame:
     The decoder answers a cut-off file with the rows it could read; here a file must end with a whole block.
     """
     try:
-        is_avro = (
-            time_limits.calling(local_disk.read, path, len(MAGIC), 0) == MAGIC
-        )  # before more of anything else is read
+        head = time_limits.calling(local_disk.read, path, len(MAGIC), 0)  # before more of anything else is read
+        is_avro = head == MAGIC
         data = time_limits.calling(local_disk.read, path, size_limits.MANIFEST) if is_avro else b""
     except FileNotFoundError as error:
         raise Corrupt(
@@ -57,6 +57,12 @@ def frame(path: str) -> Frame:
         raise Corrupt(
             "The file could not be read: {error}.", error=error, path=path, remedy="Check access to it."
         ) from error
+    if head == _ENCRYPTED:
+        raise Unsupported(
+            "The file is encrypted, and the keys are not here.",
+            path=path,
+            remedy="Read the table with an engine that holds the keys.",
+        )
     if not is_avro:
         raise Unsupported(
             "An Avro file was expected, found other content.",

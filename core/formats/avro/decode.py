@@ -22,7 +22,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-import datafusion
 import fastavro
 import numpy as np
 import pyarrow as pa
@@ -184,6 +183,8 @@ def _scan(members: list[tuple[int, Frame]], selection: str, columns: Sequence[Av
 
 def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> pa.Table:
     """Run the query in a thread that can be left behind, so many records at a time."""
+    import datafusion  # with pandas: slow to load, and many a question reads no Avro
+
     answers: list[pa.Table] = []
     failures: list[BaseException] = []
     most = max(size_limits.DECODED, size_limits.EXPANSION * size)
@@ -312,6 +313,8 @@ def _spelling(record: str, type_: Any) -> str:
                 "{name!r:.60} is no Avro field with an id.", name=each.get("name"), remedy="The file is damaged."
             )
         value = f"{record}['{each['name']}']"
+        if _not_null(each.get("type")) == "float":
+            value = f"cast({value} as double)"  # all of its digits: the column may be a double by now
         text = f"encode({value}, 'hex')" if _is_binary(each.get("type")) else f"cast({value} as varchar)"
         if _is_local(each.get("type")):
             text = f"rtrim({text}, 'Z')"

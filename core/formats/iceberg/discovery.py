@@ -11,6 +11,7 @@ from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
 from core.formats.iceberg.references import DIRECTORY, is_metadata
 from core.formats.table_format import Listing, TableRef
 from core.messages import told
+from core.model.codes import Fault
 from core.model.references import Problem
 from core.storage.store import Store
 
@@ -52,14 +53,16 @@ def _of_catalogs(location: str) -> Listing:
         try:
             for table in catalogs.tables(each, namespace):
                 if isinstance(table, SnapscopeError):
-                    problems.append(Problem(each, told("a namespace that can be listed"), table.message))
+                    problems.append(
+                        Problem(each, told("a namespace that can be listed"), table.message, code=Fault.UNLISTED)
+                    )
                     continue
                 database = ".".join(table[:-1] if catalog else (each, *table[:-1]))
                 tables.append(TableRef(database, table[-1], catalogs.url(each, *table), ICEBERG.format))
         except SnapscopeError as error:
             if catalog:
                 raise
-            problems.append(Problem(each, told("a catalog that answers"), error.message))
+            problems.append(Problem(each, told("a catalog that answers"), error.message, code=Fault.UNLISTED))
     return Listing(base, tuple(tables), tuple(problems))
 
 

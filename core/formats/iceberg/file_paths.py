@@ -1,12 +1,13 @@
 """Where the table's files are: locations inside metadata are absolute, paths here are relative to the table.
 
-Law: two spellings of one place (`file:/x`, `file:///x`, `/x`; `s3a://`, `s3://`) are one path. A path that is not
-under the table, or climbs out of it, stays a whole URI. What is not under the table or its configured write paths is
-not ours.
+Law: two spellings of one place (`file:/x`, `file:///x`, `/x`; `s3a://`, `s3://`; `./x`, `x`) are one path. A path that
+is not under the table, or climbs out of it, stays a whole URI. What is not under the table or its configured write
+paths is not ours.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ WRITE_PATHS = (
     "write.object-storage.path",
     "write.folder-storage.path",
 )
+ABSOLUTE = re.compile("[A-Za-z][A-Za-z0-9+.-]*:/|/")
 _CLIMBS = r"(^|/)\.\.?(/|$)|\\"
 
 
@@ -35,6 +37,7 @@ def normals(locations: pa.Array) -> pa.Array:
     """`normal` of many."""
     found = pc.replace_substring_regex(locations, r"^(?:file|local):(?://localhost)?/+", "/")
     found = pc.replace_substring_regex(found, r"^s3[an]://", "s3://")
+    found = pc.replace_substring_regex(found, r"^(?:\./+)+", "")
     is_local = pc.starts_with(found, "/")
     if pc.any(pc.and_(is_local, pc.match_substring(found, "//"))).as_py():
         found = pc.if_else(is_local, pc.replace_substring_regex(found, "/{2,}", "/"), found)
@@ -53,6 +56,13 @@ class TableLocation:
     def of(cls, store: Store, location: str, properties: Mapping[str, str]) -> TableLocation:
         written = (normal(properties[key]) for key in WRITE_PATHS if properties.get(key))
         return cls(store, normal(location), tuple(written))
+
+    def is_named(self, locations: pa.Array) -> pa.BooleanArray:
+        """Which locations say where they are: absolute ones; of a table with a relative location those under it."""
+        absolute = pc.match_substring_regex(locations, f"^(?:{ABSOLUTE.pattern})")
+        if ABSOLUTE.match(self.prefix):
+            return absolute
+        return pc.or_(absolute, pc.starts_with(normals(locations), f"{self.prefix}/"))
 
     def paths(self, locations: pa.Array) -> pa.Array:
         """Paths relative to the table; whole URIs where they are elsewhere."""

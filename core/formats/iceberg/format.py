@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import Unsupported
-from core.formats.iceberg import discovery, expiration_dates, inspection, time_travel
+from core.formats.iceberg import discovery, expiration_dates, inspection, moved_copy, time_travel
 from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.capabilities import ICEBERG
@@ -57,6 +57,7 @@ class IcebergFormat(Format):
     manifests: IcebergManifests = field(default_factory=IcebergManifests, repr=False)
 
     resolve = staticmethod(time_travel.resolve)
+    unwritten = staticmethod(time_travel.unwritten)
     expiring = staticmethod(expiry.expiring)
     expiries = staticmethod(expiration_dates.expiries)
     by_tags = staticmethod(tag_costs.by_tags)
@@ -281,6 +282,8 @@ class IcebergFormat(Format):
                 "A table without a catalog is safely changed on a local disk only, not on {protocol!r}",
                 protocol=self.store.protocol,
             )
+        elif moved := moved_copy.why_read_only(self.store, read(self.store)[1]):
+            why = moved
         elif version_of(find(self.store)[0]) is None:
             why = told(
                 "A catalog owns this table (its metadata is named by uuid), and only through it can it be changed"
@@ -335,14 +338,16 @@ class IcebergFormat(Format):
     # ----------------------------------------------------------------------------------------------------------------
 
     def place(self, found: Metadata) -> TableLocation:
-        """Where this table's files are: where its metadata says, and nowhere else."""
+        """Where this table's files are: where its metadata says, or of a whole copy beside it."""
         if same(self.store, found.location):
             return TableLocation.of(self.store, found.location, found.properties)
+        if not self.catalog and (copied := moved_copy.rebased(self.store, found, self.pinned)):
+            return copied
         if self.pinned:
             return TableLocation.of(Store.named(normal(found.location)), found.location, found.properties)
         raise Unsupported(
             "The table was moved or copied: its metadata says it is at {location}, and it was opened at "
-            "{opened}, so its files cannot be told apart from those of the other place.",
+            "{opened}, where its manifest lists are not.",
             location=found.location,
             opened=self.store.location,
             path=found.path,

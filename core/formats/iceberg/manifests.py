@@ -17,7 +17,6 @@ from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats.avro import decode as avro
 from core.formats.avro.decode import AvroColumn
 from core.formats.iceberg.file_paths import TableLocation
-from core.formats.iceberg.metadata import ABSOLUTE
 from core.storage.decoded_files import Loaded, add_unlisted, by_size, local_copies
 
 EXISTING, ADDED, DELETED = 0, 1, 2
@@ -112,12 +111,12 @@ class IcebergManifests:
         rows = decoded.rows.sort_by("file")
         bounds = np.searchsorted(rows["file"].to_numpy(), np.arange(len(found) + 1))
         rows = rows.drop_columns(["file"])
-        is_known = _misunderstood(rows) is None
+        is_known = _misunderstood(rows, place) is None
         for number, path in enumerate(found):
             if number in decoded.errors:
                 continue
             part = rows.slice(bounds[number], bounds[number + 1] - bounds[number])
-            if problem := None if is_known else _misunderstood(part):
+            if problem := None if is_known else _misunderstood(part, place):
                 errors[path] = problem
             else:
                 self._decoded[columns][(path, sizes[path])] = part
@@ -143,7 +142,7 @@ def _local(
     return files, found
 
 
-def _misunderstood(rows: pa.Table) -> SnapscopeError | None:
+def _misunderstood(rows: pa.Table, place: TableLocation) -> SnapscopeError | None:
     """What a decoded file says that cannot be or that is not known; None if all is understood."""
     known = {"content": (0, 1, 2), "status": (0, 1, 2)}
     for name, values in known.items():
@@ -154,12 +153,8 @@ def _misunderstood(rows: pa.Table) -> SnapscopeError | None:
                 odd=sorted(odd),
                 remedy="The file was written by a newer version of the table format than is known here.",
             )
-    if pc.count(rows["key"], mode="only_valid").as_py():
-        return Unsupported(
-            "The file says that what it lists is encrypted (key_metadata); encrypted files cannot be read here.",
-            remedy="Read the table with an engine that holds the keys.",
-        )
-    odd_paths = rows["path"].filter(pc.invert(pc.match_substring_regex(rows["path"], f"^(?:{ABSOLUTE.pattern})")))
+    paths = rows["path"].combine_chunks()
+    odd_paths = paths.filter(pc.invert(place.is_named(paths)))
     if len(odd_paths):
         return Corrupt("It names {odd_paths!r:.60}, which is no absolute location.", odd_paths=odd_paths[0].as_py())
     for name in ("bytes", "rows", "offset", "size"):

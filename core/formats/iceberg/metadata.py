@@ -8,7 +8,6 @@ Source: the Iceberg table specification and `TableMetadataParser` of Iceberg 1.1
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +20,6 @@ from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 
 NEWEST = 3
-ABSOLUTE = re.compile("[A-Za-z][A-Za-z0-9+.-]*:/|/")
 NO_SNAPSHOT = -1  # versions 1 and 2 write this for none
 
 Json = Mapping[str, Any]
@@ -61,6 +59,12 @@ class Metadata:
     metadata_log: tuple[tuple[int, str], ...]
     statistics: tuple[tuple[int, str, int], ...]  # (snapshot id, path, bytes), partition statistics too
     document: Json = field(repr=False)
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the table has keys. What is read of such a table is not encrypted; what is says so by its bytes."""
+        keyed = (each.fields.get("key-id") is not None for each in self.snapshots.values())
+        return bool(self.document.get("encryption-keys")) or any(keyed)
 
 
 def parse(content: bytes, path: str) -> Metadata:
@@ -109,7 +113,6 @@ class _Parser:
         schemas, current_schema = self.schemas(version, properties)
         specs = self.specs(version)
         members = self.members(version)
-        self.refuse_encryption(members)
         current = self.maybe_integer(top, "current-snapshot-id", "")
         current = None if current == NO_SNAPSHOT else current
         if current is not None and current not in members:
@@ -117,7 +120,7 @@ class _Parser:
         return Metadata(
             path=self.path,
             version=version,
-            location=self.location(top, "location", "").rstrip("/") or "/",
+            location=self.text(top, "location", "").rstrip("/") or "/",
             updated_ms=top["last-updated-ms"],
             properties=properties,
             current=current,
@@ -234,10 +237,10 @@ class _Parser:
         manifests = given.get("manifests")
         path = given.get("manifest-list")
         if path is None and version == 1 and isinstance(manifests, list):
-            if not all(isinstance(each, str) and ABSOLUTE.match(each) for each in manifests):
-                raise self.wrong(f"{at}.manifests", told("a list of absolute locations"), manifests)
+            if not all(isinstance(each, str) for each in manifests):
+                raise self.wrong(f"{at}.manifests", told("a list of locations"), manifests)
         else:
-            path, manifests = self.location(given, "manifest-list", at), []
+            path, manifests = self.text(given, "manifest-list", at), []
         return Member(
             id=self.integer(given, "snapshot-id", at),
             parent_id=self.maybe_integer(given, "parent-snapshot-id", at),
@@ -249,15 +252,6 @@ class _Parser:
             manifests=tuple(manifests),
             fields=given,
         )
-
-    def refuse_encryption(self, members: Mapping[int, Member]) -> None:
-        keyed = next((each for each in members.values() if each.fields.get("key-id") is not None), None)
-        if self.document.get("encryption-keys") or keyed is not None:
-            raise Unsupported(
-                "The table is encrypted (encryption-keys); encrypted metadata cannot be read here.",
-                path=self.path,
-                remedy="Read it with an engine that holds the keys.",
-            )
 
     def refs(self, current: int | None) -> dict[str, Ref]:
         given = self.document.get("refs")
@@ -292,7 +286,7 @@ class _Parser:
         return tuple(
             (
                 self.integer(each, "snapshot-id", at),
-                self.location(each, "statistics-path", at),
+                self.text(each, "statistics-path", at),
                 self.integer(each, "file-size-in-bytes", at),
             )
             for name in ("statistics", "partition-statistics")
@@ -325,12 +319,6 @@ class _Parser:
         value = given.get(name)
         if not isinstance(value, str) or not value:
             raise self.wrong(_at(at, name), "a text", value)
-        return value
-
-    def location(self, given: Json, name: str, at: str) -> str:
-        value = self.text(given, name, at)
-        if not ABSOLUTE.match(value):
-            raise self.wrong(_at(at, name), told("an absolute location"), value)
         return value
 
     def object(self, given: Json, name: str, at: str) -> Json:

@@ -16,7 +16,7 @@ from typing import Any
 
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg import reference_warnings
+from core.formats.iceberg import moved_copy, reference_warnings
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.file_paths import same
 from core.formats.iceberg.metadata import Member, Metadata
@@ -195,22 +195,36 @@ def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), stor
     """The references that a metadata document tells."""
     warnings = [*problems, *reference_warnings.told_of(found)]
     if store is not None and not same(store, found.location):
-        warnings.append(
-            Problem(
-                found.path,
-                told("the table at {location}", location=store.location),
-                told("a location of {location}", location=found.location),
-                told(
-                    "The table was moved or copied: its metadata names files at the other place, and no engine "
-                    "looks for them here."
-                ),
-                Fault.MOVED,
-            )
-        )
+        warnings.append(_moved(found, store, location))
     snapshots = _snapshots(found)
     lines = _lines(found, snapshots, tuple(warnings))
     refs = tuple(found.refs.values())
     return Heads(location, ICEBERG, lines, references(found), refs, found.log, found.document)
+
+
+def _moved(found: Metadata, store: Store, location: str) -> Problem:
+    pinned = location.removeprefix(f"{store.location}/") if location != store.location else None
+    copied = moved_copy.rebased(store, found, pinned)
+    expected = told("the table at {location}", location=store.location)
+    named = told("a location of {location}", location=found.location)
+    if copied is None:
+        said = told(
+            "The table was moved or copied: its metadata names files at the other place, and no engine looks for them "
+            "here."
+        )
+        return Problem(found.path, expected, named, said, Fault.MOVED)
+    return Problem(
+        found.path,
+        expected,
+        named,
+        told(
+            "The table was moved or copied, and is opened to read only: its files are read at {here}, where every path "
+            "under {location} was rebased to. Engines look at the other place.",
+            here=copied.store.location,
+            location=found.location,
+        ),
+        Fault.MOVED,
+    )
 
 
 def references(found: Metadata) -> dict[str, bytes]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from core.errors import Corrupt, Invalid, NotFound
+from core.formats.iceberg.metadata import NO_SNAPSHOT
 from core.messages import Told, both, told
 from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
@@ -61,6 +62,29 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     if kind == "watermark":
         raise Invalid("Iceberg snapshots have no watermark.", remedy=GRAMMAR)
     raise Invalid("{point!r} is no point.", point=point, remedy=GRAMMAR)
+
+
+def unwritten(heads: Heads) -> AsOf | None:
+    """A table without any snapshot: its current columns, and no rows, under Iceberg's own number for no snapshot."""
+    schema = heads.main.schema
+    if members(heads) or schema is None:
+        return None
+    time_ms = heads.document.get("last-updated-ms", 0)
+    nothing = Snapshot(
+        NO_SNAPSHOT,
+        time_ms,
+        "none",
+        schema.id,
+        "",
+        0,
+        total_rows=0,
+        delta_rows=0,
+        watermark=None,
+        fields={},
+        content=b"",
+    )
+    rule = told("The table has no snapshot yet: its current columns, and no rows.")
+    return AsOf("latest", MAIN, nothing, rule, None, None, None, None, None, schema)
 
 
 def _split(heads: Heads, text: str) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """Iceberg's column types out of a schema's JSON, with field ids and defaults; what they are in Spark and Arrow.
 
-Law: a type that is not known, or whose values Spark has no place for, is refused by its name and never guessed.
+Law: a type that is not known is refused by its name and never guessed, for its own column alone. Nanoseconds are cut
+down to the microseconds that Spark has; geometry and geography are their well-known binary.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from core import decimals
 from core.errors import Corrupt, Unsupported
 from core.messages import told
 
+UNREADABLE = "unreadable"
 _SPARK = {
     "boolean": "boolean",
     "int": "int",
@@ -30,6 +32,14 @@ _SPARK = {
     "uuid": "string",
     "fixed": "binary",
     "binary": "binary",
+    "time": "time(6)",
+    "timestamp_ns": "timestamp_ntz",
+    "timestamptz_ns": "timestamp",
+    "variant": "variant",
+    "geometry": "binary",
+    "geography": "binary",
+    "unknown": "void",
+    UNREADABLE: "string",
 }
 _ARROW = {
     "boolean": pa.bool_(),
@@ -44,6 +54,19 @@ _ARROW = {
     "uuid": pa.string(),
     "fixed": pa.binary(),
     "binary": pa.binary(),
+    "time": pa.time64("ns"),  # the only unit that Spark takes
+    "timestamp_ns": pa.timestamp("us"),
+    "timestamptz_ns": pa.timestamp("us", tz="UTC"),
+    "variant": pa.struct(
+        [
+            pa.field("value", pa.binary(), nullable=False),
+            pa.field("metadata", pa.binary(), nullable=False, metadata={"variant": "true"}),
+        ]
+    ),
+    "geometry": pa.binary(),
+    "geography": pa.binary(),
+    "unknown": pa.null(),
+    UNREADABLE: pa.string(),
 }
 _WAY_OUT = told(
     "Leave it to an engine that has the type: Spark with Iceberg's own runtime (Spark 4.1 or older), Trino or DuckDB."
@@ -53,12 +76,14 @@ _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())
 
 @dataclass(frozen=True, slots=True)
 class IcebergField:
-    """A column, a struct's field, a list's element, a map's key or value. `default`: what older rows have."""
+    """A column, a struct's field, a list's element, a map's key or value. `default`: what older rows have.
+    `refusal`: why a column of the type UNREADABLE cannot be shown."""
 
     id: int
     name: str
     type: IcebergType
     default: Any = None
+    refusal: Unsupported | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +98,9 @@ class IcebergType:
 
 
 def columns(schema: Mapping[str, Any]) -> tuple[IcebergField, ...]:
-    """The columns of a schema's JSON. `Unsupported` by the name of the column and its type, `Corrupt` for no schema."""
+    """The columns of a schema's JSON, those of types that are not known as UNREADABLE; `Corrupt` for no schema."""
     try:
-        found = tuple(_column(each) for each in schema["fields"])
+        found = tuple(_or_unreadable(each) for each in schema["fields"])
     except (KeyError, TypeError, ValueError) as error:
         raise Corrupt(
             "Schema {schema_id} was expected to list fields with id, name and type: {error!r}.",
@@ -151,6 +176,13 @@ def _column(given: Mapping[str, Any]) -> IcebergField:
     return IcebergField(id, name, of, _default(given.get("initial-default"), of, name))
 
 
+def _or_unreadable(given: Mapping[str, Any]) -> IcebergField:
+    try:
+        return _column(given)
+    except Unsupported as error:
+        return IcebergField(given["id"], given["name"], IcebergType(UNREADABLE), refusal=error)
+
+
 def _type(given: Any, name: str) -> IcebergType:
     """The type of a column called `name`, from JSON."""
     if isinstance(given, str):
@@ -181,9 +213,10 @@ def _primitive(given: str, name: str) -> IcebergType:
         return IcebergType("decimal", size, scale)
     if match := re.fullmatch(r"fixed\[\s*(\d+)\s*\]", given):
         return IcebergType("fixed", int(match[1]))
-    if given not in _SPARK or given == "fixed":
+    root = re.sub(r"\(.*\)", "", given) if given.startswith("geo") else given
+    if root not in _SPARK or root in ("fixed", UNREADABLE):
         raise _unknown(name, given)
-    return IcebergType(given)
+    return IcebergType(root)
 
 
 def _unknown(name: str, of: str) -> Unsupported:
@@ -246,10 +279,12 @@ def value(given: Any, of: IcebergType) -> Any:
             return decimals.scaled(given, of.scale, of.size)
         case "date" if isinstance(given, str):
             return dt.date.fromisoformat(given)
-        case "timestamp" if isinstance(given, str):
+        case "timestamp" | "timestamp_ns" if isinstance(given, str):
             return dt.datetime.fromisoformat(given)
-        case "timestamptz" if isinstance(given, str):
+        case "timestamptz" | "timestamptz_ns" if isinstance(given, str):
             return dt.datetime.fromisoformat(given).astimezone(dt.UTC)
+        case "time" if isinstance(given, str):
+            return dt.time.fromisoformat(given)
         case "string" | "uuid" if isinstance(given, str):
             return given
         case "fixed" | "binary" if isinstance(given, str):
@@ -272,13 +307,19 @@ def spelled(text: str, of: IcebergType) -> Any:
             return decimals.scaled(text, of.scale, of.size)
         case "date":
             return _EPOCH.date() + dt.timedelta(days=int(text)) if _is_number(text) else dt.date.fromisoformat(text)
-        case "timestamp" | "timestamptz":
+        case "timestamp" | "timestamptz" | "timestamp_ns" | "timestamptz_ns":
             if _is_number(text):
-                found = _EPOCH + dt.timedelta(microseconds=int(text))
+                found = _EPOCH + dt.timedelta(microseconds=int(text) // (1000 if of.root.endswith("_ns") else 1))
             else:
                 found = dt.datetime.fromisoformat(text)
                 found = found if found.tzinfo is None else found.astimezone(dt.UTC).replace(tzinfo=None)
-            return found if of.root == "timestamp" else found.replace(tzinfo=dt.UTC)
+            return found.replace(tzinfo=dt.UTC) if of.root.startswith("timestamptz") else found
+        case "time":
+            return (
+                (_EPOCH + dt.timedelta(microseconds=int(text))).time()
+                if _is_number(text)
+                else dt.time.fromisoformat(text)
+            )
         case "uuid":
             hexed = text.replace("-", "")
             return f"{hexed[:8]}-{hexed[8:12]}-{hexed[12:16]}-{hexed[16:20]}-{hexed[20:]}"

@@ -30,14 +30,22 @@ from core.procedures.units import (
 
 REF = "ref:"  # before the name of a tag or branch, whichever there is
 
-_NAME = Argument("name", TEXT, metavar="NAME", is_needed=True, call="branch", also=("branch_name", "branchName"))
+_NAME = Argument(
+    "name", TEXT, help="the branch", metavar="NAME", is_needed=True, call="branch", also=("branch_name", "branchName")
+)
 _NAMES = dataclasses.replace(_NAME, name="names", unit=NAMES, gather=distinct)
 _TAG = Argument("point", TAG_POINT, call="tag", also=("tag_name",))
 _FORWARDED = Argument("branch", TEXT, is_needed=True, call="branch")
 _KEEPS = (
-    Argument("min_snapshots", NUMBER, "--min-snapshots-to-keep", "of an Iceberg branch", metavar="N"),
-    Argument("max_snapshot_age_ms", DURATION, "--max-snapshot-age", "of an Iceberg branch: older ones may expire"),
-    Argument("max_ref_age_ms", DURATION, "--max-ref-age", "of an Iceberg branch: an expiry drops it then"),
+    Argument(
+        "min_snapshots",
+        NUMBER,
+        "--min-snapshots-to-keep",
+        "Iceberg: keep at least so many of its snapshots",
+        metavar="N",
+    ),
+    Argument("max_snapshot_age_ms", DURATION, "--max-snapshot-age", "Iceberg: older snapshots of it may expire"),
+    Argument("max_ref_age_ms", DURATION, "--max-ref-age", "Iceberg: an expiry deletes the branch at this age"),
 )
 
 
@@ -64,7 +72,7 @@ def _alter(verb: str, change: CreateBranch | ReplaceBranch, title: str) -> str |
 CREATE = Definition(
     CreateBranch,
     "create-branch",
-    "Give a point a branch.",
+    "Create a branch at a snapshot or tag.",
     (_NAME, _at("where it starts (default: as the engine does)"), *_KEEPS),
     paimon=(
         Procedure(
@@ -79,8 +87,8 @@ CREATE = Definition(
 REPLACE = Definition(
     ReplaceBranch,
     "replace-branch",
-    "Let a branch point elsewhere, or keep otherwise.",
-    (_NAME, _at("where it is to point (default: where it does)"), *_KEEPS),
+    "Move an Iceberg branch, or change its retention.",
+    (_NAME, _at("where the branch moves to (default: it stays)"), *_KEEPS),
     statement=lambda change, title: _alter("REPLACE", change, title),
 )
 DELETE = Definition(
@@ -96,8 +104,8 @@ DELETE = Definition(
 RENAME = Definition(
     RenameBranch,
     "rename-branch",
-    "Give a branch another name.",
-    (_NAME, Argument("to", TEXT, metavar="TO", is_needed=True)),
+    "Rename a branch.",
+    (_NAME, Argument("to", TEXT, help="its new name", metavar="TO", is_needed=True)),
     paimon=(
         Procedure(
             "rename_branch",
@@ -112,8 +120,8 @@ RENAME = Definition(
 FORWARD = Definition(
     FastForward,
     "fast-forward",
-    "Let main become what a branch is.",
-    (dataclasses.replace(_NAME, help="the branch that --branch (main) becomes"),),
+    "Fast-forward main to a branch.",
+    (dataclasses.replace(_NAME, help="the branch that main (or --branch) is moved to"),),
     paimon=(Procedure("fast_forward", FastForward, (_NAME,)),),
     iceberg=(Procedure("fast_forward", FastForward, (_FORWARDED, dataclasses.replace(_NAME, call="to", also=()))),),
 )
@@ -160,17 +168,17 @@ def _said_current(change: Rollback, *_: object) -> Said | None:
 ROLLBACK = Definition(
     Rollback,
     "rollback",
-    "Set main back to a point.",
+    "Roll main back to an earlier snapshot or tag.",
     (
-        Argument("point", TEXT, metavar="POINT", is_needed=True),
+        Argument("point", TEXT, help="the snapshot, tag or time to go back to", metavar="POINT", is_needed=True),
         Argument(
             "destructive",
             SWITCH,
             "--destructive",
-            "Paimon: remove what came after, instead of a new commit",
+            "Paimon: delete the later snapshots, instead of committing anew",
             group="how",
         ),
-        Argument("any_line", SWITCH, "--set", "Iceberg: also to what is no ancestor", group="how"),
+        Argument("any_line", SWITCH, "--set", "Iceberg: also to a snapshot that is no ancestor", group="how"),
     ),
     paimon=(
         Procedure("rollback", Rollback, (_VERSION, _SNAPSHOT, _TAG), asks=_back, tells=_said),

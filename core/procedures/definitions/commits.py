@@ -10,32 +10,47 @@ from core.procedures.definition import Argument, Definition, Procedure
 from core.procedures.units import NUMBER, PARTITIONS, SWITCH, TEXT
 
 _PARTITIONS = Argument(
-    "partitions", PARTITIONS, "--partition", "only this one's files", gather=tuple, call="partitions"
+    "partitions",
+    PARTITIONS,
+    "--partition",
+    "only files of this partition",
+    gather=tuple,
+    call="partitions",
+    example="dt=2026-11-01",
 )
-_TAKEN = "take this one's rows away: some or all of its keys"
-_MIN_FILES = "small files that become one (default: the table's option)"
+_TAKEN = "delete the rows of this partition; name some or all of its keys"
+_MIN_FILES = "combine no fewer small files than this (default: the table's option)"
 _COLUMNS = "columns"
 
 DROP = Definition(
     DropPartitions,
     "drop-partition",
-    "Take the rows of partitions out of the newest point, by a commit.",
+    "Commit the deletion of whole partitions; older snapshots keep them.",
     (dataclasses.replace(_PARTITIONS, help=_TAKEN, is_needed=True),),
 )
-TRUNCATE = Definition(Truncate, "truncate", "Take all rows out of the newest point, by a commit.")
+TRUNCATE = Definition(Truncate, "truncate", "Commit the deletion of all rows; older snapshots keep them.")
 COMPACT = Definition(
     Compact,
     "compact",
-    "Make few large files of many small ones; rows stay as they are.",
+    "Rewrite many small files as few large ones; rows stay the same.",
     (_PARTITIONS, Argument("min_files", NUMBER, "--min-files", _MIN_FILES)),
     paimon=(Procedure("compact", Compact, (_PARTITIONS,)),),
 )
 ANALYZE = Definition(
     Analyze,
     "analyze",
-    "Count rows and columns for planners, and commit the statistics.",
+    "Commit statistics of rows and columns for query planners.",
     (
-        Argument("columns", TEXT, "--column", "this column's, too", metavar="NAME", gather=tuple, group=_COLUMNS),
-        Argument("columns", SWITCH, "--all-columns", gives=None, group=_COLUMNS),
+        Argument(
+            "columns",
+            TEXT,
+            "--column",
+            "also statistics of this column",
+            metavar="NAME",
+            example="amount",
+            gather=tuple,
+            group=_COLUMNS,
+        ),
+        Argument("columns", SWITCH, "--all-columns", "also statistics of every column", gives=None, group=_COLUMNS),
     ),
 )

@@ -6,11 +6,13 @@ from core.model.actions import ClearConsumers, ResetConsumer
 from core.procedures.definition import Argument, Definition, Procedure
 from core.procedures.units import ID, TEXT
 
-_NAME = Argument("name", TEXT, metavar="CONSUMER", is_needed=True, call="consumerId", also=("consumer_id",))
+_NAME = Argument(
+    "name", TEXT, help="the consumer id", metavar="CONSUMER", is_needed=True, call="consumerId", also=("consumer_id",)
+)
 _NEXT = Argument(
     "next_snapshot",
     ID,
-    help="the snapshot it reads next (default: the consumer goes)",
+    help="the snapshot it reads next (default: delete the consumer)",
     call="nextSnapshotId",
     also=("next_snapshot_id", "next_snapshot"),
 )
@@ -18,7 +20,7 @@ _INCLUDING = Argument(
     "including",
     TEXT,
     "--including",
-    "only consumers with such a name",
+    "only consumers whose name matches",
     metavar="REGEX",
     call="includingConsumers",
     also=("including_consumers",),
@@ -27,7 +29,7 @@ _EXCLUDING = Argument(
     "excluding",
     TEXT,
     "--excluding",
-    "none with such a name",
+    "no consumer whose name matches",
     metavar="REGEX",
     call="excludingConsumers",
     also=("excluding_consumers",),
@@ -36,14 +38,14 @@ _EXCLUDING = Argument(
 RESET = Definition(
     ResetConsumer,
     "reset-consumer",
-    "Let a streaming reader begin elsewhere, or forget it.",
+    "Set where a streaming consumer reads on, or delete it.",
     (_NAME, _NEXT),
     paimon=(Procedure("reset_consumer", ResetConsumer, (_NAME, _NEXT)),),
 )
 CLEAR = Definition(
     ClearConsumers,
     "clear-consumers",
-    "Forget streaming readers.",
+    "Delete streaming consumers.",
     (_INCLUDING, _EXCLUDING),
     paimon=(Procedure("clear_consumers", ClearConsumers, (_INCLUDING, _EXCLUDING)),),
 )

@@ -12,12 +12,20 @@ from core.procedures.units import DURATION, IDS, NUMBER, SILENT, SWITCH, TEXT, T
 
 _FOREVER_MS = 10**15
 
-_MOST = Argument("retain_max", NUMBER, "--retain-max", call="retain_max")
-_LEAST = Argument("retain_min", NUMBER, "--retain-min", call="retain_min")
-_OLDER = Argument("older_than_ms", TIME, "--older-than", call="older_than")
-_DELETES = Argument("max_deletes", NUMBER, "--max-deletes", call="max_deletes")
-_SNAPSHOTS = Argument("snapshots", IDS, "--snapshot", "let exactly these oldest ones go", gather=tuple)
-_DROPPED = "delete this tag in the same plan; of an Iceberg table, a branch too"
+_MOST = Argument("retain_max", NUMBER, "--retain-max", "keep at most so many snapshots (retain_max)", call="retain_max")
+_LEAST = Argument(
+    "retain_min", NUMBER, "--retain-min", "keep at least so many snapshots (retain_min)", call="retain_min"
+)
+_OLDER = Argument(
+    "older_than_ms", TIME, "--older-than", "expire only snapshots older than this (older_than)", call="older_than"
+)
+_DELETES = Argument(
+    "max_deletes", NUMBER, "--max-deletes", "expire at most so many snapshots (max_deletes)", call="max_deletes"
+)
+_SNAPSHOTS = Argument(
+    "snapshots", IDS, "--snapshot", "expire exactly this snapshot; those named must be the oldest", gather=tuple
+)
+_DROPPED = "also delete this tag; of an Iceberg table, a branch as well"
 _PAIMON = (_MOST, _LEAST, _OLDER, _DELETES)
 _ICEBERG = (
     dataclasses.replace(_OLDER, unit=TIMESTAMP),
@@ -64,22 +72,24 @@ def _changelogs(given: Given, branch: str, _: int) -> Expire:
 EXPIRE = Definition(
     Expire,
     "expire",
-    "Expire snapshots.",
+    "Expire snapshots by count, age or id; delete what only they kept.",
     (
         _MOST,
         _LEAST,
         _OLDER,
-        Argument("time_retained_ms", DURATION, "--time-retained"),
+        Argument("time_retained_ms", DURATION, "--time-retained", "keep snapshots younger than this"),
         _DELETES,
-        Argument("rules", TEXT, "--rules", "whose expiry rules count", choices=tuple(RULES)),
+        Argument("rules", TEXT, "--rules", "the Paimon version whose expiry rules apply", choices=tuple(RULES)),
         Argument("drop_tags", TEXT, ("--drop-tag", "--drop-ref"), _DROPPED, metavar="NAME", gather=tuple),
         _SNAPSHOTS,
-        Argument("expired_tags", SWITCH, "--expired-tags", "delete tags whose retention has passed, too"),
-        Argument("tags_older_than_ms", TIME, "--tags-older-than", "delete tags created before this, too"),
+        Argument("expired_tags", SWITCH, "--expired-tags", "also delete tags whose retention has passed"),
+        Argument("tags_older_than_ms", TIME, "--tags-older-than", "also delete tags created before this"),
         Argument("changelogs_only", SWITCH, "--changelog", "expire long-lived changelogs instead of snapshots"),
-        Argument("changelog_retain_max", NUMBER, "--changelog-retain-max"),
-        Argument("changelog_retain_min", NUMBER, "--changelog-retain-min"),
-        Argument("changelog_time_retained_ms", DURATION, "--changelog-time-retained"),
+        Argument("changelog_retain_max", NUMBER, "--changelog-retain-max", "keep at most so many changelogs"),
+        Argument("changelog_retain_min", NUMBER, "--changelog-retain-min", "keep at least so many changelogs"),
+        Argument(
+            "changelog_time_retained_ms", DURATION, "--changelog-time-retained", "keep changelogs younger than this"
+        ),
     ),
     paimon=(
         Procedure("expire_snapshots", Expire, _PAIMON, tells=_by_paimon),

@@ -8,9 +8,9 @@ from core.procedures.units import SWITCH, TEXT, TIME
 
 _DAY_MS = 86_400_000
 _OLDER = Argument(
-    "older_than_ms", TIME, "--older-than", "last written before this (default: a day ago)", call="older_than"
+    "older_than_ms", TIME, "--older-than", "only files last written before this (default: a day ago)", call="older_than"
 )
-_ALSO = "also in the directory of a partition that no snapshot or tag mentions"
+_ALSO = "also look in this partition directory, which no snapshot or tag mentions"
 
 
 def _day_old(given: Given, branch: str, now_ms: int) -> CleanOrphans:
@@ -21,11 +21,11 @@ def _day_old(given: Given, branch: str, now_ms: int) -> CleanOrphans:
 CLEAN = Definition(
     CleanOrphans,
     "orphans",
-    "Find files nothing names; delete them with --delete.",
+    "Find orphan files; delete them with --delete.",
     (
         _OLDER,
-        Argument("", SWITCH, "--delete", is_always_shown=True),
-        Argument("also", TEXT, "--also", _ALSO, metavar="DIR", gather=distinct),
+        Argument("", SWITCH, "--delete", "delete what was found", is_always_shown=True),
+        Argument("also", TEXT, "--also", _ALSO, metavar="DIR", example="dt=2020-01-01", gather=distinct),
     ),
     paimon=(
         Procedure(

@@ -19,13 +19,21 @@ def _each(texts: Iterable[str]) -> tuple[Any, ...]:
 
 _SOURCE = "source"
 _NAME = Argument(
-    "name", TEXT, "--name", is_needed=True, call="tag", also=("tag_name", "tagName", "name"), is_also_option=True
+    "name",
+    TEXT,
+    "--name",
+    "the tag",
+    metavar="NAME",
+    is_needed=True,
+    call="tag",
+    also=("tag_name", "tagName", "name"),
+    is_also_option=True,
 )
 _SNAPSHOT = Argument(
     "snapshot_id",
     ID,
     "--snapshot",
-    "the snapshot to name (default: latest)",
+    "the snapshot to tag (default: latest)",
     group=_SOURCE,
     call="snapshot",
     also=("snapshot_id",),
@@ -40,25 +48,28 @@ _KEPT = Argument(
     also=("timeRetained",),
     is_also_option=True,
 )
-_TIME = Argument("time_ms", TIME, "--time", "the first snapshot at or after this", group=_SOURCE)
+_TIME = Argument("time_ms", TIME, "--time", "tag the first snapshot committed at or after this", group=_SOURCE)
 _WATERMARK = Argument(
     "watermark",
     NUMBER,
     "--watermark",
-    "the first snapshot whose watermark has come there",
+    "tag the first snapshot whose watermark is at least this",
     metavar="NUMBER",
+    example="1793520000000",
     group=_SOURCE,
 )
 _TO = Argument(
     "to",
     TEXT,
     "--to",
+    "the tag's new name",
+    metavar="NAME",
     is_needed=True,
     call="target_tag",
     also=("target_tag_name", "targetTagName"),
     is_also_option=True,
 )
-_NAMES = dataclasses.replace(_NAME, name="names", unit=NAMES, metavar="NAME[,NAME…]", gather=_each)
+_NAMES = dataclasses.replace(_NAME, name="names", unit=NAMES, metavar="NAME[,NAME…]", example="v1,v2", gather=_each)
 _FROM = Argument("time_ms", NUMBER, is_needed=True, call="timestamp")
 _FROM_WATERMARK = Argument("watermark", NUMBER, is_needed=True, call="watermark")
 
@@ -77,7 +88,7 @@ def _alter(verb: str, change: CreateTag | ReplaceTag, title: str) -> str | None:
 DELETE = Definition(
     DeleteTags,
     "delete-tag",
-    "Delete tags and what only they keep.",
+    "Delete tags and the files only they keep.",
     (_NAMES,),
     paimon=(Procedure("delete_tag", DeleteTags, (_NAMES,)),),
     statement=lambda change, title: ";\n".join(f"ALTER TABLE {title} DROP TAG {quoted(each)}" for each in change.names),
@@ -85,14 +96,14 @@ DELETE = Definition(
 CREATE = Definition(
     CreateTag,
     "create-tag",
-    "Name a snapshot so that it stays.",
+    "Tag a snapshot, so that no expiry removes its files.",
     (
         _NAME,
         _SNAPSHOT,
         _TIME,
         _WATERMARK,
         _KEPT,
-        Argument("verified", SWITCH, "--verify", "withdraw the tag if a file of its point is missing"),
+        Argument("verified", SWITCH, "--verify", "delete the tag again if a file of its snapshot is missing"),
     ),
     paimon=(Procedure("create_tag", CreateTag, (_NAME, _SNAPSHOT, _KEPT), without=("verified",)),),
     statement=lambda change, title: _alter("CREATE", change, title),
@@ -100,7 +111,7 @@ CREATE = Definition(
 REPLACE = Definition(
     ReplaceTag,
     "replace-tag",
-    "Let a tag name another snapshot.",
+    "Move a tag to another snapshot.",
     (_NAME, _SNAPSHOT, _TIME, _WATERMARK, _KEPT),
     paimon=(Procedure("replace_tag", ReplaceTag, (_NAME, _SNAPSHOT, _KEPT)),),
     statement=lambda change, title: _alter("REPLACE", change, title),
@@ -108,7 +119,7 @@ REPLACE = Definition(
 RENAME = Definition(
     RenameTag,
     "rename-tag",
-    "Give a tag another name.",
+    "Rename a tag.",
     (_NAME, _TO),
     paimon=(Procedure("rename_tag", RenameTag, (_NAME, _TO)),),
 )

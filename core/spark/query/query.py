@@ -67,10 +67,11 @@ def query(
     allowed or fails.
     """
     history = history or table.history()
-    point, second, earlier = (
-        removed_points.resolved(table, history.heads, each, branch) if each else None for each in (at, before, since)
+    unwritten = table.format.unwritten(history.heads) if (at, branch) == ("latest", MAIN) else None
+    point = unwritten or removed_points.resolved(table, history.heads, at, branch)
+    second, earlier = (
+        removed_points.resolved(table, history.heads, each, branch) if each else None for each in (before, since)
     )
-    assert point is not None
     if engine not in connector.ENGINES:
         raise Invalid(
             "{engine!r} is no engine.",
@@ -79,7 +80,7 @@ def query(
         )
     guard.check_text(statement, views(table.name, has_before=second is not None))
     asked = (table, statement, point, second, earlier, row_cap, history, engine)
-    points = [each for each in (point, second, earlier) if each]
+    points = [each for each in (point, second, earlier) if each and each is not unwritten]
     with removed_points.explained(table, history, points, by_name=engine == connector.CONNECTOR):
         return sql.run_on_spark(
             lambda spark, run: _query(spark, run, *asked),
@@ -119,6 +120,8 @@ def _query(
     for view, found in system_tables.views(statement, own, table, history, at):
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
+    if any(map(_is_by_case, sources)):
+        spark.conf.set("spark.sql.caseSensitive", "true")
     read: list[Rows] = []
     engines: list[str] = []
 
@@ -128,7 +131,8 @@ def _query(
             engines.append(connector.loaded(spark, history.heads.format))
             wanted = [filters.ALL] * len(sources)
         else:
-            wanted = filters.pushdowns(spark, statement, known, [(each.names, each.schema) for each in sources])
+            tables = [(each.names, each.schema) for each in sources]
+            wanted = filters.pushdowns(spark, statement, known, tables, [each.ddl for each in sources])
         for each, asked in zip(sources, wanted, strict=True):
             found = each.rows(spark, asked)
             if asked.condition != filters.NOTHING or len(sources) == 1:
@@ -161,12 +165,19 @@ class _Source:
     names: Sequence[str]
     schema: Schema
     rows: Callable[[SparkSession, Pushdown], Rows]
+    ddl: tuple[str, ...] | None = None
+
+
+def _is_by_case(of: _Source) -> bool:
+    """Whether only upper and lower case tell two columns apart."""
+    names = [field.name for field in of.schema.fields]
+    return len({name.casefold() for name in names}) < len(set(names))
 
 
 def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
     with connector.offered():
         found = readers.source(table, history, at)
-    return _Source(names, found.schema, found.rows)
+    return _Source(names, found.schema, found.rows, found.ddl)
 
 
 def _by_connector(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:

@@ -50,14 +50,18 @@ def as_bytes(content: bytes) -> bytes:
     return b"".join((content[: -8 - size], bytes(out), len(out).to_bytes(4, "little"), b"PAR1"))
 
 
-def times(column: pa.Array, to: pa.DataType) -> pa.Array:
-    """Values of 12 bytes as times, cut off downwards. `ArrowInvalid` for those that the unit has no room for."""
+def times(column: pa.Array, to: pa.DataType, *, is_floored: bool = True) -> pa.Array:
+    """Values of 12 bytes as times. `ArrowInvalid` for those that the unit has no room for.
+
+    They are cut off downwards; or else, as Spark and Iceberg cut them, each day's nanoseconds towards zero."""
     raw = np.frombuffer(column.buffers()[1], dtype=np.uint8) if len(column) else np.zeros(0, np.uint8)
     raw = raw[BYTES * column.offset : BYTES * (column.offset + len(column))].reshape(-1, BYTES)
     nanos = np.ascontiguousarray(raw[:, :8]).view("<i8").reshape(-1)
     days = np.ascontiguousarray(raw[:, 8:]).view("<i4").reshape(-1).astype(np.int64) - _JULIAN_1970
     per_unit = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[to.unit]
     found = days * (_NANOS_OF_DAY // per_unit) + np.floor_divide(nanos, per_unit)
+    if not is_floored:
+        found += (nanos < 0) & (nanos % per_unit != 0)
     there = column.is_valid()
     about = days * (_NANOS_OF_DAY / per_unit) + nanos / per_unit  # what wrapped around is 2**64 away from it
     if (there.to_numpy(zero_copy_only=False) & (np.abs(about - found) > 2.0**62)).any():

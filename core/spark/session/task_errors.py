@@ -23,8 +23,13 @@ def forwarding_errors() -> Iterator[None]:
     try:
         yield
     except SnapscopeError as error:
-        content = json.dumps([error.kind, error.message, error.path, error.remedy])
-        raise RuntimeError(f"snapscope error {base64.b64encode(content.encode()).decode()};") from error
+        raise RuntimeError(carried(error)) from error
+
+
+def carried(error: SnapscopeError) -> str:
+    """The text that carries an error of ours through Spark."""
+    content = json.dumps([error.kind, error.message, error.path, error.remedy])
+    return f"snapscope error {base64.b64encode(content.encode()).decode()};"
 
 
 def received(text: str) -> SnapscopeError | None:

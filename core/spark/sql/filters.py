@@ -109,14 +109,20 @@ def wanted(
 
 
 def pushdowns(
-    session: SparkSession, statement: str, known: Collection[str], tables: Sequence[tuple[Collection[str], Schema]]
+    session: SparkSession,
+    statement: str,
+    known: Collection[str],
+    tables: Sequence[tuple[Collection[str], Schema]],
+    ddl: Sequence[Sequence[str] | None] | None = None,
 ) -> list[Pushdown]:
     """For each (view names, schema) what of it the statement can make use of; rows `NOTHING` where it reads none.
+
+    `ddl`: of each table its columns' types in Spark, where they are not those of the schema's words.
 
     Replaces the named views of the session by stand-ins. `Invalid` for what core/spark/sql/guard.py refuses.
     """
     for number, (names, schema) in enumerate(tables):
-        frame = _stand_in(session, number, schema)
+        frame = _stand_in(session, number, schema, ddl[number] if ddl else None)
         for name in names:
             frame.createOrReplaceTempView(types.quoted(name))
     checked: Any = guard.check(session, statement, known).frame
@@ -141,10 +147,11 @@ def pushdowns(
     ]
 
 
-def _stand_in(session: SparkSession, number: int, schema: Schema) -> Any:
+def _stand_in(session: SparkSession, number: int, schema: Schema, own: Sequence[str] | None) -> Any:
     from pyspark.sql.classic.dataframe import DataFrame
 
-    ddl = ", ".join(f"__{number}_{at} {types.spark(parse(field.type))}" for at, field in enumerate(schema.fields))
+    kinds = own or [types.spark(parse(field.type)) for field in schema.fields]
+    ddl = ", ".join(f"__{number}_{at} {of}" for at, of in enumerate(kinds))
     jvm: Any = session._jvm
     struct = jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
     jsession: Any = session._jsparkSession

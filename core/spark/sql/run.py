@@ -348,12 +348,13 @@ def _cancel(query: RunningStatement, heard: _Heard) -> None:
 
 def to_arrow(frame: DataFrame) -> pa.Table:
     """All rows as Arrow, whatever the column types and names. Names may repeat. What Arrow has no match for becomes
-    Spark's text of it: year-month and calendar intervals, variants, structs with repeated field names, and arrays, maps
-    and structs of untyped nulls."""
+    Spark's text of it: year-month and calendar intervals, structs with repeated field names, and arrays, maps and
+    structs of untyped nulls; and variants, alone or inside of others."""
     names = frame.columns
     plain: Any = frame.toDF(*(f"c{position}" for position in range(len(names))))
     columns = [
-        plain[field.name] if _fits(field.dataType) else plain[field.name].cast("string") for field in plain.schema
+        plain[field.name] if (shown := _shown(field.dataType)) == field.dataType else plain[field.name].cast(shown)
+        for field in plain.schema
     ]
     sent = plain.select(*(column.alias(f"c{position}") for position, column in enumerate(columns)))
     # Planned here, where an error is thrown: one in the thread that serves the rows would leave us waiting for them.
@@ -371,7 +372,24 @@ def _fits(kind: types.DataType, inside: bool = False) -> bool:
             return len(set(kind.names)) == len(kind.names) and all(_fits(field.dataType, True) for field in kind)
         case types.NullType():
             return not inside
-        case types.YearMonthIntervalType() | types.CalendarIntervalType() | types.VariantType():
+        case types.YearMonthIntervalType() | types.CalendarIntervalType():
             return False
         case _:
             return True
+
+
+def _shown(kind: types.DataType) -> types.DataType:
+    """The type that Arrow has a match for: a text of the whole, or in the place of every variant."""
+    if not _fits(kind):
+        return types.StringType()
+    match kind:
+        case types.VariantType():
+            return types.StringType()
+        case types.ArrayType():
+            return types.ArrayType(_shown(kind.elementType), kind.containsNull)
+        case types.MapType():
+            return types.MapType(kind.keyType, _shown(kind.valueType), kind.valueContainsNull)
+        case types.StructType():
+            return types.StructType([types.StructField(f.name, _shown(f.dataType), f.nullable) for f in kind])
+        case _:
+            return kind

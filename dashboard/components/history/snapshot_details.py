@@ -24,7 +24,10 @@ def resolve(opened: OpenedTable, text: str) -> AsOf:
     """What a text of the address or of a box names on this table."""
     table = loading.table(opened.ref.location)
     return removed_points.resolved(
-        table, opened.heads, version_picker.read(text, opened.zone), url_state.get("branch") or "main"
+        table,
+        opened.heads,
+        version_picker.read(text, opened.zone, now_ms=opened.now_ms),
+        url_state.get("branch") or "main",
     )
 
 

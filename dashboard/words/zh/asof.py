@@ -55,10 +55,9 @@ READ_FORMS: Mapping[str, str] = {
     "epoch_ms": "1970 年（UTC）以来的毫秒数，因为有 13 位数字",
     "epoch_us": "1970 年（UTC）以来的微秒数，因为有 16 位数字",
     "epoch_ns": "1970 年（UTC）以来的纳秒数，因为有 19 位数字",
+    "relative": "从现在起算的时间",
+    "day": "以数字写日和月的日期",
 }
-NO_SUCH_TIME_NEXT = "请检查月、日、时、分。"
-NO_SUCH_ZONE_NEXT = "请写偏移量（+08:00）或地名（Asia/Shanghai）；CST 之类的缩写对应多个时区。"
-TAKE_SECOND = "采用第二次"
 ROUND_DOWN = "时间旅行向前取"
 ROUND_DOWN_NONE = "没有：保留的快照都在此之后提交。"
 ROUND_UP = "按此时间打的标签向后取"
@@ -68,28 +67,12 @@ IN_THE_FUTURE = "这个时间还没有到：答案是最新的快照，下一次
 TOO_EARLY = "这个时间早于所有保留的内容。向后取仍有结果；标签可能保留着更早的时间点。"
 
 
-def no_such_time(text: str) -> str:
-    return f"{text[:60]!r} 看起来是时间，但日历上没有它。"
-
-
-def no_such_zone(name: str) -> str:
-    return f"这里不认识时区 {name!r}，因此这个时间可能指不同的时刻。"
-
-
 def read_zone(zone: str, named: bool) -> str:
     return f"{zone}，如原文所写" if named else f"{zone}：原文没有时区，按左侧所选的时区"
 
 
 def read_moment(form: str, utc: str, ms: int) -> str:
     return f"{utc}（{ms} 毫秒），{form}"
-
-
-def shown_twice(zone: str, first: str, second: str) -> str:
-    return f"夏令时结束时，{zone} 的时钟两次显示这个时间：{first} 和 {second}。这里采用第一次。"
-
-
-def never_shown(zone: str, taken: str) -> str:
-    return f"{zone} 的时钟从未显示这个时间：它们跳过了一小时。这里按没有跳过理解，即 {taken}。"
 
 
 def from_asked(gap_ms: int) -> str:

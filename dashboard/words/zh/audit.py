@@ -211,9 +211,5 @@ def audit_warnings(number: int) -> str:
     return f"警告（{units.count(number)}）"
 
 
-def audit_time_unread(text: str) -> str:
-    return f"{text!r} 不是时间。"
-
-
 def restored(number: int) -> str:
     return f"已撤回：{units.count(number)} 个引用已恢复原样。"

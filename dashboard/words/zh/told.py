@@ -17,6 +17,7 @@ from dashboard.words.zh.told_references import OF_REFERENCES
 from dashboard.words.zh.told_reports import OF_REPORTS
 from dashboard.words.zh.told_runs import OF_RUNS
 from dashboard.words.zh.told_stories import OF_STORIES
+from dashboard.words.zh.told_times import OF_TIMES
 
 
 def spoken(text: str) -> str:
@@ -56,4 +57,5 @@ _TOLD: Mapping[str, str] = {
     **OF_EFFECTS,
     **OF_RUNS,
     **OF_STORIES,
+    **OF_TIMES,
 }

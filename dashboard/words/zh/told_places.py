@@ -33,8 +33,8 @@ OF_PLACES: Mapping[str, str] = {
     "Catalogs are reached through pyiceberg, and it lacks something: {error}.": (
         "Catalog 通过 pyiceberg 访问，而它缺少依赖：{error}。"
     ),
-    "Install it: pip install 'snapscope[iceberg]' (with pyiceberg's extra of that kind of catalog).": (
-        "请安装：pip install 'snapscope[iceberg]'（以及 pyiceberg 对应该类 Catalog 的 extra）。"
+    "Install it, with pyiceberg's own extra of that kind of catalog: {command}": (
+        "请安装它以及 pyiceberg 对应该类 Catalog 的 extra：{command}"
     ),
     "The catalog could not answer: {said}.": "Catalog 无法回答：{said}。",
     "Check its configuration (.pyiceberg.yaml, PYICEBERG_*) and the connection; nothing was changed.": (
@@ -44,9 +44,7 @@ OF_PLACES: Mapping[str, str] = {
     "The installed pyiceberg has no {missing} in its {kind}, so it could do more than is asked of it.": (
         "已安装的 pyiceberg 的 {kind} 中没有 {missing}，因此它可能做出超出要求的事。"
     ),
-    "Install the version that belongs to Snapscope: pip install 'snapscope[iceberg]'.": (
-        "请安装与 Snapscope 相配的版本：pip install 'snapscope[iceberg]'。"
-    ),
+    "Install the version that Snapscope needs: {command}": "请安装 Snapscope 所需的版本：{command}",
     "pyiceberg, through which this catalog is committed to, cannot read this metadata: {error}.": (
         "向这个 Catalog 提交要通过 pyiceberg，而它无法读取这份元数据：{error}。"
     ),
@@ -93,9 +91,8 @@ OF_PLACES: Mapping[str, str] = {
     "Mount what it leads to, or remove the link.": "请挂载它所指向的位置，或移除该链接。",
     "{url!r} is no URL: {error}.": "{url!r} 不是 URL：{error}。",
     "No file system for {location!r}: {error}.": "没有适用于 {location!r} 的文件系统：{error}。",
-    "Install the fsspec package of that protocol (s3fs, gcsfs, adlfs, ossfs).": (
-        "请安装该协议的 fsspec 包（s3fs、gcsfs、adlfs、ossfs）。"
-    ),
+    "Install its package: {command}": "请安装对应的包：{command}",
+    "Install the fsspec package of that protocol.": "请安装该协议的 fsspec 包。",
     "A directory was expected at {relative}, found a file.": "{relative} 处应为目录，实际是文件。",
     "Move the file away, or name the directory that is meant.": "请移走该文件，或指定所要的目录。",
     "There is no file {relative}.": "没有文件 {relative}。",

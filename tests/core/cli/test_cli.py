@@ -245,7 +245,6 @@ def test_a_table_beside_a_warehouse_is_refused(ask: Ask, table: TableBuilder) ->
 
 
 USAGE = [
-    [],
     ["nothing"],
     ["snapshots"],
     ["files", "t", "1", "2"],
@@ -280,7 +279,17 @@ def test_a_command_line_that_is_none(ask: Ask, words: list[str]) -> None:
     assert "--help" in said.json["error"]["remedy"]
     plain = ask(*words)
     assert (plain.status, plain.out) == (2, "")
-    assert plain.err.startswith("Invalid: ")
+    assert plain.err.startswith("snapscope: error: ")
+
+
+def test_no_command_is_a_misuse_that_shows_the_help(ask: Ask) -> None:
+    """The status is that of any misuse, as it has always been; with --json it stays an error."""
+    plain = ask()
+    assert (plain.status, plain.err) == (2, "")
+    assert plain.out.startswith("usage: snapscope")
+    said = ask("--json")
+    assert said.status == 2
+    assert "--help" in said.json["error"]["remedy"]
 
 
 VALUES = [
@@ -291,9 +300,9 @@ VALUES = [
     ["files", "--at", ""],
     ["files", "tag:nothing"],
     ["files", "branch:nothing"],
-    ["files", "time:2026-01-01"],
+    ["files", "time:01/02/2026"],
     ["files", "--branch", "nothing"],
-    ["as-of", "time:yesterday"],
+    ["as-of", "time:yesteryear"],
     ["as-of", "9" * 30],
     ["as-of"],
     ["diff", "1", "99"],
@@ -303,7 +312,7 @@ VALUES = [
     ["plan expire", "--retain-min", "0"],
     ["plan expire", "--retain-max", "0", "--retain-min", "0"],
     ["plan expire", "--retain-max", "1", "--retain-min", "2"],
-    ["plan expire", "--older-than", "2026-01-01"],
+    ["plan expire", "--older-than", "01/02/2026"],
     ["plan expire", "--older-than", "-5"],
     ["plan expire", "--time-retained", "soon"],
     ["plan expire", "--time-retained", "1.5 h"],
@@ -765,7 +774,7 @@ def test_an_error_with_odd_names_reaches_any_terminal(odd: TableBuilder, monkeyp
     for encoding in ("utf-8", "ascii"):
         done = on_terminal(encoding, ["files", str(odd.root), "tag:nö\x1b[0m"], monkeypatch)
         assert (done.status, done.out) == (1, b"")
-        assert done.err.startswith(b"NotFound: ")
+        assert done.err.startswith(b"snapscope: error: ")
         assert b"\x1b" not in done.err
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.cli import _parser, changes
+from core.cli import changes, group
 from core.model.actions import KINDS, Change, CleanOrphans, CreateTag, DeleteTags, Expire
 from core.procedures import command_line, statements
 from core.procedures.parse import asked, parse
@@ -41,12 +41,11 @@ def test_commands_take_the_flags_that_they_have_always_taken() -> None:
 # there and back ------------------------------------------------------------------------------------------------------
 
 
-PARSER = _parser()
-
-
 def typed(command: str) -> Change:
     """What the command line makes of a command."""
-    args = PARSER.parse_args([*shlex.split(command)[1:], "--now", str(NOW_MS)])
+    root = group()
+    with root.make_context("snapscope", [*shlex.split(command)[1:], "--now", str(NOW_MS)]) as context:
+        _, args = root.invoke(context)
     return changes._asked(args)
 
 

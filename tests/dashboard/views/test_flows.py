@@ -238,10 +238,14 @@ def test_as_of_a_line_of_a_log(open_page: Callable[..., Page], warehouse: Path) 
     assert words.IN_THE_FUTURE in late.text
     assert words.ROUND_UP_NONE in late.text
     twice = open_page("asof", warehouse, table=TITLE, point="2026-10-25 02:30", tz="Europe/Berlin")
-    assert "showed this time twice" in twice.text
-    assert address(press(twice, words.TAKE_SECOND), "point") == "time:2026-10-25T01:30:00Z"
+    assert 'Clocks in Europe/Berlin showed "2026-10-25 02:30" twice' in twice.text
+    assert [each.label for each in twice.test.button if str(each.key).startswith("choice.")] == [
+        "2026-10-25 02:30:00 CEST",
+        "2026-10-25 02:30:00 CET",
+    ]
+    assert address(press(twice, "2026-10-25 02:30:00 CET"), "point") == "2026-10-25T01:30:00Z"
     never = open_page("asof", warehouse, table=TITLE, point="2026-03-29 02:30", tz="Europe/Berlin")
-    assert "never showed this time" in never.text
+    assert 'Clocks in Europe/Berlin skipped "2026-03-29 02:30"' in never.text
 
 
 def test_where_the_engine_differs_it_is_said(open_page: Callable[..., Page], tmp_path: Path) -> None:

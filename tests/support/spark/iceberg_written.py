@@ -22,9 +22,9 @@ from typing import Any
 
 import fastavro
 import pyarrow as pa
-import pyarrow.parquet as parquet
 
 from core import decimals
+from tests.support.spark import data_files
 from tests.support.vectors import vector
 
 Column = tuple[int, str, Any]
@@ -111,14 +111,15 @@ class Written:
         return {"content": POSITIONS, "path": str(path), "ids": None, "sizes": None, **given, **own, **more}
 
     def file(self, rows: pa.Table, content: int, *, name: str | None = None, spec: int = 0, ids: bool = True,
-             partition: Mapping[int, Any] | None = None, bounds: Sequence[int] = (), **more: Any) -> Entry:  # fmt: skip
+             partition: Mapping[int, Any] | None = None, bounds: Sequence[int] = (), form: str = "parquet",
+             **more: Any) -> Entry:  # fmt: skip
         """`bounds`: the ids of columns whose least and greatest value and nulls the manifest tells."""
-        path = self.path("parquet", name)
-        parquet.write_table(rows if ids else rows.replace_schema_metadata().cast(_bare(rows.schema)), path)
-        sizes = [id for each in rows.schema for id in _leaves(each)]
+        path = self.path(form, name)
+        data_files.write(rows if ids else rows.replace_schema_metadata().cast(_bare(rows.schema)), form, path)
+        sizes = [id for each in rows.schema for id in _leaves(each)] if ids else []
         told = {id: _bounds(column) for id, column in zip(sizes, rows.columns, strict=False) if id in bounds}
         more = {"bounds": told} | more
-        own = {"path": str(path), "format": "PARQUET", "records": len(rows), "bytes": path.stat().st_size}
+        own = {"path": str(path), "format": form.upper(), "records": len(rows), "bytes": path.stat().st_size}
         return {"content": content, "spec": spec, "partition": dict(partition or {}), "sizes": sizes, **own, **more}
 
     def path(self, suffix: str, name: str | None) -> Path:
@@ -182,7 +183,8 @@ class Written:
                     **{name: [{"key": id, "value": of[name]} for id, of in each.get("bounds", {}).items()
                               if of[name] is not None] for name in ("nulls", "lower", "upper")},
                     "equality_ids": each.get("equality_ids"), "referenced_data_file": each.get("referenced"),
-                    "content_offset": each.get("offset"), "content_size_in_bytes": each.get("length"),
+                    "key_metadata": each.get("key"), "content_offset": each.get("offset"),
+                    "content_size_in_bytes": each.get("length"),
                 },
             }
             for each, is_new in some
@@ -251,7 +253,7 @@ def _leaves(of: pa.Field) -> list[int]:
         return [*_leaves(of.type.key_field), *_leaves(of.type.item_field)]
     if pa.types.is_nested(of.type):
         return [id for number in range(of.type.num_fields) for id in _leaves(of.type.field(number))]
-    return [int(of.metadata[b"PARQUET:field_id"])]
+    return [int(of.metadata[b"PARQUET:field_id"])] if b"PARQUET:field_id" in (of.metadata or {}) else []
 
 
 def _bare(schema: pa.Schema) -> pa.Schema:
@@ -322,6 +324,7 @@ def _entry(partition: Sequence[dict[str, Any]]) -> dict[str, Any]:
         _field(103, "record_count", "long"),
         _field(104, "file_size_in_bytes", "long"),
         _field(108, "column_sizes", sizes, maybe=True),
+        _field(131, "key_metadata", "bytes", maybe=True),
         _field(135, "equality_ids", {"type": "array", "element-id": 136, "items": "int"}, maybe=True),
         _field(143, "referenced_data_file", "string", maybe=True),
         _field(144, "content_offset", "long", maybe=True),

@@ -25,10 +25,11 @@ from core.formats.iceberg import metadata_json as packed
 from core.formats.iceberg.catalogs import pyiceberg_client as pyiceberg
 from core.formats.iceberg.catalogs import rest
 from core.formats.iceberg.catalogs.pyiceberg_client import Identifier
-from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.file_paths import ABSOLUTE, TableLocation
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Unknown
+from core.installation import extra_command
 from core.messages import told
 from core.model.effects import SwapMetadata
 from core.storage import time_limits
@@ -164,7 +165,7 @@ class CatalogTable:
         from pyiceberg.exceptions import CommitFailedException
 
         path, content = _next(found, edit)
-        target = path if documents.ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
+        target = path if ABSOLUTE.match(path) else f"{found.location.rstrip('/')}/{path}"
         try:
             staged = pyiceberg.parsed(packed.unpacked(content, path).decode())
         except Exception as error:
@@ -281,7 +282,10 @@ def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
             "Catalogs are reached through pyiceberg, and it lacks something: {error}.",
             error=error,
             path=what,
-            remedy="Install it: pip install 'snapscope[iceberg]' (with pyiceberg's extra of that kind of catalog).",
+            remedy=told(
+                "Install it, with pyiceberg's own extra of that kind of catalog: {command}",
+                command=extra_command("iceberg"),
+            ),
         ) from error
     except Exception as error:
         said = _masked(f"{type(error).__name__}: {error}", conf)

@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Any, cast
 from core.errors import Invalid, Unsupported
 from core.formats.iceberg import metadata_json
 from core.formats.iceberg.file_paths import normal
+from core.installation import extra_command
+from core.messages import told
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 
@@ -77,7 +79,7 @@ def opened(name: str, conf: Mapping[str, str]) -> Catalog:
             missing=", ".join(missing),
             kind=type(client).__name__,
             path=name,
-            remedy="Install the version that belongs to Snapscope: pip install 'snapscope[iceberg]'.",
+            remedy=told("Install the version that Snapscope needs: {command}", command=extra_command("iceberg")),
         )
     client._load_file_io = lambda *_, **__: None
     return cast("Catalog", client)

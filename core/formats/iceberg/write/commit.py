@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from core.errors import Conflict, NotFound, SnapscopeError, Unsupported
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.file_paths import ABSOLUTE, TableLocation
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import DIRECTORY, HINT, LAG_S, TEMPORARY, find, is_metadata, version_of
 from core.formats.iceberg.retention import old_metadata as fallen
@@ -93,7 +93,7 @@ def _version(store: Store, place: TableLocation, file: str) -> Metadata:
 
 def at(store: Store, path: str) -> tuple[Store, str]:
     """The store of a file of the table, or of one elsewhere by its whole URI, and its path there."""
-    if not documents.ABSOLUTE.match(path):
+    if not ABSOLUTE.match(path):
         return store, path
     directory, _, name = path.rpartition("/")
     return Store.named(directory), name

@@ -14,6 +14,7 @@ from typing import Any
 
 from core.errors import Conflict, Invalid, Unsupported
 from core.formats.iceberg import metadata as documents
+from core.formats.iceberg.file_paths import ABSOLUTE
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import canonical, reference, references
 from core.formats.iceberg.retention import PREVIOUS_MAX, number, trimmed
@@ -135,7 +136,7 @@ def metadata_log(found: Metadata) -> list[Mapping[str, Any]]:
     most = max(1, number(found.properties, PREVIOUS_MAX, 100))
     before = list(found.document.get("metadata-log") or ())
     kept = before[max(0, len(before) + 1 - most) :]
-    file = found.path if documents.ABSOLUTE.match(found.path) else f"{found.location.rstrip('/')}/{found.path}"
+    file = found.path if ABSOLUTE.match(found.path) else f"{found.location.rstrip('/')}/{found.path}"
     return [*kept, {"timestamp-ms": found.updated_ms, "metadata-file": file}]
 
 

@@ -45,7 +45,7 @@ from core.planning import reclaim as planning
 OfLines = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback | OfConsumers
 RULES = codes.PAIMON_REFERENCES()
 _KINDS = (layout.SCHEMA, layout.TAG, layout.SNAPSHOT, layout.CHANGELOG, layout.CONSUMER)
-_REFERENCES = pa.array([ObjectKind.SNAPSHOT.value, ObjectKind.TAG.value, ObjectKind.CHANGELOG_JSON.value])
+_REFERENCES = (ObjectKind.SNAPSHOT.value, ObjectKind.TAG.value, ObjectKind.CHANGELOG_JSON.value)
 _GUARDED = ("scan.fallback-branch", "scan.primary-branch")
 
 
@@ -86,7 +86,7 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
     gone = {history.holders[position].point for position in going}
     points = tuple(dataclasses.replace(each, keep=each.point not in gone) for each in plan.points)
     is_freed = isinstance(change, DeleteBranches)
-    orphans = plan.frees.filter(pc.invert(pc.is_in(plan.frees["kind"], value_set=_REFERENCES)))
+    orphans = plan.frees.filter(pc.invert(pc.is_in(plan.frees["kind"], value_set=pa.array(_REFERENCES))))
     return dataclasses.replace(
         plan,
         points=points,

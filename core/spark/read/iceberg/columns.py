@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,13 +27,6 @@ class Columns:
         self.others = [own, *newest]
         if not self.columns:
             raise Unsupported("The table has no columns, so there is nothing to read.")
-        names = Counter(each.name.casefold() for each in self.columns)
-        if twice := [name for name, count in names.items() if count > 1]:
-            raise Unsupported(
-                "Columns that differ only in case ({twice}) cannot be told apart in Spark's SQL.",
-                twice=", ".join(twice),
-                remedy=WAY_OUT,
-            )
         self.is_hard = any(types.has(each.type, _is_hard) for each in self.columns)
         """Whether some column must be converted by us."""
 
@@ -53,6 +45,8 @@ class Columns:
                 id=id,
                 remedy="Open an older metadata.json, which still has that schema.",
             )
+        if found.refusal is not None:
+            raise found.refusal
         if found.type.inner:
             raise Corrupt(
                 "Equality deletes compare by the column '{name}', which is a {root}.",
@@ -63,7 +57,15 @@ class Columns:
 
 
 def _is_hard(of: IcebergType) -> bool:
-    return of.root == "uuid" or (of.root == "struct" and any(each.default is not None for each in of.inner))
+    return of.root in _HARD or (of.root == "struct" and any(each.default is not None for each in of.inner))
+
+
+def differs(columns: Sequence[IcebergField]) -> tuple[str, ...]:
+    """In sentences: of which columns Spark shows less than is stored."""
+    names = [each.name for each in columns if types.has(each.type, lambda of: of.root.endswith("_ns"))]
+    if not names:
+        return ()
+    return (told("Spark has no nanoseconds: {names} are cut down to microseconds", names=", ".join(names)),)
 
 
 def in_words(schema: Schema, columns: Sequence[IcebergField]) -> Schema:
@@ -86,6 +88,7 @@ def _word(of: IcebergType) -> words.PaimonType:
             return words.parse(_WORDS.get(of.root, of.root.upper()))
 
 
+_HARD = ("uuid", "time", "timestamp_ns", "timestamptz_ns", "geometry", "geography", "unknown")
 _WORDS = {
     "long": "BIGINT",
     "string": "STRING",
@@ -94,4 +97,11 @@ _WORDS = {
     "binary": "BYTES",
     "timestamp": "TIMESTAMP(6)",
     "timestamptz": "TIMESTAMP(6) WITH LOCAL TIME ZONE",
+    "timestamp_ns": "TIMESTAMP(6)",
+    "timestamptz_ns": "TIMESTAMP(6) WITH LOCAL TIME ZONE",
+    "time": "TIME(6)",
+    "geometry": "BYTES",
+    "geography": "BYTES",
+    "unknown": "STRING",
+    types.UNREADABLE: "STRING",
 }

@@ -139,7 +139,7 @@ class Deletes:
         if of is None and transform.startswith("bucket"):
             of = IcebergType("int")
         if of is None:
-            of = None if source is None else source.type
+            of = None if source is None or source.type.root.endswith("_ns") else source.type
         try:
             value = text if of is None else types.spelled(text, of)
             return repr(value) if isinstance(value, float) else value  # NaN equals NaN here
@@ -170,7 +170,7 @@ class Deletes:
                 path=row["path"],
             )
         if row["content"] == EQUALITY_DELETES:
-            if not row["equality_ids"] or row["format"].lower() != "parquet":
+            if not row["equality_ids"]:
                 raise Corrupt("A file of equality deletes names no columns to compare by.", path=row["path"])
             if all(each["transform"] == "void" for each in self.found.specs.get(row["spec_id"], ())):
                 self.everywhere.append(row)

@@ -1,8 +1,9 @@
-"""Whether Iceberg's data files really have the columns that metadata claims, by the files' own footers.
+"""What Iceberg's data files really have, by their own footers: the columns that metadata claims, and field ids at all.
 
-Law: the JVM reads a column that a file lacks as null. So where another source would have to fill a column (the
+Laws: the JVM reads a column that a file lacks as null. So where another source would have to fill a column (the
 partition, a default), the file itself is checked first: `column_sizes` may have been copied from the file that it was
-rewritten from. A footer is read once per process, and only of files that a query needs.
+rewritten from. A footer is read once per process, and only of files that a query needs. Whether files have ids is
+looked up in one of each commit: Spark itself refuses a file without any.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 import pyarrow as pa
-import pyarrow.parquet as parquet
 
 from core.errors import Corrupt
 from core.formats.iceberg import types
-from core.spark.read import footer_limits
+from core.messages import told
 from core.spark.read.iceberg import files as iceberg_files
+from core.spark.read.iceberg import stored_files
 from core.spark.read.iceberg.scan import IcebergScan
 
 _KEPT = 1 << 17  # of files that are known
@@ -35,15 +36,60 @@ def settled(of: IcebergScan, columns: Collection[int] | None) -> IcebergScan:
     local = [iceberg_files.local(of.place, path) for path in paths]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         has = dict(zip(paths, pool.map(partial(_has, must_have), local, paths), strict=True))
-    lacking = [{"files": [of.described[path]], "positions": [], "equality": []} for path in paths if not has[path]]
-    return replace(of, native=tuple(each for each in of.native if has[each[0]]), work=(*of.work, *lacking))
+    return _given_to_tasks(of, {path for path in paths if not has[path]})
+
+
+def guessed(of: IcebergScan) -> tuple[IcebergScan, tuple[str, ...]]:
+    """The point with the files without field ids given to tasks, where the table has no name mapping either; and, in
+    sentences, by what their columns are told apart. Files on other stores are not looked at."""
+    if of.names is not None or not of.place.store.is_local:
+        return of, ()
+    live = {path for path, _ in of.native} | {file["path"] for unit in of.work for file in unit["files"]}
+    commits: dict[int | None, list[str]] = {}
+    for path, commit in zip(of.data["file"].to_pylist(), of.data["snapshot_id"].to_pylist(), strict=True):
+        if path in live:
+            commits.setdefault(commit, []).append(path)
+    lacking: list[str] = []
+    forms: dict[str, str] = {}
+    for paths in commits.values():
+        form, has_ids = _identified(iceberg_files.local(of.place, paths[0]), paths[0])
+        if not has_ids:
+            lacking += paths
+            forms.setdefault(form, paths[0])
+    said = [
+        told(
+            "Files such as {path} have no field ids, and the table has no name mapping "
+            "(schema.name-mapping.default): their columns are told apart {how}, as Iceberg's own readers do",
+            path=path,
+            how=told("by their place") if form == "parquet" else told("by today's names"),
+        )
+        for form, path in forms.items()
+    ]
+    return _given_to_tasks(of, set(lacking)), tuple(said)
+
+
+def _given_to_tasks(of: IcebergScan, paths: Collection[str]) -> IcebergScan:
+    moved = [{"files": [of.described[path]], "positions": [], "equality": []} for path, _ in of.native if path in paths]
+    if not moved:
+        return of
+    return replace(of, native=tuple(each for each in of.native if each[0] not in paths), work=(*of.work, *moved))
 
 
 @lru_cache(_KEPT)
 def _has(ids: frozenset[int], local: str, path: str) -> bool:
+    return ids <= set(_ids(_opened(local, path)[1]))
+
+
+@lru_cache(_KEPT)
+def _identified(local: str, path: str) -> tuple[str, bool]:
+    form, schema = _opened(local, path)
+    return form, stored_files.has_ids(schema)
+
+
+def _opened(local: str, path: str) -> tuple[str, pa.Schema]:
     try:
-        footer_limits.refuse_large(local, "parquet")
-        return ids <= set(_ids(parquet.read_schema(local)))
+        with stored_files.opened(local, path, 1) as file:
+            return file.form, file.schema
     except FileNotFoundError as error:
         raise iceberg_files.missing(path) from error
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -54,5 +100,5 @@ def _has(ids: frozenset[int], local: str, path: str) -> bool:
 
 def _ids(fields: Iterable[pa.Field]) -> Iterable[int | None]:
     for field in fields:
-        yield iceberg_files.id_of(field)
-        yield from _ids(iceberg_files.children(field.type))
+        yield stored_files.id_of(field)
+        yield from _ids(stored_files.children(field.type))

@@ -13,19 +13,19 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.formats.iceberg import types
-from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.types import IcebergField, IcebergType
 from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg import footers
+from core.spark.read.iceberg.columns import differs
 from core.spark.read.iceberg.scan import IcebergScan
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon.merge_on_read import bytes_of
 from core.spark.read.reader import Rows
-from core.spark.session.task_errors import forwarding_errors
+from core.spark.session.task_errors import carried, forwarding_errors
 
 _NAME = "#{}"  # no column of a file is called so
 
@@ -37,14 +37,15 @@ def rows(spark: SparkSession, of: IcebergScan, columns: Collection[int] | None =
     With `columns`, numbers of those that will be looked at, tasks leave all others null (the JVM leaves them out by
     itself).
     """
-    of = footers.settled(of, columns)
+    of, guessed = footers.guessed(footers.settled(of, columns))
     parts = []
     if of.native:
         parts.append(_native(spark, of))
     if of.work:
         parts.append(_in_tasks(spark, of, columns))
     if not parts:
-        parts.append(read.empty(spark, of.schema))
+        parts.append(spark.createDataFrame([], ", ".join(map(_ddl, of.columns))))
+    shown = of.columns if columns is None else [of.columns[number] for number in columns]
     native = of.data.filter(pc.is_in(of.data["file"], pa.array([path for path, _ in of.native], pa.string())))
     return Rows(
         frame=reduce(DataFrame.unionAll, parts),
@@ -52,56 +53,71 @@ def rows(spark: SparkSession, of: IcebergScan, columns: Collection[int] | None =
         files_read=len(of.native) + sum(len(unit["files"]) for unit in of.work),
         merged=sum(len(unit["files"]) for unit in of.work),
         left_out=(),
-        differs=(),
+        differs=(*guessed, *differs(shown)),
         bytes_read=(pc.sum(native["bytes"]).as_py() or 0) + bytes_of(of.work),
     )
 
 
 def _in_tasks(spark: SparkSession, of: IcebergScan, columns: Collection[int] | None) -> DataFrame:
-    numbers = range(len(of.columns)) if columns is None else sorted(columns) or [_cheapest(of.columns)]
-    chosen = [of.columns[number] for number in numbers]
+    numbers = range(len(of.columns)) if columns is None else sorted(columns)
+    chosen = [each for number in numbers if (each := of.columns[number]).refusal is None] or [_cheapest(of.columns)]
     ordered = sorted(of.work, key=lambda unit: -sum(file["bytes"] for file in unit["files"]))
     tasks = max(1, min(len(ordered), 4 * spark.sparkContext.defaultParallelism))
     units = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
-    ddl = ", ".join(f"{types.quoted(each.name)} {types.spark(each.type)}" for each in chosen)
-    frame = units.mapInArrow(_task(of.place, chosen, of.keys), ddl)
-    if len(chosen) == len(of.columns):
-        return frame
+    frame = units.mapInArrow(_task(of, chosen), ", ".join(map(_ddl, chosen)))
     return frame.select(
         *(
-            F.col(types.quoted(each.name)) if each in chosen
+            _refused(each) if each.refusal is not None
+            else F.col(types.quoted(each.name)) if each in chosen
             else F.lit(None).cast(types.spark(each.type)).alias(each.name)
             for each in of.columns
         )
     )  # fmt: skip
 
 
-def _cheapest(columns: Sequence[IcebergField]) -> int:
-    """A column to count rows by: one that is not nested, where there is one."""
-    return next((number for number, each in enumerate(columns) if not each.type.inner), 0)
+def _ddl(column: IcebergField) -> str:
+    return f"{types.quoted(column.name)} {types.spark(column.type)}"
+
+
+def _refused(column: IcebergField) -> Column:
+    """A column that tells why it cannot be shown, to who asks for it."""
+    assert column.refusal is not None
+    return F.raise_error(F.lit(carried(column.refusal))).cast(types.spark(column.type)).alias(column.name)
+
+
+def _cheapest(columns: Sequence[IcebergField]) -> IcebergField:
+    """A column to count rows by: one that is not nested, where there is one; else one that no file has."""
+    shown = [each for each in columns if each.refusal is None]
+    return min(shown, key=lambda each: bool(each.type.inner), default=IcebergField(-1, _NAME, IcebergType("boolean")))
 
 
 def _task(
-    place: TableLocation, columns: Sequence[IcebergField], keys: Sequence[IcebergField]
+    of: IcebergScan, columns: Sequence[IcebergField]
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    place, keys, names = of.place, of.keys, of.names
     out = pa.schema([(each.name, types.arrow(each.type)) for each in columns])
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         for batch in batches:
             for text in batch.column(0).to_pylist():
                 with forwarding_errors():
-                    for found in iceberg_files.rows(place, columns, keys, json.loads(text)):
+                    for found in iceberg_files.rows(place, columns, keys, json.loads(text), names):
                         yield from found.cast(out).to_batches()
 
     return run
 
 
 def _native(spark: SparkSession, of: IcebergScan) -> DataFrame:
-    schema = json.dumps({"type": "struct", "fields": [_field(each) for each in of.columns]})
+    shown = [each for each in of.columns if each.refusal is None]
+    schema = json.dumps({"type": "struct", "fields": [_field(each) for each in shown]})
     frame = read.parquet_by_ids(spark, schema, [iceberg_files.local(of.place, path) for path, _ in of.native])
     return frame.select(
-        *(F.col(_NAME.format(each.id)).cast(types.spark(each.type)).alias(each.name) for each in of.columns)
-    )
+        *(
+            F.col(_NAME.format(each.id)).cast(types.spark(each.type)).alias(each.name) if each.refusal is None
+            else _refused(each)
+            for each in of.columns
+        )
+    )  # fmt: skip
 
 
 def _field(column: IcebergField) -> dict[str, Any]:

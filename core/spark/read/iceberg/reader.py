@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
+from core.formats.iceberg import types
 from core.model.history import History
 from core.model.time_travel import AsOf
 from core.spark.read.iceberg import frames, prune, scan
@@ -18,4 +19,4 @@ def source(table: Table, history: History, at: AsOf) -> Source:
     def rows(spark: SparkSession, asked: Pushdown) -> Rows:
         return frames.rows(spark, prune.only(found, asked.condition), asked.columns)
 
-    return Source(found.schema, rows)
+    return Source(found.schema, rows, tuple(types.spark(each.type) for each in found.columns))

@@ -34,8 +34,11 @@ from core.formats.iceberg.types import IcebergField
 from core.model.history import History
 from core.model.references import Schema
 from core.model.time_travel import AsOf
+from core.spark.read.iceberg import field_ids
 from core.spark.read.iceberg.columns import WAY_OUT, Columns, in_words
 from core.spark.read.iceberg.deletes import Deletes, Entry
+from core.spark.read.iceberg.field_ids import MappedName
+from core.spark.read.iceberg.stored_files import FORMATS
 from core.table import Table
 
 _SIZES = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.int64())]))
@@ -53,7 +56,6 @@ DATA_FILES = (
 DELETE_FILES = (*ENTRY, *_LOWER_UPPER, avro.AvroColumn("equality_ids", (2, 135), pa.list_(pa.int32()), required=False))
 DELETES = 1  # content of a manifest
 _MAPS = ("column_sizes", "lower", "upper", "nulls")
-NAME_MAPPING = "schema.name-mapping.default"
 Matched: TypeAlias = tuple[Entry, tuple[Entry | None, tuple[int, ...], tuple[int, ...]]]
 _UNIT_BYTES = 8 << 20  # of data files that share their deletes and are read by one task: or as much as the deletes
 _OPENING_BYTES = 256 << 10  # what it takes to open one
@@ -69,9 +71,10 @@ class IcebergScan:
     keys: tuple[IcebergField, ...]  # columns that equality deletes compare by
     native: tuple[tuple[str, int], ...]  # paths and rows
     work: tuple[Mapping[str, Any], ...]
-    data: pa.Table  # of each data file: file (its path), rows, bytes, lower, upper, nulls
+    data: pa.Table  # of each data file: file (its path), rows, bytes, lower, upper, nulls, snapshot_id
     must_have: frozenset[int]  # columns that a native file must have, whatever its metadata says
-    described: Mapping[str, Mapping[str, Any]]  # native files as tasks take them, where some column is such
+    described: Mapping[str, Mapping[str, Any]]  # native files as tasks take them
+    names: Mapping[str, MappedName] | None  # what files without field ids are read by
 
     @property
     def files(self) -> int:
@@ -82,7 +85,8 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     """What a point takes to be read. `Unsupported` by name for what cannot be right, `Corrupt` if it is not whole.
 
     Without `by_jvm` all files are read in Python."""
-    history.require(at.point)
+    if at.snapshot.id != documents.NO_SNAPSHOT:
+        history.require(at.point)
     own = IcebergFormat.of(table.format)
     found = documents.of(history.heads.document, history.heads.references[reference("file")].decode())
     place = own.place(found)
@@ -94,18 +98,19 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     needed = _ids_to_have(listed.columns) | index.sources
     surely = _has_all(data["column_sizes"], needed)
     times = Counter(row["file"] for row in rows)
-    by_jvm = by_jvm and place.store.is_local and not listed.is_hard and NAME_MAPPING not in found.properties
+    names = field_ids.mapping(found.properties.get(field_ids.PROPERTY))
+    by_jvm = by_jvm and place.store.is_local and not listed.is_hard and names is None
     native: list[tuple[str, int]] = []
     described: dict[str, Mapping[str, Any]] = {}
     units: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for (row, of), is_sure in zip(scanned, surely, strict=True):
         vector, positions, equality = of
         is_clean = vector is None and not positions and not equality
-        is_fit = is_sure and row["spec_id"] in found.specs and times[row["file"]] == 1 and _is_visible(row["file"])
+        is_plain = row["format"].lower() == "parquet" and row["key"] is None and times[row["file"]] == 1
+        is_fit = is_plain and is_sure and row["spec_id"] in found.specs and _is_visible(row["file"])
         if is_clean and is_fit and by_jvm:
             native.append((row["file"], row["rows"]))
-            if needed:
-                described[row["file"]] = index.described(row, None)
+            described[row["file"]] = index.described(row, None)
         else:
             key = (row["number"],) if is_clean else (positions, equality)
             units.setdefault(key, []).append(index.described(row, vector))
@@ -121,9 +126,10 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
         keys=index.keys,
         native=tuple(native),
         work=work,
-        data=data.select(["file", "rows", "bytes", "lower", "upper", "nulls"]),
+        data=data.select(["file", "rows", "bytes", "lower", "upper", "nulls", "snapshot_id"]),
         must_have=frozenset(needed),
         described=described,
+        names=names,
     )
 
 
@@ -191,8 +197,10 @@ def _entries(
     place: TableLocation, manifests: IcebergManifests, found: Metadata, snapshot: int
 ) -> tuple[pa.Table, pa.Table]:
     """The data files and the delete files that are live in a snapshot."""
-    member = found.snapshots[snapshot]
-    if member.manifest_list is not None:
+    member = found.snapshots.get(snapshot)
+    if member is None:
+        listed = pa.schema([(each.name, each.type) for each in LIST]).empty_table()
+    elif member.manifest_list is not None:
         path = place.path(member.manifest_list)
         loaded = manifests.load(place, [path], LIST, place.sizes([path]))
         _raise_first(loaded.errors)
@@ -221,6 +229,9 @@ def _live(
     is_inheriting = pc.or_(pc.equal(rows["status"], ADDED), pc.equal(sequence, 0))
     inherited = pc.coalesce(rows["sequence"], pc.if_else(is_inheriting, sequence, None))
     rows = rows.set_column(rows.schema.get_field_index("sequence"), "sequence", inherited)
+    own = pc.if_else(pc.equal(rows["status"], ADDED), listed["snapshot_id"].take(given), None)
+    number = rows.schema.get_field_index("snapshot_id")
+    rows = rows.set_column(number, "snapshot_id", pc.coalesce(rows["snapshot_id"], own))
     rows = rows.append_column("spec_id", listed["spec_id"].take(given))
     rows = rows.append_column("file", place.paths(rows["path"].combine_chunks()) if len(rows) else rows["path"])
     rows = rows.filter(pc.not_equal(rows["status"], DELETED))
@@ -233,12 +244,12 @@ def _raise_first(errors: Mapping[str, Exception]) -> None:
 
 
 def _refuse_formats(data: pa.Table, deletes: pa.Table) -> None:
-    for rows, known in ((data, ("parquet",)), (deletes, ("parquet", "puffin"))):
+    for rows, known in ((data, FORMATS), (deletes, (*FORMATS, "puffin"))):
         for form in pc.utf8_lower(rows["format"]).unique().to_pylist():
             if form not in known:
                 path = rows.filter(pc.equal(pc.utf8_lower(rows["format"]), form))["path"][0].as_py()
                 raise Unsupported(
-                    "Files of the format {form!r} are not read through plain Spark; only Parquet is.",
+                    "Files of the format {form!r} cannot be read here; Parquet, ORC and Avro can.",
                     form=form,
                     path=path,
                     remedy=WAY_OUT,

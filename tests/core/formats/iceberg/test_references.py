@@ -117,12 +117,29 @@ def test_one_metadata_file_is_a_table(tmp_path: Path) -> None:
         open_table(f"{older}".replace("0000", "0009")).heads()
 
 
-def test_a_moved_table_is_told_and_its_files_are_not_guessed(tmp_path: Path) -> None:
+def test_a_moved_table_is_told_and_read_where_it_is(tmp_path: Path) -> None:
     shutil.copytree(PYICEBERG / "append_history", tmp_path / "t")
     table = open_table(str(tmp_path / "t"))
     heads = table.heads()
-    assert any("moved or copied" in problem.remedy for problem in heads.main.warnings)
+    said = next(problem.remedy for problem in heads.main.warnings if "moved or copied" in problem.remedy)
+    assert "read only" in said
+    assert f"{tmp_path}/t" in said
     assert resolve(heads, "latest").snapshot.id == labels("append_history")["s6"]
+    history = table.history()
+    assert history.incomplete == {}
+    assert not any(table.missing_files(history, holder.point) for holder in history.holders)
+    plan = table.preview(Expire(older_than_ms=10**15, retain_min=1), 10**15, history)
+    assert len(plan.frees)
+    with pytest.raises(Unsupported, match=r"moved or copied.*rewrite_table_path.*nothing was changed"):
+        table.refuse_apply()
+
+
+def test_a_moved_table_without_its_manifest_lists(tmp_path: Path) -> None:
+    shutil.copytree(PYICEBERG / "append_history", tmp_path / "t")
+    for each in (tmp_path / "t" / "metadata").glob("snap-*"):
+        each.unlink()
+    table = open_table(str(tmp_path / "t"))
+    assert any("moved or copied" in problem.remedy for problem in table.heads().main.warnings)
     with pytest.raises(Unsupported, match="says it is at file:///warehouse/demo/append_history"):
         table.history()
 

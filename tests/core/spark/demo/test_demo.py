@@ -127,7 +127,7 @@ def in_paimon(table: Table, history: History, point: str) -> pa.Table:
 def in_iceberg(table: Table, history: History, point: str) -> pa.Table:
     """The rows as our own reader makes them, deletes applied."""
     of = scan.opened(table, history, resolve(history.heads, point), by_jvm=False)
-    parts = [part for unit in of.work for part in iceberg_files.rows(of.place, of.columns, of.keys, unit)]
+    parts = [part for unit in of.work for part in iceberg_files.rows(of.place, of.columns, of.keys, unit, of.names)]
     return pa.concat_tables(parts)
 
 

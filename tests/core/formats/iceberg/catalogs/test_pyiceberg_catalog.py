@@ -20,7 +20,9 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
 from core.formats.iceberg.format import IcebergFormat
+from core.installation import extra_command
 from core.model.actions import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.model.codes import Fault
 from core.storage.store import Store
 from core.table import open_table
 from tests.support.execution.ground import while_settling
@@ -79,9 +81,22 @@ def test_a_catalog_that_does_not_answer_hides_no_other(lake: Lake, tmp_path: Pat
     config.write_text(config.read_text() + f"  gone:\n    type: sql\n    uri: sqlite:///{tmp_path}/no/such.db\n")
     found = list_tables("iceberg://")
     assert [each.title for each in found.tables] == ["lake.shop.orders"]
-    assert [each.path for each in found.problems] == ["gone"]
+    assert [(each.path, each.code) for each in found.problems] == [("gone", Fault.UNLISTED)]
     with pytest.raises(Corrupt, match="could not answer"):
         list_tables("iceberg://gone")
+
+
+def test_what_cannot_be_listed_has_one_code(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A namespace that does not answer, and a catalog that does not."""
+    refused = Corrupt("{what} does not answer.", what="gone")
+    monkeypatch.setattr(catalogs, "tables", lambda *_: iter([refused]))
+    assert [(each.path, each.code) for each in list_tables("iceberg://").problems] == [("lake", Fault.UNLISTED)]
+
+    def fails(*_: object) -> object:
+        raise refused
+
+    monkeypatch.setattr(catalogs, "tables", fails)
+    assert [(each.path, each.code) for each in list_tables("iceberg://").problems] == [("lake", Fault.UNLISTED)]
 
 
 @pytest.mark.slow
@@ -319,7 +334,7 @@ def test_without_pyiceberg_it_is_said_what_to_install(lake: Lake, monkeypatch: p
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(Unsupported, match="lacks something") as caught:
         list_tables("iceberg://lake")
-    assert "snapscope[iceberg]" in str(caught.value)
+    assert extra_command("iceberg") in str(caught.value)
 
 
 @pytest.mark.slow

@@ -1,0 +1,132 @@
+"""Answers on the terminal: text in colours where somebody looks, JSON, JSON lines, CSV.
+
+Law: names out of a table steer no terminal, and none is refused by one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+from core.cli.command import shows_colours
+from core.units import printable
+
+TABLE, JSON, CSV, LINES = "table", "json", "csv", "jsonl"
+HEADING = "\x1e"  # begins the line that heads a grid
+_NUMBER = re.compile(r"[+\-±~≥]?[\d,]+(\.\d+)?( ([kMGTP]?B|s|ms|%))?|—?|NULL")
+_STYLES = (  # of what a line holds
+    (r"\bGOES\b", "red"),
+    (r"\bstays\b", "green"),
+    (r"^(snapscope: error:|PROBLEM)", "bold red"),
+    (r"^(Warning|Unreadable|Note|Mind|WARNING)\b:?", "yellow"),
+    (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [A-Z]{2,5}\b", "cyan"),
+    (r"\bNULL\b", "dim"),
+)
+
+
+def show(found: Any, text: str, form: str, rows: str = "") -> None:
+    """An answer in the form that was asked for. `rows`: the key of a document whose list is what CSV and lines hold."""
+    if form == JSON:
+        document(found)
+    elif form == LINES:
+        for each in _rows(found, rows):
+            document(each)
+    elif form == CSV:
+        say(_as_csv(_rows(found, rows)), is_data=True)
+    elif text:
+        say(text)
+
+
+def document(found: Any) -> None:
+    """One document on one line, in ASCII where the terminal takes no Unicode."""
+    is_ascii = "utf" not in (sys.stdout.encoding or "").lower()
+    try:
+        line = json.dumps(found, ensure_ascii=is_ascii, default=str, allow_nan=False)
+    except ValueError:
+        line = json.dumps(_finite(found), ensure_ascii=is_ascii, default=str, allow_nan=False)
+    say(line, is_data=True)
+
+
+def _rows(found: Any, key: str) -> list[Any]:
+    if isinstance(found, list):
+        return found
+    rows = found.get(key) if isinstance(found, Mapping) and key else None
+    return list(rows) if isinstance(rows, list | tuple) else [found]
+
+
+def _as_csv(rows: Sequence[Any]) -> str:
+    """A column for each key, in the order in which they come; what holds more than a value is JSON."""
+    names = list(dict.fromkeys(name for row in rows if isinstance(row, Mapping) for name in row))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names or ["value"])
+    for row in rows:
+        writer.writerow([_cell(row.get(name)) for name in names] if isinstance(row, Mapping) else [_cell(row)])
+    return text.getvalue().removesuffix("\n")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(_finite(value), ensure_ascii=False, default=str)
+    return value
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no NaN and no infinity: they become their names."""
+    match value:
+        case float() if not math.isfinite(value):
+            return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+        case dict():
+            return {key: _finite(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_finite(each) for each in value]
+        case _:
+            return value
+
+
+def say(text: str, stream: TextIO | None = None, *, is_data: bool = False) -> None:
+    """Print what any terminal can show; text that is no data is coloured where somebody looks."""
+    stream = stream or sys.stdout
+    encoding = stream.encoding or "utf-8"
+    shown = text if is_data else "\n".join(printable(line.removeprefix(HEADING)) for line in text.split("\n"))
+    shown = shown.encode(encoding, "backslashreplace").decode(encoding)
+    if is_data or not shows_colours(stream):
+        print(shown, file=stream)
+        return
+    headings = [line.startswith(HEADING) for line in text.split("\n")]
+    _colour(zip(shown.split("\n"), headings, strict=True), stream)
+
+
+def _colour(lines: Iterable[tuple[str, bool]], stream: TextIO) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=stream, force_terminal=True, soft_wrap=True, highlight=False)
+    for line, is_heading in lines:
+        written = Text(line, "bold" if is_heading else "")
+        for pattern, style in _STYLES:
+            written.highlight_regex(pattern, style)
+        console.print(written)
+
+
+def grid(header: tuple[str, ...], rows: Iterable[Sequence[str]]) -> str:
+    """Columns as wide as they must be; numbers stand to the right."""
+    cells = [tuple(printable(cell).replace("\n", "\\n") for cell in row) for row in rows]
+    widths = [max(len(row[index]) for row in (header, *cells)) for index in range(len(header))]
+    columns = [[row[at] for row in cells] for at in range(len(header))]
+    right = [any(column) and all(map(_NUMBER.fullmatch, column)) for column in columns]
+
+    def line(row: Sequence[str]) -> str:
+        parts = zip(row, widths, right, strict=True)
+        placed = (cell.rjust(width) if is_right else cell.ljust(width) for cell, width, is_right in parts)
+        return "  ".join(placed).rstrip()
+
+    return "\n".join([HEADING + line(header), *map(line, cells)])

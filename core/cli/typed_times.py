@@ -1,0 +1,97 @@
+"""Times on a command line: read in this machine's zone, told how they were read, asked about where two are meant."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+from core.cli import output as printing
+from core.cli.arguments import POINT, TIME, Args
+from core.cli.command import Command
+from core.errors import Invalid
+from core.model import time_input
+from core.model.references import Heads
+from core.model.time_input import AmbiguousTime, ParsedTime
+from core.table import open_table
+
+_DIGITS = re.compile(r"\d{10,16}")
+
+
+def read(command: Command, args: Args) -> None:
+    """Every TIME becomes epoch milliseconds, every POINT that is a time `time:` and its moment. What `3 days ago` is
+    counted from is --now, if it was given."""
+    zone, now_ms = local_zone(), time.time_ns() // 1_000_000
+    for name, spelled in sorted(command.named(TIME), key=lambda each: each[0] != "now"):
+        text = getattr(args, name)
+        if text is None:
+            continue
+        found = _asked(args, text, zone, now_ms)
+        _told(args, spelled, text, found)
+        setattr(args, name, str(found.ms))
+        now_ms = found.ms if name == "now" else now_ms
+    for name, spelled in command.named(POINT):
+        given = getattr(args, name)
+        if isinstance(given, list):
+            setattr(args, name, [_point(args, spelled, each, zone, now_ms) for each in given])
+        elif given is not None:
+            setattr(args, name, _point(args, spelled, given, zone, now_ms))
+
+
+def _point(args: Args, spelled: str, text: str, zone: str, now_ms: int) -> str:
+    heads: Heads | None = None
+    if _DIGITS.fullmatch(text.strip()):  # a snapshot may have that id
+        heads = open_table(args.table).heads()
+    try:
+        point, found = time_input.point(text, heads, zone, now_ms)
+    except AmbiguousTime as error:
+        point, found = f"time:{_chosen(args, error)}", None
+    if found is not None and found.is_plain and text.startswith("time:"):
+        return text  # as it stands in a plan
+    if found is not None:
+        _told(args, spelled, text.removeprefix("time:"), found, is_point=heads is not None)
+    return point
+
+
+def _asked(args: Args, text: str, zone: str, now_ms: int) -> ParsedTime:
+    try:
+        return time_input.moment(text, zone, now_ms)
+    except AmbiguousTime as error:
+        return time_input.moment(_chosen(args, error), zone)
+
+
+def _chosen(args: Args, error: AmbiguousTime) -> str:
+    """The moment that a person at the terminal means; without one, the error stays an error."""
+    if args.json or not sys.stdin.isatty():
+        raise error
+    printing.say(error.message)
+    for number, (text, words) in enumerate(error.choices, 1):
+        printing.say(f"  {number}. {words}, {text}")
+    try:
+        typed = input("Which one? ").strip()
+    except EOFError:
+        typed = ""
+    if typed not in map(str, range(1, len(error.choices) + 1)):
+        raise error
+    return error.choices[int(typed) - 1][0]
+
+
+def _told(args: Args, spelled: str, text: str, found: ParsedTime, *, is_point: bool = False) -> None:
+    if args.json or (found.is_plain and not is_point):
+        return
+    printing.say(f"{spelled}: {time_input.sentence(text.strip(), found, is_point=is_point)}", sys.stderr)
+
+
+def local_zone() -> str:
+    """The name of this machine's time zone: $TZ, else what /etc/localtime links to. UTC where neither names one that is
+    known: the answer says in which zone a time was read."""
+    named = os.environ.get("TZ", "").removeprefix(":")
+    if not named:
+        _, _, named = str(Path("/etc/localtime").resolve()).partition("zoneinfo/")
+    try:
+        time_input.zone_of(named)
+    except Invalid:
+        return time_input.UTC
+    return named

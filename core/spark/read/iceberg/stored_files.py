@@ -1,0 +1,146 @@
+"""One data or delete file as Arrow, with the field ids that it has: Parquet, ORC or Avro, told by its own first bytes.
+
+Law: nothing is converted here that the table's types decide; a file that is encrypted says so by its first bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.orc as orc
+import pyarrow.parquet as parquet
+
+from core.errors import Unsupported
+from core.messages import told
+from core.spark.read import footer_limits, int96
+from core.spark.read.iceberg import avro_rows
+from core.spark.read.iceberg.columns import WAY_OUT
+from core.storage import local_disk, time_limits
+
+FORMATS = ("parquet", "orc", "avro")
+_MAGIC = {b"PAR1": "parquet", b"ORC": "orc", b"Obj\x01": "avro"}
+_ENCRYPTED = (b"PARE", b"AGS1")
+_BEYOND_NANOSECONDS = "is out of range for nanosecond resolution"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """An open file. `batches` are the columns with these numbers, some rows at a time, each with how many rows."""
+
+    form: str
+    schema: pa.Schema
+    batches: Callable[[Sequence[int]], Iterator[tuple[int, list[pa.Array]]]]
+
+
+@contextmanager
+def opened(source: str | pa.Buffer, path: str, batch_rows: int) -> Iterator[StoredFile]:
+    """A file by its local path or its content; `path` is what the table calls it.
+
+    `Unsupported` where it is encrypted; errors of Arrow, `ValueError` and `OSError` where it is no whole file."""
+    form = _form(source, path)
+    if form == "avro":
+        rows = avro_rows.opened(source, batch_rows)
+        yield StoredFile("avro", rows.schema, rows.batches)
+        return
+    footer_limits.refuse_large(source if isinstance(source, str) else source.to_pybytes(), form)
+    if form == "orc":
+        yield _orc(source, path)
+        return
+    with parquet.ParquetFile(_opening(source), coerce_int96_timestamp_unit="us", pre_buffer=False) as file:
+        yield _parquet(file, source, batch_rows)
+
+
+def has_ids(schema: pa.Schema) -> bool:
+    return any(map(_has_id, schema))
+
+
+def id_of(field: pa.Field) -> int | None:
+    own = field.metadata or {}
+    found = own.get(b"PARQUET:field_id", own.get(b"iceberg.id"))
+    return None if found is None else int(found)
+
+
+def children(of: pa.DataType) -> list[pa.Field]:
+    return [of.field(number) for number in range(of.num_fields)] if pa.types.is_nested(of) else []
+
+
+def _has_id(field: pa.Field) -> bool:
+    return id_of(field) is not None or any(map(_has_id, children(field.type)))
+
+
+def _form(source: str | pa.Buffer, path: str) -> str:
+    head = time_limits.calling(local_disk.read, source, 4, 0) if isinstance(source, str) else source[:4].to_pybytes()
+    if head in _ENCRYPTED:
+        raise Unsupported("The file is encrypted, and the keys are not here.", path=path, remedy=WAY_OUT)
+    found = next((form for magic, form in _MAGIC.items() if head.startswith(magic)), None)
+    if found is None:
+        raise ValueError(told("its first bytes are those of no Parquet, ORC or Avro file"))
+    return found
+
+
+def _opening(source: str | pa.Buffer) -> Any:
+    return source if isinstance(source, str) else pa.BufferReader(source)
+
+
+def _parquet(file: parquet.ParquetFile, source: str | pa.Buffer, batch_rows: int) -> StoredFile:
+    schema = file.schema_arrow
+
+    def batches(columns: Sequence[int]) -> Iterator[tuple[int, list[pa.Array]]]:
+        names = _names(schema, columns)
+        for batch in _with_all_digits(file, source).iter_batches(batch_rows, columns=names):
+            yield len(batch), _chosen(batch.columns, columns, names)
+
+    return StoredFile("parquet", schema, batches)
+
+
+def _with_all_digits(file: parquet.ParquetFile, source: str | pa.Buffer) -> parquet.ParquetFile:
+    """The file, or one whose times of 96 bits, which Arrow gets wrong before 1970, are bytes."""
+    if not int96.has(file.schema, file.schema_arrow.names):
+        return file
+    content = Path(source).read_bytes() if isinstance(source, str) else source.to_pybytes()
+    return parquet.ParquetFile(pa.BufferReader(int96.as_bytes(content)), pre_buffer=False)
+
+
+def _orc(source: str | pa.Buffer, path: str) -> StoredFile:
+    file = orc.ORCFile(_opening(source))
+    schema = file.schema
+
+    def batches(columns: Sequence[int]) -> Iterator[tuple[int, list[pa.Array]]]:
+        names = _names(schema, columns)
+        if not columns:
+            yield file.nrows, []
+            return
+        for number in range(file.nstripes):
+            try:
+                batch = file.read_stripe(number, columns=names)
+            except pa.ArrowInvalid as error:
+                if _BEYOND_NANOSECONDS not in str(error):
+                    raise
+                raise Unsupported(
+                    "An ORC file has a time outside of the years 1677 to 2262, which cannot be read here.",
+                    path=path,
+                    remedy=WAY_OUT,
+                ) from error
+            yield len(batch), _chosen(batch.columns, columns, names)
+
+    return StoredFile("orc", schema, batches)
+
+
+def _names(schema: pa.Schema, columns: Sequence[int]) -> list[str] | None:
+    """The columns by name; None where names do not tell them apart, or a dot would mean a field inside."""
+    names = [schema.names[number] for number in columns]
+    is_plain = len(set(schema.names)) == len(schema.names) and not any("." in name for name in names)
+    return names if is_plain else None
+
+
+def _chosen(found: Sequence[pa.Array], columns: Sequence[int], names: list[str] | None) -> list[pa.Array]:
+    """The columns in the order that was asked for; Arrow gives them in that of the file."""
+    if names is None:
+        return [found[number] for number in columns]
+    place = {number: at for at, number in enumerate(sorted(columns))}
+    return [found[place[number]] for number in columns]
