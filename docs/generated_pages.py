@@ -15,7 +15,7 @@ import click
 
 ROOT = Path(__file__).resolve().parent.parent
 FROM_ROOT = {"SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-PAGE = "reference/cli.md"
+PAGE, RECORDS = "reference/cli.md", "Decision records"
 _HEAD = """# Command line
 
 This page is generated from the program's parser. `snapscope COMMAND --help` prints the same.
@@ -86,6 +86,20 @@ def page() -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("%%", "%")
+
+
+def records() -> list[str]:
+    """Decision records, as paths within docs/."""
+    return [path.relative_to(ROOT / "docs").as_posix() for path in sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))]
+
+
+def on_config(config: Any) -> Any:
+    """MkDocs: the menu as mkdocs.yml has it, with the decision records below their page."""
+    for entry in config.nav:
+        for below in next(iter(entry.values())) if isinstance(entry, dict) else ():
+            if isinstance(below, dict) and RECORDS in below:
+                below[RECORDS] = [*below[RECORDS], *records()]
+    return config
 
 
 def on_files(files: Any, config: Any) -> Any:

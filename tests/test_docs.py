@@ -101,11 +101,6 @@ def test_the_reference_has_every_command_with_its_options() -> None:
     assert [name for name in commands if f"\n### {name}\n" not in text] == []
 
 
-def test_records_are_on_the_site() -> None:
-    settings = (ROOT / "mkdocs.yml").read_text()
-    assert [each.name for each in RECORDS if f"- adr/{each.name}\n" not in settings] == []
-
-
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_loads_nothing_from_other_servers(tmp_path: Path) -> None:
     """`--strict`: a page that is missing in the menu, a link or an anchor that leads nowhere is an error."""
@@ -114,7 +109,8 @@ def test_the_site_builds_without_a_warning_and_loads_nothing_from_other_servers(
     done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     pages = list((tmp_path / "site").rglob("*.html"))
-    assert len(pages) > 40
+    made = {page.relative_to(tmp_path / "site").with_suffix("").as_posix() for page in pages}
+    assert {f"adr/{record.stem}" for record in RECORDS} | {"reference/cli", "reference/api", "security"} <= made
     loads = re.compile(r"""<(?:script|img|iframe|source)[^>]*\ssrc="(?:https?:)?//|<link[^>]*\shref="(?:https?:)?//""")
     assert loads.search('<script src="https://cdn.example/x.js">')
     assert [page.name for page in pages if loads.search(page.read_text())] == []

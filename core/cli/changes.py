@@ -101,7 +101,8 @@ def _plan_all(args: Args) -> Answer:
     for problem in found.problems:
         document.append({"table": problem.path, **answers.problem(problem)})
         rows.append((problem.path, "", "", "", problem.sentence()))
-    for each in found.tables:
+    for number, each in enumerate(found.tables, 1):
+        running.count(args, number, len(found.tables), "table")
         try:
             table = open_table(each.location)
             history = table.history()
@@ -146,7 +147,7 @@ def orphans(args: Args) -> Answer:
 
 def resume(args: Args) -> Answer:
     settle_s = asked_duration_ms(args.settle) / 1000
-    with running.interruptible() as cancelled:
+    with running.interruptible(Journal().run(args.run_id).table) as cancelled:
         receipt = carry_on(
             args.run_id,
             open_table=open_table,

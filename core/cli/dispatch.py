@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -15,6 +14,7 @@ from core.cli import output as printing
 from core.cli.arguments import Args
 from core.cli.command import Answer, Command, Context
 from core.errors import Invalid, NotFound, SnapscopeError
+from core.units import nearest
 
 COMPLETE = "_SNAPSCOPE_COMPLETE"
 IN_ENGINES = ("--warehouse", "--database", "--path")  # who names a table so asks for the engine's action
@@ -91,12 +91,12 @@ def _with_name_nearby(error: SnapscopeError, args: Args) -> SnapscopeError:
         return error
     parent, name = os.path.split(os.path.abspath(place))
     try:
-        close = difflib.get_close_matches(name, os.listdir(parent), n=1)
+        close = nearest(name, os.listdir(parent))
     except (OSError, ValueError):
         return error
     if not close:
         return error
-    remedy = f"Did you mean {os.path.join(parent, close[0])}?"
+    remedy = f"Did you mean {os.path.join(parent, close)}?"
     return type(error)(error.message, path=error.path, remedy=remedy)
 
 

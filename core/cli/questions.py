@@ -129,10 +129,12 @@ def _with_notes(text: str, line: Line) -> str:
 
 def _point(args: Args, default: str | None = None) -> str:
     if args.at is not None and args.point is not None:
-        raise Invalid(f"Two points were named, {args.point} and {args.at}.", remedy="Name one.")
+        raise Invalid(f"Both {args.point} and --at {args.at} were given.", remedy="Give one of them.")
     given = args.at if args.at is not None else args.point
     if given is None and default is None:
-        raise Invalid("No point was given.", remedy="Name one: 12, tag:v1, time:2026-11-01T00:00:00Z, latest~3.")
+        raise Invalid(
+            "No snapshot, tag or time was given.", remedy="Give one: 12, tag:v1, latest~3, 'yesterday 08:00'."
+        )
     return str(given if given is not None else default)
 
 

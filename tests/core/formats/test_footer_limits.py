@@ -12,8 +12,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 from core.errors import Corrupt
+from core.formats import footer_limits
 from core.formats.paimon.types import PaimonType
-from core.spark.read import footer_limits
 from core.spark.read.paimon import python_files
 from core.storage import size_limits
 
