@@ -110,6 +110,7 @@ OF_FILES: Mapping[str, str] = {
         "引擎会到另一处去找。"
     ),
     "its first bytes are those of no Parquet, ORC or Avro file": "开头的字节不是 Parquet、ORC 或 Avro 文件的",
+    "Columns of types that do not compare are left out: {names}": "未比较无法比较的类型的列：{names}",
     "its records are no rows": "它的记录不是行",
     "by their place": "按位置",
     "by today's names": "按现在的列名",
