@@ -32,6 +32,7 @@ from tests.support.builders import START_MS
 from tests.support.execution import ground, iceberg_ground
 from tests.support.execution.ground import LATE_MS
 from tests.support.places import ROOT
+from tests.support.spark.stored import Stored
 
 SURFACE = ROOT / "tests" / "data" / "python_api.txt"
 LATE = "2060-01-01T00:00:00Z"
@@ -438,3 +439,28 @@ def test_a_table_is_read_again_when_it_has_changed(paimon: snapscope.Table[pd.Da
     paimon.apply(paimon.plan.create_tag("v9"), settle="0 s")
     assert paimon._history() is not before
     assert "tag:v9" in paimon.costs()["tag"].tolist()
+
+
+# rows, through Spark -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spark
+def test_rows_are_asked_for_and_compared(spark: object, tmp_path: Path) -> None:
+    stored = Stored(tmp_path / "t", [("id", "BIGINT"), ("name", "STRING")])
+    stored.commit([stored.file([{"id": 2**60 + 1, "name": "a"}, {"id": None, "name": "b"}])])
+    stored.commit([stored.file([{"id": 3, "name": "c"}])])
+    table = snapscope.open(str(stored.root))
+    found = table.query("select id, name, id from t order by name", at="1")
+    assert found.columns.tolist() == ["id", "name", "id_2"]
+    assert found["id"].tolist() == [2**60 + 1, pd.NA]  # whole, beside a NULL
+    counts = table.query("select (select count(*) from t) as now, count(*) as before from t_before", before="1")
+    assert counts.to_dict("records") == [{"now": 3, "before": 2}]
+    assert table.arrow().query("select name from t", at="latest~1").num_rows == 2
+    with pytest.raises(snapscope.Invalid, match="more than 2 rows"):
+        table.query("select * from t", limit=2)
+    rows = table.diff("1", "2").rows()
+    assert (rows.added, rows.removed, rows.changed, rows.is_truncated) == (1, 0, 0, False)
+    assert rows.changes[["kind", "column", "before", "after"]].to_dict("records") == [
+        {"kind": "added", "column": "id", "before": None, "after": "3"},
+        {"kind": "added", "column": "name", "before": None, "after": "c"},
+    ]
