@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -57,7 +58,7 @@ def _run(words: Sequence[str], form: str) -> int:
     form = getattr(args, "output", form)
     try:
         _read_times(command, args)
-        document, text = command.function(args)
+        document, text = _loaded(command)(args)
     except SnapscopeError as error:
         return _fail(_with_name_nearby(error, args), form)
     printing.show(document, text, form, command.rows)
@@ -66,10 +67,20 @@ def _run(words: Sequence[str], form: str) -> int:
     return int(bool(args.partly))
 
 
+def _loaded(command: Command) -> Callable[[Args], Answer]:
+    """The command's function. What its modules make stays, so looking for garbage meanwhile finds none: a twentieth of
+    the time."""
+    gc.disable()
+    try:
+        return command.function
+    finally:
+        gc.enable()
+
+
 def _fail(error: SnapscopeError, form: str, status: int = 1) -> int:
     """An error; its remedy stands on a line of its own."""
     if form in (printing.JSON, printing.LINES):
-        printing.document(importlib.import_module("core.reports.json").error(error))
+        printing.document(importlib.import_module("core.reports.references_json").error(error))
     else:
         where = f" File: {error.path}." if error.path else ""
         lines = [f"snapscope: error: {error.message}{where}", *([error.remedy] if error.remedy else [])]

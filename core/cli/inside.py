@@ -12,8 +12,7 @@ from core.analysis.file_health import Bucket, Health
 from core.analysis.file_lifetime import find
 from core.analysis.file_tree import below
 from core.cli.arguments import Args
-from core.cli.output import grid
-from core.cli.text import number
+from core.cli.output import grid, number
 from core.errors import Invalid, NotFound
 from core.model.column_bounds import Bounds
 from core.model.history import History

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
-from pyspark.sql import SparkSession
 
 from tests.support.e2e.reader import PATIENCE_MS, Reader
 from tests.support.e2e.server import served
@@ -25,7 +23,6 @@ ARGUMENTS = (
     "--force-device-scale-factor=1",
     "--host-resolver-rules=MAP evil.example 127.0.0.1",  # a name that somebody turned to this machine
 )
-NOW = time.time_ns() // 1_000_000
 
 
 @pytest.fixture(scope="session")
@@ -35,16 +32,6 @@ def browser(chromium: str) -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=chromium, headless=True, args=list(ARGUMENTS))
         yield running
         running.close()
-
-
-@pytest.fixture(scope="session")
-def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo warehouse, made once."""
-    from core.demo import build as making
-
-    directory = tmp_path_factory.mktemp("demo") / "demo"
-    making.build(str(directory), progress=None, now_ms=NOW)
-    return directory
 
 
 @pytest.fixture(scope="session")

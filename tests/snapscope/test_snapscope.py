@@ -340,8 +340,21 @@ def test_times_and_durations_are_values_or_text(paimon: snapscope.Table[pd.DataF
     assert by_value.judged_at == late
     with pytest.raises(snapscope.Invalid, match="zone"):
         paimon.plan.expire(older_than=late.replace(tzinfo=None))
+    with pytest.raises(snapscope.Invalid, match=r"2026-04-03T00:00:00Z .* or 2026-03-04T00:00:00Z"):
+        paimon.plan.expire(older_than="03/04/2026")
     with pytest.raises(snapscope.Invalid, match="no unit"):
         paimon.plan.expire(time_retained="200")
+
+
+def test_a_time_without_a_zone_is_read_in_the_zone_of_the_table(paimon: snapscope.Table[pd.DataFrame]) -> None:
+    assert paimon.as_of("2026-01-01 05:30").snapshot == paimon.as_of("2026-01-01T05:30:00Z").snapshot == "6"
+    there = snapscope.open(paimon.location, zone="Asia/Shanghai")
+    assert there.as_of("2026-01-01 10:30").snapshot == "3"
+    assert there.as_of("3 days ago").snapshot == "9"
+    assert there.plan_at("2026-01-01 10:30").expire().judged_at == dt.datetime(2026, 1, 1, 2, 30, tzinfo=dt.UTC)
+    assert there.arrow().as_of("2026-01-01 10:30").snapshot == "3"
+    with pytest.raises(snapscope.Invalid, match="Nowhere"):
+        snapscope.open(paimon.location, zone="Nowhere/Else")
 
 
 def test_a_tag_from_a_time_says_which_snapshot_it_is(paimon: snapscope.Table[pd.DataFrame]) -> None:

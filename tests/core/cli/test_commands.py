@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import click
@@ -16,7 +14,6 @@ from core.cli.arguments import Option, Positional
 from core.cli.command import Command
 from core.execution import protect
 from core.units import whole
-from tests.support.places import ROOT
 
 
 def every(command: click.Command, path: str = "snapscope") -> Iterator[tuple[str, Command]]:
@@ -155,32 +152,3 @@ def test_a_shell_completes_commands_and_options(
     assert "create-tag" in completed("snapscope", "create-t")
     assert "--retain-max" in completed("snapscope", "plan", "expire", "--retain")
     assert "jsonl" in completed("snapscope", "tags", "-o", "js")
-
-
-# what is imported ----------------------------------------------------------------------------------------------------
-
-SLOW = ("pandas", "pyarrow", "datafusion", "numpy", "plotly", "jinja2", "pyspark", "sqlglot", "rich", "fsspec")
-
-
-@pytest.mark.parametrize(
-    ("words", "slow"),
-    [
-        (["help"], SLOW),
-        (["help", "plan", "expire"], SLOW),
-        (["--version"], SLOW),
-        (["completion", "bash"], SLOW),
-        (["tags", str(ROOT / "tests/tables/none")], ("pandas", "datafusion", "plotly", "jinja2", "pyspark", "rich")),
-    ],
-    ids=lambda words: words[0],
-)
-def test_what_a_command_does_not_need_is_not_imported(words: list[str], slow: tuple[str, ...]) -> None:
-    code = f"import sys; from core.cli import main; main({words!r}); print(sorted(set({slow!r}) & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_the_entry_point_imports_nothing_of_ours() -> None:
-    """Ctrl-C in the first moment is answered like any other."""
-    code = "import sys, core.cli; print([each for each in sys.modules if each.startswith(('core.', 'click'))])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['core.cli']"

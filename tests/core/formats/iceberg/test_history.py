@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import json
 import random
 import re
@@ -16,7 +17,7 @@ import pytest
 
 from core import cli
 from core.analysis.diff import diff
-from core.errors import Corrupt, SnapscopeError
+from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.messages import code_names
 from core.model import codes
 from core.model.actions import Expire
@@ -170,6 +171,59 @@ def test_a_manifest_that_cannot_be_read_makes_its_points_incomplete(
         history.require(latest)
     with pytest.raises(Corrupt, match="stays, but it cannot be read in full"):
         opened.preview(Expire(older_than_ms=0), 0, history)
+
+
+def test_a_list_that_counts_wrong_is_told_and_harms_nothing(table: Path) -> None:
+    """The manifest is as long as its list says: nothing of it is lost."""
+    _, latest = manifest_of(table)
+    heads = open_table(str(table)).heads()
+    fields = next(each.fields for each in heads.main.snapshots if str(each.id) == latest)
+    path = Path(fields["manifest-list"].removeprefix("file://"))
+    schema, records, metadata = read_avro(path)
+    for record in records:
+        own = table / "metadata" / record["manifest_path"].rpartition("/")[2]
+        record["manifest_length"] = own.stat().st_size
+        record["added_files_count"] += 1
+    write_avro(path, schema, records, metadata)
+    history = open_table(str(table)).history()
+    assert history.incomplete == {}
+    assert any("counts wrong" in each.remedy for each in history.warnings)
+    assert len(history.files_at(history.require(latest)))
+
+
+def test_a_table_with_a_relative_location(tmp_path: Path) -> None:
+    """And relative paths all through: they are those of the directory that was opened."""
+    root = moved(PYICEBERG / "overwrite_delete", tmp_path / "t", "./data/warehouse/t")
+    named = moved(PYICEBERG / "overwrite_delete", tmp_path / "named" / "t")
+    found, wanted = (open_table(str(each)).history() for each in (root, named))
+    assert found.incomplete == {}
+    assert found.objects["path"].to_pylist() == wanted.objects["path"].to_pylist()
+    assert found.objects["bytes"].null_count == 0
+    with pytest.raises(Unsupported, match="nothing was changed"):
+        open_table(str(root)).refuse_apply()
+
+
+@pytest.mark.parametrize("name", ["v7.metadata.json", "v7.gz.metadata.json", "v7.metadata.json.gz"])
+def test_metadata_in_a_directory_of_its_own_of_a_copy(tmp_path: Path, name: str) -> None:
+    root = moved(PYICEBERG / "overwrite_delete", tmp_path / "t", "/elsewhere/t")
+    newest = max(root.glob("metadata/*.metadata.json"))
+    for old, new in (("/elsewhere/t/metadata/", "/elsewhere/t/own/meta/"),):
+        for path in root.glob("metadata/*.avro"):
+            schema, records, metadata = read_avro(path)
+            for record in records:
+                if "manifest_path" in record:
+                    record["manifest_path"] = record["manifest_path"].replace(old, new)
+            write_avro(path, schema, records, metadata)
+        newest.write_text(newest.read_text().replace(old, new))
+    (root / "own").mkdir()
+    (root / "metadata").rename(root / "own" / "meta")
+    content = (root / "own" / "meta" / newest.name).read_bytes()
+    target = root / "own" / "meta" / name
+    target.write_bytes(gzip.compress(content) if "gz" in name else content)
+    table = open_table(str(target))
+    history = table.history()
+    assert history.incomplete == {}
+    assert not any(table.missing_files(history, holder.point) for holder in history.holders)
 
 
 def test_a_list_that_cannot_be_read_makes_its_point_incomplete(table: Path) -> None:
