@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from core import serve
 from tests.support.e2e.reader import PATIENCE_MS, Reader
+from tests.support.e2e.server import served
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -62,17 +61,6 @@ def home(demo: Path, held: Path) -> Iterator[str]:
     """The address, with its secret, of the one server, which opens the demo; any other warehouse is named in it."""
     with served(demo, held) as address:
         yield address
-
-
-@contextlib.contextmanager
-def served(warehouse: Path, hold: Path) -> Iterator[str]:
-    """The address of a server that opens that warehouse; its writers get time until there is no file `hold`."""
-    serving = serve.start([str(warehouse)], 0, program=["-m", "tests.e2e.serving", str(hold)])
-    try:
-        yield serving.address
-    finally:
-        serving.process.terminate()
-        serving.process.wait(300)
 
 
 @pytest.fixture

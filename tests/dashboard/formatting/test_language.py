@@ -76,7 +76,7 @@ def test_the_language_of_the_browser_and_of_the_address(
     assert ZH.ZONE in page.text
     assert "lang" not in page.test.query_params
     assert words.ZONE in open_page("asof", warehouse, lang="en").text
-    box = next(each for each in page.test.get("button_group") if each.key == "frame.language")
+    box = next(each for each in page.test.selectbox if each.key == "frame.language")
     box.set_value("en").run()
     page.check()
     assert words.ZONE in page.text
@@ -115,11 +115,12 @@ def test_what_is_kept_for_one_reader_is_told_to_another_in_his_own_language(
 
 # a language made up from the English -------------------------------------------------------------------------------
 
-DATA = re.compile(  # names, ids, paths, SQL, and what Plotly fills in: nobody's sentence
-    r"(?s:```.*?```)|\S*[/_=]\S*|\btag:\S*|\b[\w.]*\d[\w.-]*|\b[a-z]+(-[a-z]+)+\b|%\{[^}]*\}"
+DATA = re.compile(  # nobody's sentence: commands and SQL, paths and ids, numbers with units, what Plotly fills in,
+    r"(?s:```.*?```)|\b[0-9a-f]{16}\b|\S*[/_=$]\S*|\btag:\S*|\b\w+-\d[\w.-]*"
+    r"|\b\d[\w.,]*( [kMGT]?B\b)?|\b[a-z]+(-[a-z]+)+\b|%\{[^}]*\}"
     r"|(?m:^\s*[a-z]+\s*$)"  # one word alone in lower case: a name of somebody, or of a check
-    r"|\b(default|orders|main|latest|English|UTC|SQL|NULL|GROUP BY|ORDER BY|DESC|Linux|PATH)\b"
-    r"|\b(Snapscope|(Apache )?(Paimon|Iceberg))\b"
+    r"|\b(default|orders|main|latest|builder|audit|release|English|UTC|Linux|PATH|partition)\b"  # names of the tables
+    r"|\b(SQL|NULL|GROUP BY|ORDER BY|DESC|rules|newest|local disk|Snapscope|(Apache )?(Paimon|Iceberg))\b"
 )
 
 
@@ -167,7 +168,7 @@ def pseudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_language_costs_one_file(pseudo: str, open_page: Callable[..., Any], built: Callable[[str], Path]) -> None:
     assert list(language.languages()) == ["en", pseudo, "zh"]
     page = open_page("overview", built("one snapshot"), lang=pseudo)
-    (menu,) = (each for each in page.test.get("button_group") if each.key == "frame.language")
+    (menu,) = (each for each in page.test.selectbox if each.key == "frame.language")
     assert list(menu.options) == ["English", pseudo, "中文"]
     assert "⟦" in page.text
 
