@@ -19,7 +19,7 @@ scheme := $(if $(findstring ://,$(WAREHOUSE)),$(firstword $(subst ://, ,$(WAREHO
 store := $(strip $(if $(filter s3 s3a,$(scheme)),s3) $(if $(filter gs gcs,$(scheme)),gcs) \
 	$(if $(filter abfs abfss az adl,$(scheme)),azure) $(if $(filter oss,$(scheme)),oss))
 
-.PHONY: help run env check test lint types layers structure fast format proof proof-table bench pictures pins clean
+.PHONY: help run env check test lint types layers structure fast format proof proof-table bench pictures messages pins clean
 
 help: ## what can be said to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -87,6 +87,9 @@ fast: $(VENV)/.ready-dev
 format: $(VENV)/.ready-dev ## rewrite the code into its one form
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format --quiet .
+
+messages: $(VENV)/.ready-dev ## bring dashboard/languages/*.po up to date with the texts of the code
+	@$(BIN)/python -m tests.catalogues
 
 proof: $(VENV)/.ready-dev ## long proofs for MINUTES=n, resumable; writes proof.json
 	@$(BIN)/python -m tests.proof --minutes $(MINUTES)

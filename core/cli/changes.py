@@ -9,8 +9,7 @@ from core.catalog import list_tables
 from core.cli import action_options, reports, running
 from core.cli import text as texts
 from core.cli.arguments import Args
-from core.cli.output import grid, say
-from core.cli.text import UNREAD
+from core.cli.output import UNREAD, grid, say
 from core.errors import Invalid, SnapscopeError
 from core.execution import journal_versions
 from core.execution import protect as protecting
@@ -25,6 +24,7 @@ from core.model.plan import Plan
 from core.model.time_travel import in_words, parse_time_ms
 from core.reports import html as report
 from core.reports import json as answers
+from core.reports import references_json
 from core.table import Table, open_table, resolve
 from core.units import asked_duration_ms, several, size
 
@@ -99,16 +99,17 @@ def _plan_all(args: Args) -> Answer:
     document, rows = [], []
     found = list_tables(args.all)
     for problem in found.problems:
-        document.append({"table": problem.path, **answers.problem(problem)})
+        document.append({"table": problem.path, **references_json.problem(problem)})
         rows.append((problem.path, "", "", "", problem.sentence()))
-    for each in found.tables:
+    for number, each in enumerate(found.tables, 1):
+        running.count(args, number, len(found.tables), "table")
         try:
             table = open_table(each.location)
             history = table.history()
             shown = table.preview(_asked(args), running.now_ms(args), history)
             coming = _coming(table, history, shown)
         except SnapscopeError as error:
-            document.append({"table": each.location, **answers.error(error)})
+            document.append({"table": each.location, **references_json.error(error)})
             rows.append((each.title, "", "", "", str(error)))
             continue
         document.append(answers.plan(shown, coming=coming))
@@ -146,7 +147,7 @@ def orphans(args: Args) -> Answer:
 
 def resume(args: Args) -> Answer:
     settle_s = asked_duration_ms(args.settle) / 1000
-    with running.interruptible() as cancelled:
+    with running.interruptible(Journal().run(args.run_id).table) as cancelled:
         receipt = carry_on(
             args.run_id,
             open_table=open_table,

@@ -151,9 +151,9 @@ def _language_box() -> None:
     st.session_state["frame.language"] = language.chosen()
     st.segmented_control(
         words.LANGUAGE,
-        list(language.LANGUAGES),
+        list(language.languages()),
         default=language.chosen(),
-        format_func=lambda name: words.LANGUAGES[name],
+        format_func=lambda name: language.languages()[name],
         key="frame.language",
         required=True,
         on_change=lambda: url_state.put(lang=st.session_state["frame.language"]),

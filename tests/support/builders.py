@@ -25,12 +25,13 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import fastavro
+
+from tests.support.formats import manifest_bytes
 
 START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z: the commit time of the first snapshot
 HOUR_MS = 3_600_000
@@ -113,13 +114,16 @@ class TableBuilder:
         start_ms: int = START_MS,
         step_ms: int = HOUR_MS,
         codec: str = "null",
+        forms: Sequence[str] = ("avro",),
         _parent: TableBuilder | None = None,
         _branch: str = "main",
     ) -> None:
-        """Make the directory and `schema-0`. `step_ms` is the time between commits that name no time of their own."""
+        """Make the directory and `schema-0`. `step_ms` is the time between commits that name no time of their own;
+        `forms` are those of `manifest_bytes`, which one commit after another writes its metadata in."""
         self.branch_name = _branch
         self.user = "builder" if _branch == "main" else f"builder of {_branch}"  # two writers never bear one name
         self.codec = codec
+        self.forms = tuple(forms)
         self.step_ms = step_ms
         self.next_ms = start_ms
         self.commits: dict[int, _Commit] = {}
@@ -312,7 +316,9 @@ class TableBuilder:
 
     def branch(self, name: str, tag: str | None = None) -> TableBuilder:
         """Cut a branch from a tag (or an empty one) and return the builder of its own commits."""
-        made = TableBuilder(self.root, _parent=self, _branch=name, step_ms=self.step_ms, codec=self.codec)
+        made = TableBuilder(
+            self.root, _parent=self, _branch=name, step_ms=self.step_ms, codec=self.codec, forms=self.forms
+        )
         made._columns, made._options, made._primary_keys = self._columns, self._options, self._primary_keys
         made.next_ms, made.schema_id = self.next_ms, self.schema_id
         for number in range(self.schema_id + 1):
@@ -400,7 +406,7 @@ class TableBuilder:
     def _manifest(self, entries: Sequence[tuple[int, DataFile]]) -> Mapping[str, Any]:
         """Write one manifest and return its record for a list."""
         name = f"manifest-{self._uuid()}-0"
-        data = _avro("entry", [_entry(kind, file) for kind, file in entries], self.codec)
+        data = self._encoded("entry", [_entry(kind, file) for kind, file in entries])
         self._write(f"manifest/{name}", data, self.root)
         partitions = sorted({_row(file.partition) for _, file in entries})
         return {
@@ -418,9 +424,13 @@ class TableBuilder:
             "_MAX_LEVEL": max(file.level for _, file in entries),
         }  # fmt: skip
 
+    def _encoded(self, which: str, records: Sequence[Mapping[str, Any]]) -> bytes:
+        form = self.forms[len(self.commits) % len(self.forms)]
+        return manifest_bytes.encoded(form, _schema(which), records, self.codec)
+
     def _list(self, records: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
         name = f"manifest-list-{self._uuid()}-0"
-        data = _avro("list", records, self.codec)
+        data = self._encoded("list", records)
         self._write(f"manifest/{name}", data, self.root)
         return name, len(data)
 
@@ -437,7 +447,7 @@ class TableBuilder:
             }
             for file in files
         ]  # fmt: skip
-        self._write(f"manifest/{name}", _avro("index", records, self.codec), self.root)
+        self._write(f"manifest/{name}", self._encoded("index", records), self.root)
         return name
 
 
@@ -539,9 +549,7 @@ def _schema(which: str) -> Any:
 
 
 def _avro(which: str, records: Sequence[Mapping[str, Any]], codec: str) -> bytes:
-    out = BytesIO()
-    fastavro.writer(out, _schema(which), records, codec=codec, sync_marker=bytes(16))
-    return out.getvalue()
+    return manifest_bytes.encoded("avro", _schema(which), records, codec)
 
 
 # the ten named states ----------------------------------------------------------------------------------------------

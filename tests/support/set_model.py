@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import fastavro
+from tests.support.formats import manifest_bytes
 
 Row = tuple[str, int, int, str, int, int, int, str | None, str]
 """path, bytes, rows, partition, bucket, level, schema_id, source, format: one live file."""
@@ -268,5 +268,4 @@ def _records(path: Path) -> list[Mapping[str, Any]]:
 
 @cache
 def _decode(path: str, _size: int, _modified_ns: int) -> list[Mapping[str, Any]]:
-    with open(path, "rb") as file:
-        return list(fastavro.reader(file))  # type: ignore[arg-type]
+    return list(manifest_bytes.records(Path(path).read_bytes()))

@@ -18,6 +18,9 @@ from core.storage import local_disk, size_limits, time_limits
 from core.storage.file_systems import TooLarge, too_large
 
 MAGIC = b"Obj\x01"
+UNION = "record"
+"""The one field of the record that stands for a union: Paimon up to 0.9 wrote records as union of null and a record,
+and the decoder takes nothing but a record. A record of one field is stored as that field."""
 _ENCRYPTED = b"AGS1"  # Iceberg's own encryption, by blocks
 _INNER = ("type", "fields", "items", "values")  # where a type holds types
 
@@ -67,7 +70,7 @@ def frame(path: str) -> Frame:
         raise Unsupported(
             "An Avro file was expected, found other content.",
             path=path,
-            remedy="Manifests in ORC or Parquet (an option of old versions) and damaged files cannot be read.",
+            remedy="Restore the file or drop the points that need it.",
         )
     return split_container(data, path)
 
@@ -168,9 +171,11 @@ def _long(data: bytes | memoryview, position: int) -> tuple[int, int]:
 
 
 def readable(frame: Frame) -> bytes:
-    """The header, less what the decoder fails on: fields that are empty records, which take no bytes, and the word that
-    a fixed value is a UUID, which it takes for one in text."""
+    """The header, less what the decoder fails on: fields that are empty records, which take no bytes, the word that
+    a fixed value is a UUID, which it takes for one in text, and a union around the record (see `UNION`)."""
     schema = _without_empty(_without_uuids(json.loads(frame.schema)))
+    if isinstance(schema, list):
+        schema = {"type": "record", "name": "union", "fields": [{"name": UNION, "type": schema}]}
     if schema is None or json.loads(frame.schema) == schema:
         return frame.header
     metadata = {b"avro.schema": json.dumps(schema).encode(), b"avro.codec": frame.codec}

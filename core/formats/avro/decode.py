@@ -79,28 +79,28 @@ def read(paths: Sequence[str], columns: Sequence[AvroColumn]) -> Decoded:
     parts: list[tuple[str, list[tuple[int, Frame]]]] = []
     for (schema, _), members in groups.items():
         try:
-            selection = _selection(schema, columns)
+            query = _query(schema, columns)
         except SnapscopeError as error:
             errors.update({number: error for number, _ in members})
         else:
-            parts += [(selection, part) for part in _split(members)]
-    empty = _arrow_schema(columns).empty_table()
+            parts += [(query, part) for part in _split(members)]
+    empty = arrow_schema(columns).empty_table()
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         tables = pool.map(lambda part: _decode(paths, part[1], part[0], columns, errors), parts)
         rows = pa.concat_tables([empty, *tables])
-    _refuse_nulls(rows, paths, columns, errors)
+    refuse_nulls(rows, paths, columns, errors)
     return Decoded(rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32())))), errors)
 
 
-def _refuse_nulls(
+def refuse_nulls(
     rows: pa.Table, paths: Sequence[str], columns: Sequence[AvroColumn], errors: dict[int, SnapscopeError]
 ) -> None:
     for column in columns:
         if column.required and rows[column.name].null_count:
             for number in rows.filter(pc.is_null(rows[column.name]))["file"].unique().to_pylist():
                 errors[number] = Corrupt(
-                    "The Avro field {column} was expected in every record, some have none.",
-                    column=_shown(column),
+                    "The field {column} was expected in every record, some have none.",
+                    column=shown(column),
                     path=paths[number],
                     remedy="The file was not written by a known version of the table format.",
                 )
@@ -124,14 +124,14 @@ def _split(members: list[tuple[int, Frame]]) -> Iterator[list[tuple[int, Frame]]
 def _decode(
     paths: Sequence[str],
     members: list[tuple[int, Frame]],
-    selection: str,
+    query: str,
     columns: Sequence[AvroColumn],
     errors: dict[int, SnapscopeError],
 ) -> pa.Table:
     """One scan over all members; if it fails or loses rows, each file by itself, to name the one at fault."""
     try:
         try:
-            return _scan(members, selection, columns)
+            return _scan(members, query, columns)
         except _Endless:
             if len(members) > 1:
                 raise
@@ -140,7 +140,7 @@ def _decode(
         if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
             raise
         if len(members) > 1:
-            each = [_decode(paths, [member], selection, columns, errors) for member in members]
+            each = [_decode(paths, [member], query, columns, errors) for member in members]
             return pa.concat_tables(each)
         errors[members[0][0]] = Corrupt(
             "A whole Avro file was expected, decoding failed: {first_line}.",
@@ -148,7 +148,7 @@ def _decode(
             path=paths[members[0][0]],
             remedy="The file is damaged; restore it or drop the points that need it.",
         )
-        return _arrow_schema(columns).empty_table()
+        return arrow_schema(columns).empty_table()
 
 
 def _first_line(error: BaseException) -> str:
@@ -159,7 +159,7 @@ class _Endless(Exception):
     """The decoder did not come to an end in time."""
 
 
-def _scan(members: list[tuple[int, Frame]], selection: str, columns: Sequence[AvroColumn]) -> pa.Table:
+def _scan(members: list[tuple[int, Frame]], query: str, columns: Sequence[AvroColumn]) -> pa.Table:
     if _gave_up:
         raise _Endless
     with tempfile.TemporaryDirectory(prefix="snapscope-avro-") as folder:
@@ -172,13 +172,13 @@ def _scan(members: list[tuple[int, Frame]], selection: str, columns: Sequence[Av
                     file.write(head.sync)
         size = sum(frame.size for _, frame in members)
         batch = max(1, min(_BATCH_RECORDS, size_limits.BATCH // max(frame.largest for _, frame in members)))
-        rows = _in_time(folder, f"select {selection} from t", PATIENCE_S + size / 1e6, batch, size)
+        rows = _in_time(folder, query, PATIENCE_S + size / 1e6, batch, size)
     numbers = np.repeat([number for number, _ in members], [frame.records for _, frame in members])
     if len(rows) != len(numbers):
         raise ValueError(
             told("{numbers} records were expected, {rows} could be decoded", numbers=len(numbers), rows=len(rows))
         )
-    return rows.add_column(0, "file", pa.array(numbers, pa.int32())).cast(_arrow_schema(columns))
+    return rows.add_column(0, "file", pa.array(numbers, pa.int32())).cast(arrow_schema(columns))
 
 
 def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> pa.Table:
@@ -230,7 +230,7 @@ def _read_slowly(number: int, frame: Frame, columns: Sequence[AvroColumn]) -> pa
         for column, fields, values in zip(columns, ways, found, strict=True):
             value = _value(record, [str(each["name"]) for each in fields]) if fields else None
             values.append(_spelled(value, fields[-1].get("type")) if column.spelled and fields else value)
-    return pa.table([[number] * count, *found], schema=_arrow_schema(columns))
+    return pa.table([[number] * count, *found], schema=arrow_schema(columns))
 
 
 def _records(frame: Frame) -> Iterator[Any]:
@@ -248,11 +248,11 @@ def _value(record: Any, path: Sequence[str]) -> Any:
     return record
 
 
-def _arrow_schema(columns: Sequence[AvroColumn]) -> pa.Schema:
+def arrow_schema(columns: Sequence[AvroColumn]) -> pa.Schema:
     return pa.schema([("file", pa.int32()), *((column.name, column.type) for column in columns)])
 
 
-def _selection(schema: bytes, columns: Sequence[AvroColumn]) -> str:
+def _query(schema: bytes, columns: Sequence[AvroColumn]) -> str:
     try:
         record = json.loads(schema)
     except (ValueError, RecursionError) as error:
@@ -260,24 +260,26 @@ def _selection(schema: bytes, columns: Sequence[AvroColumn]) -> str:
             "The Avro header's schema is no JSON: {error}.", error=error, remedy="The file is damaged."
         ) from error
     parts = []
+    around = [container.UNION] if isinstance(record, list) else []
     for column in columns:
         fields = _resolve(record, column.path)
         if fields is not None:
-            chosen = _chosen([str(each["name"]) for each in fields])
+            chosen = _chosen([*around, *(str(each["name"]) for each in fields)])
             text = _spelling(chosen, fields[-1].get("type")) if column.spelled else chosen
             parts.append(f'{text} as "{column.name}"')
         elif column.required:
             raise Corrupt(
                 "The Avro record was expected to have a field {column}, it has none.",
-                column=_shown(column),
+                column=shown(column),
                 remedy="The file was not written by a known version of the table format.",
             )
         else:
             parts.append(f'null as "{column.name}"')
-    return ", ".join(parts)
+    whole = f' where "{around[0]}" is not null' if around else ""  # a record that is null is missed by its number
+    return f"select {', '.join(parts)} from t{whole}"
 
 
-def _shown(column: AvroColumn) -> str:
+def shown(column: AvroColumn) -> str:
     return ".".join(str(each) for each in column.path)
 
 

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Corrupt, SnapscopeError, Unsupported
+from core.formats import columnar
 from core.formats.avro import decode as avro
-from core.formats.avro.decode import AvroColumn
+from core.formats.avro.decode import AvroColumn, Decoded
 from core.formats.paimon import layout
 from core.storage.decoded_files import Loaded, add_unlisted, by_size, local_copies
 from core.storage.store import Store
@@ -152,7 +153,7 @@ class PaimonManifests:
         errors: dict[str, SnapscopeError],
     ) -> None:
         paths, found = local_copies(self.store, layout.MANIFEST, names, sizes, errors)
-        decoded = avro.read(paths, columns)
+        decoded = _read(paths, columns)
         for number, error in decoded.errors.items():
             errors[found[number]] = error
         rows = decoded.rows.sort_by("file")
@@ -167,6 +168,22 @@ class PaimonManifests:
                 errors[name] = problem
             else:
                 self._decoded[columns][(name, sizes[name])] = part
+
+
+def _read(paths: Sequence[str], columns: tuple[AvroColumn, ...]) -> Decoded:
+    """Files of any of the three formats, each by its own first bytes: the table's option says only what is written."""
+    forms = columnar.formats(paths)
+    if not any(forms):
+        return avro.read(paths, columns)
+    rows, errors = [], dict[int, SnapscopeError]()
+    for is_avro in (True, False):
+        numbers = [number for number, form in enumerate(forms) if (form is None) == is_avro]
+        some = [paths[number] for number in numbers]
+        found = avro.read(some, columns) if is_avro else columnar.read(some, [str(forms[n]) for n in numbers], columns)
+        file = pa.array(numbers, pa.int32()).take(found.rows["file"])
+        rows.append(found.rows.set_column(0, "file", file))
+        errors |= {numbers[number]: error for number, error in found.errors.items()}
+    return Decoded(pa.concat_tables(rows), errors)
 
 
 def _misunderstood(rows: pa.Table, columns: tuple[AvroColumn, ...]) -> SnapscopeError | None:

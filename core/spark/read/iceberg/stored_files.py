@@ -16,8 +16,9 @@ import pyarrow.orc as orc
 import pyarrow.parquet as parquet
 
 from core.errors import Unsupported
+from core.formats import footer_limits
 from core.messages import told
-from core.spark.read import footer_limits, int96
+from core.spark.read import int96
 from core.spark.read.iceberg import avro_rows
 from core.spark.read.iceberg.columns import WAY_OUT
 from core.storage import local_disk, time_limits

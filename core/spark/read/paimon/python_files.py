@@ -15,10 +15,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Corrupt, NotFound, Unsupported
+from core.formats import footer_limits
 from core.formats.paimon import binary_row, types
 from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Field
-from core.spark.read import footer_limits, int96, timestamps
+from core.spark.read import int96, timestamps
 from core.spark.session.task_errors import forwarding_errors
 from core.storage.size_limits import DATA_FILE
 from core.storage.store import Store

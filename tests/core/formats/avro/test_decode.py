@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from collections import Counter
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pyarrow as pa
 import pytest
 
@@ -261,3 +263,22 @@ def test_nothing_asked_nothing_answered() -> None:
     decoded = avro.read([], COLUMNS)
     assert decoded.errors == {}
     assert decoded.rows.column_names == ["file", *(column.name for column in COLUMNS)]
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_union_around_the_record_is_no_difference(tmp_path: Path, codec: str) -> None:
+    """Paimon up to 0.9 wrote records as union of null and a record; both may lie side by side."""
+    union = ["null", SCHEMA]
+    decoded = read(
+        tmp_path, [container(9, codec), container(9, codec, schema=union), container(0, codec, schema=union)]
+    )
+    assert decoded.errors == {}
+    assert rows_of(decoded, 0) == rows_of(decoded, 1) == [row(number) for number in range(9)]
+
+
+def test_a_record_that_is_null_is_an_error(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    fastavro.writer(out, ["null", SCHEMA], [record(1), None], sync_marker=bytes(16))
+    decoded = read(tmp_path, [out.getvalue(), container(2)])
+    assert list(decoded.errors) == [0]
+    assert len(decoded.rows) == 2

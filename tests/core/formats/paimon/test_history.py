@@ -27,7 +27,7 @@ from core.table import open_table
 from tests.support import builders, set_model
 from tests.support.builders import DataFile, TableBuilder
 from tests.support.depth import tries
-from tests.support.formats.paimon.random_tables import STEP, Maker, _at_level
+from tests.support.formats.paimon.random_tables import FORMATS, STEP, Maker, _at_level
 from tests.support.formats.paimon.tables import REAL, four_commits, list_of, manifest_of, strip_sizes
 from tests.support.places import TABLES
 
@@ -127,12 +127,12 @@ OPTIONS = st.sampled_from(
 
 @pytest.mark.slow
 @tries(60)
-@given(st.lists(STEP, min_size=1, max_size=25), OPTIONS, st.booleans())
+@given(st.lists(STEP, min_size=1, max_size=25), OPTIONS, FORMATS, st.booleans())
 def test_a_made_table_holds_what_the_sets_say(
-    steps: list[tuple[str, int, int]], options: dict[str, str], changelogs: bool
+    steps: list[tuple[str, int, int]], options: dict[str, str], forms: list[str], changelogs: bool
 ) -> None:
     root = Path(tempfile.mkdtemp(dir=SCRATCH)) / "default.db" / "t"
-    made = Maker(root, options)
+    made = Maker(root, options, forms)
     made.main.commit([made.file(made.main, 1, 1)])
     made.run(steps)
     check(root, changelogs=changelogs, tries=8)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
 from tests.support.builders import DataFile, TableBuilder
+from tests.support.formats.manifest_bytes import FORMS
 from tests.support.formats.paimon.tables import merging
 
 PARTITIONS = [("2026-01-01",), ("a longer value",), (None,), ("",), ("  ",), ("2026-01-02",)]
@@ -32,11 +34,15 @@ STEP = st.tuples(
 )
 
 
+FORMATS = st.lists(st.sampled_from(FORMS), min_size=1, max_size=4)
+"""What the metadata of one commit after another is written in."""
+
+
 class Maker:
     """Turns steps (a word and two numbers) into a table; a step that does not fit the table is left out."""
 
-    def __init__(self, root: Path, options: dict[str, str]) -> None:
-        self.main = TableBuilder(root, partition_keys=["dt"], options=options)
+    def __init__(self, root: Path, options: dict[str, str], forms: Sequence[str] = ("avro",)) -> None:
+        self.main = TableBuilder(root, partition_keys=["dt"], options=options, forms=forms)
         self.lines = [self.main]
         self.made = 0
         self.dead: list[DataFile] = []

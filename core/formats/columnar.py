@@ -1,0 +1,196 @@
+"""Metadata files in ORC and Parquet, decoded into the same Arrow columns as Avro's.
+
+Law: a file that is not whole, or says something impossible, is answered by an error naming it, never by fewer rows.
+Files whose records are alike are put together first and taken apart into columns once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.orc as orc
+import pyarrow.parquet as parquet
+
+from core.errors import Corrupt, SnapscopeError
+from core.formats import footer_limits
+from core.formats.avro.decode import AvroColumn, Decoded, arrow_schema, refuse_nulls, shown
+from core.messages import told
+from core.storage import local_disk, size_limits, time_limits
+from core.storage.file_systems import TooLarge, too_large
+
+ORC, PARQUET = "ORC", "Parquet"
+MAGIC = {b"ORC": ORC, b"PAR1": PARQUET}
+
+
+def formats(paths: Sequence[str]) -> list[str | None]:
+    """Of each file, `ORC` or `PARQUET` by its first bytes; None for another or one that cannot be read."""
+    return time_limits.calling(lambda: [_format(path) for path in paths])
+
+
+def _format(path: str) -> str | None:
+    try:
+        begin = local_disk.read(path, 4, 0)
+    except (OSError, SnapscopeError):
+        return None  # the reader that it is left to says what is wrong
+    return MAGIC.get(begin) or MAGIC.get(begin[:3])
+
+
+def read(paths: Sequence[str], forms: Sequence[str], columns: Sequence[AvroColumn]) -> Decoded:
+    """Decode local files, each in its form. One that cannot be read is in `errors` by its number and has no rows."""
+    errors: dict[int, SnapscopeError] = {}
+    groups: dict[pa.Schema, list[_File]] = {}
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        answers = pool.map(_answer, range(len(paths)), paths, forms, repeat(columns))
+        for number, answer in enumerate(answers):
+            if isinstance(answer, SnapscopeError):
+                errors[number] = answer
+            else:
+                groups.setdefault(answer.rows.schema, []).append(answer)
+    empty = arrow_schema(columns).empty_table()
+    rows = pa.concat_tables([empty, *(part for files in groups.values() for part in _together(files, columns, errors))])
+    refuse_nulls(rows, paths, columns, errors)
+    return Decoded(rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32())))), errors)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    number: int
+    path: str
+    form: str
+    rows: pa.Table  # as the file nests them
+
+
+def _answer(number: int, path: str, form: str, columns: Sequence[AvroColumn]) -> _File | SnapscopeError:
+    try:
+        data = time_limits.calling(local_disk.read, path, size_limits.MANIFEST)
+        footer_limits.refuse_large(data, form.lower())
+        opened = orc.ORCFile(pa.BufferReader(data)) if form == ORC else _parquet(data)
+        schema = opened.schema if form == ORC else opened.schema_arrow
+        count = opened.nrows if form == ORC else opened.metadata.num_rows
+        wanted = _wanted(schema, columns, form)
+        if count > (most := max(size_limits.RECORDS, len(data))):
+            raise ValueError(told("it claims {records:,} records, at most {most:,} fit", records=count, most=most))
+        parts = _parts(opened, wanted, max(size_limits.DECODED, size_limits.EXPANSION * len(data)))
+        rows = pa.concat_tables(parts) if parts else schema.empty_table().select([])
+        if len(rows) != count:
+            raise ValueError(
+                told("{numbers} records were expected, {rows} could be decoded", numbers=count, rows=len(rows))
+            )
+    except FileNotFoundError:
+        return _missing(path)
+    except TooLarge as error:
+        return too_large(error, size_limits.MANIFEST, path)
+    except SnapscopeError as error:
+        return error
+    except (OSError, ValueError, ArithmeticError, pa.ArrowException, MemoryError) as error:
+        return _damaged(error, path, form)
+    return _File(number, path, form, rows.replace_schema_metadata())
+
+
+def _parquet(data: bytes) -> parquet.ParquetFile:
+    return parquet.ParquetFile(pa.BufferReader(data), pre_buffer=False)
+
+
+def _parts(opened: orc.ORCFile | parquet.ParquetFile, wanted: list[str], most: int) -> list[pa.Table]:
+    """Stripe by stripe, or a row group at a time, so that no file fills the memory before that is seen."""
+    parts, taken = [], 0
+    is_orc = isinstance(opened, orc.ORCFile)
+    for number in range(opened.nstripes if is_orc else opened.num_row_groups):
+        if is_orc:
+            part = pa.Table.from_batches([opened.read_stripe(number, columns=wanted)])
+        else:
+            part = opened.read_row_group(number, columns=wanted, use_threads=False)
+        taken += part.nbytes
+        if taken > most:
+            raise ValueError(told("its rows take more than {most:,} bytes of memory", most=most))
+        parts.append(part)
+    return parts
+
+
+def _wanted(schema: pa.Schema, columns: Sequence[AvroColumn], form: str) -> list[str]:
+    """The columns that are there, by the names of ORC and Parquet. `Corrupt` where a required one is not."""
+    found = []
+    for column in columns:
+        if _has(schema, column.path):
+            found.append(".".join(str(step) for step in column.path))
+        elif column.required:
+            raise Corrupt(
+                "The {format} file was expected to have a field {column}, it has none.",
+                format=form,
+                column=shown(column),
+                remedy="The file was not written by a known version of the table format.",
+            )
+    return found
+
+
+def _has(type_: pa.Schema | pa.DataType, path: Sequence[str | int]) -> bool:
+    for step in path:
+        is_nested = isinstance(type_, pa.Schema) or pa.types.is_struct(type_)
+        if not is_nested or type_.get_field_index(step) < 0:
+            return False
+        type_ = type_.field(step).type
+    return True
+
+
+def _together(files: list[_File], columns: Sequence[AvroColumn], errors: dict[int, SnapscopeError]) -> list[pa.Table]:
+    """The columns of files whose records are alike; where that fails, of each by itself, to name the one at fault."""
+    try:
+        return [_flat(files, columns)]
+    except (ValueError, pa.ArrowException) as error:
+        if len(files) > 1:
+            return [part for file in files for part in _together([file], columns, errors)]
+        errors[files[0].number] = _damaged(error, files[0].path, files[0].form)
+        return []
+
+
+def _flat(files: list[_File], columns: Sequence[AvroColumn]) -> pa.Table:
+    rows = pa.concat_tables([file.rows for file in files]).combine_chunks()
+    numbers = np.repeat([file.number for file in files], [len(file.rows) for file in files])
+    found = {"file": pa.array(numbers, pa.int32())}
+    for column in columns:
+        if _has(rows.schema, column.path):
+            top, *inner = column.path
+            values = rows[str(top)]
+            if inner:
+                values = pc.struct_field(values, inner)
+            if _kind(values.type) != _kind(column.type):
+                found_type = str(values.type)[:60]
+                raise ValueError(told("the field {column} is of type {type}", column=shown(column), type=found_type))
+            values = values.cast(column.type)
+            values.validate(full=True)  # ORC's texts may be no text
+        else:
+            values = pa.nulls(len(rows), column.type)
+        found[column.name] = values
+    return pa.table(found, schema=arrow_schema(columns))
+
+
+def _kind(type_: pa.DataType) -> int:
+    """Numbers may have any width; text is no number, and no bytes."""
+    kind: int = pa.int64().id if pa.types.is_integer(type_) else type_.id
+    return kind
+
+
+def _damaged(error: BaseException, path: str, form: str) -> SnapscopeError:
+    first_line = next(iter(str(error).splitlines()), type(error).__name__)[:200]
+    return Corrupt(
+        "A whole {format} file was expected, decoding failed: {first_line}.",
+        format=form,
+        first_line=first_line,
+        path=path,
+        remedy="The file is damaged; restore it or drop the points that need it.",
+    )
+
+
+def _missing(path: str) -> SnapscopeError:
+    return Corrupt(
+        "The file is named by the table's metadata but does not exist.",
+        path=path,
+        remedy="Whatever needs it can no longer be read in full.",
+    )
