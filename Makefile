@@ -19,7 +19,7 @@ scheme := $(if $(findstring ://,$(WAREHOUSE)),$(firstword $(subst ://, ,$(WAREHO
 store := $(strip $(if $(filter s3 s3a,$(scheme)),s3) $(if $(filter gs gcs,$(scheme)),gcs) \
 	$(if $(filter abfs abfss az adl,$(scheme)),azure) $(if $(filter oss,$(scheme)),oss))
 
-.PHONY: help run env check test lint types layers structure fast format proof proof-table bench pictures pins clean
+.PHONY: help run env check test lint types layers structure fast format proof proof-table bench docs pictures messages pins clean
 
 help: ## what can be said to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -88,10 +88,13 @@ format: $(VENV)/.ready-dev ## rewrite the code into its one form
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format --quiet .
 
+messages: $(VENV)/.ready-dev ## bring dashboard/languages/*.po up to date with the texts of the code
+	@$(BIN)/python -m tests.catalogues
+
 proof: $(VENV)/.ready-dev ## long proofs for MINUTES=n, resumable; writes proof.json
 	@$(BIN)/python -m tests.proof --minutes $(MINUTES)
 
-proof-table: $(VENV)/.ready-dev ## writes the table in README.md from proof.json
+proof-table: $(VENV)/.ready-dev ## writes the table in docs/proofs.md from proof.json
 	@$(BIN)/python -m tests.proof --table
 
 bench: $(VENV)/.ready-dev ## every benchmarks/*.py
@@ -99,6 +102,9 @@ bench: $(VENV)/.ready-dev ## every benchmarks/*.py
 	  [ -e "$$bench" ] || { echo 'There are no benchmarks.'; break; }; \
 	  echo "== $$bench"; $(BIN)/python "$$bench" || status=1; \
 	done; exit $$status
+
+docs: $(VENV)/.ready-dev ## the documentation, built into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet && echo 'Open site/index.html.'
 
 pictures: $(VENV)/.ready-dev ## the README's pictures, from the demo in a browser
 	@[ -e $(DEMO)/.snapscope-demo ] || $(BIN)/snapscope demo $(DEMO)
@@ -114,6 +120,6 @@ pins: ## resolve constraints.txt anew in a clean environment
 	@mv constraints.new constraints.txt && rm -rf $(VENV)-pins build snapscope.egg-info
 
 clean: ## remove what make made: environment, caches, the demo
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage build dist snapscope.egg-info
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage build dist site snapscope.egg-info
 	@if [ -e $(DEMO)/.snapscope-demo ]; then rm -rf $(DEMO); fi
 	@find core dashboard snapscope tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -74,9 +74,9 @@ def code_names(reasons: Iterable[Reason]) -> list[str]:
     return [reason.code.name for reason in reasons]
 
 
-def counted(count: int, one: str, many: str) -> Told:
-    """`1 file`, `1,204 files`, of `{count} file` and `{count} files`."""
-    return told(one if count == 1 else many, count=f"{count:,}")
+def counted(count: int, one: str, many: str, **values: object) -> Told:
+    """`1 file`, `1,204 files`, of `{count} file` and `{count} files`; other languages have the forms they need."""
+    return told(one if count == 1 else many, count=f"{count:,}", **values)
 
 
 def joined(clauses: Sequence[str]) -> str:

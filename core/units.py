@@ -6,7 +6,7 @@ import datetime as dt
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from core.errors import Invalid
@@ -154,6 +154,13 @@ def iso(ms: int) -> str:
     except OverflowError:
         return str(ms)
     return at.replace(tzinfo=None).isoformat("T", "milliseconds" if ms % 1_000 else "seconds") + "Z"
+
+
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """The name that was probably meant, if one is close."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(name, names, n=1)), None)
 
 
 def printable(text: str) -> str:

@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.paths import is_within
 from dashboard.formatting import units
-from dashboard.formatting.language import CHINESE, ENGLISH, LANGUAGES
+from dashboard.formatting.language import ENGLISH, best, languages
 
 WAREHOUSE_VARIABLE = "SNAPSCOPE_WAREHOUSE"
 EVERYWHERE = ("warehouse", "table", "tz", "lang")
@@ -169,13 +169,13 @@ def zone() -> str:
 
 
 def language() -> str:
-    """The language of the address; where it names none, Chinese for a browser that speaks it, else English."""
+    """The language of the address; where it names none, the browser's if it is there, else English."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return ENGLISH  # nobody reads: a thread of our own
     named = st.query_params.get("lang") or get("lang")
-    if named in LANGUAGES:
+    if named is not None and named in languages():
         return named
-    return CHINESE if (st.context.locale or "").lower().startswith("zh") else ENGLISH
+    return best([st.context.locale or ""])
 
 
 def now_ms() -> int:

@@ -64,17 +64,19 @@ __all__ = [
 ]
 
 
-def open(location: str, *, branch: str = "main", read_only: bool = False) -> Table[pd.DataFrame]:
+def open(location: str, *, branch: str = "main", zone: str = "UTC", read_only: bool = False) -> Table[pd.DataFrame]:
     """Open one table.
 
     Args:
         location: its path, its URL (`s3://bucket/shop.db/orders`), or its name in a catalog
             (`iceberg://CATALOG/namespace/table`).
         branch: the branch that every question and every plan is about.
+        zone: in which times are read that are given as text without one, such as `Asia/Shanghai`. Answers are in UTC.
         read_only: refuse `apply`, `resume` and `undo` on this table.
 
     Raises:
         NotFound: no table is there, or it has no such branch.
+        Invalid: this machine knows no such zone.
         Unsupported: the store of this URL needs a package that is not installed.
 
     Example:
@@ -82,7 +84,7 @@ def open(location: str, *, branch: str = "main", read_only: bool = False) -> Tab
     """
     from snapscope.table import opened
 
-    return opened(location, branch=branch, read_only=read_only)
+    return opened(location, branch=branch, zone=zone, read_only=read_only)
 
 
 def tables(warehouse: str) -> pd.DataFrame:

@@ -6,7 +6,6 @@ them. Arguments are read exactly as the command line reads the same words.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic
 
@@ -14,21 +13,21 @@ import pyarrow as pa
 
 from core.model.history import History
 from core.procedures.asked import asked
-from core.procedures.definition import Argument, Definition
+from core.procedures.definition import Argument
 from core.procedures.registry import BY_COMMAND
-from core.procedures.units import SWITCH
+from core.procedures.units import SWITCH, TIME
 from core.table import Table as Opened
 from snapscope.frames import F
 from snapscope.plans import Plan, planned
-from snapscope.points import Duration, Time, word_of
+from snapscope.points import Duration, Time, now_ms, point_of, time_ms, word_of
 
 
 class Plans(Generic[F]):
     """Plans for one branch of a table, one method for each action; `Table.plan` is one of these.
 
-    Times are `datetime` values with a zone, or text such as `2026-11-20T08:00:00Z`. Durations are `timedelta`
-    values, or text such as `7 d`, `36 h` or `90 min`. What is None is the table's own option, or else the engine's
-    default. Every method raises `Invalid` for a request that contradicts itself or names what is not there,
+    Times are `datetime` values with a zone, or text such as `2026-11-20T08:00:00Z` or `3 days ago`. Durations are
+    `timedelta` values, or text such as `7 d`, `36 h` or `90 min`. What is None is the table's own option, or else the
+    engine's default. Every method raises `Invalid` for a request that contradicts itself or names what is not there,
     `Unsupported` for an action that the table's format does not have, and `Corrupt` where metadata that decides it
     cannot be read.
     """
@@ -38,10 +37,12 @@ class Plans(Generic[F]):
         table: Opened,
         history: Callable[[], History],
         branch: str,
+        zone: str,
         frame: Callable[[pa.Table], F],
         now_ms: int | None = None,
     ) -> None:
-        self._table, self._history, self._branch, self._frame, self._now_ms = table, history, branch, frame, now_ms
+        self._table, self._history, self._branch, self._zone = table, history, branch, zone
+        self._frame, self._now_ms = frame, now_ms
 
     def expire(
         self,
@@ -329,12 +330,23 @@ class Plans(Generic[F]):
 
     def _planned(self, command: str, given: Mapping[str, Any]) -> Plan[F]:
         """The plan of an action, its arguments read exactly as the command line reads the same words."""
-        of, clock_ms, history = BY_COMMAND[command], time.time_ns() // 1_000_000, self._history()
+        of, clock_ms, history = BY_COMMAND[command], now_ms(), self._history()
         history.heads.require(self._branch)
-        now_ms = clock_ms if self._now_ms is None else self._now_ms
-        change, target = asked(of, {"branch": self._branch, **_words(of, given)}, history.heads, now_ms, clock_ms)
-        found = self._table.preview(change, now_ms, history)
+        judged_ms = clock_ms if self._now_ms is None else self._now_ms
+        words = {each.dest: self._word(each, given[keyword(each)]) if each.name else None for each in of.arguments}
+        change, target = asked(of, {"branch": self._branch, **words}, history.heads, judged_ms, clock_ms)
+        found = self._table.preview(change, judged_ms, history)
         return planned(found, history, target.sentences() if target else [], self._frame)
+
+    def _word(self, argument: Argument, value: Any) -> Any:
+        """An argument as the word of the command line."""
+        if argument.unit is SWITCH or value is None:
+            return value
+        if argument.gather is not None:
+            return [word_of(each) for each in ([value] if isinstance(value, str) else value)]
+        if argument.unit is TIME:
+            return str(time_ms(value, self._zone))
+        return point_of(value, self._history().heads, self._zone) if argument.name == "point" else word_of(value)
 
 
 KEYWORDS = {"point": "at", "retained_ms": "time_retained"}
@@ -345,16 +357,3 @@ def keyword(argument: Argument) -> str:
     if argument.gives is not True:
         return argument.dest
     return KEYWORDS.get(argument.name) or argument.name.removesuffix("_ms").removesuffix("_id")
-
-
-def _words(of: Definition, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments under the names, and as the words, of the command line."""
-    return {each.dest: _word(each, given[keyword(each)]) if each.name else None for each in of.arguments}
-
-
-def _word(argument: Argument, value: Any) -> Any:
-    if argument.unit is SWITCH or value is None:
-        return value
-    if argument.gather is not None:
-        return [word_of(each) for each in ([value] if isinstance(value, str) else value)]
-    return word_of(value)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from typing import Any
 
+from core.model import time_input
+from core.model.references import Heads
 from core.model.time_travel import parse_time_ms
 from core.units import asked_duration_ms, iso, whole
 
@@ -12,13 +15,26 @@ Time = dt.datetime | str
 Duration = dt.timedelta | str
 
 
-def point_of(at: Time) -> str:
-    """A version as the core writes it: a moment, and a text that begins as an ISO date does, is a time."""
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def point_of(at: Time, heads: Heads, zone: str) -> str:
+    """A version as the core writes it; a moment, and a text that the parser of times reads, is a time."""
     if isinstance(at, dt.datetime):
         return f"time:{word_of(at)}"
-    text = str(at).strip()
-    is_date = len(text) >= 10 and text[:4].isdecimal() and text[4] == text[7] == "-"
-    return f"time:{text}" if is_date else text
+    return time_input.point(str(at), heads, zone, now_ms())[0]
+
+
+def time_ms(value: Time, zone: str) -> int:
+    """A moment; a text without a zone is read in this one."""
+    if isinstance(value, dt.datetime):
+        return parse_time_ms(word_of(value))
+    return time_input.moment(value, zone, now_ms()).ms
+
+
+def duration_s(value: Duration) -> float:
+    return asked_duration_ms(word_of(value)) / 1000
 
 
 def word_of(value: Any) -> str:
@@ -33,11 +49,3 @@ def word_of(value: Any) -> str:
             return whole(value // dt.timedelta(milliseconds=1))
         case _:
             return str(value)
-
-
-def time_ms(value: Time) -> int:
-    return parse_time_ms(word_of(value))
-
-
-def duration_s(value: Duration) -> float:
-    return asked_duration_ms(word_of(value)) / 1000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Generic
 
@@ -21,15 +20,15 @@ from core.table import resolve
 from snapscope import answers, frames
 from snapscope.answers import AsOf, Bisect, Diff, FileLifetime, RowDiff
 from snapscope.frames import F
-from snapscope.points import Time, duration_s, point_of
+from snapscope.points import Time, duration_s, now_ms, point_of
 from snapscope.timeline import Timeline
 
 
 class Questions(Generic[F]):
     """What can be asked of one branch of a table. Every answer is about the table as it is at the call."""
 
-    def __init__(self, opened: Opened, branch: str, frame: Callable[[pa.Table], F]) -> None:
-        self._table, self._branch, self._frame = opened, branch, frame
+    def __init__(self, opened: Opened, branch: str, zone: str, frame: Callable[[pa.Table], F]) -> None:
+        self._table, self._branch, self._zone, self._frame = opened, branch, zone, frame
         self._kept: History | None = None
 
     @property
@@ -125,7 +124,7 @@ class Questions(Generic[F]):
             >>> table.files(at="tag:v1")["size_bytes"].sum()
         """
         history = self._history()
-        return self._frame(frames.files(history, resolve(history.heads, point_of(at), self._branch)))
+        return self._frame(frames.files(history, resolve(history.heads, self._version(at), self._branch)))
 
     def as_of(self, at: Time) -> AsOf:
         """Which snapshot a time or a version means, and why that one.
@@ -146,7 +145,7 @@ class Questions(Generic[F]):
             >>> table.diff("tag:monday").schema_changes
         """
         history = self._history()
-        one, other = (resolved(self._table, history.heads, point_of(each), self._branch) for each in (a, b))
+        one, other = (resolved(self._table, history.heads, self._version(each), self._branch) for each in (a, b))
         found = diff(history, one, other)
 
         def rows(limit: int, timeout: str) -> RowDiff[F]:
@@ -179,7 +178,7 @@ class Questions(Generic[F]):
         Example:
             >>> table.costs().sort_values("exclusive_bytes", ascending=False).to_csv("costs.csv")
         """
-        return self._frame(frames.costs(reports.tag_costs(self._history(), _now_ms())))
+        return self._frame(frames.costs(reports.tag_costs(self._history(), now_ms())))
 
     def holders(self, path: str) -> FileLifetime:
         """Which versions keep a file, who added and removed it, and when it can be deleted.
@@ -191,7 +190,7 @@ class Questions(Generic[F]):
             >>> table.holders("bucket-0/data-1.parquet").holders
         """
         history = self._history()
-        return answers.lifetime(lifetime(history, find(history, path, self._table.store.relative), _now_ms()))
+        return answers.lifetime(lifetime(history, find(history, path, self._table.store.relative), now_ms()))
 
     def problems(self) -> F:
         """What cannot be read, of all branches: nothing else here counts it as absent.
@@ -254,9 +253,9 @@ class Questions(Generic[F]):
         found = query(
             self._table,
             sql,
-            at=point_of(at),
-            before=None if before is None else point_of(before),
-            since=None if since is None else point_of(since),
+            at=self._version(at),
+            before=None if before is None else self._version(before),
+            since=None if since is None else self._version(since),
             branch=self._branch,
             row_cap=limit,
             timeout_s=duration_s(timeout),
@@ -269,7 +268,7 @@ class Questions(Generic[F]):
                 limit=f"{limit:,}",
                 remedy="Raise limit=, or let the statement return fewer rows.",
             )
-        return self._frame(found.table.rename_columns(_distinct(found.table.column_names)))
+        return self._frame(found.named_apart)
 
     def bisect(
         self,
@@ -298,8 +297,8 @@ class Questions(Generic[F]):
         found = search(
             self._table,
             condition,
-            start=None if start is None else point_of(start),
-            end=None if end is None else point_of(end),
+            start=None if start is None else self._version(start),
+            end=None if end is None else self._version(end),
             branch=self._branch,
             is_every=every,
             history=self._history(),
@@ -317,20 +316,9 @@ class Questions(Generic[F]):
             self._kept = self._table.lasting(heads)
         return self._kept
 
+    def _version(self, at: Time) -> str:
+        return point_of(at, self._table.heads(), self._zone)
+
     def _point(self, at: Time) -> Resolved:
-        return resolve(self._table.heads(), point_of(at), self._branch)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Column names, each once: a repeated one gets a number, so that no column hides another."""
-    found: list[str] = []
-    for name in names:
-        number, own = 2, name
-        while own in found:
-            number, own = number + 1, f"{name}_{number}"
-        found.append(own)
-    return found
+        heads = self._table.heads()
+        return resolve(heads, point_of(at, heads, self._zone), self._branch)

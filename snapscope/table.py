@@ -12,6 +12,7 @@ from core.errors import Invalid
 from core.execution import apply as execution
 from core.execution import recovery
 from core.execution.journal import Journal
+from core.model import time_input
 from core.table import Table as Opened
 from core.table import open_table
 from snapscope import frames, plans
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 
-def opened(location: str, *, branch: str, read_only: bool) -> Table[pd.DataFrame]:
+def opened(location: str, *, branch: str, zone: str, read_only: bool) -> Table[pd.DataFrame]:
     """See `snapscope.open`."""
+    time_input.zone_of(zone)
     found = open_table(location)
     found.heads().require(branch)
-    return Table(found, branch, frames.to_pandas, read_only=read_only)
+    return Table(found, branch, zone, frames.to_pandas, read_only=read_only)
 
 
 def listed(warehouse: str) -> pd.DataFrame:
@@ -49,12 +51,15 @@ class Table(Questions[F]):
 
     Wherever an argument is called `at`, `before`, `since`, `a` or `b` it is a version: a snapshot id (`"12"`),
     `tag:v1`, `branch:dev/12`, `latest`, `latest~3`, `earliest`, a `datetime` with a zone, or a time such as
-    `2026-11-20T08:00:00Z`. A version that is not there raises `NotFound` with the nearest ones; metadata that cannot be
+    `2026-11-20T08:00:00Z`, `yesterday 08:00` or `3 days ago`. A text that can mean two times raises `Invalid`, which
+    names both. A version that is not there raises `NotFound` with the nearest ones; metadata that cannot be
     read raises `Corrupt` with the file.
     """
 
-    def __init__(self, opened: Opened, branch: str, frame: Callable[[pa.Table], F], *, read_only: bool) -> None:
-        super().__init__(opened, branch, frame)
+    def __init__(
+        self, opened: Opened, branch: str, zone: str, frame: Callable[[pa.Table], F], *, read_only: bool
+    ) -> None:
+        super().__init__(opened, branch, zone, frame)
         self._read_only = read_only
 
     @property
@@ -68,12 +73,12 @@ class Table(Questions[F]):
         Example:
             >>> table.arrow().files().num_rows
         """
-        return Table(self._table, self._branch, frames.to_arrow, read_only=self._read_only)
+        return Table(self._table, self._branch, self._zone, frames.to_arrow, read_only=self._read_only)
 
     @property
     def plan(self) -> Plans[F]:
         """Plans for this branch, judged at the present moment: `table.plan.expire(…)`. A plan changes nothing."""
-        return Plans(self._table, self._history, self._branch, self._frame)
+        return Plans(self._table, self._history, self._branch, self._zone, self._frame)
 
     def plan_at(self, time: Time) -> Plans[F]:
         """Plans that judge ages at another time.
@@ -81,7 +86,7 @@ class Table(Questions[F]):
         Example:
             >>> table.plan_at("2026-12-01T00:00:00Z").expire().headline
         """
-        return Plans(self._table, self._history, self._branch, self._frame, time_ms(time))
+        return Plans(self._table, self._history, self._branch, self._zone, self._frame, time_ms(time, self._zone))
 
     def apply(
         self,

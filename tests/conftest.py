@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -77,6 +78,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
+def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo warehouse, made once."""
+    from core.demo import build as making
+
+    directory = tmp_path_factory.mktemp("demo") / "demo"
+    making.build(str(directory), progress=None, now_ms=time.time_ns() // 1_000_000)
+    return directory
+
+
+@pytest.fixture(scope="session")
 def chromium() -> str:
     """The browser to drive: `$SNAPSCOPE_CHROMIUM`, else Chromium or Chrome on the PATH."""
     names = (os.environ.get("SNAPSCOPE_CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
@@ -88,7 +99,11 @@ def chromium() -> str:
 
 # --- several workers -------------------------------------------------------------------------------------------------
 
-TOGETHER = {"tests/e2e/": "the demo", "tests/interop/test_iceberg": "histories of Iceberg tables"}
+TOGETHER = {
+    "tests/e2e/": "the demo",
+    "tests/test_doc_examples": "the demo",
+    "tests/interop/test_iceberg": "histories of Iceberg tables",
+}
 """What one worker runs, by how its files begin, because they share what takes long to make."""
 
 

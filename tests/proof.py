@@ -2,11 +2,11 @@
 
     python -m tests.proof --minutes 60        goes on where the last run stopped; writes proof.json
     python -m tests.proof --only runs --seed 7    one case again, with its traceback
-    python -m tests.proof --table             writes the table in README.md from proof.json
+    python -m tests.proof --table             writes the table in docs/proofs.md from proof.json
 
 A proof is a file `tests/proofs/NAME.py`, found by being there:
 
-    CLAIM = "one sentence for a reader of the README"
+    CLAIM = "one sentence for a reader of docs/proofs.md"
     NEEDS = "engines"                         optional: what it needs beyond Python, a kind of tests/conftest.py
     def missing() -> str | None: ...          optional: why it cannot run here
     def prove(seed: int) -> dict[str, int]:   raises where the claim fails; else counts what it looked at
@@ -41,7 +41,7 @@ from tests.support.places import ROOT
 PROOFS = ROOT / "tests" / "proofs"
 STATE = ROOT / ".state" / "proof.json"
 RESULT = ROOT / "proof.json"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "proofs.md"
 BEGIN, END = "<!-- proof: written by `make proof-table` -->", "<!-- /proof -->"
 
 
@@ -203,11 +203,11 @@ def save_all(records: dict[str, Record], left_out: dict[str, str], code: dict[st
 
 
 def table(result: dict[str, Any]) -> str:
-    """The README's table. Refuses what nobody could check: numbers of uncommitted code, or with failures."""
+    """The table in docs/proofs.md. Refuses what nobody could check: numbers of uncommitted code, or with failures."""
     if failed := [proof["name"] for proof in result["proofs"] if proof["failed"]]:
-        raise SystemExit(f"proof.json says that {', '.join(failed)} failed; the README is left as it is.")
+        raise SystemExit(f"proof.json says that {', '.join(failed)} failed; docs/proofs.md is left as it is.")
     if not result["is_clean"]:
-        raise SystemExit("proof.json was made from code that is not committed; the README is left as it is.")
+        raise SystemExit("proof.json was made from code that is not committed; docs/proofs.md is left as it is.")
     on = result["machine"]
     rows = ["| what was tried | seeds | looked at | minutes |", "|---|---:|---|---:|"]
     for proof in result["proofs"]:
@@ -220,14 +220,14 @@ def table(result: dict[str, Any]) -> str:
 
 
 def write_table() -> int:
-    """Puts the table between its marks in README.md; the exit status."""
+    """Puts the table between its marks in docs/proofs.md; the exit status."""
     if not RESULT.is_file():
         raise SystemExit("There is no proof.json; make proof writes it.")
-    readme = README.read_text()
-    if BEGIN not in readme or END not in readme:
-        raise SystemExit(f"README.md lacks the marks {BEGIN} and {END}.")
-    before, rest = readme.split(BEGIN, 1)
-    README.write_text(f"{before}{BEGIN}\n{table(json.loads(RESULT.read_text()))}\n{END}{rest.split(END, 1)[1]}")
+    page = PAGE.read_text()
+    if BEGIN not in page or END not in page:
+        raise SystemExit(f"docs/proofs.md lacks the marks {BEGIN} and {END}.")
+    before, rest = page.split(BEGIN, 1)
+    PAGE.write_text(f"{before}{BEGIN}\n{table(json.loads(RESULT.read_text()))}\n{END}{rest.split(END, 1)[1]}")
     return 0
 
 
@@ -236,7 +236,7 @@ def main(words: Sequence[str] | None = None) -> int:
     asked.add_argument("--minutes", type=float, default=10.0)
     asked.add_argument("--only", action="append", default=[], metavar="NAME", help="these proofs alone")
     asked.add_argument("--seed", type=int, help="one case, nothing remembered")
-    asked.add_argument("--table", action="store_true", help="write the README's table from proof.json")
+    asked.add_argument("--table", action="store_true", help="write the table in docs/proofs.md from proof.json")
     said = asked.parse_args(words)
     if unknown := sorted(set(said.only) - find().keys()):
         asked.error(f"there is no proof {', '.join(unknown)}; there are {', '.join(find())}")

@@ -26,9 +26,9 @@ SOURCES = sorted(path for package in ("core", "dashboard", "snapscope") for path
 LONGEST = 400
 
 PURE_IMPORTS = frozenset(
-    "__future__ abc bisect calendar collections contextlib dataclasses datetime decimal enum fractions functools html "
-    "hashlib heapq itertools json math operator re shlex string struct textwrap types typing unicodedata zoneinfo "
-    "numpy pyarrow sqlglot urllib.parse".split()
+    "__future__ abc bisect calendar collections contextlib dataclasses datetime decimal difflib enum fractions "
+    "functools html hashlib heapq itertools json math operator re shlex string struct textwrap types typing "
+    "unicodedata zoneinfo numpy pyarrow sqlglot urllib.parse".split()
 )
 CLOCKS = frozenset({"now", "utcnow", "today", "random", "urandom"})
 SWALLOWS = frozenset({"exists", "lexists", "isdir", "isfile", "glob", "find", "walk", "rmdir", "rm", "mv"})

@@ -1,14 +1,21 @@
-"""What docs/ says of the code is so: modules and names exist, words are defined once, records are complete."""
+"""What docs/ says of the code is so: modules and names exist, words are defined once, records are complete.
+
+The site builds from it without a warning, and loads nothing from another server."""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from core.procedures.registry import BY_COMMAND
+from docs import generated_pages
 from tests.support.places import ROOT
 
 DOCS = ROOT / "docs"
@@ -83,3 +90,27 @@ def test_records_of_decisions_are_numbered_and_complete() -> None:
         text = record.read_text()
         assert text.startswith(f"# {int(record.name.partition('-')[0])}. "), record.name
         assert [part for part in PARTS if part not in text] == [], record.name
+
+
+def test_the_reference_has_every_command_with_its_options() -> None:
+    commands = {each.name: each for each in generated_pages.described()}
+    assert {"tables", "query", "serve", "doctor", "plan"} | set(BY_COMMAND) <= set(commands)
+    assert "--retain-max" in " ".join(each.names for each in commands["expire"].options)
+    assert [each.name for each in commands.values() if not each.help] == []
+    text = generated_pages.page()
+    assert [name for name in commands if f"\n### {name}\n" not in text] == []
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning_and_loads_nothing_from_other_servers(tmp_path: Path) -> None:
+    """`--strict`: a page that is missing in the menu, a link or an anchor that leads nowhere is an error."""
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    pages = list((tmp_path / "site").rglob("*.html"))
+    made = {page.relative_to(tmp_path / "site").with_suffix("").as_posix() for page in pages}
+    assert {f"adr/{record.stem}" for record in RECORDS} | {"reference/cli", "reference/api", "security"} <= made
+    loads = re.compile(r"""<(?:script|img|iframe|source)[^>]*\ssrc="(?:https?:)?//|<link[^>]*\shref="(?:https?:)?//""")
+    assert loads.search('<script src="https://cdn.example/x.js">')
+    assert [page.name for page in pages if loads.search(page.read_text())] == []

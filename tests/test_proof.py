@@ -58,13 +58,13 @@ class Frame:
         self.tried: list[int] = []
         self.bad: frozenset[int] = frozenset()
         self.code = "one"
-        self.readme = directory / "README.md"
+        self.page = directory / "proofs.md"
         self.result = directory / "proof.json"
         module = SimpleNamespace(CLAIM="Even is not odd", prove=self.prove)
         patch.setattr(proof, "find", lambda: {"parity": module})
         patch.setattr(proof, "fingerprint", lambda name: self.code)
         patch.setattr(proof, "git", lambda *words: "" if words[0] == "status" else "c0ffee" * 6)
-        for name, path in (("STATE", directory / "state.json"), ("RESULT", self.result), ("README", self.readme)):
+        for name, path in (("STATE", directory / "state.json"), ("RESULT", self.result), ("PAGE", self.page)):
             patch.setattr(proof, name, path)
 
     def prove(self, seed: int) -> dict[str, int]:
@@ -108,16 +108,16 @@ def test_a_failure_fails_this_run_and_the_next_and_the_table(frame: Frame) -> No
     assert list(frame.record()["failed"]) == ["1"]
     assert frame.record()["counts"] == {"numbers": 6}
     assert frame.run() == 1
-    frame.readme.write_text(f"{proof.BEGIN}\n{proof.END}\n")
+    frame.page.write_text(f"{proof.BEGIN}\n{proof.END}\n")
     with pytest.raises(SystemExit, match="parity failed"):
         proof.main(["--table"])
 
 
 def test_the_table_is_written_between_its_marks(frame: Frame) -> None:
     frame.run()
-    frame.readme.write_text(f"above\n{proof.BEGIN}\nold\n{proof.END}\nbelow\n")
+    frame.page.write_text(f"above\n{proof.BEGIN}\nold\n{proof.END}\nbelow\n")
     assert proof.main(["--table"]) == 0
-    written = frame.readme.read_text()
+    written = frame.page.read_text()
     assert written.startswith(f"above\n{proof.BEGIN}\n| what was tried |")
     assert written.endswith(f"{proof.END}\nbelow\n")
     assert "| Even is not odd | 4 | 8 numbers |" in written
@@ -125,9 +125,9 @@ def test_the_table_is_written_between_its_marks(frame: Frame) -> None:
     assert "old" not in written
 
 
-def test_numbers_of_uncommitted_code_do_not_reach_the_readme(frame: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_of_uncommitted_code_do_not_reach_the_page(frame: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proof, "git", lambda *words: " M core/model/intervals.py")
     frame.run()
-    frame.readme.write_text(f"{proof.BEGIN}\n{proof.END}\n")
+    frame.page.write_text(f"{proof.BEGIN}\n{proof.END}\n")
     with pytest.raises(SystemExit, match="not committed"):
         proof.main(["--table"])

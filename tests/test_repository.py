@@ -68,8 +68,22 @@ def test_ci_runs_the_readmes_own_test_command() -> None:
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
 
 
-def test_the_readme_has_a_place_for_the_proofs() -> None:
-    assert README.count(proof.BEGIN) == README.count(proof.END) == 1
+def test_the_docs_have_a_place_for_the_proofs() -> None:
+    page = proof.PAGE.read_text()
+    assert proof.PAGE.is_relative_to(ROOT / "docs")
+    assert page.count(proof.BEGIN) == page.count(proof.END) == 1
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_bytes()) <= 8_192
+
+
+def test_the_licence_is_part_of_the_wheel() -> None:
+    licence = (ROOT / "LICENSE").read_text()
+    assert "Apache License" in licence
+    assert "END OF TERMS AND CONDITIONS" in licence
+    assert PROJECT["license"] == "Apache-2.0"
+    assert PROJECT["license-files"] == ["LICENSE"]
 
 
 def test_the_readme_tells_the_coverage_that_make_test_demands() -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from core.cli import arguments
-from core.cli.arguments import Args, Choice, flag
-from core.model.actions import Change
+from core.cli.arguments import Choice, flag
 from core.procedures.definition import Argument, spelled
 from core.procedures.registry import BY_COMMAND, PAIMON, TABLES
 from core.procedures.units import NUMBER, SWITCH
@@ -62,8 +61,3 @@ def engine_options(name: str) -> list[click.Parameter]:
                          metavar=each.unit.metavar or "VALUE", example=each.example or "…")
         for each in TABLES[PAIMON][name].arguments
     ]  # fmt: skip
-
-
-def asked(args: Args) -> Change:
-    """The action that was typed."""
-    return BY_COMMAND[args.change if args.command == "plan" else args.command].read(vars(args))

@@ -32,11 +32,11 @@ def query(args: Args) -> Answer:
     if not calls.is_call(args.sql):
         given = [f"--{name}" for name in ("yes", "plan", "now") if getattr(args, name)]
         if given:
-            raise Invalid(f"{', '.join(given)}: of a CALL, and this is a query.")
+            raise Invalid(f"{', '.join(given)} belongs to a CALL, and this is a query.")
         return programs.query(args)
     given = [f"--{name}" for name in ("before", "since", "hold") if getattr(args, name)]
     if given or args.at != "latest":
-        raise Invalid(f"{', '.join(given) or '--at'}: of a query, and this is a CALL.")
+        raise Invalid(f"{', '.join(given) or '--at'} belongs to a query, and this is a CALL.")
     return call(args)
 
 
@@ -52,7 +52,7 @@ def action(args: Args) -> Answer:
     elif len(apart) == 3 and not places:
         location = calling.find(args.warehouse, f"{args.database}.{name.partition('$')[0]}").location
     else:
-        raise Invalid("Which table?", remedy="Name its place, or give --warehouse, --database and --table.")
+        raise Invalid("No single table was named.", remedy="Give its path, or --warehouse, --database and --table.")
     asked = calls.asked(Call(PAIMON, args.command, (), {"table": name, **named}), now_ms)
     return _carry_out(args, location, asked, now_ms)
 

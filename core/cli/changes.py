@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.analysis.tag_target import tag_target
 from core.catalog import list_tables
-from core.cli import action_options, reports, running
+from core.cli import reports, running
 from core.cli import text as texts
 from core.cli.arguments import Args
-from core.cli.output import grid, say
-from core.cli.text import UNREAD
+from core.cli.output import UNREAD, grid, say
 from core.errors import Invalid, SnapscopeError
 from core.execution import journal_versions
 from core.execution import protect as protecting
@@ -22,39 +20,29 @@ from core.model.actions import Change
 from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import Plan
-from core.model.time_travel import in_words, parse_time_ms
+from core.model.references import Heads
+from core.model.time_travel import in_words
+from core.procedures.asked import asked
+from core.procedures.registry import BY_COMMAND
 from core.reports import html as report
 from core.reports import json as answers
+from core.reports import references_json
 from core.table import Table, open_table, resolve
 from core.units import asked_duration_ms, several, size
 
 Answer = tuple[Any, str]
 
-DAY_MS = 86_400_000
 
-
-def _asked(args: Args) -> Change:
-    if args.command != "orphans":
-        return action_options.asked(args)
-    if args.older_than is None:
-        args.older_than = str(running.now_ms(args) - DAY_MS)
-    if parse_time_ms(args.older_than) > running.clock_ms():  # --now may be later: a writer's own files would look old
-        raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
-    return action_options.asked(args)
-
-
-def _rounded(args: Args, history: History) -> dict[str, Any]:
-    """The snapshot that a time or a watermark names for a tag, beside what time travel answers: said first, and part
-    of the document."""
-    time, watermark = getattr(args, "time", None), getattr(args, "watermark", None)
-    if time is None and watermark is None:
-        return {}
-    time_ms = None if time is None else parse_time_ms(time)
-    found = tag_target(history.heads, time_ms=time_ms, watermark=watermark, branch=args.branch)
-    args.snapshot = str(found.snapshot.id)
+def _asked(args: Args, heads: Heads) -> tuple[Change, dict[str, Any]]:
+    """The action that was typed; of a tag made from a time or a watermark also which snapshot that is, beside what time
+    travel answers: said first, and part of the document."""
+    of = BY_COMMAND[args.change if args.command == "plan" else args.command]
+    change, target = asked(of, vars(args), heads, running.now_ms(args), running.clock_ms())
+    if target is None:
+        return change, {}
     if not args.json:
-        say("\n".join(found.sentences()))
-    return {"source": answers.tag_target(found)}
+        say("\n".join(target.sentences()))
+    return change, {"source": answers.tag_target(target)}
 
 
 def protect(args: Args) -> Answer:
@@ -62,8 +50,8 @@ def protect(args: Args) -> Answer:
     table = open_table(args.table)
     point = resolve(table.heads(), args.point, args.branch)
     now_ms = running.now_ms(args)
-    asked = protecting.protection(table, point, asked_duration_ms(args.time_retained), now_ms)
-    return running.run(args, table, table.preview(asked, now_ms))
+    tag = protecting.protection(table, point, asked_duration_ms(args.time_retained), now_ms)
+    return running.run(args, table, table.preview(tag, now_ms))
 
 
 def plan(args: Args) -> Answer:
@@ -77,8 +65,8 @@ def plan(args: Args) -> Answer:
         raise Invalid("No table was named.", remedy="Name a table, or a warehouse with --all.")
     table = open_table(args.table)
     history = table.history()
-    rounded = _rounded(args, history)
-    shown = table.preview(_asked(args), running.now_ms(args), history)
+    change, rounded = _asked(args, history.heads)
+    shown = table.preview(change, running.now_ms(args), history)
     native, coming = table.native(shown, history), _coming(table, history, shown)
     document, text = {**answers.plan(shown, native, coming), **rounded}, texts.of_plan(shown, native, coming)
     if args.report is not None:
@@ -99,16 +87,17 @@ def _plan_all(args: Args) -> Answer:
     document, rows = [], []
     found = list_tables(args.all)
     for problem in found.problems:
-        document.append({"table": problem.path, **answers.problem(problem)})
+        document.append({"table": problem.path, **references_json.problem(problem)})
         rows.append((problem.path, "", "", "", problem.sentence()))
-    for each in found.tables:
+    for number, each in enumerate(found.tables, 1):
+        running.count(args, number, len(found.tables), "table")
         try:
             table = open_table(each.location)
             history = table.history()
-            shown = table.preview(_asked(args), running.now_ms(args), history)
+            shown = table.preview(_asked(args, history.heads)[0], running.now_ms(args), history)
             coming = _coming(table, history, shown)
         except SnapscopeError as error:
-            document.append({"table": each.location, **answers.error(error)})
+            document.append({"table": each.location, **references_json.error(error)})
             rows.append((each.title, "", "", "", str(error)))
             continue
         document.append(answers.plan(shown, coming=coming))
@@ -123,8 +112,8 @@ def _plan_all(args: Args) -> Answer:
 def change(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
-    rounded = _rounded(args, history)
-    shown = table.preview(_asked(args), running.now_ms(args), history)
+    change, rounded = _asked(args, history.heads)
+    shown = table.preview(change, running.now_ms(args), history)
     document, text = running.run(args, table, shown, _coming(table, history, shown))
     return {**document, **rounded}, text
 
@@ -132,7 +121,9 @@ def change(args: Args) -> Answer:
 def orphans(args: Args) -> Answer:
     if args.delete:
         return change(args)
-    shown = open_table(args.table).preview(_asked(args), running.now_ms(args))
+    table = open_table(args.table)
+    history = table.history()
+    shown = table.preview(_asked(args, history.heads)[0], running.now_ms(args), history)
     rows = [(each["path"], each["kind"], size(each["bytes"])) for each in shown.frees.to_pylist()]
     return answers.plan(shown), "\n".join(
         [
@@ -146,7 +137,7 @@ def orphans(args: Args) -> Answer:
 
 def resume(args: Args) -> Answer:
     settle_s = asked_duration_ms(args.settle) / 1000
-    with running.interruptible() as cancelled:
+    with running.interruptible(Journal().run(args.run_id).table) as cancelled:
         receipt = carry_on(
             args.run_id,
             open_table=open_table,

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 import click
 
 from core.cli.arguments import Args, Option, Positional, ordered, refuse_several
+from core.units import nearest
 
 WIDTH = 100
 Sections = Sequence[tuple[str, Sequence[str]]]  # headings with the names of commands
@@ -138,10 +139,8 @@ class CommandGroup(click.Group):
         name = args[0]
         command = self.get_command(ctx, name)
         if command is None and not ctx.resilient_parsing:
-            import difflib
-
-            close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
-            meant = f" Did you mean {close[0]}?" if close else ""
+            close = nearest(name, self.list_commands(ctx))
+            meant = f" Did you mean {close}?" if close else ""
             raise click.UsageError(f"there is no command {name!r}.{meant}", ctx)
         return name, command, args[1:]
 

@@ -14,7 +14,6 @@ from core.cli import arguments as of
 from core.cli import parameters as has
 from core.cli.arguments import Choice, argument, flag, option
 from core.cli.command import Command, CommandGroup, Sections
-from core.cli.help_texts import EXAMPLES, PROTECTION
 
 SHELLS = ("bash", "zsh", "fish")
 KEPT = "7 d"  # of a protection
@@ -43,15 +42,15 @@ SECTIONS: Sections = (
 
 def _tables() -> Command:
     places = argument("warehouse", "a path, a URL, or iceberg://CATALOG", "PLACE", many=True)
-    return Command("tables", "questions:tables", "List the tables of warehouses and catalogs.", [places, *has.output()])
+    return Command("tables", "listings:tables", "List the tables of warehouses and catalogs.", [places, *has.output()])
 
 
 def _snapshots() -> Command:
-    return Command("snapshots", "questions:snapshots", "List the retained snapshots.", has.of_table())
+    return Command("snapshots", "listings:snapshots", "List the retained snapshots.", has.of_table())
 
 
 def _tags() -> Command:
-    return Command("tags", "questions:tags", "List the tags and the snapshots they keep.", has.of_table())
+    return Command("tags", "listings:tags", "List the tags and the snapshots they keep.", has.of_table())
 
 
 def _files() -> Command:
@@ -250,7 +249,7 @@ def _serve() -> Command:
         *has.output(),
     ]  # fmt: skip
     help = "Open the dashboard on warehouses, tables and catalogs."
-    return Command("serve", "programs:serve", help, own, epilog=PROTECTION)
+    return Command("serve", "programs:serve", help, own, epilog=has.PROTECTION)
 
 
 def _doctor() -> Command:
@@ -389,6 +388,6 @@ def engine_names() -> Sequence[str]:
 def group() -> CommandGroup:
     """The whole tree."""
     help = "Shows what lakehouse tables held and hold, what changed, and what a clean-up would delete."
-    found = CommandGroup("snapscope", help, SECTIONS, _found, _names, EXAMPLES)
+    found = CommandGroup("snapscope", help, SECTIONS, _found, _names, has.EXAMPLES)
     found.params.append(flag("--version", help="print the version"))
     return found

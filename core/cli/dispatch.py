@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
+import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -15,6 +15,7 @@ from core.cli import output as printing
 from core.cli.arguments import Args
 from core.cli.command import Answer, Command, Context
 from core.errors import Invalid, NotFound, SnapscopeError
+from core.units import nearest
 
 COMPLETE = "_SNAPSCOPE_COMPLETE"
 IN_ENGINES = ("--warehouse", "--database", "--path")  # who names a table so asks for the engine's action
@@ -57,7 +58,7 @@ def _run(words: Sequence[str], form: str) -> int:
     form = getattr(args, "output", form)
     try:
         _read_times(command, args)
-        document, text = command.function(args)
+        document, text = _loaded(command)(args)
     except SnapscopeError as error:
         return _fail(_with_name_nearby(error, args), form)
     printing.show(document, text, form, command.rows)
@@ -66,10 +67,20 @@ def _run(words: Sequence[str], form: str) -> int:
     return int(bool(args.partly))
 
 
+def _loaded(command: Command) -> Callable[[Args], Answer]:
+    """The command's function. What its modules make stays, so looking for garbage meanwhile finds none: a twentieth of
+    the time."""
+    gc.disable()
+    try:
+        return command.function
+    finally:
+        gc.enable()
+
+
 def _fail(error: SnapscopeError, form: str, status: int = 1) -> int:
     """An error; its remedy stands on a line of its own."""
     if form in (printing.JSON, printing.LINES):
-        printing.document(importlib.import_module("core.reports.json").error(error))
+        printing.document(importlib.import_module("core.reports.references_json").error(error))
     else:
         where = f" File: {error.path}." if error.path else ""
         lines = [f"snapscope: error: {error.message}{where}", *([error.remedy] if error.remedy else [])]
@@ -91,12 +102,12 @@ def _with_name_nearby(error: SnapscopeError, args: Args) -> SnapscopeError:
         return error
     parent, name = os.path.split(os.path.abspath(place))
     try:
-        close = difflib.get_close_matches(name, os.listdir(parent), n=1)
+        close = nearest(name, os.listdir(parent))
     except (OSError, ValueError):
         return error
     if not close:
         return error
-    remedy = f"Did you mean {os.path.join(parent, close[0])}?"
+    remedy = f"Did you mean {os.path.join(parent, close)}?"
     return type(error)(error.message, path=error.path, remedy=remedy)
 
 

@@ -12,8 +12,7 @@ from core.analysis.file_health import Bucket, Health
 from core.analysis.file_lifetime import find
 from core.analysis.file_tree import below
 from core.cli.arguments import Args
-from core.cli.output import grid
-from core.cli.text import number
+from core.cli.output import grid, number
 from core.errors import Invalid, NotFound
 from core.model.column_bounds import Bounds
 from core.model.history import History
@@ -27,7 +26,7 @@ SHOWN = 20
 
 def _opened(args: Args) -> tuple[Table, History, AsOf]:
     if args.at is not None and args.point is not None:
-        raise Invalid(f"Two points were named, {args.point} and {args.at}.", remedy="Name one.")
+        raise Invalid(f"Both {args.point} and --at {args.at} were given.", remedy="Give one of them.")
     table = open_table(args.table)
     history = table.history()
     point = resolve(history.heads, args.at or args.point or "latest", args.branch)
@@ -73,7 +72,7 @@ def columns(args: Args) -> Answer:
          _bound(each, each.high, cut=each.high_cut), _nulls(each), f"{each.told} of {each.files}")
         for each in found
     ]  # fmt: skip
-    text = grid(("column", "type", "least", "greatest", "nulls", "files that tell"), lines)
+    text = grid(("column", "type", "min", "max", "nulls", "files with statistics"), lines)
     return document, f"{text}\n(possibly truncated: marked ~)"
 
 

@@ -18,6 +18,7 @@ from core.cli.command import shows_colours
 from core.units import printable
 
 TABLE, JSON, CSV, LINES = "table", "json", "csv", "jsonl"
+UNREAD = "Not everything could be read; the rest is above."
 HEADING = "\x1e"  # begins the line that heads a grid
 _NUMBER = re.compile(r"[+\-±~≥]?[\d,]+(\.\d+)?( ([kMGTP]?B|s|ms|%))?|—?|NULL")
 _STYLES = (  # of what a line holds
@@ -130,3 +131,7 @@ def grid(header: tuple[str, ...], rows: Iterable[Sequence[str]]) -> str:
         return "  ".join(placed).rstrip()
 
     return "\n".join([HEADING + line(header), *map(line, cells)])
+
+
+def number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"

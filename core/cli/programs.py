@@ -6,7 +6,6 @@ import dataclasses
 import os
 import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from core import doctor as checks
@@ -46,7 +45,7 @@ def query(args: Args) -> Answer:
         timeout_s=asked_duration_ms(args.timeout) / 1000,
         engine=args.engine,
     )
-    shown = answer.table.rename_columns(_distinct(answer.table.column_names))
+    shown = answer.named_apart
     rows = shown.to_pylist()
     cells = [["NULL" if value is None else str(value) for value in row.values()] for row in rows]
     text = grid(tuple(shown.column_names), cells)
@@ -73,17 +72,6 @@ def _configure(args: Args) -> None:
     if args.connector:
         named = [os.path.abspath(each) if each.endswith(".jar") else each for each in args.connector]
         os.environ["SNAPSCOPE_CONNECTORS"] = ",".join(named)
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Column names as they are; a repeated one gets its number, so that no column hides another."""
-    found: list[str] = []
-    for name in names:
-        number, own = 2, name
-        while own in found:
-            number, own = number + 1, f"{name}_{number}"
-        found.append(own)
-    return found
 
 
 def demo(args: Args) -> Answer:

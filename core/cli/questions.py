@@ -8,13 +8,12 @@ from typing import Any
 from core.analysis.diff import deletes
 from core.analysis.diff import diff as compare
 from core.analysis.file_lifetime import find, lifetime
-from core.catalog import list_tables
 from core.cli.arguments import Args
-from core.cli.output import grid
-from core.cli.text import SHOWN, UNREAD, number, of_forecast, signed_size
-from core.errors import Invalid, NotFound, SnapscopeError
+from core.cli.listings import line_of
+from core.cli.output import UNREAD, grid
+from core.cli.text import SHOWN, of_forecast, signed_size
+from core.errors import Invalid
 from core.model.history import History
-from core.model.references import MAIN, Heads, Line
 from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.reports import json as answers
 from core.spark.read.removed_points import resolved
@@ -24,115 +23,14 @@ from core.units import asked_duration_ms, several, size
 Answer = tuple[Any, str]
 
 
-def tables(args: Args) -> Answer:
-    document: list[dict[str, Any]] = []
-    lines: list[str] = []
-    troubles: list[str] = []
-    for place in args.warehouse:
-        try:
-            found = list_tables(place)
-        except SnapscopeError as error:
-            if len(args.warehouse) == 1:
-                raise
-            document.append({"location": place, **answers.error(error)})
-            troubles.append(f"{place}: {error}")
-            continue
-        for each in found.tables:
-            document.append(
-                {"database": each.database, "name": each.name, "format": each.format, "location": each.location}
-            )
-            lines.append(f"{each.title:<40} {each.format:<8} {each.location}")
-        document += [{"location": each.path, **answers.problem(each)} for each in found.problems]
-        troubles += [problem.sentence() for problem in found.problems]
-    return _whole(args, document), "\n".join([*(lines or ["No tables."]), *troubles])
-
-
-def _whole(args: Args, document: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A list in which something could not be read is shown and is no success."""
-    args.partly = UNREAD if any("error" in each for each in document) else ""
-    return document
-
-
-def _line(table: Table, branch: str) -> tuple[Heads, Line]:
-    heads = table.heads()
-    line = heads.line(branch)
-    if line is None:
-        known = ", ".join(each.branch for each in heads.lines)
-        raise NotFound(f"There is no branch {branch!r}.", path=table.location, remedy=f"Branches: {known}.")
-    return heads, line
-
-
-def snapshots(args: Args) -> Answer:
-    heads, line = _line(open_table(args.table), args.branch)
-    if not heads.capabilities.branches_are_directories:
-        return _snapshots_of_all(heads, line)
-    rows = [
-        (
-            str(each.id),
-            in_words(each.time_ms),
-            each.kind,
-            number(each.total_rows),
-            number(each.delta_rows),
-            each.commit_user,
-        )
-        for each in line.snapshots
-    ]
-    text = grid(("id", "committed", "kind", "rows", "± rows", "user"), rows)
-    return _whole(args, answers.snapshots(line)), _with_notes(text, line)
-
-
-def _snapshots_of_all(heads: Heads, line: Line) -> Answer:
-    """Snapshots are the table's, on whatever branch they stand, or on none."""
-    lines = heads.lines if line.branch == MAIN else (line,)
-    rows = [
-        (
-            str(each.id),
-            own.branch,
-            in_words(each.time_ms),
-            each.kind,
-            number(each.total_rows),
-            number(each.delta_rows),
-            each.note,
-        )
-        for own in lines
-        for each in own.snapshots
-    ]
-    document = [{**answers.snapshot(each), "branch": own.branch} for own in lines for each in own.snapshots]
-    head = ("id", "branch", "committed", "operation", "rows", "± rows", "note")
-    return document, _with_notes(grid(head, rows), heads.main)
-
-
-def tags(args: Args) -> Answer:
-    heads, line = _line(open_table(args.table), args.branch)
-    zone = "writer's clock" if heads.capabilities.tag_ends_are_wall_clock else "UTC"
-    retained = heads.retained(line)
-    rows = [
-        (
-            tag.name,
-            str(tag.snapshot.id),
-            in_words(tag.snapshot.time_ms),
-            "yes" if tag.snapshot.id in retained else "expired: only tags hold it",
-            f"{tag.expires:%Y-%m-%d %H:%M:%S} ({zone})" if tag.expires else "never",
-        )
-        for tag in line.tags
-    ]
-    return _whole(args, answers.tags(line)), _with_notes(
-        grid(("tag", "snapshot", "committed", "snapshot there", "expires"), rows), line
-    )
-
-
-def _with_notes(text: str, line: Line) -> str:
-    notes = [f"Unreadable: {each.problem.sentence()}" for each in line.unreadable]
-    notes += [f"Note: {problem.sentence()}" for problem in line.warnings]
-    return "\n".join([text, *notes])
-
-
 def _point(args: Args, default: str | None = None) -> str:
     if args.at is not None and args.point is not None:
-        raise Invalid(f"Two points were named, {args.point} and {args.at}.", remedy="Name one.")
+        raise Invalid(f"Both {args.point} and --at {args.at} were given.", remedy="Give one of them.")
     given = args.at if args.at is not None else args.point
     if given is None and default is None:
-        raise Invalid("No point was given.", remedy="Name one: 12, tag:v1, time:2026-11-01T00:00:00Z, latest~3.")
+        raise Invalid(
+            "No snapshot, tag or time was given.", remedy="Give one: 12, tag:v1, latest~3, 'yesterday 08:00'."
+        )
     return str(given if given is not None else default)
 
 
@@ -235,7 +133,7 @@ _ENDS = {
 
 def holders(args: Args) -> Answer:
     table = open_table(args.table)
-    heads, _ = _line(table, args.branch)  # a file is of the whole table; a branch that is not there is a mistake
+    heads, _ = line_of(table, args.branch)  # a file is of the whole table; a branch that is not there is a mistake
     history, now_ms = table.lasting(heads), _now_ms(args)
     found = lifetime(history, find(history, args.path, table.store.relative), now_ms)
     life = found.life

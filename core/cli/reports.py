@@ -8,7 +8,7 @@ from typing import Any
 from core.analysis.diff import diff
 from core.cli import running
 from core.cli.arguments import Args
-from core.cli.text import UNREAD
+from core.cli.output import UNREAD
 from core.errors import Invalid
 from core.model.history import History
 from core.model.time_travel import AsOf

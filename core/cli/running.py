@@ -55,7 +55,7 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
     if args.plan is not None and not (len(args.plan) >= FEWEST_DIGITS and fingerprint.startswith(args.plan)):
         raise Conflict(
             f"This plan is {fingerprint[:16]}, not {args.plan}; nothing was changed.",
-            remedy="Look at the plan again: the table has changed since, or --now and the rules are not those of then.",
+            remedy="Show the plan again: the table has changed since, or --now and the rules differ from then.",
         )
     wanted = [plan for plan in plans if plan.removes or plan.leaves or len(plan.frees)]
     if not wanted:
@@ -68,7 +68,7 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
         refuse_unnamed(plan, named)
     settle_s = asked_duration_ms(args.settle) / 1000
     told_of = []
-    with interruptible() as cancelled:
+    with interruptible(table.location) as cancelled:
         for plan in wanted:
             manner = {"settle_s": settle_s, "cancelled": cancelled, "outside": named, **told(args)}
             receipt = apply(table, plan, **manner)
@@ -84,35 +84,50 @@ def ended(args: Args, receipt: Receipt) -> Answer:
         args.partly = NOT_AS_PLANNED
     lines = [texts.of_receipt(receipt)]
     if receipt.outcome != "done":
-        lines.append(f"Carry it on: snapscope resume {receipt.run}")
-        lines += [f"Or take it back: snapscope undo {receipt.run}"] if Journal().run(receipt.run).can_undo else []
+        lines.append(f"Resume it: snapscope resume {receipt.run}")
+        lines += [f"Or undo it: snapscope undo {receipt.run}"] if Journal().run(receipt.run).can_undo else []
     return answers.receipt(receipt), "\n".join(lines)
 
 
 @contextmanager
-def interruptible() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C asks a change to stop between two files; a second one stops the process where it is."""
+def interruptible(location: str | None = None) -> Iterator[Callable[[], bool]]:
+    """Ctrl-C asks a change to stop between two files; a second one stops the process where it is, and says what is left
+    to do for the table at this place."""
     asked = threading.Event()
 
     def ask(*_: object) -> None:
         if asked.is_set():
             raise KeyboardInterrupt
         asked.set()
-        print("Stopping between two files; Ctrl-C again stops at once.", file=sys.stderr)
+        print("Stopping after the current file; press Ctrl-C again to stop at once.", file=sys.stderr)
 
     before = signal.signal(signal.SIGINT, ask)
     try:
         yield asked.is_set
+    except KeyboardInterrupt:
+        if location is not None:
+            _say_what_is_left(location)
+        raise
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _say_what_is_left(location: str) -> None:
+    run = Journal().open_run(location)
+    if run is not None:
+        undo = f", or undo it: snapscope undo {run.id}" if run.can_undo else ""
+        say(f"Run {run.id} is unfinished. Finish it: snapscope resume {run.id}{undo}", sys.stderr)
 
 
 def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
     """Somebody types what the danger asks for; the roots outside the table that were typed, those `named` aside."""
     if args.json or not sys.stdin.isatty():
-        raise Invalid("Nobody was there to confirm, so nothing was changed.", remedy="Pass --yes to run it unasked.")
+        raise Invalid(
+            "stdin is not a terminal, so nobody can confirm; nothing was changed.",
+            remedy="Pass --yes to run it without asking.",
+        )
     for reason in found.why:
-        say(f"Mind: {reason}.")
+        say(f"Warning: {reason}.")
     given = {spelled(each) for each in named}
     roots = [root for root in dict.fromkeys(each.root for each in found.outside) if root not in given]
     for phrase in (*roots, found.phrase or "yes"):
@@ -134,6 +149,17 @@ def _waits(seconds: float) -> None:
     print(f"References are gone. Writers get {seconds:g} s to finish before any file is deleted.", file=sys.stderr)
 
 
+def count(args: Args, done: int, total: int, noun: str) -> None:
+    """How far a command over many things is, where somebody looks; the line is gone at the end."""
+    if not args.json and sys.stderr.isatty():
+        line = f"{done:,} of {several(total, noun)}"
+        print(f"\r{line}", end=f"\r{' ' * len(line)}\r" if done == total else "", file=sys.stderr, flush=True)
+
+
 def _progress(done: int, total: int) -> None:
-    if done % 100 == 0 or done == total:
-        print(f"\r{done:,} of {several(total, 'file')}", end="\n" if done == total else "", file=sys.stderr)
+    """A line that is written over on a terminal; a hundred files are a line of a log."""
+    if sys.stderr.isatty():
+        counted = f"\rDeleted {done:,} of {several(total, 'file')} ({done * 100 // total} %)"
+        print(counted, end="\n" if done == total else "", file=sys.stderr, flush=True)
+    elif done % 100 == 0 or done == total:
+        print(f"{done:,} of {several(total, 'file')}", file=sys.stderr)

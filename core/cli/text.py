@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from core.cli.output import grid
+from core.cli.output import grid, number
 from core.execution.delete_files import Receipt
 from core.messages import Reason, sentences
 from core.model.effects import Effect, steps
@@ -16,7 +16,6 @@ from core.units import several, size
 
 SHOWN = 20
 ALIKE = 4  # so many neighbours with one verdict and one reason share a line
-UNREAD = "Not everything could be read; the rest is above."
 NOT_AS_PLANNED = "Not everything went as planned: see above."
 
 
@@ -80,10 +79,6 @@ def of_receipt(receipt: Receipt) -> str:
     if len(receipt.kept_back) > SHOWN:
         lines.append(f"… and {len(receipt.kept_back) - SHOWN} more; `snapscope audit --run {receipt.run}` lists all.")
     return "\n".join([*lines, *sentences(receipt.problems)])
-
-
-def number(value: int | None) -> str:
-    return "" if value is None else f"{value:,}"
 
 
 def signed_size(count: int) -> str:

@@ -169,8 +169,13 @@ class Task:
             missing = self.table.missing_files(self.table.lasting(read_stable_references(self.table)), effect.point)
             if missing:
                 raise Corrupt(
-                    "{missing} of the point are not there, so the tag could not protect it and was withdrawn.",
-                    missing=counted(len(missing), "{count} data file", "{count} data files"),
+                    counted(
+                        len(missing),
+                        "{count} data file of the point is not there, so the tag could not protect it and was "
+                        "withdrawn.",
+                        "{count} data files of the point are not there, so the tag could not protect it and was "
+                        "withdrawn.",
+                    ),
                     path=missing[0],
                 )
         except SnapscopeError:
@@ -228,10 +233,14 @@ class Task:
             sizes = list(pool.map(self.table.store.size, files))
         if gone := [path for path, size in zip(files, sizes, strict=True) if size is None]:
             raise Invalid(
-                "Run {id} cannot be undone: {files} of what it removed are gone by another hand, such as {first}.",
-                id=self.run,
-                files=counted(len(gone), "{count} file", "{count} files"),
-                first=gone[0],
+                counted(
+                    len(gone),
+                    "Run {id} cannot be undone: {count} file of what it removed is gone by another hand: {first}.",
+                    "Run {id} cannot be undone: {count} files of what it removed are gone by another hand, such as "
+                    "{first}.",
+                    id=self.run,
+                    first=gone[0],
+                ),
                 path=gone[0],
                 remedy="Resume it instead.",
             )
@@ -255,9 +264,13 @@ def _refuse_missing(table: Table, point: str) -> None:
     missing += table.missing_files(history, history.holders[position].point)
     if missing:
         raise Corrupt(
-            "{missing} of {point} are not there or cannot be read, so a tag could not protect it, and it is no point "
-            "to go back to; nothing was changed.",
-            missing=counted(len(missing), "{count} file", "{count} files"),
-            point=point,
+            counted(
+                len(missing),
+                "{count} file of {point} is not there or cannot be read, so a tag could not protect it, and it is no "
+                "point to go back to; nothing was changed.",
+                "{count} files of {point} are not there or cannot be read, so a tag could not protect it, and it is "
+                "no point to go back to; nothing was changed.",
+                point=point,
+            ),
             path=missing[0],
         )

@@ -215,13 +215,23 @@ SAME_ROWS = Code("same-rows", "The same rows will stand in files of about {targe
 NO_TAG_HAS_ALL = Code(
     "no-tag-has-all", "No tag has all of them: snapshot {id} does, until it expires (create-tag keeps it)."
 )
-FILES_STAY = Code("files-stay", "{count:,} files stay: {why}.")
+FILES_STAY = Code("files-stay", "{count} files stay: {why}.", "{count} file stays: {why}.")
 PARTITIONS_STAY = Code(
-    "partitions-stay", "{count} partition directories that no snapshot or tag mentions stay: {named}."
+    "partitions-stay",
+    "{count} partition directories that no snapshot or tag mentions stay: {named}.",
+    "{count} partition directory that no snapshot or tag mentions stays: {named}.",
 )
 NAME_PARTITIONS = Code("name-partitions", "Name a partition directory with --also to clean it, too.")
-TABLES_STAY = Code("tables-stay", "{count} directories of other tables stay: {named}.")
-OTHERS_STAY = Code("others-stay", "{count} directories that are none of this table's stay: {named}.")
+TABLES_STAY = Code(
+    "tables-stay",
+    "{count} directories of other tables stay: {named}.",
+    "{count} directory of another table stays: {named}.",
+)
+OTHERS_STAY = Code(
+    "others-stay",
+    "{count} directories that are none of this table's stay: {named}.",
+    "{count} directory that is none of this table's stays: {named}.",
+)
 DOUBTFUL = Code("doubtful", "Not in this plan, {files}: {why}.")
 VERSIONS_BILLED = Code(
     "versions-billed", "If this store keeps versions of deleted objects, they are billed until those versions expire."
@@ -321,7 +331,7 @@ RETAIN_CHANGELOGS = Code("retain-changelogs", "The table option {option} keeps i
 KEEP_ENDED_TAGS = Code(
     "keep-ended-tags", "The table option tag.time-expire-enabled = false keeps tags whose time has passed."
 )
-TAGS_MEND = Code("tags-mend", "{points}: {tags} would keep {them} whole.")
+TAGS_MEND = Code("tags-mend", "{points} would stay whole with {tags}.")
 
 # why a plan is grave -------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,17 @@ class QueryAnswer:
     bytes_read: int | None = None
 
     @property
+    def named_apart(self) -> pa.Table:
+        """The rows; a repeated column name gets its number, so that no column hides another."""
+        found: list[str] = []
+        for name in self.table.column_names:
+            number, own = 2, name
+            while own in found:
+                number, own = number + 1, f"{name}_{number}"
+            found.append(own)
+        return self.table.rename_columns(found)
+
+    @property
     def note(self) -> str:
         files = several(self.files_live, "file")
         read = f"{files} live, read" if self.files_read is None else f"read {self.files_read:,} of {files}"

@@ -6,7 +6,6 @@ Ids are integers here. Paths are relative to the table. Names of snapshot fields
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Any
 
 from core.analysis import file_lifetime
@@ -15,7 +14,7 @@ from core.analysis.expiration_dates import expiries, expiring
 from core.analysis.file_lifetime import FileLifetime
 from core.analysis.storage_cost import TagDeletion, by_holders, drops, exclusive, is_told, retention_curve
 from core.analysis.tag_target import TagTarget
-from core.errors import Invalid, SnapscopeError
+from core.errors import Invalid
 from core.execution.automatic_tags import Tagging
 from core.execution.delete_files import Receipt
 from core.execution.journal import Run
@@ -25,67 +24,13 @@ from core.model.effects import steps
 from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import Plan
-from core.model.references import MAIN, HolderKind, Line, Problem, Snapshot
+from core.model.references import MAIN, HolderKind, Snapshot
 from core.model.row_diff import RowDiff
 from core.model.time_travel import AsOf
+from core.reports.references_json import problem
 
 Json = dict[str, Any]
 UNREAD = told("Not every snapshot or tag can be read, and those may need what would be freed: nobody knows how much.")
-SEED_FIELDS = (
-    "version",
-    "id",
-    "schema_id",
-    "base_manifest_list",
-    "delta_manifest_list",
-    "changelog_manifest_list",
-    "index_manifest",
-    "commit_user",
-    "commit_identifier",
-    "commit_kind",
-    "time_millis",
-    "log_offsets",
-    "total_record_count",
-    "delta_record_count",
-    "changelog_record_count",
-    "watermark",
-    "statistics",
-)
-
-
-def snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).replace("-", "_").lower()
-
-
-def snapshot(value: Snapshot) -> Json:
-    """The specification's fields in its order (null where absent), then whatever else the file says."""
-    own = {snake(name): content for name, content in value.fields.items()}
-    if "snapshot_id" in own:  # Iceberg: its own fields, and what to know of it
-        return {"id": value.id, **own, "note": value.note or None}
-    own["watermark"] = value.watermark
-    return {**{name: own.get(name) for name in SEED_FIELDS}, **own}
-
-
-def snapshots(line: Line) -> list[Json]:
-    """One object a snapshot; of one that cannot be read its `id` and the `error`."""
-    return [*(snapshot(each) for each in line.snapshots), *_unreadable(line, "snapshot", "id")]
-
-
-def tags(line: Line) -> list[Json]:
-    """One object a tag: its name, its expiry in the writer's wall clock, then its snapshot's fields; of one that cannot
-    be read its name and the `error`."""
-    readable = [
-        {"tag_name": tag.name, "expires": tag.expires.isoformat() if tag.expires else None, **snapshot(tag.snapshot)}
-        for tag in line.tags
-    ]
-    return [*readable, *_unreadable(line, "tag", "tag_name")]
-
-
-def _unreadable(line: Line, kind: str, key: str) -> list[Json]:
-    return [
-        {key: int(each.name) if key == "id" and each.name.isdecimal() else each.name, **problem(each.problem)}
-        for each in line.unreadable
-        if each.kind == kind
-    ]
 
 
 def files(history: History, point: AsOf) -> list[Json]:
@@ -348,21 +293,3 @@ def problems(history: History) -> Json:
     """What of a history could not be read, the first of it in the form of an error; none where an answer is whole."""
     found = [problem(each) for each in history.problems]
     return {"problems": [each["error"] for each in found], **(found[0] if found else {})}
-
-
-def problem(value: Problem) -> Json:
-    """What could not be read, in the form of an error."""
-    message = f"{value.path}: expected {value.expected}, found {value.found}."
-    return {
-        "error": {
-            "kind": "Corrupt",
-            "code": value.code,
-            "message": message,
-            "path": value.path,
-            "remedy": value.remedy or None,
-        }
-    }
-
-
-def error(value: SnapscopeError) -> Json:
-    return {"error": {"kind": value.kind, "message": value.message, "path": value.path, "remedy": value.remedy}}

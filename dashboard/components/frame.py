@@ -149,15 +149,12 @@ def _choose_zone() -> None:
 
 def _language_box() -> None:
     st.session_state["frame.language"] = language.chosen()
-    st.segmented_control(
+    st.selectbox(
         words.LANGUAGE,
-        list(language.LANGUAGES),
-        default=language.chosen(),
-        format_func=lambda name: words.LANGUAGES[name],
+        list(language.languages()),
+        format_func=lambda name: language.languages()[name],
         key="frame.language",
-        required=True,
         on_change=lambda: url_state.put(lang=st.session_state["frame.language"]),
-        width="content",
     )
 
 

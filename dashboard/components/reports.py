@@ -18,7 +18,7 @@ from dashboard.components.frame import OpenedTable
 
 
 def of_table(opened: OpenedTable, history: History, at: AsOf) -> None:
-    speak = words.spoken  # the reader's own: what is made on a click is made on another thread
+    speak = words.speaker()  # the reader's own: what is made on a click is made on another thread
 
     def made() -> str:
         return report.of_table(history, at, opened.ref.title, zone=opened.zone, now_ms=opened.now_ms, speak=speak)
@@ -27,7 +27,7 @@ def of_table(opened: OpenedTable, history: History, at: AsOf) -> None:
 
 
 def of_diff(opened: OpenedTable, history: History, found: Diff) -> None:
-    speak = words.spoken
+    speak = words.speaker()
 
     def made() -> str:
         return report.of_diff(found, history, opened.ref.title, zone=opened.zone, speak=speak)
@@ -37,7 +37,7 @@ def of_diff(opened: OpenedTable, history: History, found: Diff) -> None:
 
 
 def of_plan(opened: OpenedTable, plan: Plan) -> None:
-    speak = words.spoken
+    speak = words.speaker()
 
     def made() -> str:
         history = loading.history(opened.heads)

@@ -9,45 +9,23 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from core import units as core_units
 from dashboard.formatting import language
+from dashboard.formatting.language import N_, _, ngettext, noun
 
 UTC = "UTC"
-MINUS = "\N{MINUS SIGN}"
+MINUS = language.MINUS
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _SPANS = (
-    ("year", 365 * 86_400_000),
-    ("month", 30 * 86_400_000),
-    ("day", 86_400_000),
-    ("hour", 3_600_000),
-    ("minute", 60_000),
+    (noun("year"), 365 * 86_400_000),
+    (noun("month"), 30 * 86_400_000),
+    (noun("day"), 86_400_000),
+    (noun("hour"), 3_600_000),
+    (noun("minute"), 60_000),
 )
-
-
-IN_CHINESE: Mapping[str, str] = {  # a noun with its measure word: `3 个文件`
-    "file": "个文件",
-    "row": "行",
-    "byte": "字节",
-    "snapshot": "个快照",
-    "tag": "个标签",
-    "branch": "个分支",
-    "point": "个时间点",
-    "column": "列",
-    "commit": "次提交",
-    "year": "年",
-    "month": "个月",
-    "day": "天",
-    "hour": "小时",
-    "minute": "分钟",
-    "d": "天",
-    "h": "小时",
-    "min": "分钟",
-    "s": "秒",
-    "ms": "毫秒",
-}
+_UNITS = {"d": N_("d"), "h": N_("h"), "min": N_("min"), "s": N_("s"), "ms": N_("ms")}
 
 
 def size(value: int | None) -> str:
@@ -60,7 +38,7 @@ def size(value: int | None) -> str:
 def exact_bytes(value: int | None) -> str:
     """`71,312,345,678 bytes`."""
     if value is None:
-        return "大小未知" if _chinese() else "size not known"
+        return _("size not known")
     return plural(value, "byte")
 
 
@@ -70,10 +48,8 @@ def count(value: int | None) -> str:
 
 
 def plural(value: int, noun: str, nouns: str | None = None) -> str:
-    """`1 file`, `1,204 files`, `1,204 个文件`."""
-    if _chinese():
-        return f"{count(value)} {IN_CHINESE.get(noun, noun)}"
-    return f"{count(value)} {noun if abs(value) == 1 else nouns or noun + 's'}"
+    """`1 file`, `1,204 files`: the nouns are written where it is called, or marked by `noun`, for the catalogues."""
+    return ngettext(f"{{count}} {noun}", f"{{count}} {nouns or noun + 's'}", value)
 
 
 def signed(value: int | None) -> str:
@@ -141,11 +117,9 @@ def ago(ms: int | None, now_ms: int) -> str:
         return "—"
     distance = now_ms - ms
     if abs(distance) < 60_000:
-        return "刚刚" if _chinese() else "just now"
+        return _("just now")
     text = span(abs(distance))
-    if _chinese():
-        return text + ("前" if distance > 0 else "后")
-    return f"{text} ago" if distance > 0 else f"in {text}"
+    return _("{span} ago", span=text) if distance > 0 else _("in {span}", span=text)
 
 
 def span(ms: int) -> str:
@@ -153,14 +127,14 @@ def span(ms: int) -> str:
     for name, length in _SPANS:
         if ms >= length:
             return plural(math.floor(ms / length), name)
-    return _told(f"{ms // 1_000} s" if ms >= 1_000 else f"{ms} ms")
+    return _length(f"{ms // 1_000} s" if ms >= 1_000 else f"{ms} ms")
 
 
 def duration(ms: int | None) -> str:
     """A length of time in its two largest units: `1 d 12 h`."""
     if ms is None:
         return "—"
-    return (MINUS if ms < 0 else "") + _told(core_units.duration(abs(ms)))
+    return (MINUS if ms < 0 else "") + _length(core_units.duration(abs(ms)))
 
 
 whole = core_units.whole
@@ -171,13 +145,9 @@ def iso(ms: int) -> str:
     return core_units.iso(ms)
 
 
-def _chinese() -> bool:
-    return language.chosen() == language.CHINESE
-
-
-def _told(length: str) -> str:
+def _length(text: str) -> str:
     """A length of time, its units in the language of the reader."""
-    return " ".join(IN_CHINESE.get(part, part) for part in length.split()) if _chinese() else length
+    return " ".join(_(_UNITS[part]) if part in _UNITS else part for part in text.split())
 
 
 def short_name(path: str, keep: int = 44) -> str:

@@ -30,9 +30,9 @@ def stat_line(found: Diff) -> Html:
     sums = found.summary
     net: list[Piece] = [
         words.NET,
-        markup.strong(f"{units.signed_plural(sums['net_rows'], words.ROW)},"),
+        markup.strong(f"{units.signed_plural(sums['net_rows'], 'row')},"),
         markup.hint(markup.strong(f"{units.signed_size(sums['net_bytes'])},"), units.exact_bytes(sums["net_bytes"])),
-        markup.strong(f"{units.signed_plural(sums['net_files'], words.FILE)}"),
+        markup.strong(units.signed_plural(sums["net_files"], "file")),
     ]
     parts = [markup.join(net)]
     for side in ("added", "removed"):

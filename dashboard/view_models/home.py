@@ -21,6 +21,7 @@ from core.model.references import MAIN, Heads, Tag
 from core.units import wall_clock
 from dashboard import words
 from dashboard.formatting import markup, units
+from dashboard.formatting.language import noun
 from dashboard.formatting.markup import Html, Piece
 from dashboard.view_models.notices import INFO, PROBLEM, WARNING, Notice, notices
 
@@ -191,9 +192,9 @@ def _news(found: Since) -> Iterator[Piece]:
 
 
 def _net(found: Since) -> Iterator[Piece]:
-    for value, noun in ((found.rows, "row"), (found.files, "file")):
+    for value, counted in ((found.rows, noun("row")), (found.files, noun("file"))):
         if value:
-            yield markup.in_hue("added" if value > 0 else "removed", units.signed_plural(value, noun))
+            yield markup.in_hue("added" if value > 0 else "removed", units.signed_plural(value, counted))
     if found.bytes:
         yield markup.hint(units.signed_size(found.bytes), units.exact_bytes(found.bytes))
 

@@ -3,9 +3,9 @@
 Law: a sentence names the thing, the number with its unit, and where it helps the next step. Text that others wrote
 (names of tables, tags, users) goes through `html.escape` before it enters a chart's hover text.
 
-Pages say `words.NAME`, whichever module here holds it, so no name stands in two of them. Each name stands a second
-time, of the same kind, in the module of the same name under `zh`; `words.NAME` is the one of the reader's language.
-So it is said while a page is drawn, never at import.
+Pages say `words.NAME`, whichever module here holds it, so no name stands in two of them. The words here are English;
+`words.NAME` is what they are in the reader's language (`formatting/language.py`). So it is said while a page is drawn,
+never at import.
 """
 
 import sys
@@ -13,13 +13,14 @@ from types import ModuleType
 from typing import Any
 
 from dashboard.formatting import language
-from dashboard.words import zh
-from dashboard.words.access import *
+from dashboard.formatting.language import capitalized as capitalized
+from dashboard.formatting.language import listing as listing
+from dashboard.formatting.language import speaker as speaker
+from dashboard.formatting.language import spoken as spoken
 from dashboard.words.asof import *
 from dashboard.words.audit import *
 from dashboard.words.automatic_tags import *
 from dashboard.words.bisect import *
-from dashboard.words.breadcrumb import *
 from dashboard.words.diff import *
 from dashboard.words.doctor import *
 from dashboard.words.errors import *
@@ -29,24 +30,16 @@ from dashboard.words.frame import *
 from dashboard.words.notices import *
 from dashboard.words.overview import *
 from dashboard.words.query import *
-from dashboard.words.report import *
 from dashboard.words.retention import *
 from dashboard.words.retention_curve import *
 from dashboard.words.tags import *
 from dashboard.words.timeline import *
-from dashboard.words.told import *
 from dashboard.words.version_picker import *
-
-_IN_CHINESE = {
-    name: said for name, said in vars(zh).items() if not name.startswith("_") and not isinstance(said, ModuleType)
-}
 
 
 class _InTheReadersLanguage(ModuleType):
     def __getattribute__(self, name: str) -> Any:
-        if name in _IN_CHINESE and language.chosen() == language.CHINESE:
-            return _IN_CHINESE[name]
-        return super().__getattribute__(name)
+        return language.said(super().__getattribute__(name))
 
 
 sys.modules[__name__].__class__ = _InTheReadersLanguage

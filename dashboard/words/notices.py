@@ -6,65 +6,93 @@ from collections.abc import Sequence
 
 from dashboard.charts.time_axis import MAX_POINTS
 from dashboard.formatting import units
+from dashboard.formatting.language import N_, _, ngettext
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
-    shown = list(names[:most])
+    shown = names[:most]
+    comma = _(", ", "names")
     if len(names) > most:
-        return ", ".join(shown) + f" and {len(names) - most} more"
-    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + f" and {shown[-1]}"
+        return _("{names} and {number} more", names=comma.join(shown), number=len(names) - most)
+    if len(shown) < 2:
+        return "".join(shown)
+    return _("{names} and {last}", names=comma.join(shown[:-1]), last=shown[-1])
 
 
 def no_snapshots(table: str) -> str:
-    return f"{table} has no snapshots yet: nothing was ever committed to it."
+    return _("{table} has no snapshots yet: nothing was ever committed to it.", table=table)
 
 
-NO_SNAPSHOTS_NEXT = (
+NO_SNAPSHOTS_NEXT = N_(
     "History starts with the first commit. Write to the table with any Paimon engine, then press Refresh."
 )
 
 
 def one_snapshot(number: str) -> str:
-    return f"Snapshot {number} is the only one: there is nothing to compare it with until the next commit."
+    return _(
+        "Snapshot {number} is the only one: there is nothing to compare it with until the next commit.", number=number
+    )
 
 
 def held_by_tags(tags: Sequence[str], snapshots: Sequence[int]) -> str:
-    which = ", ".join(str(number) for number in snapshots[:5]) + (" …" if len(snapshots) > 5 else "")
+    which = _(", ", "names").join(str(number) for number in snapshots[:5]) + (" …" if len(snapshots) > 5 else "")
     if len(snapshots) == 1:
-        names = listed(tags)
-        return (
-            f"Snapshot {which} has expired and is kept by {'tag' if len(tags) == 1 else 'tags'} {names}: "
-            f"it can still be read by {'that name' if len(tags) == 1 else 'those names'}."
+        return ngettext(
+            "Snapshot {which} has expired and is kept by tag {tags}: it can still be read by that name.",
+            "Snapshot {which} has expired and is kept by tags {tags}: it can still be read by those names.",
+            len(tags),
+            which=which,
+            tags=listed(tags),
         )
-    return f"{len(snapshots)} snapshots ({which}) have expired and are kept by {units.plural(len(tags), 'tag')} alone."
+    return _(
+        "{number} snapshots ({which}) have expired and are kept by {tags} alone.",
+        number=len(snapshots),
+        which=which,
+        tags=units.plural(len(tags), "tag"),
+    )
 
 
 def twin_tags(names: Sequence[str], number: int) -> str:
-    several = "both" if len(names) == 2 else "all"
-    return (
-        f"Tags {listed(names)} keep the same snapshot {number}: deleting one of them frees nothing, "
-        f"deleting {several} may."
+    if len(names) == 2:
+        return _(
+            "Tags {names} keep the same snapshot {number}: deleting one of them frees nothing, deleting both may.",
+            names=listed(names),
+            number=number,
+        )
+    return _(
+        "Tags {names} keep the same snapshot {number}: deleting one of them frees nothing, deleting all may.",
+        names=listed(names),
+        number=number,
     )
 
 
 def gap(first: int, last: int) -> str:
-    what = f"Snapshot {first} is" if first == last else f"Snapshots {first} to {last} are"
-    return (
-        f"{what} missing between {first - 1} and {last + 1}: Paimon's time travel fails across this gap and its "
-        f"expiry may free files that are still needed."
+    what = (
+        _("Snapshot {first} is", first=first)
+        if first == last
+        else _("Snapshots {first} to {last} are", first=first, last=last)
+    )
+    return _(
+        "{what} missing between {first} and {last}: Paimon's time travel fails across this gap and its "
+        "expiry may free files that are still needed.",
+        what=what,
+        first=first - 1,
+        last=last + 1,
     )
 
 
 def on_branch(branch: str) -> str:
-    return f" (branch {branch})"
+    return _(" (branch {branch})", branch=branch)
 
 
 def many_snapshots(number: int) -> str:
-    return (
-        f"{units.count(number)} snapshots are more than {units.count(MAX_POINTS)} points: the timeline shows how many "
-        "commits each stretch of time holds. Click a bar to look inside."
+    return _(
+        "{number} snapshots are more than {max_points} points: the timeline shows how many commits each "
+        "stretch of time holds. Click a bar to look inside.",
+        number=units.count(number),
+        max_points=units.count(MAX_POINTS),
     )
 
 
 def lower_bound(problems: int) -> str:
-    return f"{units.plural(problems, 'file')} could not be read, so totals marked ≥ are lower bounds."
+    return _("{files} could not be read, so totals marked ≥ are lower bounds.", files=units.plural(problems, "file"))

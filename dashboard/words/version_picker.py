@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-LATEST = "latest: the newest snapshot"
-EARLIEST = "earliest: the oldest retained snapshot"
-POINT_PLACEHOLDER = "Choose a point, or type one"
-PICK_NONE = "None: clear this"
-POINT_HELP = (
-    "A snapshot id, a tag, a branch, BRANCH/12, a time, `watermark:N`, `latest`, `earliest` or `latest~3`. A time may "
-    "name its zone (`2026-11-01 08:00 Asia/Shanghai`, `2026-11-01T08:00+08:00`); a bare one is read in the zone on the "
-    "left. `tag:NAME` and `branch:NAME` always mean a name."
+from dashboard.formatting.language import N_, _
+
+LATEST = N_("latest: the newest snapshot")
+EARLIEST = N_("earliest: the oldest retained snapshot")
+POINT_PLACEHOLDER = N_("Choose a point, or type one")
+PICK_NONE = N_("None: clear this")
+POINT_HELP = N_(
+    "A snapshot id, a tag, a branch, BRANCH/12, a time, `watermark:N`, `latest`, `earliest` or "
+    "`latest~3`. A time may name its zone (`2026-11-01 08:00 Asia/Shanghai`, "
+    "`2026-11-01T08:00+08:00`); a bare one is read in the zone on the left. `tag:NAME` and "
+    "`branch:NAME` always mean a name."
 )
 
 
 def picked(told: str, branch: str) -> str:
-    where = f" on {branch}" if branch else ""
-    return f"Snapshot{where} {told}"
+    where = _(" on {branch}", branch=branch) if branch else ""
+    return _("Snapshot{where} {told}", where=where, told=told)
 
 
 def two_names(name: str) -> str:
-    return f"{name!r} is a tag and a branch."
+    return _("{name!r} is a tag and a branch.", name=name)
 
 
 def two_names_next(name: str) -> str:
-    return f"Write tag:{name} or branch:{name}."
+    return _("Write tag:{name} or branch:{name}.", name=name)
 
 
 def elsewhere(branch: str, wanted: str) -> str:
-    return f"That is a snapshot of {branch}, and this is about {wanted}."
+    return _("That is a snapshot of {branch}, and this is about {wanted}.", branch=branch, wanted=wanted)
 
 
 def elsewhere_next(wanted: str) -> str:
-    return f"Choose a point of {wanted}."
+    return _("Choose a point of {wanted}.", wanted=wanted)

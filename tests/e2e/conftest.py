@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
-from pyspark.sql import SparkSession
 
-from core import serve
 from tests.support.e2e.reader import PATIENCE_MS, Reader
+from tests.support.e2e.server import served
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -26,7 +23,6 @@ ARGUMENTS = (
     "--force-device-scale-factor=1",
     "--host-resolver-rules=MAP evil.example 127.0.0.1",  # a name that somebody turned to this machine
 )
-NOW = time.time_ns() // 1_000_000
 
 
 @pytest.fixture(scope="session")
@@ -36,16 +32,6 @@ def browser(chromium: str) -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=chromium, headless=True, args=list(ARGUMENTS))
         yield running
         running.close()
-
-
-@pytest.fixture(scope="session")
-def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo warehouse, made once."""
-    from core.demo import build as making
-
-    directory = tmp_path_factory.mktemp("demo") / "demo"
-    making.build(str(directory), progress=None, now_ms=NOW)
-    return directory
 
 
 @pytest.fixture(scope="session")
@@ -75,17 +61,6 @@ def home(demo: Path, held: Path) -> Iterator[str]:
     """The address, with its secret, of the one server, which opens the demo; any other warehouse is named in it."""
     with served(demo, held) as address:
         yield address
-
-
-@contextlib.contextmanager
-def served(warehouse: Path, hold: Path) -> Iterator[str]:
-    """The address of a server that opens that warehouse; its writers get time until there is no file `hold`."""
-    serving = serve.start([str(warehouse)], 0, program=["-m", "tests.e2e.serving", str(hold)])
-    try:
-        yield serving.address
-    finally:
-        serving.process.terminate()
-        serving.process.wait(300)
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from dashboard import words
-from dashboard.words import zh
 from tests.support.builders import DAY_MS, TableBuilder
 from tests.support.e2e.reader import Reader
+from tests.support.languages import SaidIn
 
+ZH = SaidIn("zh")
 pytestmark = pytest.mark.slow
 
 WATCH = """() => { window.shifted = 0; window.moved = []; window.last = performance.now();
@@ -92,5 +93,5 @@ def test_nothing_jumps_when_a_page_is_used(warehouse: Path, reader: Callable[...
 
 def test_the_address_of_home_keeps_what_it_says(reader: Callable[..., Reader]) -> None:
     page = reader().open("overview?lang=zh&tz=Asia%2FTokyo").page
-    expect(page.locator(".snap-label").get_by_text(zh.TILE_POLICY)).to_be_visible()
+    expect(page.locator(".snap-label").get_by_text(ZH.TILE_POLICY)).to_be_visible()
     assert page.url.endswith("/?lang=zh&tz=Asia%2FTokyo")

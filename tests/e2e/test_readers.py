@@ -16,11 +16,13 @@ from core.model.actions import Expire
 from core.planning.confirmation import danger
 from core.table import open_table
 from dashboard import words
-from dashboard.words import zh
 from tests.support.e2e.reader import Reader
+from tests.support.languages import SaidIn
 from tests.support.places import TABLES
 
 NAME, ZONE = "schema_evolved", "Asia/Shanghai"
+
+ZH = SaidIn("zh")
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def test_two_readers_one_table(theirs: Path, hold: Path, reader: Callable[..., R
     where = f"retention?warehouse={warehouse}&table=default.{NAME}"
     one = reader().open(f"{where}&keep_max=6&tz={ZONE}")
     other = reader(900, "dark").open(f"{where}&keep_max=3&lang=zh")
-    for me, kept, said in ((one, 6, words), (other, 3, zh)):
+    for me, kept, said in ((one, 6, words), (other, 3, ZH)):
         plan = open_table(str(theirs)).preview(Expire(retain_max=kept), time.time_ns() // 1_000_000)
         phrase = danger(plan, NAME).phrase
         me.allow_changes(said.WRITABLE)
@@ -64,10 +66,10 @@ def test_two_readers_one_table(theirs: Path, hold: Path, reader: Callable[..., R
     expect(one.page.get_by_text(re.compile(r"^Done: \d+ files? deleted"))).to_be_visible(timeout=300_000)
     assert snapshots(theirs) == set(range(9, 15))
 
-    other.page.get_by_role("button", name=zh.CARRY_OUT).click()
+    other.page.get_by_role("button", name=ZH.CARRY_OUT).click()
     refused = other.page.locator(".snap-error")
-    expect(refused).to_contain_text(zh.ERROR_TITLES["Conflict"], timeout=300_000)
-    expect(refused).to_contain_text(zh.STILL_WORKS)
+    expect(refused).to_contain_text(ZH.ERROR_TITLES["Conflict"], timeout=300_000)
+    expect(refused).to_contain_text(ZH.STILL_WORKS)
     assert snapshots(theirs) == set(range(9, 15))
     one.open(f"audit?warehouse={warehouse}&table=default.{NAME}")
     expect(one.page.get_by_text(words.audit_exact(1, 1))).to_be_visible()

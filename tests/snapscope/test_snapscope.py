@@ -32,6 +32,7 @@ from tests.support.builders import START_MS
 from tests.support.execution import ground, iceberg_ground
 from tests.support.execution.ground import LATE_MS
 from tests.support.places import ROOT
+from tests.support.spark.stored import Stored
 
 SURFACE = ROOT / "tests" / "data" / "python_api.txt"
 LATE = "2060-01-01T00:00:00Z"
@@ -340,8 +341,21 @@ def test_times_and_durations_are_values_or_text(paimon: snapscope.Table[pd.DataF
     assert by_value.judged_at == late
     with pytest.raises(snapscope.Invalid, match="zone"):
         paimon.plan.expire(older_than=late.replace(tzinfo=None))
+    with pytest.raises(snapscope.Invalid, match=r"2026-04-03T00:00:00Z .* or 2026-03-04T00:00:00Z"):
+        paimon.plan.expire(older_than="03/04/2026")
     with pytest.raises(snapscope.Invalid, match="no unit"):
         paimon.plan.expire(time_retained="200")
+
+
+def test_a_time_without_a_zone_is_read_in_the_zone_of_the_table(paimon: snapscope.Table[pd.DataFrame]) -> None:
+    assert paimon.as_of("2026-01-01 05:30").snapshot == paimon.as_of("2026-01-01T05:30:00Z").snapshot == "6"
+    there = snapscope.open(paimon.location, zone="Asia/Shanghai")
+    assert there.as_of("2026-01-01 10:30").snapshot == "3"
+    assert there.as_of("3 days ago").snapshot == "9"
+    assert there.plan_at("2026-01-01 10:30").expire().judged_at == dt.datetime(2026, 1, 1, 2, 30, tzinfo=dt.UTC)
+    assert there.arrow().as_of("2026-01-01 10:30").snapshot == "3"
+    with pytest.raises(snapscope.Invalid, match="Nowhere"):
+        snapscope.open(paimon.location, zone="Nowhere/Else")
 
 
 def test_a_tag_from_a_time_says_which_snapshot_it_is(paimon: snapscope.Table[pd.DataFrame]) -> None:
@@ -425,3 +439,28 @@ def test_a_table_is_read_again_when_it_has_changed(paimon: snapscope.Table[pd.Da
     paimon.apply(paimon.plan.create_tag("v9"), settle="0 s")
     assert paimon._history() is not before
     assert "tag:v9" in paimon.costs()["tag"].tolist()
+
+
+# rows, through Spark -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spark
+def test_rows_are_asked_for_and_compared(spark: object, tmp_path: Path) -> None:
+    stored = Stored(tmp_path / "t", [("id", "BIGINT"), ("name", "STRING")])
+    stored.commit([stored.file([{"id": 2**60 + 1, "name": "a"}, {"id": None, "name": "b"}])])
+    stored.commit([stored.file([{"id": 3, "name": "c"}])])
+    table = snapscope.open(str(stored.root))
+    found = table.query("select id, name, id from t order by name", at="1")
+    assert found.columns.tolist() == ["id", "name", "id_2"]
+    assert found["id"].tolist() == [2**60 + 1, pd.NA]  # whole, beside a NULL
+    counts = table.query("select (select count(*) from t) as now, count(*) as before from t_before", before="1")
+    assert counts.to_dict("records") == [{"now": 3, "before": 2}]
+    assert table.arrow().query("select name from t", at="latest~1").num_rows == 2
+    with pytest.raises(snapscope.Invalid, match="more than 2 rows"):
+        table.query("select * from t", limit=2)
+    rows = table.diff("1", "2").rows()
+    assert (rows.added, rows.removed, rows.changed, rows.is_truncated) == (1, 0, 0, False)
+    assert rows.changes[["kind", "column", "before", "after"]].to_dict("records") == [
+        {"kind": "added", "column": "id", "before": None, "after": "3"},
+        {"kind": "added", "column": "name", "before": None, "after": "c"},
+    ]

@@ -12,7 +12,7 @@ from core.formats.iceberg.retention import (
     max_ref_age_ms,
     number,
 )
-from core.messages import told
+from core.messages import counted, told
 from core.model.expiry import Expiry
 from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads
@@ -69,12 +69,14 @@ def _end(
     named: Sequence[str] | None, ahead: tuple[int, str] | None, until_ms: int, now_ms: int
 ) -> tuple[int | None, str, bool]:
     if named:
-        words = told("never while {names} name{s} it", names=", ".join(named), s="s" if len(named) == 1 else "")
-        return None, words, False
+        never = "never while {names} names it", "never while {names} name it"
+        return None, counted(len(named), *never, names=", ".join(named)), False
     if ahead:
-        why = "after {commits:,} more commit{s} on {branch}, not before {at}, and only if an expiry is run"
-        commits, s = ahead[0], "" if ahead[0] == 1 else "s"
-        return None, told(why, commits=commits, s=s, branch=ahead[1], at=in_words(until_ms)), True
+        why = (
+            "after {count} more commit on {branch}, not before {at}, and only if an expiry is run",
+            "after {count} more commits on {branch}, not before {at}, and only if an expiry is run",
+        )
+        return None, counted(ahead[0], *why, branch=ahead[1], at=in_words(until_ms)), True
     after = "with the first expiry after {at}"
     due = told("with the next expiry") if until_ms < now_ms else told(after, at=in_words(until_ms))
     return until_ms, told("{due}; Iceberg's writers expire nothing by themselves", due=due), False

@@ -93,7 +93,8 @@ class IcebergFormat(Format):
     def opened(cls, location: str) -> IcebergFormat:
         """The table of one metadata file, or of a catalog where its current metadata says it is."""
         if not is_name(location):
-            return cls(*discovery.pinned(location))
+            opened = cls(*discovery.pinned(location))
+            return cls(*moved_copy.above(opened.store, opened.pinned or "", opened.place))
         catalog = CatalogTable.of(location)
         content, path = commit.read_current(lambda: normal(catalog.current()), _read)
         found = documents.parse(content, path)

@@ -7,8 +7,11 @@ at the other place. One metadata file alone reads the files where it says they a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from core import urls
 from core.errors import SnapscopeError
+from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.file_paths import TableLocation, normal, same
 from core.formats.iceberg.metadata import Metadata
 from core.messages import Told, told
@@ -41,6 +44,20 @@ def why_read_only(store: Store, found: Metadata) -> Told | None:
         "rewrite_table_path and register_table make a copy a table of its own)",
         location=found.location,
     )
+
+
+def above(store: Store, pinned: str, place: Callable[[Metadata], TableLocation]) -> tuple[Store, str]:
+    """The table of one metadata file that lies in a directory of its own (write.metadata.path), and the path in it."""
+    if "/" in pinned or not store.is_local or store.size(pinned) is None:
+        return store, pinned
+    try:
+        root = place(documents.read(store, pinned)).store
+    except SnapscopeError:  # said to who reads the file
+        return store, pinned
+    own = f"{root.location}/"
+    if not root.is_local or not store.location.startswith(own):
+        return store, pinned
+    return root, f"{store.location.removeprefix(own)}/{pinned}"
 
 
 def _lists(found: Metadata) -> list[str]:

@@ -16,6 +16,7 @@ from core.messages import Told, both, told
 from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
 from core.model.time_travel import AsOf, in_words, parse_time_ms
+from core.units import nearest
 
 GRAMMAR = told(
     "A point is a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, "
@@ -114,7 +115,10 @@ def _by_tag(heads: Heads, name: str) -> AsOf:
     _refuse_broken(heads, name, False)
     known = ", ".join([tag.name for line in heads.lines for tag in line.tags][:20]) or "none"
     why = told("There is no tag {name!r}.", name=name)
-    raise NotFound(why, path=heads.location, remedy=told("Tags: {names}.", names=known))
+    remedy: str = told("Tags: {names}.", names=known)
+    if close := nearest(name, [tag.name for line in heads.lines for tag in line.tags]):
+        remedy = both(told("Did you mean tag:{name}?", name=close), remedy)
+    raise NotFound(why, path=heads.location, remedy=remedy)
 
 
 def _refuse_broken(heads: Heads, name: str, is_branch: bool) -> None:

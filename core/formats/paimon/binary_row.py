@@ -1,8 +1,9 @@
 """Paimon's BinaryRow: partition values and column statistics as bytes inside manifests.
 
 Law: `decode(encode(values, types), types) == values`, and equal values give equal bytes: a partition *is* its bytes.
-Stored form (spec 4.4): arity as 4 bytes big-endian, then the row, little-endian: one byte of row kind and the null
-bits in whole 8-byte words, one 8-byte slot per field, then values that do not fit their slot, padded to 8 bytes.
+Stored form (docs/paimon.md §4.4): arity as 4 bytes big-endian, then the row, little-endian: one byte of row kind and
+the null bits in whole 8-byte words, one 8-byte slot per field, then values that do not fit their slot, padded to 8
+bytes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Deletion vectors: which rows of a data file are deleted, as positions from 0. Pure.
 
 Law: bytes that are not exactly one whole vector are `Corrupt`; the checksum is compared. Both kinds are read: 32 bits
-(one portable Roaring bitmap) and 64 bits (several, each with the high half of its positions). Sources: spec 4.7 and
-the public format specification of Roaring bitmaps.
+(one portable Roaring bitmap) and 64 bits (several, each with the high half of its positions). Sources: docs/paimon.md
+§4.7 and the public format specification of Roaring bitmaps.
 """
 
 from __future__ import annotations

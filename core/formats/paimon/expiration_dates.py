@@ -11,7 +11,7 @@ import dataclasses
 from core.errors import Invalid
 from core.formats.paimon import retention
 from core.formats.paimon.retention import UNBOUNDED
-from core.messages import told
+from core.messages import counted, told
 from core.model.codes import Fault
 from core.model.expiry import Expiry
 from core.model.references import Heads, Line, Tag
@@ -53,7 +53,8 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
         if most > 1:
             not_before = max(not_before, judged_ms + retained_ms)
         blocking = next((other.name for other in line.consumers if holds and other.next_snapshot <= each.id), None)
-        limit = told(", or after {commits:,} more commit{s} whatever its age", commits=most, s=_s(most))
+        any_age = ", or after {count} more commit whatever its age", ", or after {count} more commits whatever its age"
+        limit = counted(most, *any_age)
         limit = limit if policy.retain_max < UNBOUNDED else told("")
         is_old, when = not_before <= now_ms, None if more > 1 or blocking is not None else not_before
         is_counted = each.id >= seen and blocking is None and more > 1
@@ -65,17 +66,13 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
         elif is_counted:
             is_by_count = is_old or most <= more
             age = "" if is_by_count else told(", not before {at}{limit}", at=in_words(not_before), limit=limit)
-            words = told("after {commits:,} more commit{s}{age}", commits=more, s=_s(more), age=age)
+            words = counted(more, "after {count} more commit{age}", "after {count} more commits{age}", age=age)
         elif is_old:
             words = told("with the next commit of a writer")
         else:
             words = told("with the first commit after {at}{limit}", at=in_words(not_before), limit=limit)
         found.append(Expiry(str(each.id), when, words, is_counted))
     return found
-
-
-def _s(count: int) -> str:
-    return "" if count == 1 else "s"
 
 
 def first_seen(line: Line) -> int:

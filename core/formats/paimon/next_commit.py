@@ -148,8 +148,7 @@ def _mending(
         return []
     names = " and ".join(str(each.id) for each in snapshots)
     which = told("a tag of snapshot {ids}" if len(snapshots) == 1 else "tags of snapshots {ids}", ids=names)
-    them = "it" if len(broken) == 1 else "them"
-    return [codes.TAGS_MEND(points=", ".join(broken), tags=which, them=them)]
+    return [codes.TAGS_MEND(points=", ".join(broken), tags=which)]
 
 
 def _holding(history: History, line: Line, paths: Sequence[str]) -> int | None:

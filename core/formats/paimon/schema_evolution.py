@@ -1,8 +1,8 @@
 """Which column of an old file answers for a column of today. Pure.
 
 Law: a column is its field id. A renamed column keeps its values; a column dropped and added again under the same
-name is another one, and old files have no value for it (spec 5.2). A type may have been widened since; any other
-change of type is refused by name, because its conversion differs between engines.
+name is another one, and old files have no value for it (docs/paimon.md §5.2). A type may have been widened since; any
+other change of type is refused by name, because its conversion differs between engines.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from core.errors import Corrupt, Invalid, NotFound
 from core.messages import both, told
 from core.model.references import MAIN, Heads, Line, Schema, Snapshot
 from core.model.time_travel import AsOf, in_words, parse_time_ms
+from core.units import nearest
 
 GRAMMAR = told(
     "A point is a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/POINT, time:ISO-TIME-WITH-ZONE or "
@@ -56,10 +57,10 @@ def _by_id(line: Line, wanted: int) -> AsOf:
             return _answer(line, index, told("Snapshot {id} was named by its id.", id=wanted))
     _refuse_unreadable(line, "snapshot", str(wanted))
     tags = [f"tag:{tag.name}" for tag in line.tags if tag.snapshot.id == wanted]
-    nearest = min(line.snapshots, key=lambda each: abs(each.id - wanted), default=None)
+    closest = min(line.snapshots, key=lambda each: abs(each.id - wanted), default=None)
     way = told("No snapshot is retained.")
-    if nearest:
-        way = told("The nearest retained snapshot is {id}.", id=nearest.id)
+    if closest:
+        way = told("The nearest retained snapshot is {id}.", id=closest.id)
     if tags:
         way = both(told("It expired, but {tags} still keeps it.", tags=" and ".join(tags)), way)
     raise NotFound("Snapshot {id} is not retained{on}.", id=wanted, on=_on(line), remedy=way)
@@ -72,7 +73,9 @@ def _by_tag(line: Line, name: str) -> AsOf:
     else:
         _refuse_unreadable(line, "tag", name)
         known = ", ".join(each.name for each in line.tags[:20]) or "none"
-        remedy = told("Tags: {names}.", names=known)
+        remedy: str = told("Tags: {names}.", names=known)
+        if close := nearest(name, [each.name for each in line.tags]):
+            remedy = both(told("Did you mean tag:{name}?", name=close), remedy)
         raise NotFound("There is no tag {name!r}{on}.", name=name, on=_on(line), remedy=remedy)
     own = tag.snapshot
     is_retained = any(each.id == own.id and each.content == own.content for each in line.snapshots)

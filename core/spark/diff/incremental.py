@@ -1,6 +1,6 @@
 """What changed after one point of a branch up to another, each row with its kind: Paimon's `incremental-between`.
 
-Laws, as the engine has them (spec 10.1):
+Laws, as the engine has them (docs/paimon.md §10.1):
 - An append table answers with the rows of the files that the APPEND commits between added, as they were written;
   a primary-key table that writes changelogs with those of the commits between. OVERWRITE commits are passed over.
 - Two points of which one is a tag, and primary-key tables without changelogs, answer with the difference of their

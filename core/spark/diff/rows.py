@@ -91,8 +91,11 @@ def _row_diff(
         ((found, kept),) = made
         if total["doubled"]:
             raise Corrupt(
-                "{doubled} stand in the table more than once, so rows cannot be compared by it.",
-                doubled=counted(total["doubled"], "{count} primary key", "{count} primary keys"),
+                counted(
+                    total["doubled"],
+                    "{count} primary key stands in the table more than once, so rows cannot be compared by it.",
+                    "{count} primary keys stand in the table more than once, so rows cannot be compared by them.",
+                ),
                 path=table.location,
             )
         rows = run.answer(lambda: found.in_order(kept.where(F.col("kind") != SAME)), row_cap=limit)

@@ -1,8 +1,8 @@
 """The rows of one bucket, as its files hold them, merged into the table's rows. Pure: Arrow in, Arrow out.
 
 Laws: rows of one key are taken in the order user sequence, sequence number, retractions first; a key with a single row
-is that row, whatever the engine; a result that is a retraction is no row (spec 5.4). Where releases differ the answer
-is that of Paimon 2.0. What cannot be right is refused by its name, in the rule or when such a row is met.
+is that row, whatever the engine; a result that is a retraction is no row (docs/paimon.md §5.4). Where releases differ
+the answer is that of Paimon 2.0. What cannot be right is refused by its name, in the rule or when such a row is met.
 
 How: rows are sorted once; then every key takes its first row, every key with more its second, and so on. So each step
 is one numpy operation over all keys, and yet each key sees its rows one by one, as the engine does.

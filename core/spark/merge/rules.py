@@ -1,7 +1,7 @@
 """How the rows of one key become one row: what a table's options say, read once and checked. Pure.
 
 Law: an option that changes the answer is either understood or refused by its name; none is passed over.
-Source: spec 5.4 and Paimon's options of 2.0.
+Source: docs/paimon.md §5.4 and Paimon's options of 2.0.
 """
 
 from __future__ import annotations

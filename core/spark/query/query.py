@@ -26,7 +26,7 @@ from core.spark.query import connector
 from core.spark.read import readers, removed_points, system_tables
 from core.spark.read.paimon import prune
 from core.spark.read.paimon.points import ROW_KIND, PaimonScan, audit_log, opened_at, with_kind
-from core.spark.read.reader import Rows
+from core.spark.read.reader import Rows, is_by_case
 from core.spark.sql import filters, guard
 from core.spark.sql import run as sql
 from core.spark.sql.filters import Condition, Pushdown
@@ -120,7 +120,7 @@ def _query(
     for view, found in system_tables.views(statement, own, table, history, at):
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))
         known.add(view)
-    if any(map(_is_by_case, sources)):
+    if any(is_by_case(each.schema) for each in sources):
         spark.conf.set("spark.sql.caseSensitive", "true")
     read: list[Rows] = []
     engines: list[str] = []
@@ -166,12 +166,6 @@ class _Source:
     schema: Schema
     rows: Callable[[SparkSession, Pushdown], Rows]
     ddl: tuple[str, ...] | None = None
-
-
-def _is_by_case(of: _Source) -> bool:
-    """Whether only upper and lower case tell two columns apart."""
-    names = [field.name for field in of.schema.fields]
-    return len({name.casefold() for name in names}) < len(set(names))
 
 
 def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:

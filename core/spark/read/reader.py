@@ -37,3 +37,9 @@ class Source:
     schema: Schema
     rows: Callable[[SparkSession, Pushdown], Rows]
     ddl: tuple[str, ...] | None = None
+
+
+def is_by_case(schema: Schema) -> bool:
+    """Whether only upper and lower case tell two columns apart."""
+    names = {field.name for field in schema.fields}
+    return len({name.casefold() for name in names}) < len(names)

@@ -197,8 +197,7 @@ def refusal(error: BaseException) -> SnapscopeError:
         return Invalid(TOO_LARGE, remedy=TOO_LARGE_NEXT)
     if "doesn't contain any field Ids" in text:
         return Unsupported(
-            "A data file's columns have no field ids, so only a name mapping tells which is which "
-            "(schema.name-mapping.default), and that is not read here. {said}",
+            "A data file's columns have no field ids, though those of other files of its commit have. {said}",
             said=error_text(error),
             remedy="Read the table with its own engine.",
         )

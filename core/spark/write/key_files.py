@@ -1,7 +1,7 @@
 """Sorted files of a primary-key table: merged Arrow rows in, Parquet files and what a manifest says of them out.
 
 Laws: each file holds its rows in the order of their keys, no key twice; what is said of a file is what it holds.
-Shape (spec 5.1): `_KEY_…` of each key, `_SEQUENCE_NUMBER`, `_VALUE_KIND`, then all columns of the table.
+Shape (docs/paimon.md §5.1): `_KEY_…` of each key, `_SEQUENCE_NUMBER`, `_VALUE_KIND`, then all columns of the table.
 """
 
 from __future__ import annotations

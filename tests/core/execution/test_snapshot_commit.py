@@ -58,7 +58,7 @@ def test_a_dropped_partition_is_planned_carried_out_and_audited(store: Store, sa
     assert plan["notes"][1] == "Points that still have them: tag:v (1), 3 (all), 2 (1), 1 (1)."
     assert "No tag has all of them: snapshot 3 does" in plan["notes"][2]
     assert live(store) == before, "a plan changes nothing"
-    assert said(*words)[1]["error"]["message"] == "Nobody was there to confirm, so nothing was changed."
+    assert said(*words)[1]["error"]["message"] == "stdin is not a terminal, so nobody can confirm; nothing was changed."
     exactly = ("--now", "2026-11-03T00:00:00Z", "--plan", plan["fingerprint"], "--yes")
     status, done = said(*words, *exactly)
     assert (status, done["receipt"]["created"], done["receipt"]["deleted"]) == (0, ["snapshot/snapshot-4"], [])

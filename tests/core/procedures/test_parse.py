@@ -193,7 +193,7 @@ def test_a_call_shows_its_plan_asks_and_is_journaled(table: TableBuilder, capsys
     assert main(["call", str(warehouse), sql]) == 1  # nobody is there to say yes
     said = capsys.readouterr()
     assert "Creates tag v" in said.out
-    assert "Nobody was there to confirm" in said.err
+    assert "stdin is not a terminal" in said.err
     assert tags(table) == {}
     for place in (warehouse, table.root):
         assert main(["call", str(place), sql.replace("'v'", f"'{place.name}'"), "--yes"]) == 0
@@ -244,7 +244,7 @@ def test_actions_go_by_the_engines_names_and_by_the_proposals(
     ask(capsys, "delete-tag", *where, "--tag_name", "today,proposal", "--yes", "--settle", "0 s")
     assert tags(table) == {"mine": 1}
     told = ask(capsys, "create_tag", "--warehouse", table.root.parents[1], "--tag_name", "x", "--yes", status=1)
-    assert told["error"]["message"] == "Which table?"
+    assert told["error"]["message"] == "No single table was named."
     assert ask(capsys, "create_tag", table.root, "--colour", "x", status=2)["error"]["kind"] == "Invalid"
 
 

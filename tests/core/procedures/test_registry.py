@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from core.cli import changes, group
+from core.formats.paimon.capabilities import PAIMON
 from core.model.actions import KINDS, Change, CleanOrphans, CreateTag, DeleteTags, Expire
+from core.model.references import Heads
 from core.procedures import command_line, statements
 from core.procedures.parse import asked, parse
 from core.procedures.registry import BY_COMMAND, DEFINITIONS, definition
@@ -19,6 +21,7 @@ from tests.support import actions
 from tests.support.actions import LOCATION, NOW_MS, SHOWN, TITLE, some
 
 SEEDS = range(100, 140)
+NO_TABLE = Heads(LOCATION, PAIMON, (), {})  # nothing here is made from a time of a table
 RECORDED = json.loads(SHOWN.read_text(encoding="utf-8"))
 
 
@@ -46,7 +49,9 @@ def typed(command: str) -> Change:
     root = group()
     with root.make_context("snapscope", [*shlex.split(command)[1:], "--now", str(NOW_MS)]) as context:
         _, args = root.invoke(context)
-    return changes._asked(args)
+    change, target = changes._asked(args, NO_TABLE)
+    assert target == {}
+    return change
 
 
 @pytest.mark.parametrize("kind", KINDS)

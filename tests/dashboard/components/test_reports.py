@@ -15,12 +15,14 @@ from core.execution.journal import Journal
 from core.table import open_table
 from dashboard import words
 from dashboard.components import reports
-from dashboard.words import zh
 from tests.support.builders import DAY_MS, TableBuilder
 from tests.support.dashboard.pages import Page
+from tests.support.languages import SaidIn
 from tests.support.reports.html import HOSTILE, Reader, commanded, three
 
 Made = dict[str, Callable[[], str]]
+
+ZH = SaidIn("zh")
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ def test_reports_are_in_the_readers_language(tmp_path: Path) -> None:
     for number in range(8):
         table.commit([table.file(1_000 + number, rows=10)], table.live()[:1])
     table.tag("kept", 2)
-    for kind, text in three(open_table(str(table.root)), speak=zh.spoken).items():
+    for kind, text in three(open_table(str(table.root)), speak=ZH.spoken).items():
         assert '<html lang="zh-CN">' in text
         said = re.sub(r"<pre>.*?</pre>|<style>.*?</style>|<[^>]+>", "\n", text, flags=re.DOTALL)
         lines = unescape(said).replace(HOSTILE, "").splitlines()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,10 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 
 from dashboard import words
-from dashboard.words import zh
+from dashboard.formatting import language
+from tests.support.languages import PSEUDO, SaidIn, write_pseudo
 
+ZH = SaidIn("zh")
 PAGES = tuple(words.PAGES)
 STATES = ("tag on an expired snapshot", "two tags on one snapshot", "id gap", "wrong hints", "one snapshot")
 
@@ -22,7 +26,11 @@ TYPED = re.compile(r"(snapscope|CALL|SELECT|select|FROM|ALTER TABLE) .*|`[^`]*`|
 
 
 def shown(page: Any) -> list[str]:
-    """What is drawn as HTML, captions, labels, helps and cells."""
+    """What is drawn as HTML, captions, labels, helps and cells, line by line."""
+    return [line.strip() for text in texts(page) for line in text.splitlines() if line.strip()]
+
+
+def texts(page: Any) -> list[str]:
     found = [
         re.sub(r"<[^>]+>", "\n", each.proto.body) for each in page.test.get("html") if "<style" not in each.proto.body
     ]
@@ -41,7 +49,7 @@ def shown(page: Any) -> list[str]:
             found += [str(getattr(each, name, "") or "") for name in ("label", "help", "placeholder")]
             found.append(str(each.value) if kind in ("markdown", "caption") else "")
     found += [str(cell) for frame in page.test.dataframe for cell in frame.value.to_numpy().ravel()]
-    return [line.strip() for text in found for line in text.splitlines() if line.strip()]
+    return found
 
 
 @pytest.mark.slow
@@ -62,13 +70,13 @@ def test_the_language_of_the_browser_and_of_the_address(
     """A Chinese browser reads Chinese until the address says otherwise; the switch writes it there."""
     warehouse = built("one snapshot")
     assert words.ZONE in open_page("asof", warehouse).text
-    assert zh.ZONE in open_page("asof", warehouse, lang="zh").text
+    assert ZH.ZONE in open_page("asof", warehouse, lang="zh").text
     monkeypatch.setattr(ContextProxy, "locale", property(lambda self: "zh-Hans-CN"))
     page = open_page("asof", warehouse)
-    assert zh.ZONE in page.text
+    assert ZH.ZONE in page.text
     assert "lang" not in page.test.query_params
     assert words.ZONE in open_page("asof", warehouse, lang="en").text
-    box = next(each for each in page.test.get("button_group") if each.key == "frame.language")
+    box = next(each for each in page.test.selectbox if each.key == "frame.language")
     box.set_value("en").run()
     page.check()
     assert words.ZONE in page.text
@@ -91,7 +99,7 @@ def test_a_run_that_does_not_begin_at_the_top_asks_for_its_language() -> None:
 
     test = AppTest.from_function(script)
     test.query_params["lang"] = "zh"
-    assert [each.value for each in test.run().caption] == [zh.REFRESH]
+    assert [each.value for each in test.run().caption] == [ZH.REFRESH]
     del test.query_params["lang"]
     assert [each.value for each in test.run().caption] == [words.REFRESH]
 
@@ -103,3 +111,75 @@ def test_what_is_kept_for_one_reader_is_told_to_another_in_his_own_language(
     said = {lang: shown(open_page("overview", warehouse, lang=lang)) for lang in ("en", "zh", "en")}
     assert not [line for line in said["zh"] if ENGLISH.search(TYPED.sub("", line))]
     assert not [line for line in said["en"] if re.search("[\u4e00-\u9fff]", line.replace("中文", ""))]
+
+
+# a language made up from the English -------------------------------------------------------------------------------
+
+DATA = re.compile(  # nobody's sentence: commands and SQL, paths and ids, numbers with units, what Plotly fills in,
+    r"(?s:```.*?```)|\b[0-9a-f]{16}\b|\S*[/_=$]\S*|\btag:\S*|\b\w+-\d[\w.-]*"
+    r"|\b\d[\w.,]*( [kMGT]?B\b)?|\b[a-z]+(-[a-z]+)+\b|%\{[^}]*\}"
+    r"|(?m:^\s*[a-z]+\s*$)"  # one word alone in lower case: a name of somebody, or of a check
+    r"|\b(default|orders|main|latest|builder|audit|release|English|UTC|Linux|PATH|partition)\b"  # names of the tables
+    r"|\b(SQL|NULL|GROUP BY|ORDER BY|DESC|rules|newest|local disk|Snapscope|(Apache )?(Paimon|Iceberg))\b"
+)
+
+
+def left_over(text: str) -> str:
+    """What of a text no catalogue reaches: without what stands in brackets, commands, and what is data."""
+    while (inner := re.sub("⟦[^⟦⟧]*⟧", " ", text)) != text:
+        text = inner
+    return DATA.sub(" ", TYPED.sub(" ", text)).strip()
+
+
+def drawn(page: Any) -> list[str]:
+    """What is shown, and besides it what charts, menus and heads of columns say."""
+    found = texts(page)
+    for chart in page.test.get("plotly_chart"):
+        figure = json.loads(chart.proto.spec)
+        found += [text for part in (figure["data"], figure["layout"]) for text in said_in_chart(part)]
+    for kind in ("selectbox", "multiselect", "segmented_control"):
+        found += [str(option) for each in page.test.get(kind) for option in getattr(each, "options", ())]
+    for frame in page.test.dataframe:
+        found += [str(each.get("label", "")) for each in json.loads(frame.proto.columns or "{}").values()]
+    return [re.sub("<[^>]*>", " ", unescape(line)) for line in found]
+
+
+def said_in_chart(part: Any, name: str = "") -> Iterator[str]:
+    """The texts of a chart: its titles, names, hovers and labels."""
+    if isinstance(part, dict):
+        for key, value in part.items():
+            yield from said_in_chart(value, name if key.isdigit() else key)
+    elif isinstance(part, list):
+        for value in part:
+            yield from said_in_chart(value, name)
+    elif isinstance(part, str) and name in ("text", "hovertext", "hovertemplate", "name", "ticktext", "title"):
+        yield part
+
+
+@pytest.fixture
+def pseudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A language that is one file in a folder of its own, as somebody who writes one has it."""
+    write_pseudo(tmp_path)
+    monkeypatch.setenv(language.MORE, str(tmp_path))
+    language._loaded.cache_clear()
+    return PSEUDO
+
+
+def test_a_language_costs_one_file(pseudo: str, open_page: Callable[..., Any], built: Callable[[str], Path]) -> None:
+    assert list(language.languages()) == ["en", pseudo, "zh"]
+    page = open_page("overview", built("one snapshot"), lang=pseudo)
+    (menu,) = (each for each in page.test.selectbox if each.key == "frame.language")
+    assert list(menu.options) == ["English", pseudo, "中文"]
+    assert "⟦" in page.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_every_text_of_a_page_is_in_the_catalogues(
+    page: str, pseudo: str, open_page: Callable[..., Any], built: Callable[[str], Path]
+) -> None:
+    left: set[str] = set()
+    for state in STATES:
+        opened = open_page(page, built(state), lang=pseudo, keep_max="1", point="1", a="1", b="latest")
+        left |= {text for text in map(left_over, drawn(opened)) if re.search("[A-Za-z]{3,}", text)}
+    assert left == set()

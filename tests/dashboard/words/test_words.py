@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import inspect
 import re
-import textwrap
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import pytest
 
@@ -19,17 +16,18 @@ from core.errors import Corrupt
 from core.messages import clause, told
 from core.model.references import Problem
 from dashboard import words
-from dashboard.formatting import language, units
-from dashboard.words import zh
+from dashboard.formatting import language
+from tests import catalogues
+from tests.support.languages import KEPT, SaidIn
 from tests.support.places import ROOT
 
 WORDS = sorted((ROOT / "dashboard" / "words").glob("*.py"))
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
-LETTERS = re.compile(r"^(?!:material/).*[A-Za-z]{2,}")
-SAME = frozenset(  # names of products, hues and options, examples of what is typed, texts of others
-    "PRODUCT FORMATS SQL NULL RESULT_NAME ROW_CHANGES_NAME HUES RULE_SETS LANGUAGES TAG_NAME_HINT "
-    "TAG_TIME_HINT OLDER_THAN_HINT ASOF_PLACEHOLDER "
-    "plain capitalized window_text flag_label trend_template became row_count table_help bucket_step".split()
+SAME = frozenset(  # names and what is typed
+    {
+        "2026-11-01 08:00, time:2026-11-01T00:00:00Z, tag:v1, 12, latest~3, branch:dev, watermark:1700000000000",
+        "watermarks",
+    }
 )
 DRAWING = sorted(path for part in ("views", "components") for path in (ROOT / "dashboard" / part).rglob("*.py"))
 
@@ -92,120 +90,88 @@ def test_no_word_stands_twice() -> None:
     assert set(found) <= set(dir(words)), "a module that the room does not open"
 
 
-def said(module: str) -> dict[str, Any]:
-    """The public names that a module of words makes itself."""
-    found = vars(importlib.import_module(f"dashboard.words.{module}"))
-    tree = ast.parse((ROOT / "dashboard/words" / f"{module.replace('.', '/')}.py").read_text())
-    return {name: found[name] for name in names(tree) if not name.startswith("_")}
-
-
-def texts(word: object) -> list[str]:
-    """The sentences of a word that is no function, in order; keys, icons and hues are not among them."""
-    match word:
-        case str():
-            return [word]
-        case Mapping():
-            return [text for value in word.values() for text in texts(value)]
-        case tuple():
-            return [text for value in word for text in texts(value)]
-        case _:
-            return []
+# every language -------------------------------------------------------------------------------------------------------
 
 
 def parts(text: str) -> list[str]:
-    """What must stand in both languages: bold, commands and options in backticks, tags, icons, placeholders."""
-    return sorted(re.findall(r"`[^`]*`|\*\*|<[/a-z]+>|:material/\w+:|%\{[^}]*\}", text))
+    """What must stand in every language: values, bold, commands and options in backticks, tags, icons."""
+    values = set(re.findall(r"(?<!\{)\{[^{}]*\}(?!\})", text))
+    return sorted(values) + sorted(re.findall(r"`[^`]*`|\*\*|</?(?:b|br|i|code)>|:material/\w+:|%\{[^}]*\}", text))
 
 
-def constants(function: Any) -> str:
-    """The texts in a function's body, without its docstring and the nouns that `units` tells in both languages."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    told = tree.body[0].body  # type: ignore[attr-defined]  # the source of a function
-    told = told[1:] if isinstance(told[0], ast.Expr) else told
-    found = (node.value for each in told for node in ast.walk(each) if isinstance(node, ast.Constant))
-    return " ".join(value for value in found if isinstance(value, str) and value not in units.IN_CHINESE)
+def texts(of: Any) -> list[str]:
+    return [of or ""] if isinstance(of, str | None) else list(of)
 
 
-@pytest.mark.parametrize("module", [path.stem for path in WORDS if path.stem != "__init__"])
-def test_every_word_stands_in_chinese(module: str) -> None:
-    """The same names of the same kinds, with the same keys, parameters and markup, and really in Chinese."""
-    english, chinese = said(module), said(f"zh.{module}")
-    assert sorted(english) == sorted(chinese)
-    for name, ours in english.items():
-        theirs = chinese[name]
-        assert type(theirs) is type(ours), name
-        if inspect.isfunction(ours):
-            assert str(inspect.signature(theirs)) == str(inspect.signature(ours)), name
-            speaks = re.search(r"[A-Za-z]{3,}", constants(ours))
-            assert name in SAME or not speaks or CHINESE.search(constants(theirs)), name
-        else:
-            assert not isinstance(ours, Mapping) or name == "HUES" or list(theirs) == list(ours), name
-            assert len(texts(theirs)) == len(texts(ours)), name
-            for here, there in zip(texts(ours), texts(theirs), strict=True):
-                assert parts(there) == parts(here), name
-                assert CHINESE.search(there) or name in SAME or (here == there and not LETTERS.search(here)), name
+CATALOGUES = sorted(catalogues.LANGUAGES.glob("*.po"))
 
 
-UNSEEN = (
-    "core/(cli/|serve|demo/(?!stories)|formats/paimon/write/alter|spark/write/(?!analyze|compact|footers))"  # by pages
-)
-LABELS, NAMED = frozenset("section facts table page".split()), ("remedy", "what")
-ERRORS = frozenset("NotFound Invalid Conflict Corrupt Unsupported SnapscopeError Unknown".split())
+def test_there_is_chinese() -> None:
+    assert "zh" in {path.stem for path in CATALOGUES}
 
 
-def templates(tree: ast.AST) -> Iterator[str]:
-    """The literals that `told`, `counted`, codes, errors and labels of reports are made with, at once or by a name of
-    the same function."""
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef | ast.Module):
-            continue
-        named = [node for node in ast.walk(function) if is_named(node)]
-        for call in ast.walk(function):
-            name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
-            if not isinstance(call, ast.Call) or name not in ERRORS | LABELS | {"told", "counted", "Code"}:
-                continue
-            sentences = [
-                *call.args[name in ("counted", "Code") :],
-                *(each.value for each in call.keywords if each.arg in NAMED),
-            ]
-            for asked in sentences if name != "told" else call.args:
-                asked = asked.value if isinstance(asked, ast.Starred) else asked
-                is_name = isinstance(asked, ast.Name) and name not in ERRORS
-                for given in [
-                    node.value for node in named if is_name and ast.unparse(node.targets[0]) == ast.unparse(asked)
-                ] or [asked]:
-                    yield from (text.removeprefix("#") if name in LABELS else text for text in literals(given))
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_a_catalogue_says_what_the_code_says(path: Path) -> None:
+    """Each text of the code, none that is no more, none doubtful, each with the same values and markup.
 
-
-def literals(given: ast.expr) -> Iterator[str]:
-    match given:
-        case ast.Constant(value=str() as text):
-            yield text
-        case ast.IfExp(body=body, orelse=orelse):
-            yield from (*literals(body), *literals(orelse))
-        case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values):
-            yield from (text for each in values for text in literals(each))
-
-
-def is_named(node: ast.AST) -> TypeGuard[ast.Assign]:
-    """`name = "text"`, or a pair of texts, or one of two."""
-    return (
-        isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(node.value, ast.Constant | ast.Tuple | ast.IfExp)
+    Where this fails: `make messages`, then write what is missing into the file.
+    """
+    catalog, wanted = catalogues.read(path), catalogues.template()
+    said, code = (
+        {(str(message.context or ""), *texts(message.id)): message for message in each if message.id}
+        for each in (catalog, wanted)
     )
+    assert sorted(code.keys() - said.keys()) == [], "missing"
+    assert sorted(said.keys() - code.keys()) == [], "said nowhere"
+    assert [key for key, message in said.items() if message.fuzzy or not all(texts(message.string))] == []
+    for (_context, *english), message in said.items():
+        for theirs in texts(message.string):
+            assert parts(theirs) == parts(english[-1]), english
+        assert len(texts(message.string)) == (catalog.num_plurals if len(english) > 1 else 1), english
+    assert catalogues.written(catalog) == path.read_bytes(), "make messages would write it otherwise"
 
 
-def test_what_the_core_says_is_said_in_chinese() -> None:
-    """Each template that a sentence of the core is made from, with the same values, and none that is no more."""
-    known = importlib.import_module("dashboard.words.zh.told")._TOLD
-    paths = [path for path in (ROOT / "core").rglob("*.py") if not re.search(UNSEEN, str(path.relative_to(ROOT)))]
-    made = {text for path in paths for text in templates(ast.parse(path.read_text()))}
-    assert made == known.keys()
-    for english, chinese in known.items():
-        ours, theirs = (set(re.findall(r"{[^}]*}", text)) - {"{s}", "{them}"} for text in (english, chinese))
-        assert ours == theirs, english
-        assert CHINESE.search(chinese) or not re.search(r"[A-Za-z]{3,}", re.sub(r"{[^}]*}", "", english)), english
+def test_a_catalogue_that_is_wrong_is_found() -> None:
+    assert parts("{a} of `x` **{b:,}** {{") == ["{a}", "{b:,}", "**", "**", "`x`"]
+    with pytest.raises(AssertionError, match="not a literal"):
+        list(catalogues.of_dashboard(ast.parse('_(f"{a} files")')))
+
+
+def test_every_word_is_really_in_chinese() -> None:
+    """A translation without a Chinese letter is of a text without a word, or of one that is the same everywhere."""
+    for message in catalogues.read(catalogues.LANGUAGES / "zh.po"):
+        english, chinese = texts(message.id)[0], texts(message.string)[0]
+        words_in_it = re.search(r"(?!and)[A-Za-z]{3,}", KEPT.sub("", english))
+        assert CHINESE.search(chinese) or not words_in_it or english in SAME, english
+
+
+def test_code_holds_english_only() -> None:
+    """Other languages stand in catalogues; a time may be typed as a Chinese log writes it."""
+    paths = [path for package in ("core", "dashboard") for path in (ROOT / package).rglob("*.py")]
+    found = {str(path.relative_to(ROOT)) for path in paths if CHINESE.search(path.read_text())}
+    assert found == {"core/model/time_input.py"}
+
+
+def test_words_are_said_where_functions_use_them() -> None:
+    """A constant in a function's body is English until `_` says it."""
+    bare = []
+    for path in WORDS:
+        tree = ast.parse(path.read_text())
+        constants = {name for name in names(tree) if isinstance(vars(words).get(name), language.Word)}
+        for function in tree.body:
+            if isinstance(function, ast.FunctionDef):
+                said = {id(each) for call in ast.walk(function) if isinstance(call, ast.Call)
+                        and getattr(call.func, "id", "") == "_" for each in ast.walk(call)}  # fmt: skip
+                bare += [f"{path.stem}.{function.name}: {node.id}" for node in ast.walk(function)
+                         if isinstance(node, ast.Name) and node.id in constants and id(node) not in said]  # fmt: skip
+    assert bare == []
+
+
+def test_templates_of_pages_hold_no_texts() -> None:
+    """What they show is given to them, so that it is in a catalogue."""
+    for path in (*(ROOT / "dashboard").rglob("*.html"), *(ROOT / "core").rglob("*.html")):
+        shown = re.sub(r"(?s)<style.*?</style>|{#.*?#}|{%.*?%}|{{.*?}}|<[^>]*>", " ", path.read_text())
+        assert set(re.findall("[A-Za-z]{3,}", shown)) <= {"nbsp", "Snapscope"}, path
 
 
 def test_a_reason_is_told_with_its_values_and_names_of_others_are_left_alone() -> None:
@@ -235,7 +201,7 @@ def test_a_problem_says_what_was_found_as_a_sentence_of_its_own() -> None:
         "m: expected a readable manifest. A whole Avro file was expected; this one of 24 bytes is cut off or damaged "
         "(the header is cut off). Check access to it."
     )
-    assert zh.spoken(found) == (
+    assert SaidIn("zh").spoken(found) == (
         "m：应为可读的清单。应为完整的 Avro 文件；这个 24 字节的文件不完整或已损坏（文件头不完整）。"
         "请检查对它的访问权限。"
     )

@@ -666,6 +666,9 @@ NOT_LINEAR = ("stage", "cherrypick", "rollback", "set_current", "branch", "on_br
 """Without these every snapshot is an ancestor of main, where the engine's plain expiry may choose another cleanup."""
 
 
+FORMATS = ("parquet", "orc", "avro")
+
+
 def _variant(seed: int, rng: random.Random) -> dict[str, Any]:
     """What kind of table a seed is: the families follow each other, the rest is drawn."""
     properties: dict[str, str] = {}
@@ -686,6 +689,9 @@ def _variant(seed: int, rng: random.Random) -> dict[str, Any]:
         properties["history.expire.min-snapshots-to-keep"] = str(rng.randint(2, 4))
     if rng.random() < 0.2:
         properties["history.expire.max-ref-age-ms"] = str(3 * DAY_MS)
+    formats = random.Random(f"formats of {seed}")  # beside `rng`, so that the histories of before stay what they were
+    for name in ("write.format.default", "write.delete.format.default"):
+        properties[name] = formats.choice(FORMATS)
     return {
         "format_version": (2, 3, 2, 3, 1)[seed % 5],
         "is_real": seed % 2 == 0,

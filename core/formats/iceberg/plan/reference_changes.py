@@ -14,7 +14,7 @@ from typing import assert_never
 
 from core.errors import Invalid
 from core.formats.iceberg.time_travel import resolve
-from core.messages import Reason, told
+from core.messages import Reason, counted, told
 from core.model import codes
 from core.model.actions import (
     CreateBranch,
@@ -280,12 +280,8 @@ def left_behind(heads: Heads, after: Sequence[Ref]) -> frozenset[int]:
 def told_of(left: Set[int]) -> str:
     ids = sorted(left)
     listed = ", ".join(map(str, ids[:3])) + (" …" if len(ids) > 3 else "")
-    why = (
-        "{count} snapshot ({ids}) is then on no ref"
-        if len(ids) == 1
-        else "{count} snapshots ({ids}) are then on no ref"
-    )
-    return told(why, count=f"{len(ids):,}", ids=listed)
+    why = "{count} snapshot ({ids}) is then on no ref", "{count} snapshots ({ids}) are then on no ref"
+    return counted(len(ids), *why, ids=listed)
 
 
 def _reached(heads: Heads, refs: Sequence[Ref]) -> set[int]:

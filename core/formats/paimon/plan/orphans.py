@@ -199,6 +199,6 @@ class _Walk:
         return next((kind for prefix, kind in self.kinds if name.startswith(prefix)), None)
 
 
-def _shown(directories: Sequence[str]) -> dict[str, str]:
+def _shown(directories: Sequence[str]) -> dict[str, object]:
     named = ", ".join(sorted(directories)[:_NAMED]) + (", …" if directories[_NAMED:] else "")
-    return {"count": f"{len(directories):,}", "named": named}
+    return {"count": len(directories), "named": named}

@@ -2,7 +2,7 @@
 
 Law: a plan is the references of now and those of afterwards, as exact bytes, and the order between. What nothing names
 any more is told (`orphans`), not deleted: the engine leaves it to its orphan cleaner. A branch that is deleted takes
-along what only it holds. Pure. Source: spec 9 and 12, Paimon 2.1.
+along what only it holds. Pure. Source: docs/paimon.md §9 and §12, Paimon 2.1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The plan of a rollback as latest: nothing goes; the next snapshot has the content of an old one, kept by a tag. Pure.
 
-Source: spec 9.2, Paimon 2.0.
+Source: docs/paimon.md §9.2, Paimon 2.0.
 """
 
 from __future__ import annotations

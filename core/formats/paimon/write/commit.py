@@ -3,7 +3,7 @@
 Laws: a snapshot is published after everything it names. A lost race is repeated on top of the winner, and the change
 is judged anew there. What is known not to be published is taken away again, data files included; where the outcome is
 not known nothing is deleted. A change with a number of its own (`Stamp.identifier`) lands once, however often it is
-tried. Source: commit protocol, spec 6.
+tried. Source: docs/paimon.md §6.
 """
 
 from __future__ import annotations

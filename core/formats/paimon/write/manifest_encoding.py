@@ -1,8 +1,8 @@
 """Manifest entries, manifests and manifest lists as Paimon writes them. Pure: values in, bytes out.
 
 Law: a record that was read is written back as it was, field for field; a file with fields that are not known here is
-refused, because writing it back would lose them. Shapes: Paimon's newest (spec 4.2 and 4.3), read by all releases
-since 0.9 (fields are matched by name, missing ones are null, further ones are passed over).
+refused, because writing it back would lose them. Shapes: Paimon's newest (docs/paimon.md §4.2, §4.3), read by all
+releases since 0.9 (fields are matched by name, missing ones are null, further ones are passed over).
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def deleted(entry: Record) -> Record:
 
 
 def identity(entry: Record) -> tuple[Any, ...]:
-    """What makes two entries speak of the same file (spec 4.5)."""
+    """What makes two entries speak of the same file (docs/paimon.md §4.5)."""
     file = entry["_FILE"]
     return (
         entry["_PARTITION"],

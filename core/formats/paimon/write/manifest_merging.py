@@ -1,4 +1,4 @@
-"""Which manifests of a table a commit writes anew, as the engine does it (spec 6, step 4). Pure but for `read`.
+"""Which manifests a commit writes anew, as the engine does it (docs/paimon.md §6, step 4). Pure but for `read`.
 
 Law: what is live after base and delta together is the same before and after. A manifest that is kept keeps its record.
 """

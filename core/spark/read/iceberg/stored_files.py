@@ -26,7 +26,6 @@ from core.storage import local_disk, time_limits
 FORMATS = ("parquet", "orc", "avro")
 _MAGIC = {b"PAR1": "parquet", b"ORC": "orc", b"Obj\x01": "avro"}
 _ENCRYPTED = (b"PARE", b"AGS1")
-_BEYOND_NANOSECONDS = "is out of range for nanosecond resolution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def _orc(source: str | pa.Buffer, path: str) -> StoredFile:
             try:
                 batch = file.read_stripe(number, columns=names)
             except pa.ArrowInvalid as error:
-                if _BEYOND_NANOSECONDS not in str(error):
+                if not _has_times_alone_at_fault(file, number, columns):
                     raise
                 raise Unsupported(
                     "An ORC file has a time outside of the years 1677 to 2262, which cannot be read here.",
@@ -130,6 +129,24 @@ def _orc(source: str | pa.Buffer, path: str) -> StoredFile:
             yield len(batch), _chosen(batch.columns, columns, names)
 
     return StoredFile("orc", schema, batches)
+
+
+def _has_times_alone_at_fault(file: orc.ORCFile, stripe: int, columns: Sequence[int]) -> bool:
+    """Whether all other columns can be read: Arrow counts ORC's times in nanoseconds, which reach no further."""
+    others = [number for number in columns if not _has_times(file.schema.field(number).type)]
+    if len(others) == len(columns):
+        return False
+    names = _names(file.schema, others)
+    try:
+        if others and names is not None:
+            file.read_stripe(stripe, columns=names)
+    except pa.ArrowInvalid:
+        return False
+    return names is not None
+
+
+def _has_times(of: pa.DataType) -> bool:
+    return pa.types.is_timestamp(of) or any(_has_times(each.type) for each in children(of))
 
 
 def _names(schema: pa.Schema, columns: Sequence[int]) -> list[str] | None:

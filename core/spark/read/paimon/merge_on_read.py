@@ -1,8 +1,8 @@
 """Primary-key tables and files with deletion vectors: which files are read raw, which are merged, and by which task.
 
-Laws: files whose keys may overlap are merged by one task, in order (spec 5.4); what the engine leaves out of a batch
-read is left out here, and that is reported; no file is left out by a value's statistics. The plan is made from metadata
-alone.
+Laws: files whose keys may overlap are merged by one task, in order (docs/paimon.md §5.4); what the engine leaves out of
+a batch read is left out here, and that is reported; no file is left out by a value's statistics. The plan is made from
+metadata alone.
 """
 
 from __future__ import annotations

@@ -172,6 +172,24 @@ def test_a_manifest_that_cannot_be_read_makes_its_points_incomplete(
         opened.preview(Expire(older_than_ms=0), 0, history)
 
 
+def test_a_list_that_counts_wrong_is_told_and_harms_nothing(table: Path) -> None:
+    """The manifest is as long as its list says: nothing of it is lost."""
+    _, latest = manifest_of(table)
+    heads = open_table(str(table)).heads()
+    fields = next(each.fields for each in heads.main.snapshots if str(each.id) == latest)
+    path = Path(fields["manifest-list"].removeprefix("file://"))
+    schema, records, metadata = read_avro(path)
+    for record in records:
+        own = table / "metadata" / record["manifest_path"].rpartition("/")[2]
+        record["manifest_length"] = own.stat().st_size
+        record["added_files_count"] += 1
+    write_avro(path, schema, records, metadata)
+    history = open_table(str(table)).history()
+    assert history.incomplete == {}
+    assert any("counts wrong" in each.remedy for each in history.warnings)
+    assert len(history.files_at(history.require(latest)))
+
+
 def test_a_list_that_cannot_be_read_makes_its_point_incomplete(table: Path) -> None:
     heads = open_table(str(table)).heads()
     old = heads.main.snapshots[0]

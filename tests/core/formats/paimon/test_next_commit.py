@@ -92,7 +92,7 @@ def test_what_breaks_is_named_with_the_tag_that_keeps_it_whole(tmp_path: Path) -
     found = coming(tmp_path / "t")
     assert found is not None
     assert (found.breaks[0].code, found.breaks[0].values["point"]) == (codes.ENGINE_BREAKS, "branch:dev/2")
-    assert found.prevented_by[-1].text == "branch:dev/2, branch:dev/tag:v: a tag of snapshot 2 would keep them whole."
+    assert found.prevented_by[-1].text == "branch:dev/2, branch:dev/tag:v would stay whole with a tag of snapshot 2."
     table.tag("kept", 2)
     found = coming(tmp_path / "t")
     assert found is not None

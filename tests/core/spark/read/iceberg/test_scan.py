@@ -19,8 +19,8 @@ from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.model.row_diff import RowDiff
 from core.spark.diff.rows import row_diff
 from core.spark.query.query import query
+from core.spark.read.iceberg import footers, scan
 from core.spark.read.iceberg import frames as iceberg_read
-from core.spark.read.iceberg import scan
 from core.table import Table, open_table, resolve
 from tests.support.iceberg_tables import PYICEBERG, moved
 from tests.support.spark.iceberg_written import Written, arrow_field
@@ -182,8 +182,8 @@ def test_footers_are_read_once_and_of_files_that_are_asked_for(
     table = Written(tmp_path / "t", IDS, part)
     table.commit(*(table.data({"id": [n], "v": [f"v{n}"]}, partition={1000: f"v{n}"}, bounds=[1]) for n in range(4)))
     read: list[str] = []
-    schema = parquet.read_schema
-    monkeypatch.setattr(parquet, "read_schema", lambda path: read.append(path) or schema(path))
+    look = footers._opened
+    monkeypatch.setattr(footers, "_opened", lambda local, path: read.append(path) or look(local, path))
     opened = open_table(str(table.root))
 
     def ask(sql: str) -> int:
@@ -191,9 +191,9 @@ def test_footers_are_read_once_and_of_files_that_are_asked_for(
         query(opened, sql)
         return len(read)
 
-    assert ask("select id from t") == 0
-    assert ask("select v from t where id = 2") == 1
-    assert ask("select v from t") == 3
+    assert ask("select id from t") == 1, "whether files of the commit have ids"
+    assert ask("select v from t where id = 2") == 1 + 1, "another one of the commit, for the ids"
+    assert ask("select v from t") == 3, "what was looked at is known"
     assert ask("select * from t") == 0
 
 
@@ -357,13 +357,77 @@ def moved_to(table: Written, location: str) -> None:
 
 
 def test_files_without_ids(spark: SparkSession, tmp_path: Path) -> None:
+    """Beside files with ids; by what they are read is told with the answer, unless the table says it."""
     table = Written(tmp_path / "t", IDS)
-    table.commit(table.data({"id": [1], "v": ["a"]}, ids=False))
-    for mapping in ({}, {"schema.name-mapping.default": "[]"}):
+    bare = table.data({"id": [1], "v": ["a"]}, ids=False)
+    table.commit(bare)
+    table.commit(table.data({"id": [2], "v": ["b"]}))
+    for mapping, first in ({}, "a"), ({"schema.name-mapping.default": '[{"field-id": 1, "names": ["id"]}]'}, None):
         table.properties = mapping
         table.publish()
-        with pytest.raises(Unsupported, match=r"schema\.name-mapping\.default"):
-            query(open_table(str(table.root)), "select * from t")
+        answer = query(open_table(str(table.root)), "select * from t order by id")
+        assert answer.table.to_pylist() == [{"id": 1, "v": first}, {"id": 2, "v": "b"}]
+        assert [("by their place" in each, bare["path"].rpartition("/")[2] in each) for each in answer.differs] == (
+            [] if mapping else [(True, True)]
+        )
+
+
+def test_a_column_that_cannot_be_shown_takes_no_other_away(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", IDS)
+    file = table.data({"id": [1, 2], "v": ["a", "b"]})
+    table.commit(file)
+    table.commit(table.data({"id": [3], "v": ["c"]}), table.positions([(file, 0)]))
+    table.evolve([*IDS, (3, "odd", "money")])
+    table.publish()
+    opened = open_table(str(table.root))
+    assert query(opened, "select count(*) as n from t").table.to_pylist() == [{"n": 2}]
+    assert query(opened, "select id, v from t order by id").table.to_pylist() == [
+        {"id": 2, "v": "b"}, {"id": 3, "v": "c"}]  # fmt: skip
+    for sql in ("select * from t", "select id from t where odd = 'x'"):
+        with pytest.raises(Unsupported, match="'odd' has the type money"):
+            query(opened, sql)
+
+
+def test_columns_that_differ_only_in_case(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", [(1, "a", "long"), (2, "A", "string")])
+    table.commit(table.data({"a": [1], "A": ["x"]}))
+    opened = open_table(str(table.root))
+    assert query(opened, "select * from t").table.to_pylist() == [{"a": 1, "A": "x"}]
+    assert query(opened, "select A, a + 1 as b from t where A = 'x'").table.to_pylist() == [{"A": "x", "b": 2}]
+
+
+def test_a_table_without_snapshots_has_columns_and_no_rows(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", [*IDS, (3, "t", "time"), (4, "x", "variant"), (5, "n", "unknown")])
+    table.publish()
+    answer = query(open_table(str(table.root)), "select * from t")
+    assert answer.table.to_pylist() == []
+    assert answer.table.column_names == ["id", "v", "t", "x", "n"]
+    assert query(open_table(str(table.root)), "select count(*) as n from t").table.to_pylist() == [{"n": 0}]
+
+
+def test_times_and_variants(spark: SparkSession, tmp_path: Path) -> None:
+    """In files that the JVM reads, and beside deletes."""
+    table = Written(tmp_path / "t", [(1, "id", "long"), (2, "x", "variant"), (3, "t", "time")])
+    variants = [{"value": bytes.fromhex("0561"), "metadata": bytes.fromhex("010000")}, None]
+    schema = pa.schema([
+        arrow_field(1, "id", "long"),
+        pa.field("x", pa.struct([("metadata", pa.binary()), ("value", pa.binary())]), metadata=_id(2)),
+        pa.field("t", pa.time64("us"), metadata=_id(3)),
+    ])  # fmt: skip
+    at = dt.time(1, 2, 3, 4)
+    file = table.file(pa.table([[1, 2], variants, [at, None]], schema=schema), 0)
+    table.commit(file)
+    opened = open_table(str(table.root))
+    wanted = [{"id": 1, "x": "a", "t": at}, {"id": 2, "x": None, "t": None}]
+    assert query(opened, "select * from t order by id").table.to_pylist() == wanted
+    assert query(opened, "select x from t order by id").table.to_pylist() == [{"x": "a"}, {"x": None}]
+    assert query(opened, "select id from t where t > time '01:00:00'").table.to_pylist() == [{"id": 1}]
+    table.commit(table.positions([(file, 0)]))
+    assert query(opened, "select * from t").table.to_pylist() == wanted[1:]
+
+
+def _id(number: int) -> dict[str, str]:
+    return {"PARQUET:field_id": str(number)}
 
 
 def test_files_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
@@ -388,8 +452,8 @@ def test_files_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
     [
         (lambda t, f: t.commit(t.vector(f, [0]) | {"records": 2}), Corrupt, "2 rows were expected"),
         (lambda t, f: t.commit(t.positions([(f"file://{f['path']}", 0)])), Corrupt, "in another way"),
-        (lambda t, f: t.evolve([*IDS, (3, "x", "variant")]) or t.publish(), Unsupported, "variant"),
-        (lambda t, f: t.commit(t.data({"id": [1]}) | {"format": "ORC"}), Unsupported, "orc"),
+        (lambda t, f: t.evolve([*IDS, (3, "x", "money")]) or t.publish(), Unsupported, "money"),
+        (lambda t, f: t.commit(t.data({"id": [1]}) | {"format": "LANCE"}), Unsupported, "lance"),
         (lambda t, f: t.evolve([(1, "id", "date")]) or t.publish(), SnapscopeError, "id"),
     ],
 )

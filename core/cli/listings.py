@@ -1,0 +1,116 @@
+"""Lists of tables, snapshots and tags. They load no more than what reads references: scripts ask for them often."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.catalog import list_tables
+from core.cli.arguments import Args
+from core.cli.output import UNREAD, grid, number
+from core.errors import SnapscopeError
+from core.model.references import Heads, Line
+from core.model.time_travel import in_words
+from core.reports import references_json as answers
+from core.table import Table, open_table
+
+Answer = tuple[Any, str]
+
+
+def tables(args: Args) -> Answer:
+    document: list[dict[str, Any]] = []
+    lines: list[str] = []
+    troubles: list[str] = []
+    for place in args.warehouse:
+        try:
+            found = list_tables(place)
+        except SnapscopeError as error:
+            if len(args.warehouse) == 1:
+                raise
+            document.append({"location": place, **answers.error(error)})
+            troubles.append(f"{place}: {error}")
+            continue
+        for each in found.tables:
+            document.append(
+                {"database": each.database, "name": each.name, "format": each.format, "location": each.location}
+            )
+            lines.append(f"{each.title:<40} {each.format:<8} {each.location}")
+        document += [{"location": each.path, **answers.problem(each)} for each in found.problems]
+        troubles += [problem.sentence() for problem in found.problems]
+    return _whole(args, document), "\n".join([*(lines or ["No tables."]), *troubles])
+
+
+def _whole(args: Args, document: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A list in which something could not be read is shown and is no success."""
+    args.partly = UNREAD if any("error" in each for each in document) else ""
+    return document
+
+
+def line_of(table: Table, branch: str) -> tuple[Heads, Line]:
+    """The table's references and its branch. `NotFound` with the branches that there are."""
+    heads = table.heads()
+    return heads, heads.require(branch)
+
+
+def snapshots(args: Args) -> Answer:
+    heads, line = line_of(open_table(args.table), args.branch)
+    if not heads.capabilities.branches_are_directories:
+        return _snapshots_of_all(heads, line)
+    rows = [
+        (
+            str(each.id),
+            in_words(each.time_ms),
+            each.kind,
+            number(each.total_rows),
+            number(each.delta_rows),
+            each.commit_user,
+        )
+        for each in line.snapshots
+    ]
+    text = grid(("id", "committed", "kind", "rows", "± rows", "user"), rows)
+    return _whole(args, answers.snapshots(line)), _with_notes(text, line)
+
+
+def _snapshots_of_all(heads: Heads, line: Line) -> Answer:
+    """Snapshots are the table's, on whatever branch they stand, or on none."""
+    lines = heads.listed_with(line)
+    rows = [
+        (
+            str(each.id),
+            own.branch,
+            in_words(each.time_ms),
+            each.kind,
+            number(each.total_rows),
+            number(each.delta_rows),
+            each.note,
+        )
+        for own in lines
+        for each in own.snapshots
+    ]
+    document = [{**answers.snapshot(each), "branch": own.branch} for own in lines for each in own.snapshots]
+    head = ("id", "branch", "committed", "operation", "rows", "± rows", "note")
+    return document, _with_notes(grid(head, rows), heads.main)
+
+
+def tags(args: Args) -> Answer:
+    heads, line = line_of(open_table(args.table), args.branch)
+    zone = "writer's clock" if heads.capabilities.tag_ends_are_wall_clock else "UTC"
+    retained = heads.retained(line)
+    rows = [
+        (
+            tag.name,
+            str(tag.snapshot.id),
+            in_words(tag.snapshot.time_ms),
+            "yes" if tag.snapshot.id in retained else "expired: only tags hold it",
+            f"{tag.expires:%Y-%m-%d %H:%M:%S} ({zone})" if tag.expires else "never",
+        )
+        for tag in line.tags
+    ]
+    return _whole(args, answers.tags(line)), _with_notes(
+        grid(("tag", "snapshot", "committed", "snapshot there", "expires"), rows), line
+    )
+
+
+def _with_notes(text: str, line: Line) -> str:
+    notes = [f"Unreadable: {each.problem.sentence()}" for each in line.unreadable]
+    notes += [f"Note: {problem.sentence()}" for problem in line.warnings]
+    return "\n".join([text, *notes])

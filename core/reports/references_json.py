@@ -1,0 +1,87 @@
+"""Snapshots, tags and errors as plain JSON values; apart from the other answers, so that lists load nothing else.
+
+Ids are integers here. Names of snapshot fields are the format's own in snake case.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from core.errors import SnapscopeError
+from core.model.references import Line, Problem, Snapshot
+
+Json = dict[str, Any]
+SEED_FIELDS = (
+    "version",
+    "id",
+    "schema_id",
+    "base_manifest_list",
+    "delta_manifest_list",
+    "changelog_manifest_list",
+    "index_manifest",
+    "commit_user",
+    "commit_identifier",
+    "commit_kind",
+    "time_millis",
+    "log_offsets",
+    "total_record_count",
+    "delta_record_count",
+    "changelog_record_count",
+    "watermark",
+    "statistics",
+)
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).replace("-", "_").lower()
+
+
+def snapshot(value: Snapshot) -> Json:
+    """The specification's fields in its order (null where absent), then whatever else the file says."""
+    own = {snake(name): content for name, content in value.fields.items()}
+    if "snapshot_id" in own:  # Iceberg: its own fields, and what to know of it
+        return {"id": value.id, **own, "note": value.note or None}
+    own["watermark"] = value.watermark
+    return {**{name: own.get(name) for name in SEED_FIELDS}, **own}
+
+
+def snapshots(line: Line) -> list[Json]:
+    """One object a snapshot; of one that cannot be read its `id` and the `error`."""
+    return [*(snapshot(each) for each in line.snapshots), *_unreadable(line, "snapshot", "id")]
+
+
+def tags(line: Line) -> list[Json]:
+    """One object a tag: its name, its expiry in the writer's wall clock, then its snapshot's fields; of one that cannot
+    be read its name and the `error`."""
+    readable = [
+        {"tag_name": tag.name, "expires": tag.expires.isoformat() if tag.expires else None, **snapshot(tag.snapshot)}
+        for tag in line.tags
+    ]
+    return [*readable, *_unreadable(line, "tag", "tag_name")]
+
+
+def _unreadable(line: Line, kind: str, key: str) -> list[Json]:
+    return [
+        {key: int(each.name) if key == "id" and each.name.isdecimal() else each.name, **problem(each.problem)}
+        for each in line.unreadable
+        if each.kind == kind
+    ]
+
+
+def problem(value: Problem) -> Json:
+    """What could not be read, in the form of an error."""
+    message = f"{value.path}: expected {value.expected}, found {value.found}."
+    return {
+        "error": {
+            "kind": "Corrupt",
+            "code": value.code,
+            "message": message,
+            "path": value.path,
+            "remedy": value.remedy or None,
+        }
+    }
+
+
+def error(value: SnapscopeError) -> Json:
+    return {"error": {"kind": value.kind, "message": value.message, "path": value.path, "remedy": value.remedy}}

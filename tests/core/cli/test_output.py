@@ -1,0 +1,124 @@
+"""Forms of an answer: tables for people, JSON, lines and CSV for programs; colours only where somebody wants them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.cli import main, output
+from tests.support.builders import START_MS, TableBuilder
+from tests.support.formats.paimon.tables import four_commits
+
+NOW = str(START_MS + 10**11)
+Ask = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> TableBuilder:
+    return four_commits(tmp_path / "w" / "default.db" / "t")
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
+    def run(*words: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        status = main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def test_every_form_holds_the_same(ask: Ask, table: TableBuilder) -> None:
+    for words in (
+        ["snapshots", table.root],
+        ["tags", table.root],
+        ["files", table.root],
+        ["tables", table.root.parent],
+    ):
+        document = json.loads(ask(*words, "--json")[1])
+        assert json.loads(ask(*words, "-o", "json")[1]) == document
+        assert [json.loads(line) for line in ask(*words, "--output=jsonl")[1].splitlines()] == document
+        rows = list(csv.DictReader(io.StringIO(ask(*words, "-o", "csv")[1])))
+        assert [list(row) for row in rows] == [list(each) for each in document]
+        name = next(iter(document[0]))
+        assert [row[name] for row in rows] == [str(each[name]) for each in document]
+        assert ask(*words, "-o", "table") == ask(*words)
+
+
+def test_a_plan_as_rows_is_what_it_deletes(ask: Ask, table: TableBuilder) -> None:
+    words = ["plan", "expire", table.root, "--retain-max", "1", "--retain-min", "1", "--now", NOW]
+    frees = json.loads(ask(*words, "--json")[1])["frees"]
+    assert frees
+    assert [json.loads(line) for line in ask(*words, "-o", "jsonl")[1].splitlines()] == frees
+    rows = list(csv.DictReader(io.StringIO(ask(*words, "-o", "csv")[1])))
+    assert [row["path"] for row in rows] == [each["path"] for each in frees]
+
+
+def test_a_document_without_rows_is_one_row(ask: Ask, table: TableBuilder) -> None:
+    [row] = csv.DictReader(io.StringIO(ask("as-of", table.root, "2", "-o", "csv")[1]))
+    assert (row["snapshot"], row["before"], row["after"]) == ("2", "1", "3")
+
+
+def test_an_error_has_its_remedy_on_the_next_line(ask: Ask, table: TableBuilder) -> None:
+    status, out, err = ask("files", table.root, "9")
+    assert (status, out) == (1, "")
+    assert err.splitlines() == [
+        "snapscope: error: Snapshot 9 is not retained.",
+        "The nearest retained snapshot is 4.",
+    ]
+    for form in ("json", "jsonl"):
+        status, out, err = ask("files", table.root, "9", "-o", form)
+        assert (status, err) == (1, "")
+        assert json.loads(out)["error"]["remedy"] == "The nearest retained snapshot is 4."
+    assert ask("files", table.root, "9", "-o", "csv")[1] == ""
+    assert json.loads(ask("files", table.root, "--bogus", "-o", "json")[1])["error"]["kind"] == "Invalid"
+    assert ask("files", table.root, "-o", "xml")[0] == 2
+
+
+def test_names_that_are_close_are_named(ask: Ask, table: TableBuilder) -> None:
+    table.tag("release-1")
+    assert "Did you mean tag:release-1?" in ask("files", table.root, "tag:relase-1")[2]
+    assert f"Did you mean {table.root}?" in ask("tags", table.root.parent / "tt")[2]
+
+
+def test_numbers_stand_to_the_right() -> None:
+    text = output.grid(("name", "rows", "size"), [("a", "5", "1.2 MB"), ("bb", "1,000", "")])
+    assert text.removeprefix(output.HEADING).splitlines() == [
+        "name   rows    size",
+        "a         5  1.2 MB",
+        "bb    1,000",
+    ]
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("silencer", [None, "NO_COLOR", "TERM"])
+def test_colours_are_for_terminals_that_want_them(
+    table: TableBuilder, silencer: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "dumb" if silencer == "TERM" else "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if silencer == "NO_COLOR":
+        monkeypatch.setenv("NO_COLOR", "1")
+    table.tag("[red]x[/red]\x1b[2J")
+    terminal = Terminal()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", terminal)
+        assert main(["tags", str(table.root)]) == 0
+    shown = terminal.getvalue()
+    assert ("\x1b[1m" in shown) == (silencer is None)
+    assert "\x1b[2J" not in shown, "a table's names do not steer the terminal"
+    assert "[red]x[/red]\\x1b[2J" in shown
+    assert output.HEADING not in shown
