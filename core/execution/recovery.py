@@ -69,7 +69,8 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
 
 
 def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = ()) -> Task:
-    """A run by its journal, whatever version wrote it."""
+    """A run by its journal, whatever version wrote it. `Unsupported` where the table may no longer be changed there."""
+    table.refuse_apply()
     removes, frees = journal.removed(run.id), journal.frees(run.id)
     effects = journal_versions.effects_of(run, removes, frees)
     has_removed = any(event["what"] == journals.REMOVED for event in journal.events(run.id))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import Corrupt, Invalid, SnapscopeError
+from core.errors import Corrupt, Invalid, SnapscopeError, Unsupported
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.execution.recovery import resume
@@ -572,12 +572,15 @@ def test_an_iceberg_write_path_that_is_not_the_tables_alone_is_refused(configure
     assert ground.disk(place) == before
 
 
-def test_a_copied_iceberg_table_is_refused(tmp_path: Path) -> None:
+def test_a_copied_iceberg_table_is_never_changed(tmp_path: Path) -> None:
     """Its metadata tells: `location` is the original's."""
     root = iceberg_ground.java_table("t05_v3", tmp_path / "db" / "t")
     shutil.copytree(root, copy := tmp_path / "db" / "copy")
-    with pytest.raises(SnapscopeError, match="moved or copied"):
-        open_table(str(copy)).preview(Expire(retain_min=1, older_than_ms=NOW_MS), NOW_MS)
+    table, before = open_table(str(copy)), ground.disk(tmp_path)
+    plan = table.preview(Expire(retain_min=1, older_than_ms=NOW_MS), NOW_MS)
+    with pytest.raises(Unsupported, match="moved or copied"):
+        apply(table, plan, settle_s=0)
+    assert ground.disk(tmp_path) == before
 
 
 # what a verified tag protects ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import Conflict, Corrupt, Invalid, NotFound
+from core.errors import Conflict, Corrupt, Invalid, NotFound, Unsupported
 from core.execution import grace_period, recovery, table_lock
 from core.execution import journal as journals
 from core.execution.apply import apply
@@ -20,7 +20,7 @@ from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expi
 from core.storage.store import Store
 from core.table import Table, open_table
 from tests.support.builders import TableBuilder
-from tests.support.execution import ground
+from tests.support.execution import ground, iceberg_ground
 from tests.support.execution.dying import Death, dies
 
 NOW = ground.LATE_MS
@@ -110,7 +110,7 @@ def test_what_another_hand_deleted_files_of_is_not_taken_back(
     path = plan.frees["path"].to_pylist()[0]
     (table.root / path).unlink()
     before = ground.disk(table.root)
-    with pytest.raises(Invalid, match=f"1 file of what it removed are gone by another hand, such as {path}"):
+    with pytest.raises(Invalid, match=f"1 file of what it removed is gone by another hand: {path}"):
         recovery.undo(run.id, open_table=open_table)
     assert ground.disk(table.root) == before
     resume(run.id)
@@ -406,3 +406,18 @@ def test_a_published_tag_whose_files_went_meanwhile_is_withdrawn(table: TableBui
     with pytest.raises(Corrupt):
         recovery.resume(run, open_table=open_table, settle_s=0)
     assert not (table.root / "tag/tag-new").exists()
+
+
+@pytest.mark.parametrize("end", ["resume", "undo"])
+def test_a_run_does_not_go_on_where_a_copy_of_another_table_lies_by_now(tmp_path: Path, end: str) -> None:
+    """Such a copy opens read-only: its files may be those that the run was to delete, and nothing says whose."""
+    root = iceberg_ground.small_table(tmp_path / "shop.db" / "t")
+    opened = open_table(str(root))
+    plan = opened.preview(Expire(retain_min=1, older_than_ms=NOW), NOW)
+    cut = apply(opened, plan, settle_s=0, cancelled=lambda: True)
+    assert cut.outcome == "cancelled"
+    iceberg_ground.commit(root, lambda document: document.update(location="/elsewhere/t"))
+    files = sorted(path for path in root.rglob("*") if path.is_file())
+    with pytest.raises(Unsupported, match="moved or copied"):
+        getattr(recovery, end)(cut.run, open_table=open_table)
+    assert sorted(path for path in root.rglob("*") if path.is_file()) == files

@@ -66,6 +66,8 @@ def shown(value: Any) -> Any:
     match value:
         case {"value": str(stored), "metadata": str(names)}:
             found = VariantUtils.to_python(bytes.fromhex(stored), bytes.fromhex(names))
+            if found is None:  # a variant's own null is none as a text either
+                return None
             return json.dumps(found, separators=(",", ":")) if isinstance(found, dict | list) else str(found)
         case dict():
             return {key: shown(each) for key, each in value.items()}
