@@ -378,17 +378,22 @@ def _fits(kind: types.DataType, inside: bool = False) -> bool:
 
 
 def _shown(kind: types.DataType) -> types.DataType:
-    """The type that Arrow has a match for: a text of the whole, or in the place of every variant."""
+    """The type that Arrow has a match for: a text of the whole, or in the place of every variant, where it may be null:
+    a variant may hold a null of its own."""
     if not _fits(kind):
         return types.StringType()
     match kind:
         case types.VariantType():
             return types.StringType()
         case types.ArrayType():
-            return types.ArrayType(_shown(kind.elementType), kind.containsNull)
+            return types.ArrayType(shown := _shown(kind.elementType), kind.containsNull or shown != kind.elementType)
         case types.MapType():
-            return types.MapType(kind.keyType, _shown(kind.valueType), kind.valueContainsNull)
+            shown = _shown(kind.valueType)
+            return types.MapType(kind.keyType, shown, kind.valueContainsNull or shown != kind.valueType)
         case types.StructType():
-            return types.StructType([types.StructField(f.name, _shown(f.dataType), f.nullable) for f in kind])
+            fields = [(field, _shown(field.dataType)) for field in kind]
+            return types.StructType(
+                [types.StructField(each.name, shown, each.nullable or shown != each.dataType) for each, shown in fields]
+            )
         case _:
             return kind
