@@ -127,11 +127,9 @@ def test_the_gate_for_sql_holds(tmp_path: Path) -> None:
 
 
 def test_what_plain_spark_refuses_the_connector_reads(tmp_path: Path) -> None:
-    mapping = json.dumps([{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["v"]}])
-    table = Written(tmp_path / "t", IDS, properties={"schema.name-mapping.default": mapping})
-    entry = table.data({"id": [1], "v": ["a"]}) | {"format": "ORC"}
-    table.commit(entry)
-    with pytest.raises(Unsupported, match=r"format 'orc' .* The engine's own Spark connector may read it"):
+    table = Written(tmp_path / "t", IDS)
+    table.commit(table.data({"id": [1], "v": ["a"]}) | {"format": "LANCE"})
+    with pytest.raises(Unsupported, match=r"format 'lance' .* The engine's own Spark connector may read it"):
         query(open_table(str(table.root)), "select * from t")
 
 
