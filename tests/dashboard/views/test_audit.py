@@ -130,7 +130,7 @@ def test_every_run_opens_with_its_plan_receipt_and_command(
     everything = open_page("audit", warehouse, table="shop.orders", of="all", kind="Expire", outcome="exact")
     assert words.audit_shown(3, 5) in everything.text
     assert words.AUDIT_NONE in open_page("audit", warehouse, table="shop.orders", text="nobody said this").text
-    assert "no time" in open_page("audit", warehouse, table="shop.orders", since="soon").text
+    assert "not a valid time" in open_page("audit", warehouse, table="shop.orders", since="soon").text
 
 
 def test_a_broken_chain_is_said_and_hides_nothing(
