@@ -24,6 +24,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import PaimonManifests
+from core.model import codes
 from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.model.plan import Plan
 from core.storage.store import Store
@@ -424,7 +425,10 @@ class TableLife(RuleBasedStateMachine):
         assert len(goes) == len(plan.goes)
         frees = set(plan.frees["path"].to_pylist())
         if isinstance(plan.change, CleanOrphans):
-            assert frees == self.loose
+            left = {path.partition("/bucket-")[0] for path in self.loose - frees}  # partitions that nothing mentions
+            assert frees <= self.loose
+            assert not [path for path in self.held() if path.partition("/bucket-")[0] in left]
+            assert not left or codes.PARTITIONS_STAY in [each.code for each in plan.warnings]
         else:
             stays = frozenset().union(*(files for point, files in self.views.items() if point not in goes))
             held = frozenset().union(*(self.views[point] for point in goes))
