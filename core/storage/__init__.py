@@ -1,1 +1,1 @@
-"""The only access to files: stores, and immutable files that were decoded once."""
+"""The only package that accesses files: stores, limits on time and size, and a cache of immutable files."""

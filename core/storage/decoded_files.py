@@ -1,7 +1,7 @@
-"""Decodes many immutable files at once, and caches remote ones on local disk.
+"""Read many immutable metadata files in batches, with a cache of remote files on the local disk.
 
-Law: a file named by a uuid never changes, so a remote one is cached under its address and size for good; a short read
-is never cached.
+Invariant: a file named by a UUID never changes, so a remote file is cached permanently under its URL and size. A short
+read is never cached.
 """
 
 from __future__ import annotations
@@ -25,18 +25,24 @@ _BATCH_BYTES, _BATCH_FILES = 128 << 20, 2048
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Rows of the asked files in the asked order: file i has rows `start[i]` to `start[i + 1]` (exclusive)."""
+    """Rows of the requested files, in that order.
+
+    File i has rows `start[i]` (inclusive) to `start[i + 1]` (exclusive).
+    """
 
     rows: pa.Table
     start: Ints
     errors: Mapping[str, SnapscopeError]
 
     def expand(self, files: Ints) -> tuple[Ints, Ints]:
-        """For each given file number all its rows: (index into `files`, row number), side by side."""
+        """Return all rows of the given file numbers as two parallel arrays: index into `files`, and row number."""
         return expand(self.start, files)
 
     def without(self, bad: Mask, names: Sequence[str], error: SnapscopeError) -> Loaded:
-        """The same without every file, named in order by `names`, that has one of the bad rows: it is an error."""
+        """Drop all rows of each file that has a row in the mask `bad`, and record `error` for that file.
+
+        `names` lists the file names in the order of `start`.
+        """
         file = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(self.start))
         files = np.unique(file[bad])
         counts = np.diff(self.start)
@@ -47,7 +53,10 @@ class Loaded:
 
 
 def expand(start: Ints, groups: Ints) -> tuple[Ints, Ints]:
-    """Rows of groups laid out one after another: (index into `groups`, row), `start` as in `Loaded`."""
+    """Return the rows of the given groups one after another as (index into `groups`, row number).
+
+    `start` is defined as in `Loaded`.
+    """
     counts = start[groups + 1] - start[groups]
     index = np.repeat(np.arange(len(groups), dtype=np.int64), counts)
     offset = np.arange(len(index), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -55,7 +64,7 @@ def expand(start: Ints, groups: Ints) -> tuple[Ints, Ints]:
 
 
 def by_size(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """The names in batches that fit into memory side by side."""
+    """Split the names into batches of about 128 MB, at most 2,048 files each, so that each batch fits into memory."""
     batch: list[str] = []
     filled = 0
     for name in names:
@@ -71,7 +80,10 @@ def by_size(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str
 def add_unlisted(
     size: Callable[[str], int | None], names: Iterable[str], sizes: dict[str, int], errors: dict[str, SnapscopeError]
 ) -> None:
-    """Sizes of files that are named and not listed, asked one by one: a listing may be behind the time."""
+    """Add the sizes of files that metadata names but the listing does not show, because a listing may be stale.
+
+    Each size takes one request to the store. Absent files are left out; other failures go to `errors`.
+    """
     for name in names:
         if name not in sizes and name not in errors:
             try:
@@ -86,7 +98,10 @@ def add_unlisted(
 def local_copies(
     store: Store, directory: str, names: Sequence[str], sizes: Mapping[str, int], errors: dict[str, SnapscopeError]
 ) -> tuple[list[str], list[str]]:
-    """Local paths of the named files of a directory, and the names found; what cannot be read goes to `errors`."""
+    """Return the local paths and the names of those files of a directory that could be read.
+
+    A remote file is downloaded into the cache first. Files that cannot be read go to `errors`.
+    """
     below = f"{directory}/" if directory else ""
     if store.is_local:
         return [store.full(below + name) for name in names], list(names)
@@ -96,9 +111,9 @@ def local_copies(
     for path, content in store.read_many(list(missing)).items():
         name = missing[path]
         if not isinstance(content, SnapscopeError) and len(content) != sizes[name]:
-            # Half an answer may be a whole Avro file with fewer records, and what is kept here is kept for good.
+            # A truncated response may be a valid Avro file with fewer records, and this cache is never invalidated.
             content = Corrupt(
-                "{sizes:,} bytes are listed, and {content:,} were read.",
+                "{sizes:,} bytes are listed, but {content:,} were read.",
                 sizes=sizes[name],
                 content=len(content),
                 path=path,

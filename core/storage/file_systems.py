@@ -1,7 +1,7 @@
-"""Reads bytes from a file system, never more than were asked for.
+"""Read bytes from a remote file system, never more than were requested.
 
-Law: memory is bounded by what the caller asked for, whatever a listing or `stat` says: files grow, and a link may lead
-to a device that never ends.
+Invariant: memory is bounded by what the caller requested, whatever size a listing or `stat` reports. Files grow, and a
+link may lead to a device without an end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OUT_OF_RANGE = re.compile("(?i)range|416")
 
 
 class TooLarge(Exception):
-    """A file has more bytes than were asked for; how many, where somebody tells."""
+    """A file has more bytes than were requested. `size` is its size in bytes, None if unknown."""
 
     def __init__(self, size: int | None = None) -> None:
         super().__init__(size)
@@ -27,8 +27,10 @@ class TooLarge(Exception):
 
 
 def remote(fs: Any, path: str, most_bytes: int, start: int | None = None) -> bytes:
-    """A whole file of a file system that is no local disk, `TooLarge` beyond `most_bytes`; with `start` at most so many
-    bytes from there."""
+    """Read a whole file of a remote file system, or at most `most_bytes` bytes from offset `start`.
+
+    Raises `TooLarge` if a whole file is larger than `most_bytes`.
+    """
     end = (start or 0) + most_bytes + (start is None)
     try:
         data = bytes(fs.cat_file(path, start=start or 0, end=end))
@@ -46,7 +48,7 @@ def remote(fs: Any, path: str, most_bytes: int, start: int | None = None) -> byt
 def too_large(error: TooLarge, most_bytes: int, path: str) -> Corrupt:
     found = told("more") if error.size is None else f"{error.size:,}"
     return Corrupt(
-        "A file of at most {most_bytes:,} bytes was expected here, this one has {found}.",
+        "This file may be at most {most_bytes:,} bytes; it has {found}.",
         most_bytes=most_bytes,
         found=found,
         path=path,
@@ -55,7 +57,7 @@ def too_large(error: TooLarge, most_bytes: int, path: str) -> Corrupt:
 
 
 def modified_s(info: Mapping[str, Any]) -> float | None:
-    """The last modification, under the names the file systems use; None where none is told."""
+    """Return the time of the last modification in epoch seconds, or None if the file system reports none."""
     for key in ("mtime", "LastModified", "last_modified", "updated", "created"):
         value = info.get(key)
         if isinstance(value, int | float):
@@ -70,21 +72,21 @@ def unwritable(path: str, error: Exception) -> Corrupt:
         "The store could not write this file: {error}.",
         error=f"{type(error).__name__}: {error}",
         path=path,
-        remedy="Check space and access, then try again.",
+        remedy="Check free space and access, then try again.",
     )
 
 
 def unreadable(path: str, error: Exception) -> Corrupt:
     return Corrupt(
-        "The store could not answer for this path: {error}.",
+        "The store could not read this path: {error}.",
         error=f"{type(error).__name__}: {error}",
         path=path,
-        remedy="Check access and connection, then try again; nothing was changed.",
+        remedy="Check access and the connection, then try again; nothing was changed.",
     )
 
 
 def package_remedy(location: str) -> str:
-    """How to open URLs of a protocol that no installed package speaks."""
+    """Say which package to install for URLs of an unsupported protocol."""
     if extra := EXTRAS.get(location.partition("://")[0]):
         return told("Install its package: {command}", command=extra_command(extra))
     return told("Install the fsspec package of that protocol.")

@@ -1,7 +1,7 @@
-"""Files on the local disk: only regular files are opened, and new files appear whole or not at all.
+"""Local files: only regular files are opened, and new files appear with their whole content or not at all.
 
-Law: nothing here waits for another process. A pipe, socket or device in the place of a file is `Corrupt`: opening one
-may block for ever, and reading one may never end.
+Invariant: nothing here waits for another process. A pipe, socket or device in place of a file is `Corrupt`, because
+opening it may block forever and reading it may never end.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ _KINDS = (
 
 
 def read(path: str, most_bytes: int = DOCUMENT, start: int | None = None) -> bytes:
-    """A whole file, `TooLarge` beyond `most_bytes`; with `start` at most so many bytes from there.
+    """Read a whole file, or at most `most_bytes` bytes from offset `start`.
 
-    As the file system would, in a third of its time: a page reads thousands of small files.
+    Raises `TooLarge` if a whole file is larger than `most_bytes`. Takes a third of fsspec's time, which matters because
+    a page reads thousands of small files.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        if error.errno == errno.ENXIO:  # of a socket, and of a device that is not there
+        if error.errno == errno.ENXIO:  # raised for a socket, and for a device that does not exist
             refuse_special(path)
         raise
     try:
@@ -54,7 +55,7 @@ def read(path: str, most_bytes: int = DOCUMENT, start: int | None = None) -> byt
 
 
 def _bounded(handle: int, most_bytes: int, expected: int, *, is_part: bool) -> bytes:
-    """What is left of a file: it may be larger than one call reads, and have another size by now."""
+    """Read the rest of an open file; it may take several calls and may no longer have `expected` bytes."""
     data = os.read(handle, min(most_bytes if is_part else most_bytes + 1, max(expected, 0) + 1))
     if len(data) == expected or (is_part and len(data) == most_bytes):
         return data
@@ -69,8 +70,8 @@ def _bounded(handle: int, most_bytes: int, expected: int, *, is_part: bool) -> b
 
 
 def refuse_special(path: str) -> str:
-    """The path, if others may open what is there; `Corrupt` for what is no file."""
-    with contextlib.suppress(FileNotFoundError):  # whoever opens it says so
+    """Return the path unchanged. Raises `Corrupt` if it is a pipe, socket or device."""
+    with contextlib.suppress(FileNotFoundError):  # the caller that opens it reports this
         _refuse(os.stat(path).st_mode, path)
     return path
 
@@ -89,11 +90,11 @@ def _refuse(mode: int, path: str) -> None:
 
 @contextlib.contextmanager
 def temporary(path: str, data: bytes) -> Iterator[str]:
-    """A synced file with this content beside `path`, gone afterwards whatever happens."""
+    """Yield the path of a synced temporary file with this content next to `path`. It is always deleted afterwards."""
     directory, name = os.path.split(path)
     try:
         os.makedirs(directory, exist_ok=True)
-    except FileExistsError as error:  # not the name that was to be created
+    except FileExistsError as error:  # a parent directory's name is taken, not the name of the new file
         raise NotADirectoryError(error.errno, "A file stands where a directory is needed", directory) from error
     temporary = os.path.join(directory, f".{name}.{uuid.uuid4()}.tmp")
     try:
@@ -108,13 +109,13 @@ def temporary(path: str, data: bytes) -> Iterator[str]:
 
 
 def create(path: str, data: bytes) -> None:
-    """A new file with its whole content; `FileExistsError` where the name is taken."""
+    """Create a file with its whole content. Raises `FileExistsError` if the name is taken."""
     with temporary(path, data) as made:
         try:
             os.link(made, path)
         except OSError as error:
             raise _explained(error, path) from error
-        with contextlib.suppress(PermissionError):  # a directory that may not be opened still took the link
+        with contextlib.suppress(PermissionError):  # the link exists even if the directory cannot be opened
             directory = os.open(os.path.dirname(path), os.O_RDONLY)
             try:
                 os.fsync(directory)
@@ -123,7 +124,10 @@ def create(path: str, data: bytes) -> None:
 
 
 def probe(directory: str) -> None:
-    """Raises where a file cannot be created by `create` in a directory, replaced and deleted. Nothing is left of it."""
+    """Check that files can be created (by `create`), replaced and deleted in a directory; leave nothing behind.
+
+    Raises `OSError` or `Unsupported` if not.
+    """
     name = os.path.join(directory, f".snapscope.{uuid.uuid4()}")
     made = [f"{name}.tmp", f"{name}.link.tmp"]
     try:
@@ -140,7 +144,7 @@ def probe(directory: str) -> None:
 
 
 def _explained(error: OSError, path: str) -> OSError | Unsupported:
-    """The error, or what it means where this disk knows no hard links."""
+    """Return `Unsupported` if the disk does not support hard links, otherwise the error itself."""
     if error.errno not in _NO_LINKS:
         return error
     return Unsupported(

@@ -1,7 +1,7 @@
-"""Whether a file is absent. One answer is not enough, because a store may list what it does not let read.
+"""Decide whether a file is absent. One answer is not enough, because a store may list a file that it cannot read yet.
 
-Law: a file that no listing shows and no read finds is absent. One that is listed and that reads do not find is unknown:
-listings may be late, and so may reads.
+Invariant: a file is absent if no listing shows it and no read finds it. A file that is listed but not found by reads is
+unknown, because listings and reads may both be stale.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PAUSE_S = 0.05
 
 
 def read_or_none(store: Store, path: str, most_bytes: int = DOCUMENT) -> bytes | None:
-    """A file, None where one read does not find it: for those who do no harm where that is not so."""
+    """Read a file once; None if the read does not find it. For callers to whom a wrong None does no harm."""
     try:
         return store.read(path, most_bytes)
     except NotFound:
@@ -26,7 +26,7 @@ def read_or_none(store: Store, path: str, most_bytes: int = DOCUMENT) -> bytes |
 
 
 def read_if_there(store: Store, path: str, most_bytes: int = DOCUMENT) -> bytes | None:
-    """A file, None where it is not there; `Corrupt` where it stays listed and reads do not find it."""
+    """Read a file; None if it is absent. Raises `Corrupt` if it is still listed after 2 s and reads do not find it."""
     ends = time.monotonic() + PATIENCE_S
     while (content := read_or_none(store, path, most_bytes)) is None and listed(store, [path]):
         if time.monotonic() > ends:
@@ -36,7 +36,7 @@ def read_if_there(store: Store, path: str, most_bytes: int = DOCUMENT) -> bytes 
 
 
 def stays(store: Store, path: str, content: bytes) -> bool:
-    """Does a file that the store says it could not find to delete still read as before, for as long as one waits?"""
+    """Return whether a file that the store could not find to delete still has the same content after 2 s."""
     ends = time.monotonic() + PATIENCE_S
     while read_or_none(store, path) == content:
         if time.monotonic() > ends:
@@ -46,7 +46,7 @@ def stays(store: Store, path: str, content: bytes) -> bool:
 
 
 def listed(store: Store, paths: Collection[str]) -> set[str]:
-    """Those of the paths that their directories list now."""
+    """Return those of the paths that are in the current listings of their directories."""
     found: set[str] = set()
     for directory in {path.rpartition("/")[0] for path in paths}:
         below = f"{directory}/" if directory else ""
@@ -55,9 +55,9 @@ def listed(store: Store, paths: Collection[str]) -> set[str]:
 
 
 def unread(path: str) -> SnapscopeError:
-    """What is said of a file that is listed, and that reads do not find."""
+    """Return the error for a file that is listed but that reads do not find."""
     return Corrupt(
-        "The store lists this file, and reading it says that there is none.",
+        "The store lists this file, but reading it reports that it does not exist.",
         path=path,
-        remedy="If it was deleted just now, wait until the store no longer lists it; else restore it.",
+        remedy=("If it was deleted just now, wait until the store no longer lists it; otherwise restore it."),
     )

@@ -1,14 +1,14 @@
-"""The only door to files: a directory tree on any fsspec file system, with errors that never turn into "absent".
+"""The only access to files: a directory tree on any fsspec file system, with errors that never turn into "absent".
 
-Law: only a `FileNotFoundError` about the very path asked for means "not there" (`NotFound`); a refusal, a time-out
-or a half answer is `Corrupt`, and so is silence (`time_limits`). Nothing is cached here. All paths are relative to
-the root and may not leave it.
-"""
+Invariant: only a `FileNotFoundError` for exactly the requested path means "not there" (`NotFound`). A rejected request,
+a timeout or a truncated response is `Corrupt`, and so is no response (`time_limits`). Nothing is cached here. All paths
+are relative to the root and may not leave it."""
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,16 +20,17 @@ import fsspec.asyn
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.messages import Told, told
-from core.storage import local_disk, time_limits
+from core.storage import local_disk, s3_client, time_limits
 from core.storage.file_systems import TooLarge, modified_s, package_remedy, remote, too_large, unreadable, unwritable
 from core.storage.size_limits import DOCUMENT, REFERENCES
 
 LOCAL = ("file", "local")
-EXCLUSIVE = (*LOCAL, "memory", "s3", "s3a")  # where of two who create one name one is refused
+EXCLUSIVE = (*LOCAL, "memory", "s3", "s3a")  # of two clients that create the same name, one gets an error
 _READERS = 16
 _PLACES = told("Give a path or an fsspec URL.")
 _OTHERWISE = told("Make this change with the table's own engine.")
 _LISTING_ATTEMPTS = 5
+_one_at_a_time = threading.Lock()  # the file system in memory looks and creates in two steps
 T = TypeVar("T")
 
 
@@ -44,27 +45,30 @@ class DirectoryEntry:
 
 
 class Store:
-    """A root directory and what may be done under it."""
+    """A root directory and the operations allowed under it."""
+
+    _many: s3_client.S3Client | None = None
 
     def __init__(self, location: str, options: Mapping[str, Any] | None = None) -> None:
         """Open `location`: a local path, a `file:` URL or any fsspec URL. Nothing is read yet.
 
-        A local place has one name however it was written (relative, through a link, as a URL): locks and journals
-        go by it, and outlive the current directory.
-        """
+        A local directory has one canonical name however it was given (relative, through a link, as a URL): locks and
+        journals use it as their key and must not depend on the current directory. Raises `Invalid`, `Unsupported`,
+        `Corrupt`."""
         if not location.strip():
             raise Invalid("The location is blank.", remedy=_PLACES)
         if location.startswith("file:"):
             location = urls.typed_path(location)
         if "\0" in location:
-            raise Invalid("The location holds a NUL character.", remedy=_PLACES)
+            raise Invalid("The location contains a NUL character.", remedy=_PLACES)
         given = {"use_listings_cache": False, "skip_instance_cache": True, **(options or {})}
         try:
             if "://" in location:
                 fs, root = time_limits.alone(location, lambda: fsspec.core.url_to_fs(location, **given))
-            else:  # a plain path is itself: `::` in it is no chain of file systems
+            else:  # fsspec would read `::` in a plain path as a chain of file systems
                 fs = fsspec.filesystem("file", **given)
                 root = fs._strip_protocol(location)
+            many = s3_client.client(fs, root)
         except (ValueError, ImportError) as error:
             raise Unsupported(
                 "No file system for {location!r}: {error}.",
@@ -74,22 +78,23 @@ class Store:
             ) from error
         except SnapscopeError:
             raise
-        except Exception as error:  # some connect, or open an archive, and raise what they like
+        except Exception as error:  # some file systems connect or open an archive here, and raise any type of error
             raise unreadable(location, error) from error
         self._fs = fs
         protocol = fs.protocol
         self.protocol: str = protocol if isinstance(protocol, str) else protocol[0]
+        self._many = many
         self.root: str = os.path.realpath(root) if self.is_local else root.rstrip("/") or "/"
         self.location = self.root if self.is_local else location.rstrip("/") or "/"
 
     @classmethod
     def named(cls, url: str) -> Store:
-        """The place that a table's metadata names: literally, where `__init__` decodes what a person types."""
+        """Open a location from a table's metadata, taken literally (`__init__` decodes what a user types)."""
         path = urls.local_path(url)
         found = cls(path or url) if path or not ("::" in url or url.startswith("file:")) else None  # `::` chains stores
         if found and (path or f"/{found.root}".endswith(url.split("://", 1)[-1].partition("/")[2].rstrip("/"))):
             return found
-        said = told("{url!r} cannot be named literally on its store, so nothing is read or deleted there.", url=url)
+        said = told("{url!r} cannot be addressed exactly on its store, so nothing is read or deleted there.", url=url)
         raise Unsupported(said, path=url)
 
     @property
@@ -97,15 +102,15 @@ class Store:
         return self.protocol in LOCAL
 
     def at(self, relative: str) -> Store:
-        """The same file system one or more directories down."""
+        """Return a store for a directory below this root, on the same file system."""
         below = object.__new__(Store)
-        below._fs, below.protocol = self._fs, self.protocol
+        below._fs, below.protocol, below._many = self._fs, self.protocol, self._many
         below.root = self.full(relative)
         below.location = f"{self.location.rstrip('/')}/{relative}"
         return below
 
     def full(self, relative: str) -> str:
-        """The file system's own path of `relative`; `Invalid` if it would leave the root."""
+        """Return the file system's own path for `relative`. Raises `Invalid` if it would leave the root."""
         if relative in ("", "."):
             return self.root
         if relative.startswith("/") or "\\" in relative or "\0" in relative or ".." in relative.split("/"):
@@ -113,31 +118,30 @@ class Store:
         return f"{self.root.rstrip('/')}/{relative}"
 
     def url(self, relative: str) -> str:
-        """A full path another program can open."""
+        """Return the full path in a form that other programs can open."""
         return self.full(relative) if self.is_local else self._fs.unstrip_protocol(self.full(relative))
 
     def relative(self, path: str) -> str:
-        """A path under the root as metadata names it, however it was written: relative, absolute or a URL. `Invalid`
-        for one that lies elsewhere."""
+        """Convert a path from metadata (relative, absolute, URL) to one relative to the root; else `Invalid`."""
         if not path.startswith("/") and not urls.is_url(path):
             return path.removeprefix("./")
         named, root = urls.local_path(path) if self.is_local else path, f"{self.root.rstrip('/')}/"
         found = os.path.realpath(named or "/") if self.is_local else str(self._fs._strip_protocol(named))
-        if not found.startswith(root):  # by its name alone: opened, it might call whatever server somebody wrote
-            said = told("{path} does not lie in {location}.", path=path, location=self.location)
-            raise Invalid(said, path=path, remedy="Name a file of this table.")
+        if not found.startswith(root):  # compare names only: opening it might contact a server that an attacker named
+            said = told("{path} is not inside {location}.", path=path, location=self.location)
+            raise Invalid(said, path=path, remedy="Give a file of this table.")
         return found.removeprefix(root)
 
     # reading ------------------------------------------------------------------------------------------------
 
     def ls(self, relative: str = "") -> list[DirectoryEntry]:
-        """All entries of a directory by name. `NotFound` if it is absent, `Corrupt` if it cannot be listed."""
+        """List a directory, sorted by name. Raises `NotFound` if it is absent, `Corrupt` if it cannot be listed."""
         path = self.full(relative)
         for _ in range(_LISTING_ATTEMPTS):
             try:
-                found = self._asked(lambda: self._fs.ls(path, detail=True))
+                found = (self._many and self._many.ls(path)) or self._asked(lambda: self._fs.ls(path, detail=True))
             except FileNotFoundError as error:
-                # An entry that vanished while the directory was being listed raises the same error.
+                # An entry that was deleted during the listing raises the same error.
                 if not self._is_there(path):
                     self._refuse_link(path)
                     raise NotFound(
@@ -153,27 +157,26 @@ class Store:
                     "A directory was expected at {relative}, found a file.",
                     relative=relative or self.location,
                     path=path,
-                    remedy="Move the file away, or name the directory that is meant.",
+                    remedy="Move the file away, or give the directory you mean.",
                 )
             return sorted(self._entries(found, path), key=lambda entry: entry.name)
-        raise Corrupt(
-            "The directory {relative} kept changing while it was listed.",
-            relative=relative,
-            path=path,
-            remedy="Try again.",
-        )
+        said = told("The directory {relative} kept changing while it was listed.", relative=relative)
+        raise Corrupt(said, path=path, remedy="Try again.")
 
     def ls_if_there(self, relative: str) -> list[DirectoryEntry]:
-        """As `ls`, with an absent directory answered by no entries: for directories a format makes only when needed."""
+        """Like `ls`, but an absent directory has no entries: for directories that a format creates only when needed."""
+        path = self.full(relative)
+        if self._many and (found := self._many.ls(path)) is not None:
+            return sorted(self._entries(found, path), key=lambda entry: entry.name)
         try:
             return self.ls(relative)
         except NotFound:
             return []
 
     def read(self, relative: str, most_bytes: int = DOCUMENT, start: int | None = None) -> bytes:
-        """A whole file. `NotFound` if absent, `Corrupt` if it cannot be read or is larger than `most_bytes`.
+        """Read a whole file, or at most `most_bytes` bytes from offset `start`.
 
-        With `start` a part: at most `most_bytes` from there."""
+        Raises `NotFound` if absent, `Corrupt` if it cannot be read or a whole file is larger than `most_bytes`."""
         path = self.full(relative)
         try:
             if self.is_local:
@@ -190,9 +193,8 @@ class Store:
             raise unreadable(path, error) from error
 
     def read_many(self, relatives: Sequence[str], most_bytes: int = DOCUMENT) -> dict[str, bytes | SnapscopeError]:
-        """Whole files, side by side where that helps; each answered by its bytes or by the error of reading it.
-
-        Together they are bounded, too: beyond `REFERENCES` or one `most_bytes` no more is read."""
+        """Read whole files, in parallel on remote stores. Returns the bytes or the error of each file.
+        Reading stops at a total of `REFERENCES` or `most_bytes` bytes, whichever is larger."""
         together, enough = 0, max(REFERENCES, most_bytes)
 
         def one(relative: str) -> bytes | SnapscopeError:
@@ -208,27 +210,26 @@ class Store:
 
         if not self._may_be_silent or len(relatives) < 2:
             return {relative: one(relative) for relative in relatives}
-        waiting = iter(relatives)
-        answers: dict[str, bytes | SnapscopeError] = {}
+        full = {self.full(each): each for each in relatives}
+        answers = self._many.read(full, most_bytes, enough) if self._many else {}
+        together = sum(len(each) for each in answers.values() if isinstance(each, bytes))
+        waiting = iter(left := [relative for relative in relatives if relative not in answers])
 
         def several() -> None:
-            for relative in waiting:  # one iterator for all of them
+            for relative in waiting:  # all threads share one iterator
                 answers[relative] = one(relative)
 
-        seconds, count = (
-            time_limits.limit_s(),
-            min(_READERS, len(relatives)),
-        )  # each call counts as the caller's own would
+        seconds, count = time_limits.limit_s(), min(_READERS, len(left))  # each call has its caller's limit
         readers = [time_limits.begin(self.location, seconds, several, sys.maxsize) for _ in range(count)]
         try:
             for reader in readers:
                 reader.answer()
         finally:
-            deque(waiting, 0)  # given up: nobody wants the others
+            deque(waiting, 0)  # on an error: drop the remaining requests
         return {relative: answers[relative] for relative in relatives}
 
     def size(self, relative: str) -> int | None:
-        """Bytes of one file, None if it is absent. A whole URL names a file elsewhere (an external path)."""
+        """Return the size of a file in bytes, None if it is absent. A URL names a file outside the root."""
         if other := _elsewhere(relative):
             return other[0].size(other[1])
         path = self.full(relative)
@@ -246,7 +247,7 @@ class Store:
     # writing ------------------------------------------------------------------------------------------------
 
     def lacks(self, *, creates: bool = False, deletes: bool = False) -> Told | None:
-        """What of these this kind of store cannot do; nothing is asked of it."""
+        """Return what this kind of store does not support of the requested operations. The store is not accessed."""
         if creates and self.protocol not in EXCLUSIVE:
             return told("Files cannot be created exclusively on {protocol!r} stores.", protocol=self.protocol)
         if deletes and not _can_delete(type(self._fs)):
@@ -254,7 +255,7 @@ class Store:
         return None
 
     def probe(self, directories: Iterable[str]) -> None:
-        """Raises where files cannot be created, replaced and deleted in directories of a local disk that are there."""
+        """Raise unless files can be created, replaced and deleted in those of these local directories that exist."""
         for directory in map(self.full, directories) if self.is_local else ():
             try:
                 local_disk.probe(directory)
@@ -264,31 +265,30 @@ class Store:
                 raise unwritable(directory, error) from error
 
     def create(self, relative: str, data: bytes) -> None:
-        """Create a file with its whole content at once; `Conflict` if the name is taken.
+        """Create a file with its whole content atomically. Raises `Conflict` if the name is taken.
 
-        Local disk: temporary file, fsync, hard link. Memory: exclusive open. S3: one conditional PUT.
-        Any other store is `Unsupported`: an exclusive create cannot be promised there.
-        """
+        Local disk: temporary file, fsync, hard link. Memory: exclusive open. S3: one conditional PUT. Any other store
+        is `Unsupported`, because it cannot guarantee an exclusive create."""
         path = self.full(relative)
         try:
             if self.is_local:
                 local_disk.create(path, data)
             elif self.protocol == "memory":
-                with self._fs.open(path, "xb") as file:
+                with _one_at_a_time, self._fs.open(path, "xb") as file:
                     file.write(data)
             elif self.protocol in EXCLUSIVE:
-                self._fs.pipe_file(path, data, mode="create")
+                s3_client.create(self._fs, path, data, lambda: self.read(relative, max(len(data), DOCUMENT)))
             else:
                 raise Unsupported(self.lacks(creates=True) or "", path=path, remedy=_OTHERWISE)
         except FileExistsError as error:
-            raise Conflict("{relative} exists already.", relative=relative, path=path) from error
+            raise Conflict("{relative} already exists.", relative=relative, path=path) from error
         except SnapscopeError:
             raise
-        except Exception as error:  # client libraries raise what they like
+        except Exception as error:  # client libraries raise any type of error
             raise unwritable(path, error) from error
 
     def put(self, relative: str, data: bytes) -> None:
-        """Write a file over whatever is there: for hints and for a tag that is being replaced."""
+        """Write a file, replacing any existing one: for hints and for a tag that is being replaced."""
         path = self.full(relative)
         try:
             if self.is_local:
@@ -300,19 +300,18 @@ class Store:
             raise unwritable(path, error) from error
 
     def delete(self, relative: str) -> bool:
-        """Delete one file; False if it was not there. `Corrupt` if the store refuses.
+        """Delete one file; False if it did not exist. Raises `Corrupt` if the store rejects the request.
 
-        A whole URL names a file elsewhere: whoever asks has looked whether the table may delete there.
-        """
+        A URL names a file outside the root; the caller must have checked that the table may delete there."""
         if other := _elsewhere(relative):
             if other[0].protocol == self.protocol and f"{other[0].root}/".startswith(f"{self.root}/"):
-                said = told("{path} lies in the table, where it has another name; it was kept.", path=relative)
+                said = told("{path} is inside the table, where it has another name; it was kept.", path=relative)
                 raise Invalid(said, path=relative)
             return other[0].delete(other[1])
         path = self.full(relative)
         if self.leads_out(relative):
             raise Invalid(
-                "{relative} lies outside the table behind a symbolic link; it was kept.", relative=relative, path=path
+                "{relative} is outside the table, behind a symbolic link; it was kept.", relative=relative, path=path
             )
         try:
             self._fs.rm_file(path)
@@ -323,11 +322,11 @@ class Store:
         return True
 
     def leads_out(self, relative: str) -> bool:
-        """Does a symbolic link on the way to a path lead out of the root?"""
+        """Return whether a symbolic link in a path leads out of the root."""
         return self.is_local and not f"{os.path.realpath(self.full(relative))}/".startswith(f"{self.root.rstrip('/')}/")
 
     def remove_empty_dir(self, relative: str) -> bool:
-        """Remove a directory if it is empty; False where it is not, or where the store has no directories."""
+        """Remove a directory if it is empty. False if it is not empty or if the store has no directories."""
         if not self.is_local:
             return False
         try:
@@ -337,7 +336,7 @@ class Store:
         return True
 
     def make_dirs(self, relatives: Iterable[str]) -> None:
-        """Make directories, parents included; no error where they exist."""
+        """Create directories including their parents; existing ones are no error."""
         for path in map(self.full, relatives):
             try:
                 self._fs.makedirs(path, exist_ok=True)
@@ -348,12 +347,13 @@ class Store:
 
     @property
     def _may_be_silent(self) -> bool:
-        """Whether calls leave this machine: each is made in a thread that may be left behind. A disk's are not, as that
-        costs more than they do; whoever reads several tables has a thread for each."""
+        """Whether calls leave this machine; each then runs in a thread that can be abandoned.
+
+        A thread for a local call would cost more than the call."""
         return self.protocol not in (*LOCAL, "memory")
 
     def _asked(self, call: Callable[[], T]) -> T:
-        """One call of the file system, in its time."""
+        """Make one call to the file system within its time limit."""
         return time_limits.alone(self.location, call) if self._may_be_silent else time_limits.calling(call)
 
     def _is_there(self, path: str) -> bool:
@@ -376,24 +376,24 @@ class Store:
             yield DirectoryEntry(name, None if is_dir else int(info.get("size") or 0), is_dir, modified_s(info))
 
     def _refuse_link(self, path: str) -> None:
-        """What a link leads to may be on a volume that is not mounted: not the same as absent."""
+        """Raise `Corrupt` for a dangling link: its target may be on an unmounted volume, not absent."""
         if self.is_local and os.path.islink(path):
             raise Corrupt(
-                "This symbolic link leads to nothing that is there.",
+                "This symbolic link points to something that does not exist.",
                 path=path,
-                remedy="Mount what it leads to, or remove the link.",
+                remedy="Mount its target, or remove the link.",
             )
 
 
 def _can_delete(kind: type) -> bool:
-    """Whether a class of file systems has a way of its own to delete a file."""
+    """Return whether a class of file systems has its own implementation of deleting a file."""
     bases = (fsspec.spec.AbstractFileSystem, fsspec.asyn.AsyncFileSystem)
     ways = {name: [getattr(base, name, None) for base in bases] for name in ("rm_file", "_rm", "_rm_file")}
     return any(getattr(kind, name, None) not in (*defaults, None) for name, defaults in ways.items())
 
 
 def _elsewhere(path: str) -> tuple[Store, str] | None:
-    """The store of a URL's directory and the file's name there; None for a path in the table."""
+    """Return the store of a URL's directory and the file's name in it; None for a path in the table."""
     if not urls.is_url(path):
         return None
     directory, _, name = path.rpartition("/")

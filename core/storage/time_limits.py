@@ -1,9 +1,9 @@
-"""Time limits for calls to a store: an unmounted disk or a silent server never answers.
+"""Time limits for calls to a store: an unmounted disk or an unresponsive server may never answer.
 
-Laws:
+Invariants:
 - A call that does not return cannot be ended: it keeps its thread, and the caller continues with `Corrupt`.
-- Stuck threads are counted by whom they wait for, such as a store. From `MOST_STUCK` on nobody else waits there.
-- What is limited is one call to a store, not the work between calls: large tables may take their time.
+- Stuck threads are counted by what they wait for, such as a store. At `MOST_STUCK` no further thread waits there.
+- The limit applies to one call to a store, not to the work between calls: a large table may take longer in total.
 - Threads are daemons: none keeps the process from ending.
 """
 
@@ -24,8 +24,8 @@ from core.errors import Corrupt, Invalid
 from core.messages import told
 
 VARIABLE = "SNAPSCOPE_READ_TIMEOUT"
-CALL_S = 60.0  # that one call of a store may take, where the variable says nothing
-TABLE_S = 10.0  # that one table among others may keep its readers waiting
+CALL_S = 60.0  # limit for one call to a store if the variable is not set
+TABLE_S = 10.0  # limit for one table if a reader waits for several
 MOST_STUCK = 4
 _LOOK_S = 0.25
 
@@ -34,7 +34,10 @@ P = ParamSpec("P")
 
 
 def call_s() -> float:
-    """Seconds that one call of a store may take: `$SNAPSCOPE_READ_TIMEOUT`, else 60."""
+    """Return the limit for one call to a store in seconds: `$SNAPSCOPE_READ_TIMEOUT`, otherwise 60.
+
+    Raises `Invalid` if the variable is not a number between 0 and 86,400.
+    """
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
         return CALL_S
@@ -44,7 +47,7 @@ def call_s() -> float:
         seconds = 0.0
     if not 0 < seconds < 86_400:
         raise Invalid(
-            "{variable}={text} is no number of seconds between 0 and 86,400.",
+            "{variable}={text} is not a number of seconds between 0 and 86,400.",
             variable=VARIABLE,
             text=text,
             remedy=told("Write {variable}=60, or unset it.", variable=VARIABLE),
@@ -54,19 +57,19 @@ def call_s() -> float:
 
 @dataclass(slots=True, eq=False)
 class Waiting(Generic[T]):
-    """Work that was handed to another thread."""
+    """Work that was handed to another thread. `of` names what it waits for; `seconds` limits each call to the store."""
 
     of: str
     seconds: float
     work: Callable[[], T]
     done: threading.Event = field(default_factory=threading.Event)
-    since: float | None = None  # when the call of a store began in which it is
+    since: float | None = None  # when the current call to the store began
     given_up: bool = False
     result: Any = None
     error: BaseException | None = None
 
     def wait(self, seconds: float) -> bool:
-        """True once it is done. `Corrupt` once one call has taken longer than it may."""
+        """Wait at most `seconds`; True once the work is done. Raises `Corrupt` if one call has exceeded its limit."""
         ends = time.monotonic() + seconds
         while not self.done.is_set():
             now = time.monotonic()
@@ -80,13 +83,13 @@ class Waiting(Generic[T]):
         return True
 
     def answer(self) -> T:
-        """What it came to, waited for."""
+        """Wait for the work and return its result or raise its error."""
         while not self.wait(3_600):
             pass
         return self.outcome()
 
     def outcome(self) -> T:
-        """What it came to, once it is done."""
+        """Return the result or raise the error of finished work."""
         if self.error is not None:
             raise self.error
         result: T = self.result
@@ -98,7 +101,7 @@ class Waiting(Generic[T]):
                 return
             self.given_up = True
             _stuck[self.of] += 1
-        raise _silent(self.of, self.seconds)
+        raise silent(self.of, self.seconds)
 
 
 _lock = threading.Lock()
@@ -108,7 +111,7 @@ _mine = threading.local()
 
 
 def _alone_in_a_child() -> None:
-    """A process that was forked has none of the threads, and whoever held the lock is none of its own."""
+    """Reset the state in a forked process: it has none of the threads, and no thread of its own holds the lock."""
     global _lock
     _lock, _mine.task = threading.Lock(), None
     _stuck.clear()
@@ -119,21 +122,21 @@ os.register_at_fork(after_in_child=_alone_in_a_child)
 
 
 def stuck() -> dict[str, int]:
-    """How many threads wait for whom beyond their time."""
+    """Return the number of threads that exceeded their limit, by what they wait for."""
     with _lock:
         return {of: count for of, count in _stuck.items() if count}
 
 
 def begin(of: str, seconds: float, work: Callable[[], T], most_stuck: int = MOST_STUCK) -> Waiting[T]:
-    """Start work in a thread of its own, in which one call of a store may take so long. `of` is whom it waits for.
+    """Start work in a thread of its own that waits for `of`, with `seconds` for each call to the store.
 
-    `Corrupt` at once where as many as may be are waiting there already.
+    Raises `Corrupt` at once if `most_stuck` threads are already stuck waiting for `of`.
     """
     handed = Waiting(of, seconds, work)
     with _lock:
         if _stuck[of] >= most_stuck:
             raise Corrupt(
-                "The store has not answered an earlier reader yet.",
+                "The store has not yet answered an earlier request.",
                 path=of,
                 remedy="Check the mount or the connection, then try again; nothing was changed.",
             )
@@ -146,19 +149,19 @@ def begin(of: str, seconds: float, work: Callable[[], T], most_stuck: int = MOST
 
 
 def within(of: str, seconds: float, work: Callable[[], T], most_stuck: int = MOST_STUCK) -> T:
-    """`begin`, and the answer. One wait inside another is one: the outer one knows of both."""
+    """Run `begin` and wait for the result. A nested wait counts as part of the outer call."""
     return begin(of, seconds, work, most_stuck).answer()
 
 
 def limit_s() -> float:
-    """Seconds that one call of a store may take, as whoever waits for this thread has it; else no limit."""
+    """Return the limit in seconds for one call to a store in this thread; infinite if no other thread waits for it."""
     task: Waiting[Any] | None = getattr(_mine, "task", None)
     return math.inf if task is None else task.seconds
 
 
 @contextlib.contextmanager
 def asking() -> Iterator[None]:
-    """One call of a store: whoever waits for this thread counts the time from here."""
+    """Mark one call to a store: the thread that waits for this one measures the time from here."""
     task: Waiting[Any] | None = getattr(_mine, "task", None)
     if task is None or task.since is not None:
         yield
@@ -171,7 +174,7 @@ def asking() -> Iterator[None]:
 
 
 def calling(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """What one call of a store comes to."""
+    """Make one call to a store and return its result."""
     if getattr(_mine, "task", None) is None:
         return work(*given, **named)
     with asking():
@@ -179,7 +182,7 @@ def calling(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
 
 
 def alone(of: str, work: Callable[[], T]) -> T:
-    """One call that may never come back, in a thread of its own; it may take `call_s` in all."""
+    """Make one call that may never return in a thread of its own; it may take `call_s` in total."""
     return calling(lambda: within(of, call_s(), lambda: calling(work)))
 
 
@@ -200,7 +203,8 @@ def _serve(tasks: SimpleQueue[Waiting[Any]]) -> None:
         del task
 
 
-def _silent(of: str, seconds: float) -> Corrupt:
+def silent(of: str, seconds: float) -> Corrupt:
+    """Return the error of a store that did not answer in time."""
     return Corrupt(
         "The store did not answer within {seconds:g} s.",
         seconds=seconds,

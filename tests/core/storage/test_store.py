@@ -1,4 +1,4 @@
-"""The one door to files: exclusive creation, listings under change, and errors that never turn into "absent"."""
+"""The only access to files: exclusive creation, listings during changes, and errors that never turn into "absent"."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_one_place_by_many_names(root: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("name", ["hh=10%3A00", "a b", "a+b", "ü", "a#b", "a?b", "a%2Fb", "~", "a:b", "%", "a&b=c"])
 def test_what_metadata_names_is_taken_literally(name: str, store: Store, tmp_path: Path) -> None:
-    """Engines decode nothing in it: with `hh=10%3A00` decoded, a file that is there was taken for one that is not."""
+    """Engines decode nothing in it: with `hh=10%3A00` decoded, an existing file was taken for a missing one."""
     place = tmp_path / "elsewhere" / name
     place.mkdir(parents=True)
     for spelling in ("file:", "file://", "file:///"):
@@ -91,7 +91,7 @@ def test_a_blank_location(location: str) -> None:
 
 
 def test_a_plain_path_is_itself(tmp_path: Path) -> None:
-    """`a::b` is a chain of file systems to fsspec, and it would open `a`."""
+    """To fsspec, `a::b` is a chain of file systems, and it would open `a`."""
     for name in ("a", "a::b", "file::x"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "f").write_bytes(name.encode())
@@ -115,8 +115,8 @@ def test_an_unknown_protocol(location: str) -> None:
 
 @pytest.mark.parametrize("location", ["zip://x::file:///etc/hosts", "reference://x", "ftp://127.0.0.1:1/", "dir://x"])
 def test_a_place_that_cannot_be_opened_is_told(location: str) -> None:
-    """Whatever its client library raises: an address may name anything."""
-    with pytest.raises(Corrupt, match="could not answer for this path"):
+    """Whatever its client library raises: a URL may name anything."""
+    with pytest.raises(Corrupt, match="The store could not read this path:"):
         Store(location)
 
 
@@ -216,7 +216,7 @@ def test_absent_is_absent(store: Store) -> None:
 
 
 def test_links_to_directories_are_directories(store: Store, root: Path) -> None:
-    """A branch or a table that was moved to another disk and linked back is still one."""
+    """A branch or table that was moved to another disk and linked back still counts."""
     (root / "real").mkdir()
     (root / "file").write_bytes(b"abc")
     (root / "dir-link").symlink_to(root / "real")
@@ -226,7 +226,7 @@ def test_links_to_directories_are_directories(store: Store, root: Path) -> None:
 
 
 def test_links_to_nowhere_are_unreadable_and_not_absent(store: Store, root: Path) -> None:
-    """`tag/` on a volume that is not mounted: without an error here its tags would lose their files."""
+    """`tag/` on an unmounted volume: without an error here, its tags would lose their files."""
     (root / "tag").symlink_to("/no/such/volume")
     (root / "tag-x").symlink_to("/no/such/file")
     assert "tag-x" in names(store.ls())
@@ -295,7 +295,7 @@ def test_what_a_store_refuses_is_corrupt_and_never_empty(
 
 
 def test_a_directory_that_may_not_be_read(store: Store, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As root every directory may be read, so the kernel's answer is played."""
+    """Root can read every directory, so the kernel's response is simulated."""
     (root / "snapshot").mkdir()
     scandir = os.scandir
 
@@ -325,7 +325,7 @@ def test_listing_is_sorted_and_knows_sizes(store: Store, root: Path) -> None:
 
 
 def test_listing_while_files_come_and_go(store: Store, root: Path) -> None:
-    """What is there all along is in every listing, whatever vanishes between the kernel's answers."""
+    """What exists all along is in every listing, whatever disappears between the kernel's responses."""
     for number in range(50):
         (root / f"stays-{number:03d}").write_bytes(b"x")
     stop = threading.Event()
@@ -372,7 +372,7 @@ def test_a_directory_that_vanishes_while_it_is_listed(
 
 
 def race(store: Store, rounds: int, *, watched: bool, threads: int = 8) -> None:
-    """All threads create one name at once, with contents of their own; a reader looks on."""
+    """All threads create the same name at once, with different contents, while a reader watches."""
     size = 20_000
     barrier = threading.Barrier(threads)
     won: list[list[int]] = [[] for _ in range(rounds)]
@@ -422,7 +422,7 @@ def test_creating_in_memory_has_one_winner(memory: Store) -> None:
 
 def test_creating_makes_directories_and_refuses_a_taken_name(store: Store, root: Path) -> None:
     store.create("a/b/c", b"one")
-    with pytest.raises(Conflict, match="exists already"):
+    with pytest.raises(Conflict, match="already exists"):
         store.create("a/b/c", b"two")
     assert (root / "a/b/c").read_bytes() == b"one"
     (root / "dangling").symlink_to("/no/such")
@@ -434,7 +434,7 @@ def test_creating_makes_directories_and_refuses_a_taken_name(store: Store, root:
 
 
 def test_creating_below_a_file_is_no_conflict(store: Store, root: Path) -> None:
-    """`Conflict` says that the name is taken, and a writer would look for the next one, for ever."""
+    """`Conflict` means that the name is taken, and a writer would try the next one, forever."""
     (root / "snapshot").write_bytes(b"")
     for verb in (store.create, store.put):
         with pytest.raises(Corrupt):
@@ -558,7 +558,7 @@ def test_many_files_are_bounded_together(store: Store, root: Path, monkeypatch: 
 
 
 def test_an_empty_object_has_no_range(monkeypatch: pytest.MonkeyPatch) -> None:
-    """S3 answers 416 to a range of an empty object: it is empty, not unreadable. Any other refusal stays one."""
+    """S3 returns 416 for a range of an empty object: it is empty, not unreadable. Other errors stay errors."""
     memory = Store("memory://empty")
     memory._fs.pipe_file(memory.full("f"), b"")
     memory._fs.pipe_file(memory.full("g"), b"x")

@@ -1,4 +1,4 @@
-"""Nobody waits for ever: pipes and devices in the place of files, disks that are gone, servers that are silent."""
+"""Nothing waits forever: pipes and devices in place of files, unavailable disks, servers that do not respond."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def gone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """As a mount whose server is gone: whatever reads below the places given never comes back, until the test ends."""
+    """Simulate a mount whose server is gone: reads below the given paths hang until the test ends."""
     places: list[str] = []
     over, read = threading.Event(), local_disk.read
     local: Any = fsspec.get_filesystem_class("file")
@@ -88,7 +88,7 @@ def special(path: Path, kind: str) -> None:
             path.symlink_to("/dev/zero")
         case "a socket":
             with closing(socket.socket(socket.AF_UNIX)) as own, pytest.MonkeyPatch.context() as patch:
-                patch.chdir(path.parent)  # its path may not be long
+                patch.chdir(path.parent)  # its path must be short
                 own.bind(path.name)
 
 
@@ -157,8 +157,8 @@ def test_one_dead_table_costs_the_others_nothing(tmp_path: Path, gone: Any, caps
     assert "shop.db/b" in problem.sentence()
     assert time.monotonic() - began < 5
     began = time.monotonic()
-    assert "has not answered an earlier reader" in list_tables(str(tmp_path)).problems[0].sentence()
-    assert time.monotonic() - began < 0.4  # nobody waits twice
+    assert "The store has not yet answered an earlier request." in list_tables(str(tmp_path)).problems[0].sentence()
+    assert time.monotonic() - began < 0.4  # waits only once
     assert cli.main(["tables", str(tmp_path)]) != 0
     assert "shop.b" not in capsys.readouterr().out
 
@@ -170,7 +170,7 @@ def test_a_dead_warehouse_is_given_up_and_asked_again(tmp_path: Path, gone: Any)
             list_tables(str(tmp_path))
     before = threading.active_count()
     for _ in range(50):
-        with pytest.raises(Corrupt, match="has not answered an earlier reader yet"):
+        with pytest.raises(Corrupt, match="The store has not yet answered an earlier request"):
             list_tables(str(tmp_path))
     assert threading.active_count() == before
     assert time_limits.stuck() == {str(tmp_path): time_limits.MOST_STUCK}
@@ -180,7 +180,7 @@ def test_who_answers_again_is_read_again(tmp_path: Path) -> None:
     go_on = threading.Event()
     with pytest.raises(Corrupt):
         time_limits.within("x", 0.1, lambda: time_limits.calling(lambda: go_on.wait(60)), 1)
-    with pytest.raises(Corrupt, match="earlier reader"):
+    with pytest.raises(Corrupt, match="The store has not yet answered an earlier request"):
         time_limits.within("x", 0.1, lambda: 1, 1)
     go_on.set()
     until(lambda: not time_limits.stuck())
@@ -188,7 +188,7 @@ def test_who_answers_again_is_read_again(tmp_path: Path) -> None:
 
 
 def test_work_takes_its_time_and_only_calls_are_counted() -> None:
-    """A table with a hundred thousand files is slow to read and answers all the while."""
+    """A table with a hundred thousand files is slow to read, but responds all the while."""
 
     def work() -> int:
         for _ in range(6):
@@ -208,13 +208,13 @@ def test_errors_come_through_as_they_are() -> None:
 @pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "1e9"])
 def test_a_time_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(time_limits.VARIABLE, text)
-    with pytest.raises(Invalid, match=f"{time_limits.VARIABLE}={text} is no number of seconds"):
+    with pytest.raises(Invalid, match=f"{time_limits.VARIABLE}={text} is not a number of seconds"):
         time_limits.call_s()
 
 
 def test_a_server_that_is_silent_is_given_up(tmp_path: Path) -> None:
-    """It takes the connection and never says a word."""
-    fsspec.get_filesystem_class("webhdfs")  # to import it takes longer than a call may take here
+    """A server that accepts the connection and never responds."""
+    fsspec.get_filesystem_class("webhdfs")  # importing it takes longer than a call may take here
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         store = Store(f"webhdfs://127.0.0.1:{server.getsockname()[1]}/warehouse")
         asked = (store.ls, lambda: store.read("x"), lambda: store.size("x"))
@@ -231,7 +231,7 @@ def test_a_server_that_is_silent_is_given_up(tmp_path: Path) -> None:
 
 
 class Slow(MemoryFileSystem):
-    """A server: each file takes its time, and some are never answered before the test is over."""
+    """A server on which each file takes time, and some do not respond before the end of the test."""
 
     protocol = "slow"
     takes_s, over = 0.02, threading.Event()
@@ -283,7 +283,7 @@ def test_many_files_of_a_dead_server_are_given_up_as_one_is(slow: Any, monkeypat
 def test_files_that_are_silent_do_not_hide_the_others(slow: Any) -> None:
     names = [f"dead{at}" for at in range(time_limits.MOST_STUCK)] + [f"f{at}" for at in range(40)]
     store = slow(names)
-    for said in ("did not answer", "earlier reader"):
+    for said in ("did not answer", "The store has not yet answered an earlier request."):
         found = store.read_many(names)
         for name in names[: time_limits.MOST_STUCK]:
             assert said in str(found[name])
@@ -336,7 +336,7 @@ def test_the_process_ends_with_threads_that_are_stuck(tmp_path: Path) -> None:
 
 
 def test_the_command_line_ends_on_a_pipe(tmp_path: Path) -> None:
-    """The whole program, as it was found: one pipe in one table."""
+    """The whole program, as in the original report: one pipe in one table."""
     root = table(tmp_path / "w/shop.db/a").root
     shutil.copytree(root, root.parent / "b")
     special(root / "schema/schema-0", "a named pipe")
@@ -353,7 +353,7 @@ def test_the_command_line_ends_on_a_pipe(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("at_once", [1, 7, 999, 1_000, 10_000])
 def test_a_file_is_whole_however_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
-    """Some file systems give less than they are asked for, and some files have no size before they are read."""
+    """Some file systems return less than requested, and some files have no size before they are read."""
     (tmp_path / "x").write_bytes(bytes(range(250)) * 4)
     given = os.read
     monkeypatch.setattr(os, "read", lambda handle, most: given(handle, min(most, at_once)))

@@ -1,0 +1,256 @@
+"""A real S3 server: tables open, plan and change there as on the local disk, with few requests and through faults."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from core.errors import Conflict, Corrupt, SnapscopeError
+from core.model.references import Line
+from core.storage.store import Store
+from core.table import open_table
+from tests.engines import s3_server
+from tests.engines.java import Missing
+from tests.support import command_line
+from tests.support.builders import TableBuilder
+from tests.support.faulty_http import Proxy, between
+from tests.support.formats.paimon.tables import REAL, four_commits
+from tests.support.places import TABLES
+
+ODD = ("a b", "50%25", "100%", "ümlaut", "表", "x#y", "x?y", "x+y=z", "tilde~", "two  spaces", "x&y;z")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Proxy, Path]]:
+    """A proxy of the server, and the directory that is its bucket."""
+    base = tmp_path_factory.mktemp("s3")
+    try:
+        with s3_server.running(base) as url, between(url) as proxy:
+            yield proxy, base / s3_server.BUCKET
+    except Missing as lack:
+        pytest.skip(f"engines: {lack}")
+
+
+@pytest.fixture
+def proxy(served: tuple[Proxy, Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+    """The proxy, without faults, and this process's credentials for it."""
+    found = served[0]
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", s3_server.KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", s3_server.SECRET)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", found.url)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    found.seen.clear()
+    yield found
+    found.rule, found.delay_s = lambda _method, _path: None, 0.0
+
+
+@pytest.fixture
+def bucket(served: tuple[Proxy, Path], request: pytest.FixtureRequest) -> Path:
+    """A directory of the bucket for one test."""
+    return served[1] / re.sub(r"\W+", "-", request.node.name).strip("-")
+
+
+def url(directory: Path) -> str:
+    return f"s3://{s3_server.BUCKET}/{directory.name}"
+
+
+def lines(place: str) -> tuple[Line, ...]:
+    """All references of a table, read now."""
+    return open_table(place).heads().lines
+
+
+def slow(directory: Path) -> Store:
+    """The same place through s3fs alone: the judge of the faster client."""
+    found = Store(url(directory))
+    found._many = None
+    return found
+
+
+def test_both_clients_list_and_read_the_same(proxy: Proxy, bucket: Path) -> None:
+    """More names than one page of a listing holds, and directories; names that clients quote are left to s3fs."""
+    bucket.mkdir()
+    for number in range(1_100):
+        (bucket / f"snapshot-{number}").write_bytes(b"x" * (number % 7 + 1))
+    (bucket / "below").mkdir()
+    for name in ODD:
+        (bucket / "below" / name).write_text(name)
+    fast, judge = Store(url(bucket)), slow(bucket)
+    names = [entry.name for entry in judge.ls() if not entry.is_dir]
+    assert len(names) == 1_100
+    proxy.seen.clear()
+    assert fast.ls() == judge.ls()
+    assert fast.ls("below") == judge.ls("below")
+    assert [entry.name for entry in judge.ls("below")] == sorted(ODD)
+    assert fast.read_many(names) == judge.read_many(names)
+    odd = [f"below/{name}" for name in ODD]
+    assert fast.read_many(odd) == {path: path.removeprefix("below/").encode() for path in odd}
+    assert (fast.ls_if_there("nowhere"), judge.ls_if_there("nowhere")) == ([], [])
+    for store in (fast, judge):
+        with pytest.raises(SnapscopeError, match="There is no directory"):
+            store.ls("nowhere")
+    found = fast.read_many(["snapshot-1", "nowhere/at-all"])
+    assert found["snapshot-1"] == b"xx"
+    assert isinstance(found["nowhere/at-all"], SnapscopeError)
+    assert found["nowhere/at-all"].kind == "NotFound"
+    assert isinstance(fast.read_many(["snapshot-6", "snapshot-0"], 3)["snapshot-6"], Corrupt)
+
+
+def test_opening_asks_once_for_each_file(proxy: Proxy, bucket: Path) -> None:
+    made = TableBuilder(bucket)
+    for number in range(60):
+        made.commit([made.file(10)], time_ms=1_767_225_600_000 + number)
+    table = open_table(url(bucket))
+    proxy.seen.clear()
+    assert len(table.heads().lines[0].snapshots) == 60
+    asked = Counter(proxy.seen)
+    read = {unquote(path).rpartition("/")[2] for method, path in asked if method == "GET" and "list-type" not in path}
+    assert read >= {f"snapshot-{number}" for number in range(1, 61)}
+    assert [path for (_, path), times in asked.items() if times > (2 if "list-type" in path else 1)] == []
+    assert not [path for method, path in asked if method == "HEAD"]
+    assert sum(asked.values()) <= 60 + 12
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_tables_are_the_same_as_on_the_local_disk(name: str, proxy: Proxy, bucket: Path) -> None:
+    source = TABLES / "paimon/default.db" / name
+    shutil.copytree(source, bucket)
+    assert lines(url(bucket)) == lines(str(source))
+    plans = [
+        command_line.run("plan", "expire", place, "--retain-max", 1, "--retain-min", 1, "--older-than",
+                         "2100-01-01T00:00Z", "--now", "2100-01-01T00:00Z", "--json")
+        for place in (source, url(bucket))
+    ]  # fmt: skip
+    (status, local), (status_there, remote) = plans
+    assert status == status_there
+    if status == 0:
+        same = ("headline", "points", "frees", "freed_bytes", "kept_bytes")
+        assert {name: remote[name] for name in same} == {name: local[name] for name in same}
+        assert set(remote["warning_codes"]) - set(local["warning_codes"]) == {"versions-billed"}
+        assert remote["points"]
+
+
+def broken(proxy: Proxy, fault: int | str, every: int, part: str) -> None:
+    counted = Counter[str]()
+
+    def rule(method: str, path: str) -> int | str | None:
+        if method != "GET" or part not in path or "list-type" in path:
+            return None
+        counted["all"] += 1
+        return fault if counted["all"] % every == 0 else None
+
+    proxy.rule = rule
+
+
+@pytest.mark.parametrize("fault", [503, "reset", "truncate"])
+def test_passing_faults_change_no_answer(fault: int | str, proxy: Proxy, bucket: Path) -> None:
+    made = TableBuilder(bucket)
+    for number in range(40):
+        made.commit([made.file(10)], time_ms=1_767_225_600_000 + number)
+    expected = lines(str(bucket))
+    broken(proxy, fault, 5, "snapshot-")
+    assert lines(url(bucket)) == expected
+
+
+def test_what_may_not_be_read_is_unreadable_and_not_absent(proxy: Proxy, bucket: Path) -> None:
+    four_commits(bucket)
+    proxy.rule = lambda _method, path: 403 if path.endswith("/snapshot-2") else None
+    line = lines(url(bucket))[0]
+    assert [each.id for each in line.snapshots] == [1, 3, 4]
+    assert [(each.kind, each.name) for each in line.unreadable] == [("snapshot", "2")]
+
+
+def test_a_file_that_is_not_answered_takes_no_other_away(
+    proxy: Proxy, bucket: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    four_commits(bucket)
+    store = Store(url(bucket))
+    names = [f"snapshot/snapshot-{number}" for number in (1, 2, 3, 4)]
+    assert all(isinstance(content, bytes) for content in store.read_many(names).values())
+    monkeypatch.setenv("SNAPSCOPE_READ_TIMEOUT", "1")
+    hung = threading.Event()
+
+    def hang(_method: str, path: str) -> None:
+        if path.endswith("/snapshot-2"):
+            hung.wait(8)
+
+    proxy.rule = hang
+    began = time.monotonic()
+    found = store.read_many(names)
+    hung.set()
+    assert "did not answer within 1 s" in str(found.pop("snapshot/snapshot-2"))
+    assert all(isinstance(content, bytes) for content in found.values())
+    assert time.monotonic() - began < 7
+
+
+def test_creating_has_one_winner(proxy: Proxy, bucket: Path) -> None:
+    bucket.mkdir()
+    (bucket / "here").write_text("so that the directory exists")
+    outcomes: list[str] = []
+
+    def create(number: int) -> None:
+        try:
+            Store(url(bucket)).create("tag/tag-v", f"{number}".encode())
+        except Conflict:
+            outcomes.append("taken")
+        else:
+            outcomes.append(f"{number}")
+
+    threads = [threading.Thread(target=create, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (winner,) = [each for each in outcomes if each != "taken"]
+    assert len(outcomes) == 8
+    assert (bucket / "tag/tag-v").read_text() == winner
+
+
+def test_a_create_whose_answer_is_lost_is_a_success(proxy: Proxy, bucket: Path) -> None:
+    """The client tries again and finds its own file. Where nothing was written, it is an error."""
+    bucket.mkdir()
+    (bucket / "here").write_text("so that the directory exists")
+    lost: list[str] = []
+
+    def lose_one(method: str, path: str) -> str | None:
+        if method == "PUT" and not lost:
+            lost.append(path)
+            return "lose"
+        return None
+
+    proxy.rule = lose_one
+    Store(url(bucket)).create("tag/tag-v", b"ours")
+    assert lost
+    assert (bucket / "tag/tag-v").read_bytes() == b"ours"
+    with pytest.raises(Conflict):
+        Store(url(bucket)).create("tag/tag-v", b"another's")
+    proxy.rule = lambda method, _path: 403 if method == "PUT" else None
+    with pytest.raises(Corrupt, match="could not write"):
+        Store(url(bucket)).create("tag/tag-w", b"ours")
+    assert (bucket / "tag/tag-v").read_bytes() == b"ours"
+
+
+def test_a_life_on_s3(proxy: Proxy, bucket: Path) -> None:
+    """Tag, expire, delete the tag: each plan is run as it stands, and what is left is what the plan kept."""
+    four_commits(bucket)
+    place = url(bucket)
+    always = ("--yes", "--settle", "0 s", "--json")
+    assert command_line.run("create-tag", place, "--name", "w", "--snapshot", 3, *always)[0] == 0
+    files = {path.name for path in bucket.rglob("data-*")}
+    status, expired = command_line.run("expire", place, "--retain-max", 1, "--retain-min", 1, *always)
+    assert status == 0
+    assert expired["receipt"]["outcome"] == "done"
+    kept = {path.name for path in bucket.rglob("data-*")}
+    assert kept == files  # the tags keep every file
+    assert sorted(path.name for path in (bucket / "snapshot").glob("snapshot-*")) == ["snapshot-4"]
+    status, _ = command_line.run("delete-tag", place, "--name", "v", *always)
+    assert status == 0
+    assert len(files - {path.name for path in bucket.rglob("data-*")}) == 1  # only v kept the file that 3 removed
+    assert lines(place) == lines(str(bucket))
