@@ -1,9 +1,9 @@
 """Paimon's BinaryRow: partition values and column statistics as bytes inside manifests.
 
-Law: `decode(encode(values, types), types) == values`, and equal values give equal bytes: a partition *is* its bytes.
-Stored form (docs/paimon.md §4.4): arity as 4 bytes big-endian, then the row, little-endian: one byte of row kind and
-the null bits in whole 8-byte words, one 8-byte slot per field, then values that do not fit their slot, padded to 8
-bytes.
+Invariant: `decode(encode(values, types), types) == values`, and equal values have equal bytes, because a partition is
+identified by its bytes. Stored form (docs/paimon.md §4.4): arity as 4 bytes big-endian, then the row, little-endian:
+one byte of row kind and the null bits in whole 8-byte words, one 8-byte slot per field, then values that do not fit
+their slot, padded to 8 bytes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from core.messages import told
 
 EMPTY = bytes(12)  # the row without fields: partition of an unpartitioned table, keys of an append table
 
-_EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())  # a wall clock: TIMESTAMP has no zone
+_EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())  # wall clock: TIMESTAMP has no zone
 _EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
 _MILLIS_OF_DAY = 86_400_000
-_INLINE = 7  # longest text or bytes kept inside a slot
-_WIDEST = 16  # bytes of a decimal of 38 digits
+_INLINE = 7  # longest text or bytes stored inside a slot
+_WIDEST = 16  # bytes of a decimal with 38 digits
 _NUMBERS = {
     "TINYINT": struct.Struct("<b"),
     "SMALLINT": struct.Struct("<h"),
@@ -39,40 +39,40 @@ _SLOT = struct.Struct("<Q")
 
 
 class Single(float):
-    """A FLOAT's value: a number like any other, but its text has the digits of 32 bits (0.1, not 0.10000000149)."""
+    """A FLOAT value: a number like any other, but printed with the digits of 32 bits (0.1, not 0.10000000149)."""
 
     __slots__ = ()
 
 
 class Nano(dt.datetime):
-    """A time with more digits than Python keeps: `nanosecond` is what lies below its microsecond, 0 to 999."""
+    """A time with nanoseconds, which Python cannot represent: `nanosecond` is the part below 1 µs, 0 to 999."""
 
     nanosecond: int = 0
 
 
 def decode(data: bytes, types: Sequence[Source]) -> tuple[Any, ...]:
-    """The values of a stored row.
+    """Decode a stored row into Python values.
 
-    Numbers, bool, str, bytes and Decimal come as such; DATE, TIME and TIMESTAMP as `datetime` values, TIMESTAMP
-    without a zone and TIMESTAMP WITH LOCAL TIME ZONE in UTC, both as `Nano` where they have nanoseconds; null as None.
-    Raises `Corrupt` where the bytes are no such row, `Unsupported` for types that have no plain value.
+    Numbers, bool, str, bytes and Decimal are returned as such. DATE, TIME and TIMESTAMP are `datetime` values:
+    TIMESTAMP without a zone, TIMESTAMP WITH LOCAL TIME ZONE in UTC, both as `Nano` if they have nanoseconds. Null is
+    None. Raises `Corrupt` if the bytes are not a row of these types, `Unsupported` for a type without a plain value.
     """
     return tuple(some(data, len(types), dict(enumerate(types))).values())
 
 
 def some(data: bytes, arity: int, wanted: Mapping[int, Source]) -> dict[int, Any]:
-    """The values of some fields, by number, of a stored row that has `arity` of them; see `decode`."""
+    """Decode the fields with the given numbers from a stored row with `arity` fields; see `decode`."""
     if len(data) < 4:
         raise _corrupt(data, told("it is shorter than 4 bytes"))
     if (found := int.from_bytes(data[:4], "big")) != arity:
-        raise _corrupt(data, told("it holds {found} fields where {arity} are expected", found=found, arity=arity))
+        raise _corrupt(data, told("it has {found} fields, expected {arity}", found=found, arity=arity))
     row = memoryview(data)[4:]
     fixed = _null_width(arity) + 8 * arity
     if len(row) < fixed:
         raise _corrupt(
             data,
             told(
-                "it has {row} bytes where {arity} fields need at least {fixed}", row=len(row), arity=arity, fixed=fixed
+                "it has {row} bytes, but {arity} fields need at least {fixed}", row=len(row), arity=arity, fixed=fixed
             ),
         )
     values: dict[int, Any] = {}
@@ -85,15 +85,15 @@ def some(data: bytes, arity: int, wanted: Mapping[int, Source]) -> dict[int, Any
             values[index] = _value(row, _null_width(arity) + 8 * index, fixed, of)
         except (ValueError, OverflowError) as error:
             raise _corrupt(
-                data, told("field {index} is no {of} ({error})", index=index, of=text(of), error=error)
+                data, told("field {index} is not a valid {of} ({error})", index=index, of=text(of), error=error)
             ) from error
     return values
 
 
 def encode(values: Sequence[Any], types: Sequence[Source]) -> bytes:
-    """The stored row of these values, byte for byte as the engine writes it; the inverse of `decode`.
+    """Encode values as a stored row, byte for byte as the engine writes it; the inverse of `decode`.
 
-    Raises `Invalid` for a value that its type cannot hold.
+    Raises `Invalid` for a value that its type cannot represent.
     """
     if len(values) != len(types):
         raise Invalid("{values} values were given for {types} types.", values=len(values), types=len(types))
@@ -106,24 +106,27 @@ def encode(values: Sequence[Any], types: Sequence[Source]) -> bytes:
         if value is None:
             row[index + 8 >> 3] |= 1 << (index + 8 & 7)
             reserved = 16 if _is_wide_decimal(of) else 8 if _is_wide_timestamp(of) else 0
-            if reserved:  # the engine keeps the place of a value that may be updated later
+            if reserved:  # the engine reserves space for a value that may be updated later
                 _SLOT.pack_into(row, slot, len(row) << 32)
                 row.extend(bytes(reserved))
             continue
         try:
             _put(row, slot, value, of)
         except (ValueError, OverflowError, TypeError, AttributeError, struct.error) as error:
-            raise Invalid("{value!r} is no {of} ({error}).", value=value, of=text(of), error=error) from error
+            raise Invalid("{value!r} is not a valid {of} ({error}).", value=value, of=text(of), error=error) from error
     return arity.to_bytes(4, "big") + bytes(row)
 
 
 def bucket_hash(row_bytes: bytes) -> int:
-    """Murmur3 (x86, 32 bits, seed 42) of a row *without* its 4 bytes of arity, as a signed 32-bit number.
+    """Return the Murmur3 hash (x86, 32 bits, seed 42) of a row *without* its 4 bytes of arity, as a signed number.
 
-    The bucket of a row in fixed mode is `abs(remainder of this by the number of buckets)`, remainder towards zero.
+    In fixed bucket mode, the bucket of a row is the absolute value of the remainder of this hash by the number of
+    buckets, rounding towards zero. Raises `Invalid` if the length is not a multiple of 4 bytes.
     """
     if len(row_bytes) % 4:
-        raise Invalid("A row to be hashed has a multiple of 4 bytes, found {row_bytes}.", row_bytes=len(row_bytes))
+        raise Invalid(
+            "The length of a row to be hashed must be a multiple of 4 bytes, not {row_bytes}.", row_bytes=len(row_bytes)
+        )
     h = 42
     for (word,) in struct.iter_unpack("<I", row_bytes):
         k = word * 0xCC9E2D51 & 0xFFFFFFFF
@@ -188,7 +191,7 @@ def _value(row: memoryview, slot: int, fixed: int, of: PaimonType) -> Any:
             if _is_wide_timestamp(of):
                 offset, nanos = _offset_and_size(row, slot)
                 if not fixed <= offset <= len(row) - 8 or nanos > 999_999:
-                    raise ValueError(told("its place lies outside the row"))
+                    raise ValueError(told("its position is outside the row"))
                 millis = _LONG.unpack_from(row, offset)[0]
             else:
                 millis = _LONG.unpack_from(row, slot)[0]
@@ -196,7 +199,7 @@ def _value(row: memoryview, slot: int, fixed: int, of: PaimonType) -> Any:
             moment = naive if root == "TIMESTAMP" else naive.replace(tzinfo=dt.UTC)
             return _with_nanos(moment, nanos % 1000)
         case _:
-            raise Unsupported("A value of type {of} in a stored row is not readable here.", of=text(of))
+            raise Unsupported("Snapscope cannot read values of type {of} in stored rows.", of=text(of))
 
 
 def _with_nanos(moment: dt.datetime, nanosecond: int) -> dt.datetime:
@@ -220,15 +223,15 @@ def _bytes(row: memoryview, slot: int, fixed: int) -> bytes:
 def _variable(row: memoryview, slot: int, fixed: int) -> bytes:
     offset, size = _offset_and_size(row, slot)
     if offset < fixed or offset + size > len(row):
-        raise ValueError(told("its place lies outside the row"))
+        raise ValueError(told("its position is outside the row"))
     return bytes(row[offset : offset + size])
 
 
 def _wide_decimal(row: memoryview, slot: int, fixed: int) -> int:
     stored = _variable(row, slot, fixed)
-    if len(stored) > _WIDEST:  # of millions of bytes, its digits would take minutes
+    if len(stored) > _WIDEST:  # converting millions of bytes to digits would take minutes
         raise ValueError(
-            told("a decimal has at most {most} bytes, this one {found:,}", most=_WIDEST, found=len(stored))
+            told("a decimal may have at most {most} bytes; this one has {found:,}", most=_WIDEST, found=len(stored))
         )
     return int.from_bytes(stored, "big", signed=True)
 
@@ -249,7 +252,7 @@ def _put(row: bytearray, slot: int, value: Any, of: PaimonType) -> None:
         case "BINARY" | "VARBINARY":
             _put_bytes(row, slot, bytes(memoryview(value)))
         case "BOOLEAN":
-            if value not in (True, False):  # the text "false" is true
+            if value not in (True, False):  # any non-empty string is true, even "false"
                 raise ValueError("true or false was expected")
             row[slot] = 1 if value else 0
         case "DATE":
@@ -270,7 +273,7 @@ def _put(row: bytearray, slot: int, value: Any, of: PaimonType) -> None:
             else:
                 _LONG.pack_into(row, slot, millis)
         case _:
-            raise Unsupported("A value of type {of} cannot be stored in a row here.", of=text(of))
+            raise Unsupported("Snapscope cannot store values of type {of} in rows.", of=text(of))
 
 
 def _put_bytes(row: bytearray, slot: int, value: bytes) -> None:
@@ -289,6 +292,6 @@ def _put_decimal(row: bytearray, slot: int, unscaled: int, is_wide: bool) -> Non
         _LONG.pack_into(row, slot, unscaled)
         return
     magnitude = unscaled if unscaled >= 0 else ~unscaled
-    size = magnitude.bit_length() // 8 + 1  # the shortest two's complement, as Java's BigInteger gives
+    size = magnitude.bit_length() // 8 + 1  # the shortest two's complement, as Java's BigInteger writes it
     _SLOT.pack_into(row, slot, len(row) << 32 | size)
     row.extend(unscaled.to_bytes(size, "big", signed=True).ljust(16, b"\0"))

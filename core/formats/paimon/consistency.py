@@ -1,11 +1,12 @@
-"""What a table's metadata says twice must agree before anything is deleted by it.
+"""Check that redundant metadata of a table agrees before anything is deleted on its basis.
 
-Reading needs only part of what is written; a file that rotted, or was restored wrongly, may read well and say less
-than it did. Whatever stays protects files by what it says, so it is cross-examined: counts told by whoever names a
-file, rows told by snapshots, the same file told by several manifests, copies of one snapshot, and the disk.
+Reading uses only part of what is written, so a damaged or wrongly restored file may be readable and yet list less than
+it should. Versions that are kept protect the files they list, so they are checked: counts in a manifest list against
+the manifests, row counts in snapshots, entries for the same file in several manifests, copies of one snapshot, and the
+disk.
 
-Law: no check here fails on what an engine wrote. Nothing tells of a whole record that an index manifest lost, nor of
-another snapshot's index manifest or statistics in the place of a snapshot's own.
+Invariant: no check here fails on metadata that an engine wrote. Not detected: a whole record missing from an index
+manifest, and an index manifest or statistics file replaced by that of another snapshot.
 """
 
 from __future__ import annotations
@@ -40,17 +41,30 @@ from core.storage.store import Store
 _LISTERS = 16
 _LISTS = ("baseManifestList", "deltaManifestList", "changelogManifestList")
 _VIEW = ("baseManifestList", "deltaManifestList", "indexManifest", "statistics")
-_TEXTS = frozenset({*_LISTS, *_VIEW, "commitUser"})  # keys that name a file, and one whose text a user chooses
-_FILE_NAME = re.compile(r"(manifest|manifest-list|index-manifest|index|stat)-[0-9a-f]{8}-[0-9a-f]{4}-.+")
-_COMMIT = ("id", "commitUser", "commitIdentifier", "timeMillis", "commitKind")  # the same in every copy of a snapshot
+_TEXTS = frozenset({*_LISTS, *_VIEW, "commitUser", "properties"})  # keys that name a file, or that users fill
+_FILE_NAME = re.compile(
+    r"(.*/)?((manifest|manifest-list|index-manifest|index|stat)-[0-9a-f]{8}-[0-9a-f]{4}-.+"
+    r"|[^/]*[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d[^/]*)"
+)
+_COMMIT = ("id", "commitUser", "commitIdentifier", "timeMillis", "commitKind")  # identical in every copy of a snapshot
 _FILES = (ObjectKind.DATA, ObjectKind.INDEX, ObjectKind.CHANGELOG, ObjectKind.STATISTICS)
-_RESTORE = told("A file was damaged or replaced by another: restore it from a good copy, or drop this point by name.")
+_RESTORE = told(
+    "A file was damaged or replaced by another one: restore it from a good copy, or delete "
+    "this snapshot or tag by name."
+)
+_NEWER = told(
+    "If a newer Paimon release wrote this, update Snapscope. Otherwise restore the file from a good copy, or delete "
+    "this snapshot or tag by name."
+)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """`problems`: position → a contradiction in what it says. `unsure`: a directory, or a path, in which nothing may
-    be deleted, and why."""
+    """The result of a check.
+
+    `problems`: position → a contradiction found there. `unsure`: a directory or path in which nothing may be deleted →
+    why.
+    """
 
     problems: Mapping[int, Problem]
     unsure: Mapping[str, Reason]
@@ -60,20 +74,33 @@ class Findings:
 
 
 def examine(store: Store, history: History, manifests: PaimonManifests, frees: Collection[str]) -> Findings:
-    """Cross-examine every point that exists, and the directories of the files that shall go."""
+    """Check every existing version, and the directories of the files to be deleted."""
     found = _Examination(store, history, manifests)
     found.documents()
     found.lists()
     return dataclasses.replace(doubts(store, history, frees), problems=found.problems)
 
 
+def _strings(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value, keys of maps included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield key
+            yield from _strings(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _strings(each)
+
+
 def doubts(store: Store, history: History, frees: Collection[str]) -> Findings:
-    """The directories of the files that shall go alone."""
+    """Check only the directories of the files to be deleted."""
     return Findings({}, dict(_absent(store, history, frees)))
 
 
 class _Examination:
-    """Only what exists and was read in full is examined: whatever else stays is refused already."""
+    """Checks versions that exist and were read completely; plans that keep any other version are rejected before."""
 
     def __init__(self, store: Store, history: History, manifests: PaimonManifests) -> None:
         self.store, self.history, self.manifests = store, history, manifests
@@ -84,24 +111,26 @@ class _Examination:
             if holder.exists and holder.snapshot is not None and position not in history.incomplete
         }
 
-    def _blame(self, position: int, path: str, expected: str, found: str) -> None:
+    def _blame(self, position: int, path: str, expected: str, found: str, remedy: str = _RESTORE) -> None:
         if position in self.points:
-            self.problems.setdefault(position, Problem(path, expected, found, _RESTORE, Fault.CONTRADICTION))
+            self.problems.setdefault(position, Problem(path, expected, found, remedy, Fault.CONTRADICTION))
 
     # documents ---------------------------------------------------------------------------------------------------
 
     def documents(self) -> None:
-        """A file named under a key nobody knows, a size without its list, two copies of one snapshot that differ."""
+        """Find files named under an unknown key, sizes without their list, and copies of one snapshot that differ."""
         copies: dict[tuple[Any, ...], tuple[int, Holder, Mapping[str, Any]]] = {}
         for position, (holder, fields) in self.points.items():
             for key, value in fields.items():
-                if key not in _TEXTS and isinstance(value, str) and _FILE_NAME.fullmatch(value):
-                    self._blame(
-                        position, holder.path, told("no file named under an unknown key"), f"{key!r}: {value!r}"
-                    )
+                name = None if key in _TEXTS else next(filter(_FILE_NAME.fullmatch, _strings(value)), None)
+                if name is not None:
+                    expected = told("no file name under an unknown key")
+                    self._blame(position, holder.path, expected, f"{key!r}: {name!r}", _NEWER)
             for key in _LISTS:
                 if isinstance(fields.get(f"{key}Size"), int) and fields.get(key) is None:
-                    self._blame(position, holder.path, told("a {key}, whose size is told", key=key), told("none"))
+                    self._blame(
+                        position, holder.path, told("a {key}, because its size is given", key=key), told("none")
+                    )
             if holder.kind is HolderKind.CHANGELOG:
                 continue
             first, other, theirs = copies.setdefault(tuple(map(fields.get, _COMMIT)), (position, holder, fields))
@@ -122,7 +151,7 @@ class _Examination:
     # lists and manifests -------------------------------------------------------------------------------------------
 
     def lists(self) -> None:
-        """What lists say of manifests, manifests of files, and snapshots of rows, against what is there."""
+        """Compare what lists state about manifests, manifests about files, and snapshots about rows with the facts."""
         sizes = {entry.name: entry.size for entry in self.store.ls_if_there(layout.MANIFEST) if entry.size is not None}
         given = named(self.history.heads, self.history.holders)
         names = [name for name in {**given.lists.number, **given.changelog_lists.number} if name in sizes]
@@ -147,19 +176,19 @@ class _Examination:
         ):
             blame(
                 loaded.rows[column].to_numpy() != true[of],
-                told("as many {what} as its list tells", what=what),
-                told("others"),
+                told("as many {what} as its list states", what=what),
+                told("a different number"),
             )
         blame(
             _repeated(of_list * max(len(manifests), 1) + of),
             told("each manifest once in a list"),
-            told("it is named twice"),
+            told("it listed twice"),
         )
         contradictory = np.isin(of, _contradictory(entries, manifest, self.history))
         blame(
             contradictory,
-            told("what other manifests tell of the same file"),
-            told("another size, schema or number of rows"),
+            told("what other manifests say about the same file"),
+            told("a different size, schema or number of rows"),
         )
         for source in (given.lists, given.changelog_lists) if wrong else ():
             listed = source.names
@@ -170,9 +199,9 @@ class _Examination:
         self._rows(dict(zip(names, _sums(of_list, net[of], len(names)).tolist(), strict=True)))
 
     def _rows(self, net: Mapping[str, int]) -> None:
-        """The rows that snapshots tell of their delta and their view, and those of their manifests (list → rows).
+        """Compare the row counts of snapshots (delta and total) with those of their manifests. `net`: list → rows.
 
-        Where a writer began to count late (on a table of 0.3) every view has the same number of rows more than told.
+        If a writer started counting late (on a table of 0.3), all totals are too low by the same number of rows.
         """
         more: dict[int, int] = {}
         totals = self.history.totals.rows
@@ -183,7 +212,7 @@ class _Examination:
             counted, delta = sum(net[name] for name in names), net[names[-1]]
             for what, said, found in (
                 ("deltaRecordCount", holder.snapshot.delta_rows, delta),
-                (told("in its live files"), int(totals[position]), counted),
+                (told("in its current files"), int(totals[position]), counted),
             ):
                 if said is not None and said != found:
                     self._blame(
@@ -213,18 +242,18 @@ def _repeated(keys: Ints) -> Mask:
 
 
 def _contradictory(entries: Loaded, manifest: Ints, history: History) -> Ints:
-    """Manifests with an entry that tells other bytes or rows of a file than another entry of the same path does."""
+    """Return manifests with an entry whose size, rows or schema differ from another entry of the same path."""
     try:
         found = identities(entries.rows, history.heads)
     except SnapscopeError:
-        return manifest[:0]  # told of the points that need it when the history was read
+        return manifest[:0]  # already reported for the affected versions when the history was read
     path = found.files["path"].combine_chunks().dictionary_encode()
     owner = path.indices.to_numpy(zero_copy_only=False).astype(np.int64)[found.identity]
     wrong = np.zeros(len(owner), dtype=np.bool_)
     for column in ("bytes", "rows", "schema_id"):
         value = entries.rows[column].to_numpy()
         one = np.zeros(len(path.dictionary), dtype=np.int64)
-        one[owner] = value  # what any one entry says of each file
+        one[owner] = value  # the value of an arbitrary entry of each file
         wrong |= np.bincount(owner, value != one[owner], len(one))[owner] > 0
     return np.unique(manifest[wrong])
 
@@ -233,9 +262,12 @@ def _contradictory(entries: Loaded, manifest: Ints, history: History) -> Ints:
 
 
 def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[tuple[str, Reason]]:
-    """Where a point names a file that is not there, the file it means may be one that looks free: in the same
-    directory under another name, or in another directory under the same name. And a URL may be another way to write
-    the place of a file of that name: names of files are unique."""
+    """Find files to be deleted that may be the target of a reference to a missing file.
+
+    A version may refer to a file that does not exist because the file is in the same directory under another name, or
+    in another directory under the same name. A URL may also be another spelling of the location of a file with the same
+    name, since file names are unique.
+    """
     going = frozenset(frees)
     kinds = pa.array([kind.value for kind in _FILES])
     mask = pc.and_(pa.array(history.held.over(history.existing)), pc.is_in(history.objects["kind"], value_set=kinds))
@@ -246,7 +278,7 @@ def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[
     for row in held.filter(pc.is_in(directory, value_set=in_place)).to_pylist():
         parent, _, own = row["path"].rpartition("/")
         there = listed.get(parent)
-        # A compacted changelog's entries tell the sizes of windows into it.
+        # Entries of a compacted changelog give the sizes of ranges within it.
         size = None if row["kind"] == ObjectKind.CHANGELOG else row["bytes"]
         if there is not None and (own not in there or size not in (None, there[own])):
             yield parent, _unsure(row["path"], there.get(own), size)
@@ -264,7 +296,7 @@ def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[
 
 
 def _unsure(path: str, found: int | None, size: int | None) -> Reason:
-    fate = told("is not there")
+    fate = told("does not exist")
     if found is not None:
         fate = told("has {found} bytes instead of {size}", found=found, size=size)
     return codes.MAY_BE_THIS(path=path, fate=fate)

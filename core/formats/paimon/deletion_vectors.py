@@ -1,8 +1,8 @@
-"""Deletion vectors: which rows of a data file are deleted, as positions from 0. Pure.
+"""Deletion vectors: the deleted rows of a data file, as positions from 0. Pure.
 
-Law: bytes that are not exactly one whole vector are `Corrupt`; the checksum is compared. Both kinds are read: 32 bits
-(one portable Roaring bitmap) and 64 bits (several, each with the high half of its positions). Sources: docs/paimon.md
-§4.7 and the public format specification of Roaring bitmaps.
+Invariant: bytes that are not exactly one whole vector with a matching checksum are `Corrupt`. Both kinds are read: 32
+bits (one portable Roaring bitmap) and 64 bits (several, each preceded by the high half of its positions). Sources:
+docs/paimon.md §4.7 and the public format specification of Roaring bitmaps.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ MAGIC_32, MAGIC_64 = 1581511376, 1681511377
 
 
 def positions(content: bytes, offset: int, size: int, path: str) -> Ints:
-    """The positions of the vector at `offset` of an index file; `size` is what the index manifest says of it."""
+    """Return the positions of the vector at byte `offset` of an index file; `size` is its size by the index manifest.
+
+    Raises `Corrupt` if the vector is damaged or has another size.
+    """
     try:
         (length,) = struct.unpack_from(">i", content, offset)
         body = content[offset + 4 : offset + 4 + length]
         (checksum,) = struct.unpack_from(">I", content, offset + 4 + length)
         if len(body) != length or length < 4:
-            raise ValueError(told("{length} bytes do not fit into the file", length=length))
+            raise ValueError(told("{length} bytes are more than the file has", length=length))
         if zlib.crc32(body) != checksum:
-            raise ValueError(told("its checksum is another"))
+            raise ValueError(told("its checksum does not match"))
         if struct.unpack_from(">i", body)[0] == MAGIC_32:
             expected = length
             found, end = roaring.narrow(body, 4)
@@ -35,9 +38,9 @@ def positions(content: bytes, offset: int, size: int, path: str) -> Ints:
             expected = length + 8
             found, end = roaring.wide(body, 4)
         else:
-            raise ValueError(told("it is of no known kind"))
+            raise ValueError(told("its kind is unknown"))
         if expected != size or end != length:
-            raise ValueError(told("{size} bytes were expected, {expected} found", size=size, expected=expected))
+            raise ValueError(told("expected {size} bytes, found {expected}", size=size, expected=expected))
     except (ValueError, struct.error) as error:
         raise Corrupt(
             "The deletion vector at byte {offset} cannot be read: {error}.", offset=offset, error=error, path=path

@@ -1,7 +1,7 @@
-"""When each snapshot and tag goes by itself in Paimon: by the table's options, as the next writers judge. Pure.
+"""When each snapshot and tag of a Paimon table expires automatically, by the table's options. Pure.
 
-Law: a date is told only where it follows from what is there; where it hangs on commits yet to come or on a consumer,
-the words say so. Tags expire by the writer's wall clock, which has no zone in the file.
+Invariant: a date is given only if it follows from the present state. If it depends on future commits or on a consumer,
+the text says so. Tags expire by the writer's wall clock, and the tag file stores no time zone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.units import epoch_ms, is_true
 
 
 def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
-    """Of every readable snapshot and tag of every branch, by point."""
+    """Return the expiry of each readable snapshot and tag of every branch, by version."""
     found: dict[str, Expiry] = {}
     for line in heads.lines:
         prefix = "" if line.branch == heads.main.branch else f"branch:{line.branch}/"
@@ -32,52 +32,54 @@ def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expi
 def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
     options, count = line.options, len(line.snapshots)
     if is_true(options.get("write-only")):
-        never = told("never by a writer: the table is write-only")
+        never = told("never at a commit: the table is write-only")
         return [Expiry(str(each.id), None, never) for each in line.snapshots]
     try:
         policy = retention.policy(options, now_ms, rules=rules)
     except Invalid as error:  # options that contradict themselves hide nothing else
-        unknown = told("cannot be told: {why}", why=error.message.rstrip("."))
+        unknown = told("cannot be determined: {why}", why=error.message.rstrip("."))
         return [Expiry(str(each.id), None, unknown) for each in line.snapshots]
     retained_ms = now_ms - policy.threshold_ms
     holds = retention.heeds_consumers(options, rules)
     found, not_before, seen = [], 0, first_seen(line)
     for index, each in enumerate(line.snapshots):
-        # After so many more commits the count no longer keeps it; after so many it goes whatever its age.
+        # `more`: commits until the count no longer keeps it. `most`: commits until it expires whatever its age.
         more = index - count + policy.retain_min + 1
         most = index - count + policy.retain_max + 1
         judged_ms = each.time_ms
-        if rules == "newest":  # by the age of its successor, which the newest one does not have yet
+        if rules == "newest":  # judged by the age of its successor, which the newest one does not have yet
             judged_ms = line.snapshots[index + 1].time_ms if index + 1 < count else now_ms
             more = max(more, min(2, most)) if index + 1 == count else more
         if most > 1:
             not_before = max(not_before, judged_ms + retained_ms)
         blocking = next((other.name for other in line.consumers if holds and other.next_snapshot <= each.id), None)
-        any_age = ", or after {count} more commit whatever its age", ", or after {count} more commits whatever its age"
+        any_age = ", or after {count} more commit at any age", ", or after {count} more commits at any age"
         limit = counted(most, *any_age)
         limit = limit if policy.retain_max < UNBOUNDED else told("")
         is_old, when = not_before <= now_ms, None if more > 1 or blocking is not None else not_before
         is_counted = each.id >= seen and blocking is None and more > 1
         if each.id < seen:
-            unseen = "never by a writer: Paimon does not see it, because snapshot/EARLIEST names {id}"
+            unseen = "never at a commit: Paimon does not see it, because snapshot/EARLIEST points to snapshot {id}"
             when, words = None, told(unseen, id=seen)
         elif blocking is not None:
-            words = told("never while consumer {name} stands before it", name=blocking)
+            words = told("never while consumer {name} still has to read it", name=blocking)
         elif is_counted:
             is_by_count = is_old or most <= more
             age = "" if is_by_count else told(", not before {at}{limit}", at=in_words(not_before), limit=limit)
             words = counted(more, "after {count} more commit{age}", "after {count} more commits{age}", age=age)
         elif is_old:
-            words = told("with the next commit of a writer")
+            words = told("at the next commit")
         else:
-            words = told("with the first commit after {at}{limit}", at=in_words(not_before), limit=limit)
+            words = told("at the first commit after {at}{limit}", at=in_words(not_before), limit=limit)
         found.append(Expiry(str(each.id), when, words, is_counted))
     return found
 
 
 def first_seen(line: Line) -> int:
-    """The id from which on Paimon sees snapshots: it believes an EARLIEST hint whose snapshot exists, and never looks
-    before it."""
+    """Return the lowest snapshot id that Paimon sees.
+
+    Paimon trusts an EARLIEST hint whose snapshot exists, and ignores snapshots before it.
+    """
     hint = next(
         (each.ids for each in line.warnings if each.code == Fault.HINT and each.path.endswith("/EARLIEST")), None
     )
@@ -86,10 +88,10 @@ def first_seen(line: Line) -> int:
 
 def _tag(tag: Tag) -> Expiry:
     if tag.expires is None:
-        return Expiry(f"tag:{tag.name}", None, told("never by itself: it has no retention"))
+        return Expiry(f"tag:{tag.name}", None, told("never automatically: it has no retention"))
     moment = epoch_ms(tag.expires)
     return Expiry(
         f"tag:{tag.name}",
         moment,
-        told("after {at} by the writers' wall clock (no zone)", at=f"{tag.expires:%Y-%m-%d %H:%M:%S}"),
+        told("after {at} by the writers' clock (no zone)", at=f"{tag.expires:%Y-%m-%d %H:%M:%S}"),
     )

@@ -1,6 +1,6 @@
-"""Identities and paths of the files that manifest entries name.
+"""Identities and paths of the files that manifest entries refer to.
 
-Law: a file entry's identity is (partition bytes, bucket, level, name, extra files in order, embedded index bytes,
+Invariant: a file entry's identity is (partition bytes, bucket, level, name, extra files in order, embedded index bytes,
 external path); its object is the physical path. Two identities may share one path (an upgrade changes the level).
 """
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from core import urls
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
+from core.formats.paimon.manifests import SOURCES
 from core.formats.paimon.partitions import directory
 from core.model.intervals import Ints, Mask
 from core.model.references import Heads, Schema
@@ -23,10 +24,12 @@ from core.units import is_true
 
 @dataclass(frozen=True)
 class Identities:
-    """`identity[i]` is the number of entry i's identity; `files` has one row per identity.
+    """The distinct identities of manifest entries.
 
-    files: path, bytes, rows, partition (directory text), partition_bytes, bucket, level, schema_id, source, format
-    extra_owner/extra_path: one row per extra file, with the identity it belongs to
+    `identity[i]` is the number of entry i's identity; `files` has one row per identity.
+
+    - files: path, bytes, rows, partition (directory text), partition_bytes, bucket, level, schema_id, source, format
+    - extra_owner/extra_path: one row per extra file, with the identity it belongs to
     """
 
     identity: Ints
@@ -37,14 +40,14 @@ class Identities:
     heads: Heads
 
     def changelog_paths(self) -> pa.Array:
-        """Per identity the real file of a changelog entry."""
+        """Return the physical file of each identity, for changelog entries."""
         paths, buckets = self.files["path"].to_pylist(), self.files["bucket"].to_pylist()
         return pa.array(
             [changelog_path(path, bucket) for path, bucket in zip(paths, buckets, strict=True)], pa.string()
         )
 
     def ours(self, paths: pa.Array) -> pa.Array:
-        """Per path: may it be the table's own? Inside the table, or under a root the table's options configure."""
+        """Return for each path whether it may be the table's: inside it, or below a root that its options configure."""
         inside = pc.invert(pc.match_substring_regex(paths, urls.ELSEWHERE))
         if pc.all(inside).as_py() is not False:
             return inside
@@ -58,7 +61,7 @@ class Identities:
 
 
 def external_roots(heads: Heads) -> tuple[str, ...]:
-    """Where the options of any schema of any branch let files lie outside the table."""
+    """Return the directories outside the table that the options of any schema of any branch configure for files."""
     return tuple(
         dict.fromkeys(
             root.strip()
@@ -72,7 +75,7 @@ def external_roots(heads: Heads) -> tuple[str, ...]:
 
 
 def changelog_path(path: str, bucket: int) -> str:
-    """The real file of a changelog entry: a compacted changelog is a window into a file of another bucket."""
+    """Return the physical file of a changelog entry: a compacted changelog is a range of a file in another bucket."""
     directory, _, name = path.rpartition("/")
     if not name.startswith("compacted-changelog-"):
         return path
@@ -81,7 +84,10 @@ def changelog_path(path: str, bucket: int) -> str:
 
 
 def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Identities:
-    """Number the identities of manifest entries (or, with `index_files`, of index manifest entries)."""
+    """Number the identities of manifest entries, or of index manifest entries with `index_files`.
+
+    Raises `Corrupt` or `Unsupported` for a partition whose directory cannot be derived.
+    """
     schema = heads.main.schema
     partition = rows["partition"].combine_chunks().dictionary_encode()
     external = rows["external_path"]
@@ -124,7 +130,7 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
             "bucket": own["bucket"],
             "level": own["level"],
             "schema_id": own["schema_id"],
-            "source": pa.array(["append", "compact"]).take(own["source"].combine_chunks()),
+            "source": _sources(own["source"].combine_chunks()),
             "format": _formats(own["name"].combine_chunks()),
         }
         extra_owner, extra_path = _extras(own["extra_files"].combine_chunks(), path)
@@ -132,7 +138,7 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
 
 
 def unreadable_partitions(rows: pa.Table, heads: Heads) -> tuple[Mask, SnapscopeError]:
-    """Which rows have a partition that cannot be read by the table's keys, and what is wrong with one of them."""
+    """Return a mask of the rows whose partition cannot be read with the table's keys, and one of the errors."""
     schema = heads.main.schema
     distinct = rows["partition"].unique()
     errors: dict[int, SnapscopeError] = {}
@@ -150,13 +156,13 @@ def _encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
 
 
 def _codes(column: pa.DictionaryArray) -> Ints:
-    """Dictionary numbers, null as -1."""
+    """Return the dictionary codes, with null as -1."""
     codes: Ints = pc.fill_null(column.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
     return codes
 
 
 def _group(codes: list[Ints], rows: int) -> tuple[Ints, Ints]:
-    """Distinct combinations: (row of the first of each, number of each row's combination)."""
+    """Return the first row of each distinct combination, and the number of each row's combination."""
     key = np.zeros(rows, dtype=np.int64)
     for code in codes:
         low = int(code.min(initial=0))
@@ -175,7 +181,7 @@ def _first_of(group: Ints, groups: int) -> Ints:
 
 
 def _directories(partitions: pa.Array, schema: Schema | None) -> list[str]:
-    """The partition directory of each distinct partition, by the keys and types of the schema."""
+    """Return the directory of each partition, by the schema's partition keys and types."""
     distinct = partitions.to_pylist()
     return [""] * len(distinct) if schema is None else [directory(schema, value) for value in distinct]
 
@@ -188,8 +194,15 @@ def _join(directory: pa.Array, name: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(directory, name, "/")
 
 
+def _sources(numbers: pa.Array) -> pa.Array:
+    """Return the names of known sources, the numbers of others as text, and null where none is recorded."""
+    encoded = numbers.dictionary_encode()
+    texts = [SOURCES.get(number, str(number)) for number in encoded.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(encoded.indices)
+
+
 def _formats(names: pa.Array) -> pa.Array:
-    encoded = pc.replace_substring_regex(names, r"^[^.]*", "").dictionary_encode()  # what follows the uuid repeats
+    encoded = pc.replace_substring_regex(names, r"^[^.]*", "").dictionary_encode()  # what follows the UUID repeats
     texts = pa.array([layout.file_format(f"x{suffix}") for suffix in encoded.dictionary.to_pylist()], pa.string())
     return texts.take(encoded.indices)
 

@@ -1,4 +1,4 @@
-"""One Paimon table as it was opened: a directory whose snapshots, tags and branches are files of their own."""
+"""An open Paimon table: a directory whose snapshots, tags and branches are separate files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _EXPIRING_S = (0.05, 0.1, 0.15)
 
 @dataclass(frozen=True)
 class PaimonFormat(TableFormat):
-    """A Paimon table. `manifests`: what was decoded of its manifests, which never change."""
+    """A Paimon table. `manifests` caches its decoded manifests, which never change."""
 
     capabilities: ClassVar[Capabilities] = PAIMON
     sign: ClassVar[str] = told("Paimon's schema/schema-<N>")
@@ -76,7 +76,7 @@ class PaimonFormat(TableFormat):
 
     @classmethod
     def of(cls, opened: TableFormat) -> PaimonFormat:
-        """An open table of this format, for whoever reads its files."""
+        """Return an open table as a Paimon table, for code that reads Paimon's files."""
         assert isinstance(opened, cls)
         return opened
 
@@ -98,7 +98,11 @@ class PaimonFormat(TableFormat):
         return histories.build(self.store, heads, self.manifests, changelogs=wide, progress=progress)
 
     def pauses_s(self, heads: Heads, unread: Collection[str]) -> Sequence[float]:
-        """Paimon expires oldest first and deletes a snapshot after its manifests: of the first ones one looks again."""
+        """Return waits if the oldest snapshot of a branch is unreadable.
+
+        Paimon expires the oldest snapshots first and deletes a snapshot file after its manifests, so an expiry may be
+        running.
+        """
         first = {layout.reference(line.branch, layout.SNAPSHOT, line.earliest.id) for line in heads.lines
                  if line.earliest is not None}  # fmt: skip
         return _EXPIRING_S if first.intersection(unread) else ()
@@ -106,7 +110,7 @@ class PaimonFormat(TableFormat):
     def roots(self, heads: Heads) -> tuple[str, ...]:
         return external_roots(heads)
 
-    # --- looking inside of one point
+    # --- inspecting one version
 
     def manifest_list(self, history: History, point: AsOf) -> pa.Table:
         return inspection.manifests(self.manifests, point.snapshot)
@@ -122,7 +126,7 @@ class PaimonFormat(TableFormat):
 
     def health_of(self, history: History, point: AsOf, files: pa.Table) -> FilesAt:
         keyed = bool(point.schema.primary_keys)
-        told = files if keyed else files.slice(0, 0)  # where rows have no key, only deletion vectors take them away
+        told = files if keyed else files.slice(0, 0)  # rows without keys are deleted only by deletion vectors
         away = inspection.retractions(self.manifests, history.heads, point.snapshot, told)
         return FilesAt(point.schema.options, keyed, away)
 
@@ -144,7 +148,7 @@ class PaimonFormat(TableFormat):
         return _of_tags(plan, history) if change.is_of_tags else plan
 
     def _undoubted(self, plan: Plan, history: History) -> Plan:
-        """The plan without orphans that may be what a point means: the sweep would refuse them, and stay incomplete."""
+        """Drop orphans that a version may refer to: the run would keep them back and remain incomplete."""
         paths = plan.frees["path"].to_pylist()
         doubts = list(map(consistency.doubts(self.store, history, paths).doubt, paths))
         notes = [
@@ -164,7 +168,7 @@ class PaimonFormat(TableFormat):
         error = commit_base.unlocked(self.store, plan.change.branch, () if line is None else line.snapshots)
         return None if error is None else error.message
 
-    # --- carrying out
+    # --- running plans
 
     def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
         found = consistency.examine(self.store, history, self.manifests, list(frees))
@@ -179,7 +183,7 @@ class PaimonFormat(TableFormat):
         return f"/{layout.CONSUMER}/" in f"/{path}"
 
     def may_be_empty(self, heads: Heads, deleted: Sequence[str]) -> Sequence[str]:
-        """Buckets, where the table's option asks for it; partitions are above them."""
+        """Return bucket directories if the table's options ask for it; partition directories are their parents."""
         options = heads.main.options
         asks = options.get("snapshot.clean-empty-directories") or options.get("snapshot.expire.clean-empty-directories")
         if not is_true(asks):
@@ -197,8 +201,10 @@ class PaimonFormat(TableFormat):
     def engine_deletion(
         self, plan: Plan, history: History, heads: Heads
     ) -> tuple[tuple[Reason, ...], dict[str, list[str]]]:
-        """Where Paimon's own deletion would differ, were these the references; and per point that stays its files that
-        Paimon would take."""
+        """Return how Paimon's own deletion would differ given these references, and what it would break.
+
+        The second value maps each version that is kept to the paths of its files that Paimon would delete.
+        """
         found = self._by_paimon(plan, heads)
         frees = set(plan.frees["path"].to_pylist())
         held = _held_after(plan, history, found.paths - frees)
@@ -214,18 +220,18 @@ class PaimonFormat(TableFormat):
 
 
 def _outside(path: str) -> Reason | None:
-    """Why a path in the table's directory is none of its files, None if it is."""
+    """Return why a path in the table's directory is not one of the table's files; None if it is."""
     return None if urls.is_url(path) or layout.is_place(path) else codes.NO_PLACE()
 
 
 def _held_after(plan: Plan, history: History, paths: Collection[str]) -> dict[str, list[str]]:
-    """Per path the points that hold it once the plan was carried out."""
+    """Return for each path the versions that still hold it after the plan was run."""
     kept = {verdict.point for verdict in plan.points if verdict.keep}
     return {path: [each.point for each in history.holders_of(path) if each.point in kept] for path in paths}
 
 
 def _of_tags(plan: Plan, history: History) -> Plan:
-    """A plan of tags with what the table's automatic tags make of it."""
+    """Check a plan that changes tags against the table's automatic tags, and add the resulting warnings."""
     change, line = plan.change, history.heads.line(plan.change.branch)
     assert line is not None
     if change.new_tag is not None and plan.source is not None:

@@ -1,10 +1,9 @@
-"""Builds a table's History: manifests first.
+"""Build a table's History, starting from its manifests.
 
-Every holder's lists say which manifests it names, which gives each manifest its runs; each manifest is decoded once.
-A data file's identity is live where a manifest that ADDs it is named and none that DELETEs it is (the engine's own
-scan rule), so its runs are runs(ADD manifests) minus runs(DELETE manifests). Deltas are never replayed from a base:
-that loses files on real tables.
-"""
+The lists of every holder tell which manifests it uses, which gives each manifest its intervals; each manifest is
+decoded once. A data file is live where a manifest that ADDs it is listed and none that DELETEs it is (the engine's own
+scan rule), so its intervals are intervals(ADD manifests) minus intervals(DELETE manifests). Deltas are never replayed
+from a base, because that loses files on real tables."""
 
 from __future__ import annotations
 
@@ -21,7 +20,8 @@ from core.formats.paimon.file_paths import Identities, identities, unreadable_pa
 from core.formats.paimon.manifests import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, PaimonManifests
 from core.formats.paimon.read.holder_axis import axis
 from core.formats.paimon.read.metadata_files import Names, named, unreadable
-from core.messages import clause, told
+from core.formats.paimon.read.problems import unknown_sources, unread
+from core.messages import told
 from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Intervals, Ints, empty, from_pairs, maximal, subtract, union
@@ -42,14 +42,14 @@ def build(
     changelogs: bool,
     progress: Callable[[int, int], None] | None = None,
 ) -> History:
-    """Read every list and manifest that any holder names, and lay out who holds what."""
+    """Read every list and manifest of any holder, and compute which holder holds which files."""
     holders = axis(heads, changelogs=changelogs)
     builder = _Builder(store, heads, manifests, holders, progress)
     return builder.build()
 
 
 class _Builder:
-    """The steps of `build`, with what they share."""
+    """The steps of `build`, and the state they share."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class _Builder:
         entries, found = self._identities(manifest_names, entries)
 
         def behind(source: Names) -> tuple[Ints, Ints]:
-            """(position, manifest) pairs behind (position, list) pairs."""
+            """Return the (position, manifest) pairs that follow from (position, list) pairs."""
             position, local = source.pairs
             number = np.array([listed[name] for name in source.names], dtype=np.int64)
             index, row = loaded.expand(number[local]) if len(local) else (_NOTHING, _NOTHING)
@@ -95,6 +95,8 @@ class _Builder:
         holds, views, additions, changelog = (behind(source) for source in sources)
         self._blame_manifests(entries.errors, manifest_names, loaded, manifest_of, holds, changelog)
         live = self._live(entries, found, views, len(manifest_names))
+        for at, problem in unknown_sources(self.holders, manifest_names, entries, additions):
+            self._add(at, problem)
         self._hold_data(entries, found, live, additions)
         self._hold_changelog(entries, found, changelog)
         for pairs in (holds, changelog):
@@ -114,11 +116,11 @@ class _Builder:
         return self._history(found, live)
 
     def _without_dangling(self, lists: Names) -> Names:
-        """Changelog lists, less those of snapshots that are not there any more.
+        """Drop the changelog lists of snapshots whose list no longer exists.
 
-        A snapshot made again from a tag (by a rollback or a branch) names the list that went when it first expired.
-        What it held is gone or nobody's, so its absence endangers no file; a list that cannot be read may.
-        """
+        A snapshot restored from a tag (by a rollback or a branch) names the list that was deleted when it first
+        expired. The files of that list are deleted or unreferenced, so its absence endangers no file; an unreadable
+        list may."""
 
         def is_there(position: int, name: str) -> bool:
             holder = self.holders[position]
@@ -129,7 +131,7 @@ class _Builder:
                     f"{layout.MANIFEST}/{name}",
                     told("the changelog of snapshot {point}", point=holder.point),
                     _NO_FILE,
-                    told("It went when the snapshot first expired: only streaming reads of it fail."),
+                    told("It was deleted when the snapshot first expired: only streaming reads of it fail."),
                     Fault.CHANGELOG_MISSING,
                 )
             )
@@ -140,7 +142,7 @@ class _Builder:
     # reading ----------------------------------------------------------------------------------------------------
 
     def _entries(self, names: list[str], lists: Loaded, manifest_of: Ints) -> Loaded:
-        """All entries of all manifests, checked against what the lists say of them."""
+        """Load the entries of all manifests and check them against what the manifest lists state."""
         first = np.full(len(names), -1, dtype=np.int64)
         first[manifest_of[::-1]] = np.arange(len(manifest_of) - 1, -1, -1, dtype=np.int64)
         said = lists.rows.take(pa.array(first))
@@ -158,7 +160,7 @@ class _Builder:
     def _contradiction(self, entries: Loaded, name: str, expected: str, found: str) -> None:
         assert isinstance(entries.errors, dict)
         entries.errors[name] = SnapscopeError(
-            "{expected} were expected from its manifest list, found {found}", expected=expected, found=found
+            "expected {expected} according to its manifest list, found {found}", expected=expected, found=found
         )
 
     def _blame(self, errors: Mapping[str, SnapscopeError], *sources: Names) -> None:
@@ -169,7 +171,7 @@ class _Builder:
                     self._incomplete(position, names[number], errors[names[number]], told("a readable manifest list"))
 
     def _blame_sizes(self, sizes: Sequence[tuple[int, str, int]], listed: Mapping[str, int]) -> None:
-        """A list that lost whole blocks reads well; where these added as many rows as they took nothing else tells."""
+        """Compare list sizes: a list that lost whole blocks is readable, and its row counts may match by chance."""
         for position, name, size in sizes:
             if name in listed and self.sizes.get(name, size) != size:
                 found = SnapscopeError("{sizes:,} bytes", sizes=self.sizes[name])
@@ -191,8 +193,9 @@ class _Builder:
                 self._incomplete(int(position), names[number], errors[names[number]], told("a readable manifest"))
 
     def _incomplete(self, position: int, name: str, error: SnapscopeError, expected: str) -> None:
-        remedy = error.remedy or told("Restore the file or drop the points that need it.")
-        problem = Problem(f"{layout.MANIFEST}/{name}", expected, clause(error.message), remedy)
+        self._add(position, unread(name, error, expected))
+
+    def _add(self, position: int, problem: Problem) -> None:
         found = self.incomplete.setdefault(position, [])
         if problem not in found:
             found.append(problem)
@@ -200,7 +203,7 @@ class _Builder:
     def _identities(
         self, names: Sequence[str], loaded: Loaded, *, index_files: bool = False
     ) -> tuple[Loaded, Identities]:
-        """Number the identities; a file with a partition that cannot be read is an error and has no rows."""
+        """Number the identities; a file with an unreadable partition becomes an error and has no rows."""
         try:
             return loaded, identities(loaded.rows, self.heads, index_files=index_files)
         except SnapscopeError:
@@ -208,7 +211,7 @@ class _Builder:
             loaded = loaded.without(bad, names, error)
             return loaded, identities(loaded.rows, self.heads, index_files=index_files)
 
-    # who holds what -----------------------------------------------------------------------------------------------
+    # holders of files ---------------------------------------------------------------------------------------------
 
     def _live(self, entries: Loaded, found: Identities, views: tuple[Ints, Ints], manifests: int) -> Intervals:
         runs = from_pairs(views[1], views[0], manifests, self.positions)
@@ -225,10 +228,9 @@ class _Builder:
         return subtract(covered(ADD), covered(DELETE))
 
     def _hold_data(self, entries: Loaded, found: Identities, live: Intervals, additions: tuple[Ints, Ints]) -> None:
-        """Live files; what a commit's delta ADDs even if the same commit deletes it.
+        """Hold live files, and files that a commit's delta ADDs even if the same commit deletes them.
 
-        A changelog without a producer is what its delta ADDs or DELETEs, less what compaction wrote.
-        """
+        A changelog without a producer holds what its delta ADDs or DELETEs, except what compaction wrote."""
         position, manifest = additions
         index, row = expand(entries.start, manifest) if len(manifest) else (_NOTHING, _NOTHING)
         position, kind = position[index], entries.rows["kind"].to_numpy()[row]
@@ -265,7 +267,7 @@ class _Builder:
     def _hold_names(
         self, names: Sequence[str], pairs: tuple[Ints, Ints], kind: ObjectKind, directory: str, sizes: Mapping[str, int]
     ) -> None:
-        """Files named in `directory`; one that is not there is nobody's object (its holders are told incomplete)."""
+        """Hold named files of `directory`. A missing one is no object; its holders are marked incomplete elsewhere."""
         runs = from_pairs(pairs[1], pairs[0], len(names), self.positions)
         there = np.array([name in sizes for name in names], dtype=np.bool_)
         keep = there[runs.owner] if len(names) else np.zeros(0, dtype=np.bool_)
@@ -326,7 +328,7 @@ class _Builder:
         self.kinds.append(kind)
         self.held.append(runs)
 
-    # together ---------------------------------------------------------------------------------------------------
+    # assembling the history -------------------------------------------------------------------------------------
 
     def _history(self, found: Identities, live: Intervals) -> History:
         paths = pa.chunked_array(self.paths, pa.string()).combine_chunks().dictionary_encode()
@@ -343,7 +345,7 @@ class _Builder:
             if self.held
             else empty(0, self.positions)
         )
-        first = np.full(count, -1, dtype=np.int64)  # a path is what it is first held as
+        first = np.full(count, -1, dtype=np.int64)  # a path has the kind under which it is first held
         holds = np.zeros(len(code), dtype=np.bool_)
         for runs, begin in zip(self.held, starts, strict=False):
             holds[begin + runs.owner] = True
@@ -373,7 +375,7 @@ class _Builder:
         )
 
     def _check_rows(self, live: Intervals, files: pa.Table) -> None:
-        """A view with fewer rows than its snapshot says misses files that nobody would protect."""
+        """Report views with fewer rows than their snapshot states: some of their files would be unprotected."""
         rows = live.sums(files["rows"].to_numpy())
         for position, holder in enumerate(self.holders):
             said = holder.snapshot.total_rows if holder.snapshot else None
@@ -381,7 +383,7 @@ class _Builder:
                 continue
             if rows[position] < said:
                 expected = told("manifests with {said:,} rows (totalRecordCount)", said=said)
-                remedy = told("A manifest or manifest list lost entries; restore it or drop this point.")
+                remedy = told("A manifest or manifest list lost entries; restore it, or delete this snapshot or tag.")
                 lost = Problem(holder.path, expected, f"{rows[position]:,}", remedy, Fault.ROWS_LOST)
                 self.incomplete[position] = [lost]
 

@@ -1,7 +1,7 @@
-"""What one snapshot's metadata consists of: its lists, their manifests, the entries of one; and what these say of
-columns.
+"""The contents of one snapshot's metadata: lists, manifests, entries, and column statistics.
 
-Law: nothing is read that was decoded before; a file that cannot be read is an error that names it, never an empty list.
+Invariant: nothing is read again that was decoded before. An unreadable file is an error that names it, never an empty
+list.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ _GROUPS = {**dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT"), "whole"), "
 
 
 def manifests(decoded: PaimonManifests, snapshot: Snapshot) -> pa.Table:
-    """Every manifest of a snapshot, by list: list, list_path, list_bytes, path, bytes, added, deleted, existing (null
-    here), schema_id. The index manifest is the one row of its list and does not count its entries."""
+    """Return every manifest of a snapshot, by list.
+
+    Columns: list, list_path, list_bytes, path, bytes, added, deleted, existing (null in Paimon), schema_id. The index
+    manifest is the only row of its list and has no entry counts.
+    """
     sizes = _sizes(decoded)
     parts = []
     for kind, key in LISTS.items():
@@ -75,9 +78,11 @@ def _manifests(kind: str, name: str, size: int | None, rows: pa.Table) -> pa.Tab
 
 
 def entries(decoded: PaimonManifests, heads: Heads, path: str, *, is_index: bool) -> pa.Table:
-    """The entries of one manifest, in its order: change (added or removed), kind, path, bytes, rows, partition, bucket,
-    level, min_sequence, max_sequence, schema_id, source, delete_rows. Index entries know of no rows, levels and
-    sequences."""
+    """Return the entries of one manifest, in order.
+
+    Columns: change (added or removed), kind, path, bytes, rows, partition, bucket, level, min_sequence, max_sequence,
+    schema_id, source, delete_rows. Index entries have no rows, levels or sequence numbers.
+    """
     name = path.removeprefix(f"{layout.MANIFEST}/")
     rows = _whole(decoded.load([name], VECTORS if is_index else DETAIL, _sizes(decoded))).rows
     found = identities(rows, heads, index_files=is_index)
@@ -105,8 +110,7 @@ def entries(decoded: PaimonManifests, heads: Heads, path: str, *, is_index: bool
 
 
 def described(decoded: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> dict[str, list[int | None]]:
-    """Of live files of a snapshot, in their order: min_sequence, max_sequence, delete_rows, each null where their
-    manifest does not tell."""
+    """Return min_sequence, max_sequence and delete_rows of live files of a snapshot, in order; null if not stored."""
     rows = _naming(decoded, snapshot, files, DETAIL, decoded)
     keys = zip(rows["partition"].to_pylist(), rows["bucket"].to_pylist(), rows["name"].to_pylist(), strict=True)
     at = {key: number for number, key in enumerate(keys)}
@@ -119,8 +123,10 @@ def described(decoded: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> 
 
 
 def retractions(decoded: PaimonManifests, heads: Heads, snapshot: Snapshot, files: pa.Table) -> int | None:
-    """Rows in these live files that take rows away: retractions and rows under deletion vectors. None where not every
-    file tells."""
+    """Return the number of rows that delete rows in these live files: retractions plus rows in deletion vectors.
+
+    None if some file does not state its number.
+    """
     told = described(decoded, snapshot, files)["delete_rows"]
     vectors = [each.rows for each in scan_details.vectors(decoded, heads, snapshot).values()]
     known = [each for each in (*told, *vectors) if each is not None]
@@ -128,7 +134,7 @@ def retractions(decoded: PaimonManifests, heads: Heads, snapshot: Snapshot, file
 
 
 def analyzed(store: Store, snapshot: Snapshot) -> dict[str, Any] | None:
-    """The statistics file that a snapshot names, as it stands; None where it names none."""
+    """Return the statistics file of a snapshot as it is stored; None if the snapshot has none. Raises `Corrupt`."""
     name = snapshot.fields.get("statistics")
     if not isinstance(name, str):
         return None
@@ -140,7 +146,7 @@ def analyzed(store: Store, snapshot: Snapshot) -> dict[str, Any] | None:
 
 
 def analyzed_in_words(store: Store, snapshot: Snapshot) -> dict[str, str]:
-    """The same by name: rows, bytes, and what was counted of each column."""
+    """Return the statistics file of a snapshot as text by name: rows, bytes, and the statistics of each column."""
     told = analyzed(store, snapshot)
     if told is None:
         return {}
@@ -156,7 +162,11 @@ def analyzed_in_words(store: Store, snapshot: Snapshot) -> dict[str, str]:
 def statistics(
     decoded: PaimonManifests, snapshot: Snapshot, files: pa.Table, schema: Schema, schemas: Mapping[int, Schema]
 ) -> tuple[Bounds, ...]:
-    """What manifests say of the columns of `schema` in these live files, decoded by the schema each was written by."""
+    """Return the manifests' statistics of the columns of `schema` in these live files.
+
+    Each file's statistics are decoded with the schema it was written with. Raises `Corrupt` if that schema is
+    missing.
+    """
     rows = _naming(decoded, snapshot, files, STATS, PaimonManifests(decoded.store))
     wanted = set(scan_details.keys_of(files))
     found = {(row["partition"], row["bucket"], row["name"]): row for row in rows.to_pylist()}
@@ -168,7 +178,7 @@ def statistics(
             written = schemas.get(row["schema_id"])
             if written is None:
                 raise Corrupt(
-                    "Its statistics are of schema {schema_id}, which is not there.",
+                    "Its statistics belong to schema {schema_id}, which does not exist.",
                     schema_id=row["schema_id"],
                     path=f"{layout.SCHEMA}/schema-{row['schema_id']}",
                     remedy="Restore that schema file; other files are not affected.",
@@ -182,8 +192,11 @@ def statistics(
 
 
 def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, PaimonType]) -> dict[int, Said]:
-    """By column id. A column that the file's schema lacks is null in all of its rows; one whose type has changed since
-    to what does not compare is unreadable; one without statistics is not told."""
+    """Return one file's statistics by column id.
+
+    A column that the file's schema lacks is null in all rows. One whose type has since changed to an incomparable type
+    is marked unreadable. One without statistics is left out.
+    """
     then = {field.name: field for field in written.fields}
     of_file = row["written"] if row["written"] is not None else list(then)
     names = row["columns"] if row["columns"] is not None else of_file
@@ -242,8 +255,10 @@ def _group(of: PaimonType) -> str:
 def _naming(
     decoded: PaimonManifests, snapshot: Snapshot, files: pa.Table, columns: tuple[Any, ...], reader: PaimonManifests
 ) -> pa.Table:
-    """The ADD entries of these files, from those manifests alone that name them: which ones, the entries tell that were
-    kept since the history was read."""
+    """Return the ADD entries of these files, reading only the manifests that name them.
+
+    Which manifests those are follows from the entries cached when the history was read.
+    """
     sizes = _sizes(decoded)
     lists = [name for key in (LISTS["base"], LISTS["delta"]) if isinstance(name := snapshot.fields.get(key), str)]
     names = _whole(decoded.load(lists, LIST, sizes)).rows["name"].unique().to_pylist()

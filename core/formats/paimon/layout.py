@@ -1,7 +1,7 @@
-"""Where Paimon keeps what: names and paths relative to the table's root. Pure text, no I/O.
+"""Paimon's directory layout: names and paths relative to the table's root. Pure text, no I/O.
 
-Law: a path is derived from a manifest's stored bytes, never a value from a path (null, blank and legacy dates share
-directories). Source: the format's directory layout, partition escaping and file naming rules.
+Invariant: a path is derived from a manifest's stored bytes, never a value from a path (null, blank and legacy dates
+share directories). Source: the format's directory layout, partition escaping and file naming rules.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from core.urls import climbs
 SNAPSHOT, CHANGELOG, TAG, SCHEMA, CONSUMER = "snapshot", "changelog", "tag", "schema", "consumer"
 MANIFEST, INDEX, STATISTICS, BRANCH = "manifest", "index", "statistics", "branch"
 EARLIEST, LATEST = "EARLIEST", "LATEST"
-SUCCESS_FILES = "tag-success-file"  # a directory in `tag/` that is no tag
+SUCCESS_FILES = "tag-success-file"  # a directory in `tag/` that is not a tag
 POSTPONE_BUCKET = -2
-STAGING = (
-    ".snapscope-staging-"  # begins the name of a directory in which our Spark jobs leave files that wait for a commit
-)
+STAGING = ".snapscope-staging-"  # prefix of directories in which our Spark jobs leave files until they are committed
 
 OWN = frozenset({SNAPSHOT, TAG, CHANGELOG, SCHEMA, CONSUMER, BRANCH})
-"""Directories of references: nothing in them is ever an object that a sweep deletes."""
+"""Directories of references: a run never deletes objects in them."""
 OF_TABLES = frozenset({SCHEMA, "metadata"})
-"""A directory that holds one of these is a table's own, Paimon's or Iceberg's."""
+"""A directory that contains one of these is a Paimon or Iceberg table of its own."""
 BUCKET = re.compile(r"bucket-(?:postpone|-?\d+)")
 _PLACE = re.compile(
     rf"({MANIFEST}|{INDEX}|{STATISTICS})/[^/]+"
@@ -32,46 +30,46 @@ _PLACE = re.compile(
 )
 
 NO_FILE_NAME = r"[/\\\x00]|^\.{0,2}$"
-"""Matches what is no bare file name; the same rule as `plain_name`."""
+"""Matches anything but a plain file name; the same rule as `plain_name`."""
 
 _ESCAPED = frozenset(chr(code) for code in range(0x20)) | {"\x7f"} | frozenset("\"#%'*/:=?\\{}[]^")
 _COMPACTED_CHANGELOG = re.compile(r"(compacted-changelog-.*\$(\d+)-\d+)(?:-\d+-\d+)?(\.cc-.+)")
 
 
 def is_place(path: str) -> bool:
-    """Does a table keep its files there? What damaged or hostile metadata names, or lies around, may be anything."""
+    """Return whether tables keep files at this path. Damaged or hostile metadata may name any path."""
     return _PLACE.fullmatch(path) is not None and path.split("/", 1)[0] not in OWN and not climbs(path)
 
 
 def branch_dir(branch: str) -> str:
-    """The directory of a branch's own metadata, with a trailing slash; empty for main."""
+    """Return the directory of a branch's own metadata, with a trailing slash; empty for main."""
     return "" if branch == MAIN else f"{BRANCH}/{BRANCH}-{branch}/"
 
 
 def reference(branch: str, kind: str, name: object) -> str:
-    """The path of a snapshot, tag, changelog, schema or consumer file."""
+    """Return the path of a snapshot, tag, changelog, schema or consumer file."""
     return f"{branch_dir(branch)}{kind}/{kind}-{name}"
 
 
 def hint(branch: str, name: str, kind: str = SNAPSHOT) -> str:
-    """The path of an EARLIEST or LATEST hint."""
+    """Return the path of an EARLIEST or LATEST hint."""
     return f"{branch_dir(branch)}{kind}/{name}"
 
 
 def plain_name(name: str, path: str) -> str:
-    """`name` if it is a bare file name; `Corrupt` where a metadata file tries to name something elsewhere."""
+    """Return `name` if it is a plain file name. Raises `Corrupt` if a metadata file names something elsewhere."""
     if not is_text(name) or not name or "/" in name or "\\" in name or "\0" in name or name in (".", ".."):
         raise Corrupt(
-            "A file name was expected, found {name!r}, which points elsewhere.",
+            "Expected a file name; found {name!r}, which points elsewhere.",
             name=name,
             path=path,
-            remedy="The file was not written by Paimon; restore it from a good copy.",
+            remedy="Paimon did not write this file; restore it from a good copy.",
         )
     return name
 
 
 def is_text(name: str) -> bool:
-    """Can the name be written as UTF-8? Bytes in a file name that are no text come as lone surrogates."""
+    """Return whether the name is valid UTF-8. Other bytes in a file name are decoded to lone surrogates."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -84,24 +82,24 @@ def bucket_dir(bucket: int) -> str:
 
 
 def escape(text: str) -> str:
-    """A partition key or value as it stands in a directory name."""
+    """Escape a partition key or value as in a directory name."""
     return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in text)
 
 
 def unescape(name: str) -> str | None:
-    """The key or value that a directory name was made of; None where the engine makes no such name of any."""
+    """Return the key or value behind a directory name; None if the engine never produces this name."""
     text = re.sub("%([0-9A-F]{2})", lambda code: chr(int(code[1], 16)), name)
     return text if escape(text) == name else None
 
 
 def physical_changelog(name: str, bucket: int) -> tuple[str, int]:
-    """The real file behind a changelog entry: compacted changelogs are windows into one file of another bucket."""
+    """Return the physical file and bucket of a changelog entry; compacted ones are ranges of another bucket's file."""
     match = _COMPACTED_CHANGELOG.fullmatch(name)
     return (match[1] + match[3], int(match[2])) if match else (name, bucket)
 
 
 def file_format(name: str) -> str:
-    """The format of a data file: the text after its last dot, or before a compression suffix."""
+    """Return the format of a data file: the text after its last dot, or before a compression suffix."""
     parts = name.rsplit(".", 2)
     if parts[-1] in ("gz", "zst", "snappy", "lz4", "bz2") and len(parts) == 3:
         return parts[1]

@@ -1,7 +1,7 @@
 """Manifest lists, manifests and index manifests as Arrow columns, each decoded once.
 
-Law: these files are named by uuid and never change, so what was decoded may be kept; whether a file still exists and
-has its size is asked of the store each time.
+Invariant: these files are named by UUID and never change, so decoded content may be cached. Whether a file still exists
+and has the same size is checked with the store each time.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from core.storage.store import Store
 
 ADD, DELETE = 0, 1
 SOURCE_APPEND, SOURCE_COMPACT = 0, 1
+SOURCES = {SOURCE_APPEND: "append", SOURCE_COMPACT: "compact"}
 
 LIST = (
     AvroColumn("version", ("_VERSION",), pa.int32()),
@@ -56,14 +57,14 @@ INDEX = (
     AvroColumn("bytes", ("_FILE_SIZE",), pa.int64()),
     AvroColumn("external_path", ("_EXTERNAL_PATH",), pa.string(), required=False),
 )
-# Read on demand: what only somebody who looks at single files asks.
+# Read on demand: needed only for looking at single files.
 DETAIL = (
     *ENTRY,
     AvroColumn("min_sequence", ("_FILE", "_MIN_SEQUENCE_NUMBER"), pa.int64(), required=False),
     AvroColumn("max_sequence", ("_FILE", "_MAX_SEQUENCE_NUMBER"), pa.int64(), required=False),
     AvroColumn("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
 )
-# Read on demand, for the files of one point: what only a reader of rows asks.
+# Read on demand for the files of one version: needed only for reading rows.
 KEYED = (
     AvroColumn("version", ("_VERSION",), pa.int32()),
     AvroColumn("partition", ("_PARTITION",), pa.binary()),
@@ -73,7 +74,15 @@ KEYED = (
     AvroColumn("max_key", ("_FILE", "_MAX_KEY"), pa.binary()),
     AvroColumn("delete_rows", ("_FILE", "_DELETE_ROW_COUNT"), pa.int64(), required=False),
 )
-# What manifests say of the values in files. Large, so it is never kept.
+# Read on demand, for the files of one snapshot: which rows and columns a file holds if rows have ids.
+TRACKED = (
+    *KEYED[:4],
+    AvroColumn("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
+    AvroColumn("max_sequence", ("_FILE", "_MAX_SEQUENCE_NUMBER"), pa.int64()),
+    AvroColumn("first_row_id", ("_FILE", "_FIRST_ROW_ID"), pa.int64(), required=False),
+    AvroColumn("columns", ("_FILE", "_WRITE_COLS"), pa.list_(pa.string()), required=False),
+)
+# Statistics of the values in files. Too large to be cached.
 STATS = (
     *KEYED[:-1],
     AvroColumn("rows", ("_FILE", "_ROW_COUNT"), pa.int64()),
@@ -93,13 +102,13 @@ _RANGES = pa.list_(
 VECTORS = (*INDEX, AvroColumn("ranges", ("_DELETIONS_VECTORS_RANGES",), _RANGES, required=False))
 LISTED = (*LIST, AvroColumn("schema_id", ("_SCHEMA_ID",), pa.int64()))
 _VERSIONS: Mapping[tuple[AvroColumn, ...], int] = {
-    LIST: 2, LISTED: 2, ENTRY: 2, DETAIL: 2, KEYED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
+    LIST: 2, LISTED: 2, ENTRY: 2, DETAIL: 2, KEYED: 2, TRACKED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
 }  # fmt: skip
 
 
 @dataclass(slots=True)
 class PaimonManifests:
-    """Decodes a table's immutable metadata files and keeps what it decoded, by name and size."""
+    """Decodes a table's immutable metadata files and caches them by name and size."""
 
     store: Store
     _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
@@ -111,9 +120,10 @@ class PaimonManifests:
         sizes: dict[str, int],
         progress: Callable[[int, int], None] | None = None,
     ) -> Loaded:
-        """Decode the named files of `manifest/`; `sizes` is that directory's listing, in bytes.
+        """Decode the named files of `manifest/`; `sizes` is the listing of that directory, in bytes.
 
-        A name missing there is asked for by itself, and added. Files that cannot be read have no rows and an error.
+        The size of a file that is not listed is requested and added to `sizes`. Files that cannot be read have no rows
+        and an entry in `errors`.
         """
         kept = self._decoded.setdefault(columns, {})
         errors: dict[str, SnapscopeError] = {}
@@ -124,9 +134,9 @@ class PaimonManifests:
                 continue
             if name not in sizes:
                 errors[name] = Corrupt(
-                    "The file is named by the table's metadata but does not exist.",
+                    "The table's metadata refers to this file, but it does not exist.",
                     path=f"{layout.MANIFEST}/{name}",
-                    remedy="Whatever needs it can no longer be read in full; drop those points by name.",
+                    remedy="Snapshots and tags that need it can no longer be read in full; delete them by name.",
                 )
             elif (name, sizes[name]) not in kept:
                 wanted.append(name)
@@ -142,7 +152,7 @@ class PaimonManifests:
         return Loaded(pa.concat_tables([empty, *parts]).combine_chunks(), start, errors)
 
     def size(self, name: str) -> int | None:
-        """Bytes of one file of `manifest/`, None where it is not there."""
+        """Return the size of a file of `manifest/` in bytes, None if it is absent."""
         return self.store.size(f"{layout.MANIFEST}/{name}")
 
     def _decode(
@@ -171,7 +181,7 @@ class PaimonManifests:
 
 
 def _read(paths: Sequence[str], columns: tuple[AvroColumn, ...]) -> Decoded:
-    """Files of any of the three formats, each by its own first bytes: the table's option says only what is written."""
+    """Decode each file in the format its first bytes show; the table's option applies only to new files."""
     forms = columnar.formats(paths)
     if not any(forms):
         return avro.read(paths, columns)
@@ -187,23 +197,27 @@ def _read(paths: Sequence[str], columns: tuple[AvroColumn, ...]) -> Decoded:
 
 
 def _misunderstood(rows: pa.Table, columns: tuple[AvroColumn, ...]) -> SnapscopeError | None:
-    """What a decoded file says that this version does not know; None if all is understood."""
+    """Return what a decoded file contains that this version of Snapscope does not support; None if everything is."""
     versions = set(rows["version"].unique().to_pylist()) - {_VERSIONS[columns]}
     if versions:
         return Unsupported(
-            "Format version {version} was expected, found {found}.",
+            "Expected format version {version}, found {found}.",
             version=_VERSIONS[columns],
             found=sorted(versions),
-            remedy="The file was written by a newer Paimon than this version of Snapscope knows.",
+            remedy="The file was written by a newer Paimon than this version of Snapscope supports. Upgrade Snapscope.",
         )
     if "kind" in rows.column_names and (kinds := set(rows["kind"].unique().to_pylist()) - {ADD, DELETE}):
-        return Unsupported("Entry kinds 0 and 1 were expected, found {kinds}.", kinds=sorted(kinds))
+        return Unsupported(
+            "Expected entry kinds 0 and 1, found {kinds}.",
+            kinds=sorted(kinds),
+            remedy="The file was written by a newer Paimon than this version of Snapscope supports. Upgrade Snapscope.",
+        )
     extra = [pc.list_flatten(rows["extra_files"])] if "extra_files" in rows.column_names else []
     for names in (rows["name"], *extra):
         if len(bad := names.filter(pc.match_substring_regex(names, layout.NO_FILE_NAME))):
             return Corrupt(
-                "It names {bad!r}, which is no file name.",
+                "It contains {bad!r}, which is not a file name.",
                 bad=bad[0].as_py(),
-                remedy="The file was not written by Paimon; nothing was read or deleted through it.",
+                remedy="Paimon did not write this file; Snapscope used it neither to read nor to delete.",
             )
     return None

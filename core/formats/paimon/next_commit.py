@@ -1,7 +1,7 @@
-"""What a writer's next commit deletes automatically by the table's own options, what that breaks, what prevents it.
+"""What the next commit deletes automatically by the table's options, what that breaks, and what prevents it.
 
-Law: this is the least that is deleted, because a future commit may itself replace more. A tag that is said to prevent
-the damage was tried on the engine's own steps first.
+Invariant: this is a lower bound, because a future commit may itself replace more files. A tag is suggested as a remedy
+only after the engine's own steps were simulated with it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from core.model.references import Heads, HolderKind, Line, Tag
 from core.units import is_true
 
 Deletion = Callable[[Plan, History, Heads], tuple[tuple[Reason, ...], dict[str, list[str]]]]
-RUN_LIMIT = 50  # `snapshot.expire.limit` where nobody says otherwise
-_LOOKED_AT = 1_000  # lost files of a point that its tag is chosen by
+RUN_LIMIT = 50  # default of `snapshot.expire.limit`
+_LOOKED_AT = 1_000  # lost files of a version by which its tag is chosen
 _NAMED = 8
 
 
 def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> Forecast | None:
-    """What the next commit to a branch expires, judged as its writer would at `now_ms`, that commit counted.
-    `deletion`: see `PaimonFormat.engine_deletion`.
+    """Forecast what the next commit to a branch expires, as its writer would decide at `now_ms`, counting that commit.
 
-    None where writers expire nothing by themselves (`write-only`), or nothing was ever committed.
+    `deletion`: see `PaimonFormat.engine_deletion`. None if writers expire nothing automatically (`write-only`) or
+    nothing was ever committed.
     """
     branch = line.branch
     if is_true(line.options.get("write-only")) or not line.snapshots:
@@ -42,14 +42,14 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
         plans = tuple(expiry.preview(history, asked, now_ms) for asked in _asked(line, now_ms))
         besides = [deletion(plan, history, history.heads) for plan in plans]
     except SnapscopeError as error:
-        return Forecast(branch, (), told("This cannot be told: {why}", why=str(error)))
+        return Forecast(branch, (), told("This cannot be determined: {why}", why=str(error)))
     beside = dict.fromkeys(each for found, _ in besides for each in found)
     breaks = tuple(each for each in beside if each.code != codes.ENGINE_STRANDS)
     if why := _astray(line, beside):
-        return Forecast(branch, (), told("This cannot be told: {why}", why=why), breaks)
+        return Forecast(branch, (), told("This cannot be determined: {why}", why=why), breaks)
     headline = plans[0].headline
     for plan in plans[1:]:
-        headline = told("{first} Of its long-lived changelogs: {second}", first=headline, second=plan.headline)
+        headline = told("{first} Long-lived changelogs: {second}", first=headline, second=plan.headline)
     found = Forecast(branch, plans, headline, breaks)
     if not found.goes:
         return found
@@ -59,13 +59,13 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
         shown = told("{points} and {more} more", points=shown, more=len(found.goes) - _NAMED)
     return dataclasses.replace(
         found,
-        headline=both(found.headline, told("At the least these go: {points}.", points=shown)),
+        headline=both(found.headline, told("Expires at least: {points}.", points=shown)),
         prevented_by=(*_keeping(line, found.goes), *_mending(deletion, history, line, plans[0], broken)),
     )
 
 
 def _astray(line: Line, beside: Iterable[Reason]) -> Reason | None:
-    """Why the engine will not take the points that the rules let go: it fails, or does not see them."""
+    """Return why the engine will not expire what the rules allow: it fails, or ignores those snapshots."""
     if fails := next((each for each in beside if each.code == codes.ENGINE_FAILS), None):
         return fails
     if line.snapshots and (seen := first_seen(line)) > line.snapshots[0].id:
@@ -74,7 +74,7 @@ def _astray(line: Line, beside: Iterable[Reason]) -> Reason | None:
 
 
 def _asked(line: Line, now_ms: int) -> list[Expire]:
-    """The expiries of a writer: it counts its own new snapshot, and takes no more than its limit at a time."""
+    """Return the expiries of a writer: it counts its own new snapshot, and expires no more than its limit at a time."""
     limit = line.options.get("snapshot.expire.limit", "")
     most = int(limit) if limit.isdecimal() and int(limit) else RUN_LIMIT
     own = policy(line.options, now_ms)
@@ -103,7 +103,7 @@ def _asked(line: Line, now_ms: int) -> list[Expire]:
 
 
 def _keeping(line: Line, goes: Sequence[str]) -> list[Reason]:
-    """What keeps the points that go."""
+    """Return what would keep the versions that expire."""
     found: list[Reason] = []
     own = [point.rsplit("/", 1)[-1] for point in goes]
     count = len(line.snapshots) + 1
@@ -125,7 +125,7 @@ def _keeping(line: Line, goes: Sequence[str]) -> list[Reason]:
 
 
 def _retaining(line: Line, prefix: str, count: int) -> str:
-    """The options that retain so many: the least, and the greatest where it is set below that."""
+    """Return the options that retain `count` snapshots: the minimum, and the maximum if it is set lower."""
     options = [f"{prefix}.num-retained.min = {count}"]
     most = line.options.get(f"{prefix}.num-retained.max", line.options.get("snapshot.num-retained.max", ""))
     if most.isdecimal() and int(most) < count:
@@ -136,7 +136,7 @@ def _retaining(line: Line, prefix: str, count: int) -> str:
 def _mending(
     deletion: Deletion, history: History, line: Line, plan: Plan, broken: Mapping[str, Sequence[str]]
 ) -> list[Reason]:
-    """The tags that keep whole what would break, where tags can."""
+    """Return the tags that keep broken versions readable, if tags can."""
     chosen = {_holding(history, line, paths) for paths in broken.values()} - {None}
     snapshots = [each for each in line.snapshots if each.id in chosen]
     if not broken or not snapshots:
@@ -152,7 +152,7 @@ def _mending(
 
 
 def _holding(history: History, line: Line, paths: Sequence[str]) -> int | None:
-    """The retained snapshot of the branch that holds most of these files, the newest of several."""
+    """Return the retained snapshot of the branch that holds most of these files; the newest if there are several."""
     held = Counter(
         int(holder.name)
         for path in paths[:_LOOKED_AT]

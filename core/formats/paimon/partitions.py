@@ -1,6 +1,6 @@
-"""The directory of a partition, from the values its files are stored with. Pure text, no I/O.
+"""The directory of a partition, derived from the values stored for its files. Pure text, no I/O.
 
-Law: a name that the engine makes of more than the stored values is refused, never guessed.
+Invariant: a directory name that depends on more than the stored values is rejected, never guessed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from core.model.references import Schema
 
 UNNAMED = "__DEFAULT_PARTITION__"
 
-_NO_BLANKS = frozenset("\x85\xa0\u2007\u202f")  # white space in Python and not in Java
+_NO_BLANKS = frozenset("\x85\xa0\u2007\u202f")  # whitespace in Python but not in Java
 
 
 def directory(schema: Schema, partition: bytes) -> str:
-    """`k1=v1/k2=v2` of a stored partition row, empty for an unpartitioned table.
+    """Return `k1=v1/k2=v2` for a stored partition row; empty for an unpartitioned table.
 
-    Raises `Corrupt` where the bytes are no such row, `Unsupported` where no reader could tell the name.
+    Raises `Corrupt` if the bytes are not a valid row, `Unsupported` if the name does not follow from the stored
+    values.
     """
     keys = schema.partition_keys
     if not keys:
@@ -46,8 +47,7 @@ def directory(schema: Schema, partition: bytes) -> str:
 
 
 def is_named(schema: Schema, steps: Sequence[str]) -> bool:
-    """Are these names of directories `k1=v1`, `k2=v2`, … of the schema's first partition keys, as the engine writes
-    them?"""
+    """Return whether these are directories `k1=v1`, `k2=v2`, … of the schema's first keys as the engine names them."""
     types: dict[str, Source] = {field.name: field.type for field in schema.fields}
     for key, step in zip(schema.partition_keys, steps, strict=False):
         name, _, written = step.partition("=")
@@ -58,7 +58,7 @@ def is_named(schema: Schema, steps: Sequence[str]) -> bool:
 
 
 def _may_be(of: PaimonType, text: str, schema: Schema) -> bool:
-    """May a value of this type have such a name? Only where types leave few spellings is it told."""
+    """Return whether a value of this type may have such a name. Checked only for types with few spellings."""
     if text == schema.options.get("partition.default-name", UNNAMED):
         return True
     match of.root:
@@ -73,7 +73,7 @@ def _may_be(of: PaimonType, text: str, schema: Schema) -> bool:
 
 
 def value(source: Source, written: str) -> Any:
-    """A partition's value as somebody writes it, dates and times in ISO form. `Invalid` where it is none."""
+    """Parse a partition value as a user writes it, dates and times in ISO form. Raises `Invalid`, `Unsupported`."""
     of = parse(source)
     try:
         match of.root:
@@ -90,9 +90,9 @@ def value(source: Source, written: str) -> Any:
             case "TIMESTAMP":
                 return dt.datetime.fromisoformat(written)
             case _:
-                raise Unsupported("A partition by {of} is not named by its value here.", of=text(of))
+                raise Unsupported("Partitions by {of} cannot be selected by value here.", of=text(of))
     except (ValueError, KeyError, ArithmeticError) as error:
-        raise Invalid("{written!r} is no value of {of}.", written=written, of=text(of)) from error
+        raise Invalid("not a valid value of type {of}: {written!r}.", written=written, of=text(of)) from error
 
 
 def path(
@@ -103,7 +103,7 @@ def path(
     unnamed: str = UNNAMED,
     is_legacy: bool = True,
 ) -> str:
-    """The directory of values as `binary_row.decode` gives them; null and blank text become `unnamed`."""
+    """Return the directory of values as decoded by `binary_row.decode`; null and blank text become `unnamed`."""
     return "/".join(
         f"{escape(key)}={escape(_name(parse(source), value, unnamed, is_legacy))}"
         for key, source, value in zip(keys, types, values, strict=True)
@@ -118,7 +118,7 @@ def _name(of: PaimonType, value: Any, unnamed: str, is_legacy: bool) -> str:
 
 
 def _legacy(of: PaimonType, value: Any) -> str:
-    """The text of the engine's own object."""
+    """Return the text of the engine's internal Java object (its `toString`)."""
     match of.root:
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
             shown = value.replace(tzinfo=None).isoformat("T", "minutes")
@@ -135,7 +135,7 @@ def _legacy(of: PaimonType, value: Any) -> str:
 
 
 def _sql(of: PaimonType, value: Any) -> str:
-    """The value cast to text."""
+    """Return the value cast to text as by SQL."""
     size = of.size or 0
     match of.root:
         case "TIMESTAMP":
@@ -168,7 +168,7 @@ def _same(value: Any) -> str:
 
 def _untold(of: PaimonType, how: str) -> Unsupported:
     return Unsupported(
-        "Directories of a partition by {of} are named {how}, and no metadata tells that.",
+        ("Directories of partitions by {of} are named {how}, and the metadata does not record that."),
         of=text(of),
         how=how,
         remedy="Read such a table with the engine that wrote it.",
@@ -180,7 +180,7 @@ def _nanos(value: dt.datetime) -> int:
 
 
 def _in_groups(nanos: int) -> str:
-    """Java prints fractions in groups of three digits."""
+    """Return the fraction of a second as Java prints it, in groups of three digits."""
     digits = f"{nanos:09d}"
     while digits.endswith("000"):
         digits = digits[:-3]
@@ -188,7 +188,7 @@ def _in_groups(nanos: int) -> str:
 
 
 def _double(value: float) -> str:
-    """`Double.toString` and `Float.toString`: plain from 1e-3 to 1e7, otherwise one digit, a fraction, an exponent."""
+    """Format like `Double.toString` and `Float.toString`: plain from 1e-3 to 1e7, otherwise in scientific notation."""
     if value != value:
         return "NaN"
     if value in (float("inf"), float("-inf")):

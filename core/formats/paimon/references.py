@@ -1,8 +1,8 @@
-"""Reads every reference of a Paimon table: snapshots, tags, changelogs, consumers, schemas, of every branch.
+"""Read every reference of a Paimon table: snapshots, tags, changelogs, consumers and schemas of every branch.
 
-Law: names come from listing; a hint may add a snapshot that no listing tells of yet, and takes none away. A file that
-is there and cannot be understood is listed as unreadable, never left out. Bytes are kept as they are: fingerprints and
-copies are made from them.
+Invariant: names come from listings; a hint may add a snapshot that is not listed yet, and never removes one. A file
+that exists but cannot be parsed is reported as unreadable, never left out. The original bytes are kept, because
+fingerprints and copies are made from them.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ T = TypeVar("T")
 
 
 def is_table(store: Store) -> bool:
-    """A directory is a table iff its schema directory holds any schema file."""
+    """Return whether this is a table: its schema directory has at least one schema file."""
     return any(_suffix(entry, layout.SCHEMA) is not None for entry in store.ls_if_there(layout.SCHEMA))
 
 
 def read(store: Store, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
-    """All references, freshly listed and read.
+    """List and read all references now.
 
-    A file that does not parse is read again for up to `patience_s` seconds: tags and hints are rewritten in place
-    by some writers, so a reader can see half of one. So is one that is listed and is not found: where it stays listed
-    it is unreadable, unless whoever asks has deleted it (`gone`).
+    A file that does not parse is read again for up to `patience_s` seconds, because some writers rewrite tags and hints
+    in place and a reader can see half of one. The same applies to a file that is listed but not found. If it remains
+    listed, it is unreadable, unless the caller has deleted it (`gone`).
     """
     references: dict[str, bytes] = {}
     patience = Patience(store, time.monotonic() + patience_s, gone)
@@ -51,7 +51,7 @@ def read(store: Store, *, patience_s: float = 0.0, gone: Collection[str] = ()) -
 
 
 def _branches(patience: Patience) -> list[str]:
-    """All branches but main. One whose name has a slash lies deeper; no engine lists it, and it can be read."""
+    """Return all branches but main, including those with a slash in their name, which no engine lists."""
     waiting = [
         entry.name[len("branch-") :]
         for entry in patience.entries(layout.BRANCH) or ()
@@ -59,14 +59,17 @@ def _branches(patience: Patience) -> list[str]:
     ]
     if odd := next((name for name in waiting if not layout.is_text(name)), None):
         raise Corrupt(
-            "The branch directory {odd} has a name that is no UTF-8 text.",
+            "The name of the branch directory {odd} is not valid UTF-8.",
             odd=_shown(odd),
             path=layout.BRANCH,
             remedy="Rename the directory.",
         )
     if MAIN in waiting:
         raise Corrupt(
-            "A branch is stored under the name main, which is the table itself, so what it keeps cannot be told.",
+            (
+                "A branch is stored under the name main, which is the table itself, so what the branch "
+                "keeps cannot be determined."
+            ),
             path=layout.BRANCH,
             remedy="Rename its directory.",
         )
@@ -85,7 +88,7 @@ def _branches(patience: Patience) -> list[str]:
 
 
 class _Reader:
-    """One pass over a table's references; collects the bytes it saw."""
+    """One pass over a table's references; collects the bytes it read."""
 
     def __init__(self, references: dict[str, bytes], patience: Patience) -> None:
         self.store = patience.store
@@ -98,7 +101,7 @@ class _Reader:
         hints = self.store.read_many([layout.hint(branch, name) for name in (layout.EARLIEST, layout.LATEST)], HINT)
         hinted = [int(text) for text in map(number, hints.values()) if text is not None]
         snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings, hinted)
-        # Changelogs end where snapshots begin, and what names a schema says that there is one.
+        # Changelogs end where snapshots begin, and a schema that a snapshot refers to must exist.
         begin = min(snapshots, default=None)
         changelogs = self._numbered(branch, layout.CHANGELOG, snapshot_of, unreadable, warnings, end=begin)
         tags = self._named(branch, layout.TAG, tag_of, unreadable, warnings)
@@ -129,8 +132,11 @@ class _Reader:
         hinted: Iterable[int] = (),
         end: int | None = None,
     ) -> dict[int, T]:
-        """All of a kind by number: what is listed, what is `hinted`, and what their numbers leave out, up to `end`:
-        a disk's listing leaves out nothing."""
+        """Return all files of a kind by number.
+
+        Besides the listed and the `hinted` numbers, gaps between them are tried up to `end`, because the listing of an
+        object store may be stale; that of a local disk is not.
+        """
         directory = f"{layout.branch_dir(branch)}{kind}"
         names = {str(each): f"{directory}/{kind}-{each}" for each in hinted}
         for entry in self.patience.entries(directory) or ():
@@ -195,7 +201,7 @@ class _Reader:
                     clause(error.message),
                     error.remedy
                     or told(
-                        "Restore the file, or drop this point by name."
+                        "Restore the file, or delete this snapshot or tag by name."
                         if names[name] in contents
                         else "Restore the file."
                     ),
@@ -211,7 +217,7 @@ def _parsed(parse: Callable[[str, bytes, str], T], names: Mapping[str, str], nam
 
 
 def _shown(name: str) -> str:
-    """A name as text. Bytes that are no UTF-8 stand escaped: such a file is read and kept, and cannot be named here."""
+    """Return a name as text. Non-UTF-8 bytes are escaped; such a file is read and kept but cannot be addressed here."""
     return name if layout.is_text(name) else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -221,7 +227,7 @@ def _suffix(entry: DirectoryEntry, kind: str) -> str | None:
 
 def _stray(directory: str, entry: DirectoryEntry, expected: str) -> Problem:
     found = told("a directory" if entry.is_dir else "another file")
-    remedy = told("It is ignored and never deleted.")
+    remedy = told("Snapscope ignores it and never deletes it.")
     return Problem(_shown(f"{directory}/{entry.name}"), expected, found, remedy, Fault.STRAY)
 
 
@@ -229,19 +235,19 @@ def _stray(directory: str, entry: DirectoryEntry, expected: str) -> Problem:
 
 
 def document(content: bytes, path: str) -> dict[str, Any]:
-    """A JSON object; `Corrupt` for anything else."""
+    """Parse a JSON object. Raises `Corrupt` for anything else."""
     try:
         value = unpack_limits.document(content)
     except ValueError as error:
-        what = told("is empty") if not content else told("is no JSON ({error})", error=error)
+        what = told("is empty") if not content else told("is not valid JSON ({error})", error=error)
         raise Corrupt(
-            "A JSON document was expected; the file of {content} bytes {what}.",
+            "Expected a JSON document; the file of {content} bytes {what}.",
             content=len(content),
             what=what,
             path=path,
         ) from error
     if not isinstance(value, dict):
-        raise Corrupt("A JSON object was expected, found {name}.", name=type(value).__name__, path=path)
+        raise Corrupt("Expected a JSON object, found {name}.", name=type(value).__name__, path=path)
     return value
 
 
@@ -251,7 +257,7 @@ def _want(fields: Mapping[str, Any], name: str, kind: type | tuple[type, ...], p
         wanted = kind.__name__ if isinstance(kind, type) else "/".join(each.__name__ for each in kind)
         found: str = told("no such field") if name not in fields else f"{value!r:.60}"
         raise Corrupt(
-            "Field {name!r} was expected to be {wanted}, found {found}.",
+            "Field {name!r} must be {wanted}; found {found}.",
             name=name,
             wanted=wanted,
             found=found,
@@ -264,14 +270,14 @@ def _maybe(fields: Mapping[str, Any], name: str, kind: type | tuple[type, ...], 
     return None if fields.get(name) is None else _want(fields, name, kind, path)
 
 
-@lru_cache(16_384)  # read at every question, and hardly ever different
+@lru_cache(16_384)  # parsed for every request, and rarely different
 def snapshot_of(name: str | None, content: bytes, path: str) -> Snapshot:
-    """A snapshot, changelog or tag document; `name` is the id the file name promises, None for tags."""
+    """Parse a snapshot, changelog or tag; `name` is the id in the file name, None for tags. Raises `Corrupt`."""
     fields = document(content, path)
     snapshot_id = _want(fields, "id", int, path)
     if name is not None and int(name) != snapshot_id:
         raise Corrupt(
-            "The id {name} was expected from the file's name, the document says {snapshot_id}.",
+            "The file name says id {name}, but the document says {snapshot_id}.",
             name=name,
             snapshot_id=snapshot_id,
             path=path,
@@ -297,7 +303,7 @@ def snapshot_of(name: str | None, content: bytes, path: str) -> Snapshot:
 
 
 def tag_of(name: str, content: bytes, path: str) -> Tag:
-    """A tag document: a snapshot's, with an optional creation time and retention."""
+    """Parse a tag: a snapshot with an optional creation time and retention. Raises `Corrupt`."""
     snapshot = snapshot_of(None, content, path)
     return Tag(
         name,
@@ -308,7 +314,7 @@ def tag_of(name: str, content: bytes, path: str) -> Tag:
 
 
 def _local_time(value: Any, path: str) -> dt.datetime | None:
-    """`[year, month, day, hour, minute, second?, nano?]` or ISO text; a wall clock without a zone."""
+    """Parse `[year, month, day, hour, minute, second?, nano?]` or ISO text as a wall-clock time without a zone."""
     try:
         if value is None:
             return None
@@ -319,8 +325,8 @@ def _local_time(value: Any, path: str) -> dt.datetime | None:
             year, month, day, hour, minute = value[:5]
             return dt.datetime(year, month, day, hour, minute, second, nano // 1000)  # noqa: DTZ001  # the format stores none
     except (ValueError, OverflowError, TypeError) as error:
-        raise Corrupt("Field 'tagCreateTime' holds no time: {error}.", error=error, path=path) from error
-    raise Corrupt("Field 'tagCreateTime' was expected to be a time, found {value!r:.60}.", value=value, path=path)
+        raise Corrupt("Field 'tagCreateTime' is not a valid time: {error}.", error=error, path=path) from error
+    raise Corrupt("Field 'tagCreateTime' must be a time, not {value!r:.60}.", value=value, path=path)
 
 
 def _seconds(value: Any, path: str) -> dt.timedelta | None:
@@ -331,7 +337,7 @@ def _seconds(value: Any, path: str) -> dt.timedelta | None:
             return dt.timedelta(seconds=value)
     except (ValueError, OverflowError):
         return dt.timedelta.max
-    raise Corrupt("Field 'tagTimeRetained' was expected to be seconds, found {value!r:.60}.", value=value, path=path)
+    raise Corrupt("Field 'tagTimeRetained' must be seconds, not {value!r:.60}.", value=value, path=path)
 
 
 def consumer_of(name: str, content: bytes, path: str) -> Consumer:
@@ -343,7 +349,7 @@ def schema_of(name: str, content: bytes, path: str) -> Schema:
     columns = []
     for column in _want(fields, "fields", list, path):
         if not isinstance(column, dict):
-            raise Corrupt("Each column was expected to be an object, found {column!r:.60}.", column=column, path=path)
+            raise Corrupt("Each column must be an object, not {column!r:.60}.", column=column, path=path)
         columns.append(
             Field(
                 _want(column, "id", int, path),
@@ -365,7 +371,7 @@ def schema_of(name: str, content: bytes, path: str) -> Schema:
     known = {column.name for column in columns}
     for key in (*keys[0], *keys[1]):
         if not isinstance(key, str) or key not in known:
-            raise Corrupt("The key {key!r:.60} is no column of the schema.", key=key, path=path)
+            raise Corrupt("The key {key!r:.60} is not a column of the schema.", key=key, path=path)
     return Schema(
         id=_want(fields, "id", int, path),
         fields=tuple(columns),

@@ -1,7 +1,7 @@
-"""Which snapshots and changelogs an expiry takes: the engine's rules, by version, over what is retained.
+"""Which snapshots and changelogs an expiry removes: the rules of the engine's versions.
 
-Law: only a prefix goes, and each point's verdict says which rule decided it. "The newest N" counts retained
-snapshots; where ids have no gaps that is the engine's own arithmetic, where they have, it keeps no fewer.
+Invariant: only the oldest ones are removed, and each verdict says which rule decided it. "The newest N" counts retained
+snapshots. If ids have no gaps, that is the engine's own arithmetic; if they have gaps, it keeps no fewer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.model.time_travel import in_words
 from core.units import is_true, parse_duration_ms, wall_clock
 
 UNBOUNDED = 2**31 - 1
-LEAST = 10  # retain-min where nobody says otherwise
+LEAST = 10  # the engine's default of retain_min
 BATCH_IDENTIFIER = 2**63 - 1  # of commits that belong to no streaming job
 RULES: Mapping[str, Reason] = {
     "newest": codes.PAIMON_2(),
@@ -29,7 +29,7 @@ _RUN_LIMIT = {"newest": 50, "1.x": 50, "0.9": 10}
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What may go. `threshold_ms`: points committed at or after it are protected by age."""
+    """The rules of an expiry. What was committed at or after `threshold_ms` is protected by its age."""
 
     retain_max: int
     retain_min: int
@@ -41,7 +41,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """One point on the line an expiry works on: its id and commit time (None if the file is unreadable)."""
+    """One snapshot or changelog that an expiry considers: its id and commit time (None if the file is unreadable)."""
 
     id: int
     time_ms: int | None
@@ -59,8 +59,10 @@ def policy(
     rules: str = "newest",
     prefix: str = "snapshot",
 ) -> Policy:
-    """What is asked for, completed from the table's options: alone they are what a writer goes by. `Invalid` where it
-    contradicts itself."""
+    """Return the requested policy, completed from the table's options, which alone are what a writer applies.
+
+    Raises `Invalid` if the values contradict each other or an option cannot be parsed.
+    """
     if rules not in RULES:
         raise Invalid(
             "There is no rule set {rules!r}.", rules=rules, remedy=told("Rule sets: {rules}.", rules=", ".join(RULES))
@@ -82,24 +84,24 @@ def policy(
         )
         least = greatest
     if least < 1:
-        raise Invalid("retain-min must be at least 1, not {least}: the newest snapshot always stays.", least=least)
+        raise Invalid("retain-min must be at least 1, not {least}: the newest snapshot is always kept.", least=least)
     if greatest < 1:
         raise Invalid(
-            "retain-max must be at least 1, not {greatest}: the newest snapshot always stays.", greatest=greatest
+            "retain-max must be at least 1, not {greatest}: the newest snapshot is always kept.", greatest=greatest
         )
     if greatest < least:
         whose = (
-            told("from the table's option {prefix}.num-retained.min", prefix=prefix)
+            told("from the table option {prefix}.num-retained.min", prefix=prefix)
             if own_min is not None
             else told("the engine's default")
         )
-        least_is = "" if retain_min is not None else f", {whose}"
+        least_is = "" if retain_min is not None else told(", {whose}", whose=whose)
         raise Invalid(
             "retain-max ({greatest}) is below retain-min ({least}{least_is}).",
             greatest=greatest,
             least=least,
             least_is=least_is,
-            remedy=told("Give both, max at least min."),
+            remedy=told("Give both, with max at least min."),
         )
     if max_deletes is not None and max_deletes < 1:
         raise Invalid("max-deletes must be at least 1, not {max_deletes}.", max_deletes=max_deletes)
@@ -119,7 +121,7 @@ def _retained_ms(options: Mapping[str, str], prefix: str) -> int:
         return parse_duration_ms(options.get(key, "1 h"))
     except Invalid as error:
         raise Invalid(
-            told("The table option {key} cannot be read: {message}", key=key, message=error.message),
+            told("The table option {key} cannot be parsed: {message}", key=key, message=error.message),
             remedy=error.remedy,
         ) from None
 
@@ -131,13 +133,11 @@ def _number(options: Mapping[str, str], key: str) -> int | None:
     try:
         return int(text)
     except ValueError:
-        raise Invalid(
-            "The table option {key} was expected to be a number, found {text!r}.", key=key, text=text
-        ) from None
+        raise Invalid("The table option {key} must be a number, not {text!r}.", key=key, text=text) from None
 
 
 def keeps_changelogs(options: Mapping[str, str]) -> bool:
-    """The engine's rule: a changelog option set above its snapshot counterpart keeps changelogs longer."""
+    """Return whether some changelog option exceeds its snapshot counterpart: the engine then keeps changelogs."""
 
     def number(key: str, default: int) -> int:
         text = options.get(key)
@@ -152,22 +152,22 @@ def keeps_changelogs(options: Mapping[str, str]) -> bool:
 
 
 def heeds_consumers(options: Mapping[str, str], rules: str) -> bool:
-    """Do streaming readers hold snapshots? Else only changelogs, where these are kept longer than snapshots."""
+    """Return whether consumers keep snapshots. If not, they keep only changelogs, where those outlive snapshots."""
     return rules != "newest" or not (is_true(options.get("consumer.changelog-only")) and keeps_changelogs(options))
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotVerdicts:
-    """The ids that go, ascending, and per id the reasons."""
+    """The ids that expire, ascending, and the reasons for each id."""
 
     goes: tuple[int, ...]
     reasons: Mapping[int, tuple[Reason, ...]]
 
 
 def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> SnapshotVerdicts:
-    """Judge the retained snapshots of a line, oldest first."""
+    """Decide which retained snapshots of a branch expire; `retained` is ordered oldest first."""
     count = len(retained)
-    beyond = max(count - rule.retain_max, 0)  # those before this index go whatever their age
+    beyond = max(count - rule.retain_max, 0)  # those before this index expire whatever their age
     stop, blocker = count - rule.retain_min, codes.AMONG_NEWEST(least=rule.retain_min)
     if rule.max_deletes is not None and rule.max_deletes < stop:
         stop, blocker = rule.max_deletes, codes.MAX_DELETES(most=rule.max_deletes)
@@ -204,25 +204,28 @@ def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> 
 
 
 def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> SnapshotVerdicts:
-    """Exactly the named ids go. `Invalid` unless they are the oldest: a hole makes the engine throw and its next
-    expiry delete files that are still needed."""
+    """Expire exactly the named ids.
+
+    Raises `Invalid` unless they are the oldest: a gap makes the engine throw, and its next expiry delete files that are
+    still needed.
+    """
     ids = [each.id for each in retained]
     for each in wanted:
         if each not in ids:
-            raise Invalid("Snapshot {each} is not retained, so it cannot go.", each=each)
+            raise Invalid("Snapshot {each} is not retained, so it cannot expire.", each=each)
     chosen = set(wanted)
     if chosen == set(ids):
         raise Invalid(
-            "All snapshots were named; the newest always stays.", remedy=told("Leave out {ids}.", ids=ids[-1])
+            "All snapshots were named for expiry; the newest is always kept.", remedy=told("Omit {ids}.", ids=ids[-1])
         )
     prefix = ids[: len(chosen)]
     if chosen != set(prefix):
         holes = [each for each in ids[: ids.index(max(chosen))] if each not in chosen]
         shown = ", ".join(str(each) for each in holes[:10]) + (" …" if len(holes) > 10 else "")
         raise Invalid(
-            "Only the oldest snapshots of a table may go; these would leave a hole, across which Paimon fails.",
+            ("Only the oldest snapshots of a table can expire; these would leave a gap, and Paimon fails across gaps."),
             remedy=told(
-                "Name the older ones too ({shown}), or tag what must stay and expire up to {chosen}.",
+                ("Also name the older ones ({shown}), or tag the snapshots to keep and expire all up to {chosen}."),
                 shown=shown,
                 chosen=max(chosen),
             ),
@@ -235,7 +238,7 @@ def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> Snap
 def expire_changelogs(
     line: Line, changelogs: Sequence[Retained], snapshots: Sequence[Retained], rule: Policy
 ) -> SnapshotVerdicts:
-    """Judge long-lived changelogs: counted together with the snapshots; the newest one always stays."""
+    """Decide which long-lived changelogs expire. They count together with snapshots; the newest is always kept."""
     combined = [*changelogs, *snapshots]
     count, own = len(combined), len(changelogs)
     beyond = max(count - rule.retain_max, 0)
@@ -270,8 +273,11 @@ def expire_changelogs(
 def ended_tags(
     line: Line, now_ms: int | None, older_than_ms: int | None
 ) -> tuple[dict[str, Reason], dict[str, Reason]]:
-    """Tags that go (their retention is over at `now_ms`, or they were made before `older_than_ms`), each with why;
-    and tags of which the latter is not known: they stay, with why. Judged by this machine's wall clock."""
+    """Return the tags that expire, and those whose age is unknown and that are therefore kept, each with the reason.
+
+    A tag expires if its retention has ended at `now_ms` or it was created before `older_than_ms`. Both are compared
+    with this machine's wall clock.
+    """
     now = None if now_ms is None else wall_clock(now_ms)
     oldest = None if older_than_ms is None else wall_clock(older_than_ms)
     goes, untold = dict[str, Reason](), dict[str, Reason]()
@@ -287,7 +293,10 @@ def ended_tags(
 
 
 def lost_jobs(line: Line, goes: Sequence[int]) -> list[Reason]:
-    """A restarted streaming job learns what it committed from its newest snapshot; without it, it may commit twice."""
+    """Return the streaming jobs whose newest snapshot expires.
+
+    A restarted job finds out from that snapshot what it committed; without it, it may commit the same data twice.
+    """
     newest = {each.commit_user: each for each in line.snapshots if each.commit_identifier != BATCH_IDENTIFIER}
     return [
         codes.LOST_JOB(
@@ -300,5 +309,5 @@ def lost_jobs(line: Line, goes: Sequence[int]) -> list[Reason]:
 
 
 def engine_runs(going: int, rules: str) -> int:
-    """How many runs of the engine take this many snapshots (`snapshot.expire.limit` at its default)."""
+    """Return how many runs of the engine this many snapshots take, with the default of `snapshot.expire.limit`."""
     return -(-going // _RUN_LIMIT[rules])

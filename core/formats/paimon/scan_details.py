@@ -1,7 +1,7 @@
-"""What a reader of rows asks of one point beyond the history: key ranges, deleted rows in files, deletion vectors.
+"""What reading rows of one version needs beyond the history: key ranges, deleted rows and deletion vectors.
 
-Law: every live file of the point is answered, by (partition bytes, bucket, name): a file's key range and its rows never
-change, whatever its level. Read on demand: the history of ten thousand snapshots does without.
+Invariant: every live file of the version is covered, by (partition bytes, bucket, name): a file's key range and rows
+never change, whatever its level. Read on demand, because the history of ten thousand snapshots does not need it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.errors import Corrupt
 from core.formats.avro.decode import AvroColumn
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import identities
-from core.formats.paimon.manifests import ENTRY, KEYED, LIST, STATS, VECTORS, PaimonManifests
+from core.formats.paimon.manifests import ENTRY, KEYED, LIST, STATS, TRACKED, VECTORS, PaimonManifests
 from core.model.references import Heads, Snapshot
 from core.storage.decoded_files import Loaded
 from core.storage.store import Store
@@ -28,7 +28,7 @@ FileKey = tuple[bytes, int, str]  # partition bytes, bucket, file name
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What a manifest says of a file: its least and greatest key as stored rows, its rows that are retractions."""
+    """A file's minimum and maximum key as stored rows, and its number of retractions, by its manifest."""
 
     min_key: bytes
     max_key: bytes
@@ -37,9 +37,10 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """Where the deletion vector of a data file stands: from the length word, `size` as the index manifest says it.
+    """The location of a data file's deletion vector, starting at its length word; `size` as in the index manifest.
 
-    `rows`: how many rows it deletes, None where the index manifest does not say."""
+    `rows`: how many rows it deletes, None if the index manifest does not say.
+    """
 
     path: str
     offset: int
@@ -47,29 +48,60 @@ class Vector:
     rows: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RowIds:
+    """What a manifest says of a file whose rows have ids: the first one, how many follow each other, and which columns
+    stand in the file (None: all of its schema). Of two files the one with the greater `sequence` is newer."""
+
+    first: int
+    rows: int
+    sequence: int
+    columns: tuple[str, ...] | None
+
+
 def keys_of(files: pa.Table) -> list[FileKey]:
-    """The keys of the rows of `History.files_at`."""
+    """Return the keys of the rows of `History.files_at`."""
     names = [path.rpartition("/")[2] for path in files["path"].to_pylist()]
     return list(zip(files["partition_bytes"].to_pylist(), files["bucket"].to_pylist(), names, strict=True))
 
 
 def ranges(manifests: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> dict[FileKey, Range]:
-    """Key ranges of these live files of a snapshot. Raises what a manifest that cannot be read says of itself."""
+    """Return the key ranges of these live files. Raises `Corrupt` if a manifest is unreadable or lacks a file."""
     keys = keys_of(files)
     rows = _entries(manifests, snapshot, ("base", "delta"), KEYED)
     rows = rows.filter(pc.is_in(rows["name"], pa.array({name for _, _, name in keys}, pa.string())))
     columns = [rows[name].to_pylist() for name in ("partition", "bucket", "name", "min_key", "max_key", "delete_rows")]
     found = {(part, bucket, name): Range(*rest) for part, bucket, name, *rest in zip(*columns, strict=True)}
     if lacking := next((key for key in keys if key not in found), None):
-        raise Corrupt("A live data file is in no manifest of its snapshot.", path=lacking[2])
+        raise Corrupt("A data file of the snapshot is in none of its manifests.", path=lacking[2])
     return found
+
+
+def row_ids(manifests: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> dict[FileKey, RowIds]:
+    """Row ids of these live files of a snapshot. `Corrupt` for a file without them."""
+    keys = keys_of(files)
+    rows = _entries(manifests, snapshot, ("base", "delta"), TRACKED)
+    found: dict[FileKey, RowIds] = {}
+    for row in rows.filter(pc.is_valid(rows["first_row_id"])).to_pylist():
+        columns = None if row["columns"] is None else tuple(row["columns"])
+        told = RowIds(row["first_row_id"], row["rows"], row["max_sequence"], columns)
+        found[row["partition"], row["bucket"], row["name"]] = told
+    if lacking := next((key for key in keys if key not in found), None):
+        raise Corrupt(
+            "The manifests give no first row id for a file of a table with data evolution.",
+            path=lacking[2],
+            remedy="Read the table with its own engine.",
+        )
+    return {key: found[key] for key in keys}
 
 
 def stats(
     store: Store, snapshot: Snapshot, files: pa.Table, lists: Sequence[str] = ("base", "delta")
 ) -> dict[FileKey, dict[str, Any]]:
-    """What the manifests behind these lists of a snapshot say of the values in these files, as they say it: see
-    `manifest.STATS`. None is kept."""
+    """Return the statistics entries of these files from these lists of a snapshot, unparsed.
+
+    Columns: see `manifests.STATS`. Nothing is cached. Raises `Corrupt` if a manifest is unreadable.
+    """
     keys = set(keys_of(files))
     rows = _entries(PaimonManifests(store), snapshot, lists, STATS)
     rows = rows.filter(pc.is_in(rows["name"], pa.array({name for _, _, name in keys}, pa.string())))
@@ -78,8 +110,10 @@ def stats(
 
 
 def brought(manifests: PaimonManifests, heads: Heads, snapshot: Snapshot, which: str) -> pa.Table:
-    """The files that one commit's own list names, `which` being "delta" or "changelog": the columns of
-    `History.files_at`, and `kind` (0 for an added file, 1 for a removed one)."""
+    """Return the files in one commit's own list; `which` is "delta" or "changelog".
+
+    Columns: those of `History.files_at`, and `kind` (0 for an added file, 1 for a removed one).
+    """
     rows = _entries(manifests, snapshot, (which,), ENTRY)
     found = identities(rows, heads)
     files = found.files.take(pa.array(found.identity))
@@ -87,7 +121,7 @@ def brought(manifests: PaimonManifests, heads: Heads, snapshot: Snapshot, which:
 
 
 def vectors(manifests: PaimonManifests, heads: Heads, snapshot: Snapshot) -> dict[FileKey, Vector]:
-    """The deletion vectors of a snapshot's data files; a file that has none has no deleted rows."""
+    """Return the deletion vectors of a snapshot's data files. A file without one has no deleted rows."""
     name = snapshot.fields.get("indexManifest")
     if not isinstance(name, str):
         return {}
@@ -101,9 +135,7 @@ def vectors(manifests: PaimonManifests, heads: Heads, snapshot: Snapshot) -> dic
         for each in row["ranges"] or ():
             key = (row["partition"], row["bucket"], each["f0"])
             if key in vectors:
-                raise Corrupt(
-                    "Two deletion vectors are given for {f0}.", f0=each["f0"], path=f"{layout.MANIFEST}/{name}"
-                )
+                raise Corrupt("{f0} has two deletion vectors.", f0=each["f0"], path=f"{layout.MANIFEST}/{name}")
             vectors[key] = Vector(paths[number], each["f1"], each["f2"], each["_CARDINALITY"])
     return vectors
 
@@ -111,7 +143,7 @@ def vectors(manifests: PaimonManifests, heads: Heads, snapshot: Snapshot) -> dic
 def _entries(
     manifests: PaimonManifests, snapshot: Snapshot, lists: Sequence[str], columns: tuple[AvroColumn, ...]
 ) -> pa.Table:
-    """All entries behind these lists of a snapshot. Raises what a file that cannot be read says of itself."""
+    """Return all entries of these lists of a snapshot. Raises the error of the first file that cannot be read."""
     sizes = _sizes(manifests)
     names = [name for kind in lists if isinstance(name := snapshot.fields.get(f"{kind}ManifestList"), str)]
     named = _whole(manifests.load(names, LIST, sizes)).rows["name"].unique().to_pylist()

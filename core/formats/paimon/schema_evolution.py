@@ -1,13 +1,15 @@
-"""Which column of an old file answers for a column of today. Pure.
+"""Which column of an old file provides the values of a current column. Pure.
 
-Law: a column is its field id. A renamed column keeps its values; a column dropped and added again under the same
-name is another one, and old files have no value for it (docs/paimon.md §5.2). A type may have been widened since; any
-other change of type is refused by name, because its conversion differs between engines.
+Invariant: a column is identified by its field id. A renamed column keeps its values. A column dropped and added again
+with the same name is another one, and old files have no value for it (docs/paimon.md §5.2). A type may have been
+widened; any other change of type is a cast. Readers cast what Paimon casts, even if digits are lost; writers reject it
+by name.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.errors import Unsupported
@@ -20,26 +22,24 @@ _ORDER = list(_WHOLE)
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the values of `field` come from: partition value number `partition`, a column of the file, or nowhere."""
+    """The source of `field`'s values: partition value number `partition`, a column of the file, or none."""
 
     field: Field
     source: Field | None
     partition: int | None
 
 
-def origins(written: Schema, wanted: Schema) -> tuple[Origin, ...]:
-    """For each column of `wanted`, in order, its origin in files written with `written`.
+def origins(written: Schema, wanted: Schema, *, casts: bool = False) -> tuple[Origin, ...]:
+    """For each column of `wanted`, in order, return its origin in files written with `written`.
 
-    Raises `Unsupported` naming the column where a type changed in a way that is not a widening, or where names
-    differ in their case alone, which the readers of files cannot tell apart.
+    Raises `Unsupported`, naming the column, if a type changed other than by widening (with `casts`: to a type that
+    Paimon does not cast to), or if names differ only in case, which file readers cannot tell apart.
     """
     for schema in (written, wanted):
         names = Counter(field.name.casefold() for field in schema.fields)
         for field in schema.fields:
             if names[field.name.casefold()] > 1:
-                raise Unsupported(
-                    "The column '{name}' differs from another one only in upper and lower case.", name=field.name
-                )
+                raise Unsupported("Column '{name}' differs from another column only in case.", name=field.name)
     by_id = {field.id: field for field in written.fields}
     found = []
     for field in wanted.fields:
@@ -48,32 +48,53 @@ def origins(written: Schema, wanted: Schema) -> tuple[Origin, ...]:
             continue
         source = by_id.get(field.id)
         if source is not None:
-            check(field.name, parse(source.type), parse(field.type))
+            check(field.name, parse(source.type), parse(field.type), casts=casts)
         found.append(Origin(field, source, None))
     return tuple(found)
 
 
-def check(name: str, have: PaimonType, wanted: PaimonType) -> None:
-    """`Unsupported` unless every value of `have` is a value of `wanted`."""
-    if same(have, wanted) or widens(have, wanted):
+def check(name: str, have: PaimonType, wanted: PaimonType, *, casts: bool = False) -> None:
+    """Raise `Unsupported` unless every value of `have` is a value of `wanted`, or with `casts` can be cast to one."""
+    if same(have, wanted) or widens(have, wanted) or (casts and is_cast(have, wanted)):
         return
     if have.root == wanted.root == "ROW":
         inner = {field.id: field for field in have.fields}
         for field in wanted.fields:
             if field.id in inner:
-                check(f"{name}.{field.name}", inner[field.id].type, field.type)
+                check(f"{name}.{field.name}", inner[field.id].type, field.type, casts=casts)
         return
+    if casts and have.root == wanted.root and have.root in ("ARRAY", "MAP", "MULTISET"):
+        *keys, (old, new) = zip(have.args, wanted.args, strict=True)
+        if all(same(*key) for key in keys):
+            check(f"{name}.{'value' if keys else 'element'}", old, new, casts=True)
+            return
     raise Unsupported(
-        "The column '{name}' was changed from {have} to {wanted}; older files cannot be read as that.",
+        ("Column '{name}' was changed from {have} to {wanted}; older files cannot be read as {wanted}."),
         name=name,
         have=text(have),
         wanted=text(wanted),
-        remedy="Read a point before the change, or use the table's own engine.",
+        remedy="Read a version from before the change, or use the table's own engine.",
     )
 
 
+def refuse_casts(schema: Schema, schemas: Mapping[int, Schema], used: Iterable[int]) -> None:
+    """Raise `Unsupported` if files of these schemas need a cast: rewriting rows must not lose a digit."""
+    for number in used:
+        if number in schemas:
+            origins(schemas[number], schema)
+
+
+def widens_all(written: Schema, wanted: Schema) -> bool:
+    """Return whether no column of `wanted` needs a cast to read files written with `written`."""
+    try:
+        origins(written, wanted)
+    except Unsupported:
+        return False
+    return True
+
+
 def same(have: PaimonType, wanted: PaimonType) -> bool:
-    """Equal but for nullability and descriptions; nested rows must agree in ids and names."""
+    """Return whether types are equal but for nullability and descriptions; nested rows must agree in ids and names."""
     return (
         have.root == wanted.root
         and (have.size, have.scale) == (wanted.size, wanted.scale)
@@ -85,7 +106,7 @@ def same(have: PaimonType, wanted: PaimonType) -> bool:
 
 
 def widens(have: PaimonType, wanted: PaimonType) -> bool:
-    """True where every value of the one is exactly a value of the other, in every engine."""
+    """Return whether every value of `have` is exactly a value of `wanted`, in every engine."""
     match have.root, wanted.root:
         case (("TINYINT" | "SMALLINT" | "INT" | "BIGINT"), ("TINYINT" | "SMALLINT" | "INT" | "BIGINT")):
             return _ORDER.index(have.root) <= _ORDER.index(wanted.root)
@@ -108,3 +129,33 @@ def widens(have: PaimonType, wanted: PaimonType) -> bool:
             return wanted.root == "TIMESTAMP" or wanted.size == 2147483647
         case _:
             return False
+
+
+def is_cast(have: PaimonType, wanted: PaimonType) -> bool:
+    """Return whether Paimon casts values of one type to the other after a column's type was changed."""
+    return _FAMILY.get(wanted.root, "") in _CASTS.get(_FAMILY.get(have.root, ""), ()) and not (
+        (_FAMILY[wanted.root] == "time" and have.root in ("TINYINT", "SMALLINT"))
+        or (_FAMILY[have.root] == "time" and wanted.root in ("TINYINT", "SMALLINT"))
+    )
+
+
+_FAMILY = {
+    **dict.fromkeys(("CHAR", "VARCHAR"), "text"),
+    **dict.fromkeys(("BINARY", "VARBINARY"), "bytes"),
+    **dict.fromkeys(_WHOLE, "whole"),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), "real"),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_LTZ"), "time"),
+    "BOOLEAN": "bool",
+    "DECIMAL": "decimal",
+    "DATE": "date",
+}
+_CASTS = {
+    "text": ("text", "bytes", "whole", "real", "time", "bool", "decimal", "date"),
+    "bytes": ("text", "bytes"),
+    "whole": ("text", "whole", "real", "time", "bool", "decimal"),
+    "real": ("text", "whole", "real", "decimal"),
+    "decimal": ("text", "whole", "real", "decimal"),
+    "bool": ("text", "whole", "real", "decimal"),
+    "date": ("text", "time"),
+    "time": ("text", "whole", "date", "time"),
+}

@@ -1,8 +1,8 @@
-"""As of, in Paimon: which snapshot a point names, and why that one.
+"""Time travel in Paimon: which snapshot a version means, and why.
 
-Law: a time names the retained snapshot with the greatest id among those committed at or before it; tags never answer
-a time. `latest~N` counts retained snapshots, never ids. The engine's own bisection is computed beside it.
-Where the answer may be a snapshot that cannot be read there is no answer: unknown is not absent.
+Invariant: a time means the retained snapshot with the greatest id among those committed at or before it; tags are never
+used for a time. `latest~N` counts retained snapshots, never ids. The result of the engine's own bisection is also
+computed. If the answer might be an unreadable snapshot, there is no answer: unknown is not absent.
 """
 
 from __future__ import annotations
@@ -17,13 +17,18 @@ from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.units import nearest
 
 GRAMMAR = told(
-    "A point is a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/POINT, time:ISO-TIME-WITH-ZONE or "
-    "time:EPOCH-MILLISECONDS, watermark:NUMBER, latest, earliest or latest~N."
+    "Try a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/VERSION, "
+    "time:ISO-TIME-WITH-ZONE or time:EPOCH-MILLISECONDS, watermark:NUMBER, latest, earliest "
+    "or latest~N."
 )
 
 
 def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
-    """What `point` names on `branch`. `Invalid` for a text that is no point, `NotFound` with the nearest ones."""
+    """Resolve `point` on `branch`.
+
+    Raises `Invalid` for an invalid version, `NotFound` (with the nearest ones) if absent, `Corrupt` if it may be an
+    unreadable one.
+    """
     text = point.strip()
     if text.startswith("branch:"):
         branch, _, text = text[len("branch:") :].partition("/")
@@ -48,13 +53,13 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         snapshots = _retained(line)
         _refuse_between(line, None, snapshots[0].id)
         return _answer(line, 0, told("The earliest of the {count} retained snapshots.", count=len(snapshots)))
-    raise Invalid("{text!r} is no point.", text=point, remedy=GRAMMAR)
+    raise Invalid("not a valid version: {text!r}.", text=point, remedy=GRAMMAR)
 
 
 def _by_id(line: Line, wanted: int) -> AsOf:
     for index, snapshot in enumerate(line.snapshots):
         if snapshot.id == wanted:
-            return _answer(line, index, told("Snapshot {id} was named by its id.", id=wanted))
+            return _answer(line, index, told("Snapshot {id}, given by its id.", id=wanted))
     _refuse_unreadable(line, "snapshot", str(wanted))
     tags = [f"tag:{tag.name}" for tag in line.tags if tag.snapshot.id == wanted]
     closest = min(line.snapshots, key=lambda each: abs(each.id - wanted), default=None)
@@ -80,7 +85,7 @@ def _by_tag(line: Line, name: str) -> AsOf:
     own = tag.snapshot
     is_retained = any(each.id == own.id and each.content == own.content for each in line.snapshots)
     kept = "Tag {name} keeps snapshot {id}."
-    expired = "Tag {name} keeps snapshot {id}, which has expired: only tags hold it."
+    expired = "Tag {name} keeps snapshot {id}, which has expired: only tags still hold it."
     rule = told(kept, name=name, id=own.id) if is_retained else told(expired, name=name, id=own.id)
     before = next((each for each in reversed(line.snapshots) if each.id < own.id), None)
     after = next((each for each in line.snapshots if each.id > own.id), None)
@@ -101,7 +106,7 @@ def _by_time(line: Line, time_ms: int) -> AsOf:
         way = told("The nearest is snapshot {id}, committed {at}.", id=first.id, at=in_words(first.time_ms))
         if newest:
             at = in_words(newest.snapshot.time_ms)
-            way = both(way, told("An older tag is there: tag:{name}, of {at}.", name=newest.name, at=at))
+            way = both(way, told("There is an older tag: tag:{name}, committed {at}.", name=newest.name, at=at))
         why = "No retained snapshot{on} was committed at or before {at}."
         raise NotFound(told(why, on=_on(line), at=in_words(time_ms)), remedy=way)
     index = fitting[-1]
@@ -109,20 +114,22 @@ def _by_time(line: Line, time_ms: int) -> AsOf:
     _refuse_between(line, found.id, snapshots[index + 1].id if index + 1 < len(snapshots) else None)
     ties = sum(each.time_ms == found.time_ms for each in snapshots)
     rule = told(
-        "The greatest id among the {count} retained snapshots committed at or before {asked}: {id}, committed {at}.",
+        ("The highest id among the {count} retained snapshots committed at or before {asked}: {id}, committed {at}."),
         count=len(fitting),
         asked=in_words(time_ms),
         id=found.id,
         at=in_words(found.time_ms),
     )
     if ties > 1:
-        rule = both(rule, told("{ties} snapshots share that commit time; the last of them counts.", ties=ties))
+        rule = both(rule, told("{ties} snapshots have that commit time; the last of them counts.", ties=ties))
     if any(each.time_ms > time_ms for each in snapshots[:index]):
-        skew = "Commit times do not rise with ids here (clocks differed), so an earlier id may be younger."
+        skew = "Commit times do not increase with ids here (clocks differed), so a lower id may be newer."
         rule = both(rule, told(skew))
     if engine != found.id and engine_note is None:
         own = told("nothing") if engine is None else engine
-        engine_note = told("Paimon's own search answers {what}: it stops at a tie or skew.", what=own)
+        engine_note = told(
+            "Paimon's own search finds {what}: it stops at equal or out-of-order commit times.", what=own
+        )
     return _answer(line, index, rule, time_ms - found.time_ms, (engine, engine_note))
 
 
@@ -137,7 +144,7 @@ def _by_watermark(line: Line, watermark: int) -> AsOf:
     known = [each.watermark for each in snapshots if each.watermark is not None]
     what = told("No retained snapshot has a watermark.")
     if known:
-        what = told("The greatest watermark is {watermark}.", watermark=max(known))
+        what = told("The highest watermark is {watermark}.", watermark=max(known))
     why = "No retained snapshot{on} has a watermark at or past {watermark}."
     raise NotFound(told(why, on=_on(line), watermark=watermark), remedy=what)
 
@@ -159,7 +166,7 @@ def _from_latest(line: Line, back: int) -> AsOf:
 
 
 def _bisect(line: Line, time_ms: int) -> tuple[int | None, str | None]:
-    """The engine's search over ids, step for step: it answers at once when it meets an equal time."""
+    """Search over ids step by step as the engine does: it stops at the first snapshot with exactly this time."""
     by_id = {each.id: each for each in line.snapshots}
     low, high = line.snapshots[0].id, line.snapshots[-1].id
     if by_id[low].time_ms > time_ms:
@@ -200,7 +207,7 @@ def _answer(
 def _retained(line: Line) -> Sequence[Snapshot]:
     if not line.snapshots:
         _refuse_between(line, None, None)
-        way = told("Nothing was committed yet, or all has expired.")
+        way = told("Nothing has been committed yet, or everything has expired.")
         raise NotFound("There is no snapshot{on}.", on=_on(line), remedy=way)
     return line.snapshots
 
@@ -229,7 +236,7 @@ def _unreadable_ids(line: Line) -> list[int]:
 
 
 def _refuse_between(line: Line, after: int | None, before: int | None) -> None:
-    """Refuse if a snapshot with an id between these two (neither included) cannot be read."""
+    """Raise `Corrupt` if a snapshot with an id strictly between these two cannot be read."""
     for each in line.unreadable:
         if each.kind != "snapshot":
             continue
@@ -237,11 +244,11 @@ def _refuse_between(line: Line, after: int | None, before: int | None) -> None:
         if (after is None or number > after) and (before is None or number < before):
             raise Corrupt(
                 both(
-                    told("Snapshot {id} may be the one asked for, and it cannot be read.", id=number),
+                    told("Snapshot {id} may be the requested one, but it cannot be read.", id=number),
                     each.problem.sentence(),
                 ),
                 path=each.problem.path,
-                remedy=told("Restore the file, or name a point by its id or tag."),
+                remedy=told("Restore the file, or give a snapshot id or tag instead."),
             )
 
 

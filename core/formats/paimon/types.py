@@ -1,6 +1,6 @@
-"""Paimon's column types: their SQL text or JSON form, parsed, and what they are called in Spark and Arrow.
+"""Paimon's column types: parsing their SQL text or JSON form, and their names in Spark and Arrow.
 
-Law: `parse(text(t)) == t` for every type; a type that is not known is refused by its name and never guessed.
+Invariant: `parse(text(t)) == t` for every type. An unknown type is rejected by its name, never guessed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ MAX_LENGTH = 2147483647  # VARCHAR and VARBINARY of this length print as STRING 
 _SIMPLE = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "VARIANT", "BLOB")
 _SIZED = ("CHAR", "VARCHAR", "BINARY", "VARBINARY")
 _NESTED = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR")
+_STAMPS = {"TIMESTAMP": "timestamp_ntz", "TIMESTAMP_LTZ": "timestamp"}
+_SPARK = {"CHAR": "string", "VARCHAR": "string", "BINARY": "binary", "VARBINARY": "binary", **_STAMPS}
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|'(?:[^']|'')*'|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),])")
 
 
@@ -61,9 +63,9 @@ Source: TypeAlias = str | Mapping[str, Any] | PaimonType
 
 
 def parse(source: Source) -> PaimonType:
-    """The type that a schema file means: SQL text (`DECIMAL(10, 2) NOT NULL`), or the JSON object of a nested type.
+    """Parse a type of a schema file: SQL text (`DECIMAL(10, 2) NOT NULL`), or the JSON object of a nested type.
 
-    Raises `Unsupported` naming a type that is not known, `Corrupt` for text that is no type at all.
+    Raises `Unsupported`, naming an unknown type, and `Corrupt` for text that is not a type at all.
     """
     if isinstance(source, PaimonType):
         return source
@@ -81,16 +83,16 @@ def _depth(of: PaimonType) -> int:
 
 
 def _from_json(source: Mapping[str, Any]) -> PaimonType:
-    found: Any = source  # JSON may hold anything
+    found: Any = source  # JSON may contain anything
     if not isinstance(found, Mapping) or not isinstance(found.get("type"), str):
         raise Corrupt(
-            "A column type must be a text or an object with a text `type`, found {found}.", found=_shown(found)
+            "A column type must be a string or an object with a string `type`, not {found}.", found=_shown(found)
         )
     return _object(found)
 
 
 def text(of: PaimonType) -> str:
-    """The type as Paimon's SQL text; nested types with angle brackets."""
+    """Return the type as Paimon's SQL text; nested types with angle brackets."""
     match of.root:
         case "VARCHAR" if of.size == MAX_LENGTH:
             body = "STRING"
@@ -114,7 +116,7 @@ def text(of: PaimonType) -> str:
 
 
 def to_json(of: PaimonType) -> str | dict[str, Any]:
-    """The type as a schema file holds it: text, and an object for ARRAY, MAP, MULTISET, ROW and VECTOR."""
+    """Return the type as in a schema file: text, or an object for ARRAY, MAP, MULTISET, ROW and VECTOR."""
     name = of.root if of.nullable else f"{of.root} NOT NULL"
     match of.root:
         case "ARRAY" | "MULTISET":
@@ -129,37 +131,34 @@ def to_json(of: PaimonType) -> str | dict[str, Any]:
             return text(of)
 
 
-def spark(of: PaimonType) -> str:
-    """The type in Spark's DDL. TIMESTAMP has no zone there (`timestamp_ntz`); raises `Unsupported` by name."""
+def spark(of: PaimonType, *, reads: bool = False) -> str:
+    """Return the type in Spark's DDL; with `reads`, of types that are only read too. Raises `Unsupported` by name."""
+    inner = [spark(each, reads=reads) for each in of.args]
     match of.root:
         case "BOOLEAN" | "TINYINT" | "SMALLINT" | "INT" | "BIGINT" | "FLOAT" | "DOUBLE" | "DATE":
             return of.root.lower()
-        case "CHAR" | "VARCHAR":
-            return "string"
-        case "BINARY" | "VARBINARY":
-            return "binary"
+        case root if root in _SPARK:
+            return _SPARK[root]
         case "DECIMAL":
             return f"decimal({of.size},{of.scale})"
-        case "TIMESTAMP":
-            return "timestamp_ntz"
-        case "TIMESTAMP_LTZ":
-            return "timestamp"
-        case "ARRAY":
-            return f"array<{spark(of.args[0])}>"
-        case "MAP":
-            return f"map<{spark(of.args[0])},{spark(of.args[1])}>"
-        case "MULTISET":
-            return f"map<{spark(of.args[0])},int>"
+        case "ARRAY" | "VECTOR" if reads or of.root == "ARRAY":
+            return f"array<{inner[0]}>"
+        case "MAP" | "MULTISET":
+            return f"map<{inner[0]},{inner[1] if of.root == 'MAP' else 'int'}>"
         case "ROW":
-            return f"struct<{','.join(f'{quoted(field.name)}:{spark(field.type)}' for field in of.fields)}>"
+            return f"struct<{','.join(f'{quoted(f.name)}:{spark(f.type, reads=reads)}' for f in of.fields)}>"
+        case "TIME" | "VARIANT" if reads:
+            return "variant" if of.root == "VARIANT" else f"time({min(_size(of), 6)})"
+        case "BLOB" if reads:
+            return "struct<uri:string,offset:bigint,length:bigint>"
         case _:
-            raise Unsupported("A column of type {of} cannot be read through Spark.", of=text(of))
+            raise Unsupported("Spark cannot read columns of type {of}.", of=text(of))
 
 
 def arrow(of: PaimonType, *, micros: bool = False) -> pa.DataType:
-    """The Arrow type that holds every value of this type; raises `Unsupported` by name.
+    """Return the Arrow type for the values of this type. Raises `Unsupported`, naming the type.
 
-    With `micros` all timestamps are in microseconds, the only ones Spark takes.
+    With `micros`, as Spark accepts it: timestamps are in microseconds, a BLOB is a reference to its bytes.
     """
     simple: dict[str, pa.DataType] = {
         "BOOLEAN": pa.bool_(),
@@ -183,23 +182,29 @@ def arrow(of: PaimonType, *, micros: bool = False) -> pa.DataType:
             return pa.timestamp("us" if micros else _unit(of))
         case "TIMESTAMP_LTZ":
             return pa.timestamp("us" if micros else _unit(of), tz="UTC")
-        case "ARRAY":
+        case "ARRAY" | "VECTOR" if micros or of.root == "ARRAY":
             return pa.list_(pa.field("element", arrow(of.args[0], micros=micros), of.args[0].nullable))
-        case "MAP":
-            value = pa.field("value", arrow(of.args[1], micros=micros), of.args[1].nullable)
+        case "MAP" | "MULTISET":
+            counted = of.args[1] if of.root == "MAP" else PaimonType("INT", nullable=False)
+            value = pa.field("value", arrow(counted, micros=micros), counted.nullable)
             return pa.map_(arrow(of.args[0], micros=micros), value)
-        case "MULTISET":
-            return pa.map_(arrow(of.args[0], micros=micros), pa.field("value", pa.int32(), False))
         case "ROW":
             return pa.struct([pa.field(f.name, arrow(f.type, micros=micros), f.type.nullable) for f in of.fields])
+        case "TIME" if micros:
+            return pa.time64("ns")
+        case "VARIANT" if micros:
+            marked = pa.field("metadata", pa.binary(), False, metadata={"variant": "true"})
+            return pa.struct([pa.field("value", pa.binary(), False), marked])
+        case "BLOB" if micros:
+            return pa.struct([("uri", pa.string()), ("offset", pa.int64()), ("length", pa.int64())])
         case root if root in simple:
             return simple[root]
         case _:
-            raise Unsupported("A column of type {of} has no Arrow form here.", of=text(of))
+            raise Unsupported("Columns of type {of} have no Arrow type in Snapscope.", of=text(of))
 
 
 def quoted(name: str) -> str:
-    """A name in backticks, as SQL reads it back unchanged."""
+    """Quote a name in backticks, as SQL reads it back unchanged."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -258,12 +263,14 @@ def _object(source: Mapping[str, Any]) -> PaimonType:
                 return _Text(name).whole()
     except (KeyError, TypeError, ValueError) as error:
         raise Corrupt(
-            "The column type {json} lacks or breaks {error}.", json=_shown(json.dumps(source, default=str)), error=error
+            "The column type {json} is incomplete or not valid: {error}.",
+            json=_shown(json.dumps(source, default=str)),
+            error=error,
         ) from error
 
 
 class _Text:
-    """A recursive descent over one type's text."""
+    """A recursive-descent parser of one type's text."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -305,7 +312,7 @@ class _Text:
         elif root in _NESTED:
             found = self.nested(root)
         elif re.fullmatch(r"[A-Z_][A-Z0-9_]*", root):
-            raise Unsupported("The column type {source!r} is not known to Snapscope.", source=self.source)
+            raise Unsupported("Snapscope does not know the column type {source!r}.", source=self.source)
         else:
             raise self.broken()
         if self.optional("NOT", "NULL"):

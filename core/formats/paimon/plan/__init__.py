@@ -1,1 +1,1 @@
-"""Plans of changes that only Paimon tables have: branches, rollbacks, consumers, commits."""
+"""Plans of changes to Paimon tables: expiry, tags, branches, rollbacks, consumers, orphans and commits."""

@@ -1,9 +1,8 @@
-"""Automatic tags: which are due by a table's `tag.*` options, what they are called, and when the next ones come. Pure.
+"""Automatic tags: which are due by a table's `tag.*` options, their names, and when the next ones are due. Pure.
 
-Law (Paimon 2.0, the code a commit runs): the tag of a period is cut from the first snapshot at or after the period's
-end + delay; where there is no automatic tag yet, the first snapshot gets one at once. Which tags were made
-automatically only their names tell. Times are wall clocks of the option's zone, without a zone, as the names are.
-"""
+Invariant (Paimon 2.0, the code a commit runs): the tag of a period is created from the first snapshot at or after the
+period's end + delay; if there is no automatic tag yet, the first snapshot gets one at once. Automatic tags are
+recognised only by their names. Times are wall clocks in the option's zone, without a zone, as in the names."""
 
 from __future__ import annotations
 
@@ -21,13 +20,13 @@ from core.model.references import Line, Snapshot
 from core.units import duration, is_true, parse_duration_ms, wall_clock
 
 MODE = "tag.automatic-creation"
-CREATE_TIME, CREATE_INTERVAL = "tag.create-time", "tag.create-interval"  # the first proposal's; no engine reads them
+CREATE_TIME, CREATE_INTERVAL = "tag.create-time", "tag.create-interval"  # original proposal; no engine reads them
 DAY_MS, HOUR_MS = 86_400_000, 3_600_000
 _PERIODS_MS = {"daily": DAY_MS, "hourly": HOUR_MS, "two-hours": 2 * HOUR_MS}
 _FORMATTERS = ("with_dashes", "without_dashes", "without_dashes_and_spaces")
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
 _PERIOD = ("tag.creation-period", "tag.creation-period-duration", "tag.period-formatter")
-_UNHONOURED = {  # option -> values under which it asks for nothing
+_UNHONOURED = {  # option -> values under which it has no effect
     "tag.callbacks": ("",),
     "tag.create-success-file": ("false",),
     "metastore.tag-to-partition": ("",),
@@ -37,18 +36,18 @@ _UNHONOURED = {  # option -> values under which it asks for nothing
 
 @dataclass(frozen=True, slots=True)
 class AutomaticTagRules:
-    """When tags are made, how they are called, how many stay. `zone` None: this machine's."""
+    """When tags are created, how they are named, how many are retained. `zone` None: this machine's time zone."""
 
     mode: str  # process-time, watermark or batch
     period_ms: int
-    shape: str  # of a name: y-M-d, yMd, y-M-d H, yMd H, yMdH, yMdHm
+    shape: str  # format of the name: y-M-d, yMd, y-M-d H, yMd H, yMdH, yMdHm
     delay_ms: int
     zone: dt.tzinfo | None
     retained_max: int | None
     retained_ms: int | None
-    is_completing: bool  # periods without a commit get their tag from the next ones
+    is_completing: bool  # periods without a commit get their tag from later snapshots
     batch_name: str | None
-    is_expiring: bool  # tags whose own time is over go, too
+    is_expiring: bool  # tags whose own retention has ended are deleted too
     notes: tuple[Reason, ...] = ()
 
     @property
@@ -60,27 +59,27 @@ class AutomaticTagRules:
         return dt.timedelta(milliseconds=self.delay_ms)
 
     def local(self, time_ms: int) -> dt.datetime:
-        """A moment on the wall clock tags are named by."""
+        """Convert a moment to the wall clock by which tags are named. Raises `Invalid` if it is not a calendar time."""
         if self.zone is None:
             return wall_clock(time_ms)
         try:
             return dt.datetime.fromtimestamp(time_ms / 1000, self.zone).replace(tzinfo=None)
         except (ValueError, OverflowError, OSError) as error:
-            raise Invalid("{time_ms} ms since 1970 is no calendar time.", time_ms=time_ms) from error
+            raise Invalid("{time_ms} ms since 1970 is not a valid calendar time.", time_ms=time_ms) from error
 
     def moment_ms(self, local: dt.datetime) -> int:
-        """The first moment at which the wall clock is there, or past it where summer time skips it."""
-        both = (local.replace(tzinfo=self.zone, fold=fold) for fold in (0, 1))  # skipped: the second is the earlier
+        """Return the first moment at which the wall clock shows this time, or is past it if summer time skips it."""
+        both = (local.replace(tzinfo=self.zone, fold=fold) for fold in (0, 1))  # if skipped, the second is the earlier
         first, second = (round(each.timestamp() * 1000) for each in both)
         return first if first <= second else bisect_left(range(first), local, lo=second, key=self.local)
 
     def time_of(self, snapshot: Snapshot) -> dt.datetime | None:
-        """The time a snapshot is judged by; None where it has none."""
+        """Return the time by which a snapshot's period is determined; None if it has none."""
         time_ms = snapshot.watermark if self.mode == "watermark" else snapshot.time_ms
         return None if time_ms is None else self.local(time_ms)
 
     def ended_before(self, time: dt.datetime) -> dt.datetime:
-        """The beginning of the last period that is over at `time`; periods count from 1970."""
+        """Return the start of the last period that has ended at `time`; periods count from 1970."""
         epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # wall clocks have no zone
         passed_ms = (time - epoch) // dt.timedelta(milliseconds=1)
         whole = abs(passed_ms) // self.period_ms * (1 if passed_ms >= 0 else -1)
@@ -91,7 +90,7 @@ class AutomaticTagRules:
         return "".join(parts.get(letter, letter) for letter in self.shape)
 
     def read(self, name: str) -> dt.datetime | None:
-        """The period a tag's name tells; None for a name that is not an automatic one. A day's name ends at a space."""
+        """Return the period in a tag's name; None if it is not an automatic tag. A day's name ends at a space."""
         text = name if "H" in self.shape else name.split(" ", maxsplit=1)[0]
         digits = {"y": r"\d{4}"} | dict.fromkeys("MdHm", r"\d\d")
         if not re.fullmatch("".join(digits.get(letter, letter) for letter in self.shape), text, re.ASCII):
@@ -99,15 +98,15 @@ class AutomaticTagRules:
         codes = {letter: f"%{letter}" for letter in "dH"} | {"y": "%Y", "M": "%m", "m": "%M"}
         try:
             return dt.datetime.strptime(text, "".join(codes.get(letter, letter) for letter in self.shape))  # noqa: DTZ007
-        except ValueError:  # the 31st of June
+        except ValueError:  # for example 31 June
             return None
 
 
 @dataclass(frozen=True, slots=True)
 class AutomaticTagsDue:
-    """What a run makes and lets go. `after`: the period whose tag was made last, plus one; None where there is none."""
+    """What a run creates and deletes. `after`: the period after that of the last tag; None if there is no such tag."""
 
-    creates: tuple[tuple[str, int], ...]  # name and snapshot id, in the order they are made
+    creates: tuple[tuple[str, int], ...]  # name and snapshot id, in the order of creation
     replaces: tuple[tuple[str, int], ...] = ()
     drops: Mapping[str, Reason] = field(default_factory=dict)  # name and why
     after: dt.datetime | None = None
@@ -115,15 +114,17 @@ class AutomaticTagsDue:
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """The next automatic tag: `due_ms` is when its commit may come, by process time or by watermark."""
+    """The next automatic tag. `due_ms` is when its commit may happen, by process time or by watermark."""
 
     name: str
     due_ms: int
-    is_due: bool  # already: the next commit makes it
+    is_due: bool  # the next commit creates it
 
 
 def rules(options: Mapping[str, str]) -> AutomaticTagRules | None:
-    """The rules a table's options give; None where they ask for no automatic tags."""
+    """Parse the rules in a table's options; None if automatic tags are off.
+
+    Raises `Invalid` for an invalid option, `Unsupported` for one that asks for more than a tag."""
     mode = options.get(MODE, "none").lower()
     own, notes = options, []
     if mode == "none" and (CREATE_TIME in options or CREATE_INTERVAL in options):
@@ -141,17 +142,17 @@ def rules(options: Mapping[str, str]) -> AutomaticTagRules | None:
         return None
     if mode not in ("process-time", "watermark", "batch"):
         raise Invalid(
-            "The table option {option} was expected to be process-time, watermark, batch or none, found {mode!r}.",
+            "The table option {option} must be process-time, watermark, batch or none, not {mode!r}.",
             option=MODE,
             mode=mode,
         )
     for key, nothing in _UNHONOURED.items():
         if options.get(key, nothing[0]).lower() not in nothing:
             raise Unsupported(
-                "The table option {key} = {options} asks for more than a tag, which is not done here.",
+                ("The table option {key} = {options} requires more than creating a tag, which Snapscope does not do."),
                 key=key,
                 options=options[key],
-                remedy="Let the table's own engine make its tags.",
+                remedy="Let the table's own engine create its tags.",
             )
     if "snapshot.watermark-idle-timeout" in options:
         notes.append(codes.NO_IDLE_SNAPSHOT())
@@ -166,7 +167,7 @@ def rules(options: Mapping[str, str]) -> AutomaticTagRules | None:
     most = own.get("tag.num-retained-max")
     if most is not None and not (most.strip().isdecimal() and int(most) > 0):
         raise Invalid(
-            "tag.num-retained-max was expected to be at least 1, found {most!r}: no tag would stay.", most=most
+            "tag.num-retained-max must be at least 1, not {most!r}; otherwise no tag would be kept.", most=most
         )
     is_watermark = mode == "watermark"
     zone_key = f"sink.{'watermark' if is_watermark else 'process'}-time-zone"
@@ -186,16 +187,16 @@ def rules(options: Mapping[str, str]) -> AutomaticTagRules | None:
 
 
 def of_proposal(options: Mapping[str, str]) -> dict[str, str]:
-    """Today's options for the first proposal's: `tag.create-time` (hh:mm) and `tag.create-interval` (whole days)."""
+    """Translate the proposal's `tag.create-time` (hh:mm) and `tag.create-interval` (days) into Paimon's options."""
     at = options.get(CREATE_TIME, "00:00")
     match = re.fullmatch(r"(\d{1,2}):(\d{2})", at.strip(), re.ASCII)
     if match is None or int(match[1]) > 23 or int(match[2]) > 59:
-        raise Invalid("{create_time} was expected as hh:mm, found {at!r}.", create_time=CREATE_TIME, at=at)
+        raise Invalid("{create_time} must be hh:mm, not {at!r}.", create_time=CREATE_TIME, at=at)
     interval_ms = _duration(options, CREATE_INTERVAL)
     days, rest = (1, 0) if interval_ms is None else divmod(interval_ms, DAY_MS)
     if rest or not days:
         raise Invalid(
-            "{create_interval} was expected to be whole days, found {options!r}.",
+            "{create_interval} must be whole days, not {options!r}.",
             create_interval=CREATE_INTERVAL,
             options=options[CREATE_INTERVAL],
         )
@@ -206,11 +207,13 @@ def of_proposal(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def due(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
-    """What is to be made and let go now. `Corrupt` where a snapshot or tag that may have a say cannot be read."""
+    """Return what is to be created and deleted now. Raises `Corrupt` if a relevant snapshot or tag is unreadable."""
     for each in line.unreadable:
         if each.kind in ("snapshot", "tag"):
             raise Corrupt(
-                "Which tags are due is not known: {problem}", problem=each.problem.sentence(), path=each.problem.path
+                "Which tags are due cannot be determined: {problem}",
+                problem=each.problem.sentence(),
+                path=each.problem.path,
             )
     return _batch(of, line) if of.mode == "batch" else _periodic(of, line)
 
@@ -218,7 +221,7 @@ def due(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
 def coming(
     of: AutomaticTagRules, after: dt.datetime | None, line: Line, now_ms: int, count: int = 10
 ) -> tuple[Coming, ...]:
-    """The next automatic tags, if commits come in time. By watermarks, `now` is the newest one."""
+    """Return the next automatic tags, if commits happen in time. With watermarks, `now` is the newest one."""
     if of.mode == "watermark":
         known = [each.watermark for each in line.snapshots if each.watermark is not None]
         if not known:
@@ -237,8 +240,9 @@ def coming(
 
 
 def refuse_second(line: Line, name: str, old: str | None, snapshot: Snapshot) -> None:
-    """`Invalid` for a name that reads as a second automatic tag of one snapshot: the engine refuses to make it, and its
-    own runs where it is there."""
+    """Raise `Invalid` if `name` would be a second automatic tag of one snapshot.
+
+    The engine refuses to create such a tag, and its own tag creation fails if one exists."""
     own = {key: line.options[key] for key in (MODE, *_PERIOD) if key in line.options}
     of = rules(own)
     if of is None or of.mode == "batch":
@@ -250,7 +254,7 @@ def refuse_second(line: Line, name: str, old: str | None, snapshot: Snapshot) ->
 
 
 def unheeded(options: Mapping[str, str]) -> tuple[Reason, ...]:
-    """What the engine does beside a tag, and nothing here."""
+    """Return a reason for each option that makes the engine do more than create a tag; nothing of that is done here."""
     return tuple(
         codes.MORE_THAN_A_TAG(
             key=key,
@@ -267,7 +271,7 @@ def _periodic(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
     for tag in line.tags:
         if of.read(tag.name) is not None:
             own.setdefault(tag.snapshot.id, []).append(tag.name)
-    last, newest = max(found, default=(None, None))  # by the names' times, wherever their snapshots are
+    last, newest = max(found, default=(None, None))  # by the times in the names, whatever their snapshots
     after = None if last is None else last + of.period
     made, drops = dict[str, int](), dict[str, Reason]()
     for snapshot in line.snapshots:
@@ -297,15 +301,16 @@ def _periodic(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
 def _refuse_twins(names: list[str]) -> None:
     if len(names) > 1:
         raise Invalid(
-            "One snapshot would have more than one automatic tag ({names}), which the engine refuses, too.",
+            ("One snapshot would have more than one automatic tag ({names}); the engine rejects that too."),
             names=", ".join(names),
             remedy="Delete or rename all but one of them.",
         )
 
 
 def _batch(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
-    """After a batch write: one tag a day, or of one name, on the newest snapshot. Here every tag counts, by hand or
-    not, and the oldest go first."""
+    """After a batch write: one tag per day, or one with a fixed name, on the newest snapshot.
+
+    Every tag counts as retained here, automatic or not, and the oldest are deleted first."""
     latest = line.latest
     if latest is None:
         return AutomaticTagsDue(())
@@ -330,10 +335,10 @@ def _batch(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
 
 
 def _period(options: Mapping[str, str]) -> tuple[int, str]:
-    """Milliseconds of a period and the shape of its names."""
+    """Return the length of a period in milliseconds, and the format of its names."""
     if (own := _duration(options, "tag.creation-period-duration")) is not None:
         if own <= 0:
-            raise Invalid("tag.creation-period-duration must be longer than nothing.")
+            raise Invalid("tag.creation-period-duration must be positive.")
         return own, "yMdHm"
     period = options.get("tag.creation-period", "daily").lower()
     formatter = options.get("tag.period-formatter", _FORMATTERS[0]).lower()
@@ -344,7 +349,7 @@ def _period(options: Mapping[str, str]) -> tuple[int, str]:
             else ("tag.creation-period", period, tuple(_PERIODS_MS))
         )
         raise Invalid(
-            "The table option {key} was expected to be one of {known}, found {found!r}.",
+            "The table option {key} must be one of {known}, not {found!r}.",
             key=key,
             known=", ".join(known),
             found=found,
@@ -360,7 +365,7 @@ def _duration(options: Mapping[str, str], key: str) -> int | None:
         return None if key not in options else parse_duration_ms(options[key])
     except Invalid as error:
         raise Invalid(
-            told("The table option {key} cannot be read: {message}", key=key, message=error.message),
+            told("The table option {key} cannot be parsed: {message}", key=key, message=error.message),
             remedy=error.remedy,
         ) from None
 
@@ -377,6 +382,4 @@ def _zone(name: str, key: str) -> dt.tzinfo | None:
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        raise Invalid(
-            "The table option {key} names no time zone that is known here: {name!r}.", key=key, name=name
-        ) from None
+        raise Invalid("The table option {key} is not a known time zone: {name!r}.", key=key, name=name) from None

@@ -1,8 +1,7 @@
-"""Plans of commits that end live files: partitions that are dropped, all rows, small files that become large ones; and
-of statistics, which end none.
+"""Plans of commits that remove live files (drop partitions, truncate, compact) and of ANALYZE, which removes none.
 
-Law: a plan names exactly the files that the commit ends, on top of exactly the snapshot that was looked at. No file is
-deleted by it: that is an expiry's, once no point holds the file any more.
+Invariant: a plan lists exactly the files that the commit removes, on top of exactly the snapshot it was based on. It
+deletes no file: an expiry does that once no version holds the file any more.
 """
 
 from __future__ import annotations
@@ -32,11 +31,15 @@ from core.storage.store import Store
 from core.units import parse_size_bytes, size
 
 RULES = codes.PAIMON_COMMIT()
-_POINTS = 5  # named at the most
+_POINTS = 5  # listed at most
 
 
 def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> Plan:
-    """The plan of `change`. `Invalid` where there is nothing to do, `Unsupported`, by name, for what is not written."""
+    """Plan `change`.
+
+    Raises `Invalid` if there is nothing to do, `NotFound` for an unknown branch, `Unsupported`, with the reason, for
+    tables that are not written here.
+    """
     heads = history.heads
     line = heads.line(change.branch)
     if line is None or line.schema is None:
@@ -44,7 +47,7 @@ def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> P
     latest, schema = line.latest, line.schema
     if latest is None:
         raise Invalid(
-            "There is no snapshot on {branch}, so there is nothing to do.", branch=change.branch, path=heads.location
+            "There is no snapshot on {branch}; there is nothing to do.", branch=change.branch, path=heads.location
         )
     if not isinstance(change, Analyze):
         refuse(schema)
@@ -52,7 +55,7 @@ def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> P
     live = commit_base.live_entries(store, latest)
     ended = _chosen(head, live, change)
     if isinstance(change, DropPartitions | Truncate) and not ended:
-        raise Invalid("No live file lies there, so there is nothing to do.", path=heads.location)
+        raise Invalid("There are no current files there; there is nothing to do.", path=heads.location)
     if ended:
         commit_base.refuse_indexed(store, latest)
     new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
@@ -72,26 +75,31 @@ def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> P
 
 
 def refuse(schema: Schema) -> None:
-    """`Unsupported`, by name, for tables that are not written here."""
+    """Raise `Unsupported`, with the reason, for tables that are not written here."""
     (documents.refuse_unwritable_keyed if schema.primary_keys else documents.refuse_unwritable)(schema)
 
 
 def named(schema: Schema, texts: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-    """Partitions by their keys' values, of `dt=2026-11-01,region=EU`; all of the table where none is named."""
+    """Parse partitions such as `dt=2026-11-01,region=EU` into values by key; the whole table if none is named.
+
+    Raises `Invalid` for text that does not name a partition.
+    """
     of = {field.name: field.type for field in schema.fields}
     found = []
     for text in texts:
-        pairs = [each.partition("=") for each in re.split(r",(?=[^,]*=)", text)]  # a value may have commas
+        pairs = [each.partition("=") for each in re.split(r",(?=[^,]*=)", text)]  # a value may contain commas
         for key, equals, _ in pairs:
             if not equals or key.strip() not in schema.partition_keys:
                 raise Invalid(
-                    "{text!r} names no partition; the keys are {partition_keys}.",
+                    "not a valid partition: {text!r}; the keys are {partition_keys}.",
                     text=text,
                     partition_keys=", ".join(schema.partition_keys) or told("none"),
-                    remedy="Name it as key=value,key=value.",
+                    remedy="Write it as key=value,key=value.",
                 )
         if len({key.strip() for key, _, _ in pairs}) < len(pairs):
-            raise Invalid("{text!r} gives a key two values.", text=text, remedy="Name each partition by itself.")
+            raise Invalid(
+                "{text!r} gives two values for the same key.", text=text, remedy="Give each partition separately."
+            )
         unnamed = schema.options.get("partition.default-name", partitions.UNNAMED)
         found.append(
             {
@@ -108,7 +116,7 @@ def _chosen(head: Head, live: list[Record], change: OfCommits) -> list[Record]:
             return live
         case DropPartitions():
             if not change.partitions:
-                raise Invalid("No partition was named.", remedy="Name one, or truncate the table.")
+                raise Invalid("No partition was given.", remedy="Give a partition, or truncate the table.")
             matches = commit_base.matcher(head, named(head.schema, change.partitions))
             return [entry for entry in live if matches(entry["_PARTITION"])]
         case Compact():
@@ -125,13 +133,13 @@ def _chosen(head: Head, live: list[Record], change: OfCommits) -> list[Record]:
 
 
 def compacted(schema: Schema, live: Sequence[Record], min_files: int | None) -> list[Record]:
-    """The files that a compaction rewrites, or lets move."""
+    """Return the files that a compaction rewrites or moves to another level."""
     if not schema.primary_keys:
         rules = small_files.rules(schema.options)
         rules = rules if min_files is None else dataclasses.replace(rules, least=min_files)
         return [entry for small in small_files.bins(live, rules) for entry in small]
     if min_files is not None:
-        raise Unsupported("Of a table with a primary key whole buckets are compacted, however many files they have.")
+        raise Unsupported("Tables with a primary key are compacted by whole buckets, however many files a bucket has.")
     found: list[Record] = []
     for _, moved, merged in full_compaction.of_table(schema, live):
         found += [*moved, *(entry for rewrite in merged for entry in rewrite.files)]
@@ -139,7 +147,7 @@ def compacted(schema: Schema, live: Sequence[Record], min_files: int | None) -> 
 
 
 def path_of(schema: Schema, entry: Record) -> str:
-    """A file's path in the table, or its external one."""
+    """Return a file's path in the table, or its external path."""
     directory = partitions.directory(schema, entry["_PARTITION"])
     inside = "/".join([*([directory] if directory else []), layout.bucket_dir(entry["_BUCKET"])])
     return entry["_FILE"]["_EXTERNAL_PATH"] or f"{inside}/{entry['_FILE']['_FILE_NAME']}"
@@ -179,7 +187,7 @@ def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]
     newest_first = list(by_point)[::-1]
     lasting = sorted(newest_first, key=lambda point: "tag:" not in point)
     named = [_having(point, by_point[point], len(paths)) for point in lasting]
-    more = counted(len(named) - _POINTS, " and {count} more point", " and {count} more points")
+    more = counted(len(named) - _POINTS, " and {count} more", " and {count} more")
     if named:
         points = listed(named[:_POINTS])
         notes.append(codes.STILL_HELD(points=points, more=more if len(named) > _POINTS else ""))

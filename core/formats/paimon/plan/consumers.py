@@ -1,4 +1,4 @@
-"""Consumers: where streaming readers go on, set elsewhere or forgotten. Pure."""
+"""Consumers: resetting and deleting the positions of streaming readers. Pure."""
 
 from __future__ import annotations
 
@@ -31,22 +31,24 @@ def reset(heads: Heads, line: Line, change: ResetConsumer, draft: Draft) -> None
         refuse_name("consumer", change.name)
     if all(each.id != change.next_snapshot for each in line.snapshots):
         raise Invalid(
-            "Snapshot {next_snapshot} is not retained, so nobody can begin to read there.",
+            "Snapshot {next_snapshot} is not retained, so no consumer can start reading there.",
             next_snapshot=change.next_snapshot,
-            remedy="Name a retained snapshot.",
+            remedy="Choose a retained snapshot.",
         )
     draft.sets(path, documents.pretty({"nextSnapshot": change.next_snapshot}))
 
 
 def clear(heads: Heads, line: Line, change: ClearConsumers, draft: Draft) -> None:
-    """By the names' whole texts, as the engine matches them."""
+    """Match the patterns against whole names, as the engine does."""
     try:
         including, excluding = (
             None if text is None else re.compile(text) for text in (change.including, change.excluding)
         )
     except re.error as error:
         raise Invalid(
-            "{including!r} is no pattern: {error}.", including=change.including or change.excluding, error=error
+            "not a valid regular expression: {including!r} ({error}).",
+            including=change.including or change.excluding,
+            error=error,
         ) from error
     names = [each.name for each in line.consumers] + [each.name for each in line.unreadable if each.kind == "consumer"]
     meant = [name for name in sorted(names) if including is None or including.fullmatch(name)]
@@ -57,13 +59,13 @@ def clear(heads: Heads, line: Line, change: ClearConsumers, draft: Draft) -> Non
         draft.removes(path, codes.CONSUMER_CLEARED())
     if not draft.order:
         raise Invalid(
-            "No consumer has such a name, so there is nothing to do.",
+            "No consumer has a matching name; there is nothing to do.",
             remedy=told("Consumers: {line}.", line=_named(line)),
         )
 
 
 def _refuse_unread(heads: Heads, line: Line, names: Collection[str]) -> None:
-    """`Corrupt` where one of these is listed, and nobody could read what it is to be replaced for."""
+    """Raise `Corrupt` if the current content of one of these consumers could not be read."""
     for each in line.unreadable:
         if each.kind == layout.CONSUMER and each.name in names and each.problem.path not in heads.references:
             raise untold(each.problem)

@@ -1,4 +1,4 @@
-"""A change of references while it is drawn up: what will be written, what goes, and why."""
+"""A change of references in preparation: what will be written, what will be deleted, and why."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from core.model.references import Snapshot
 
 @dataclass(slots=True)
 class Draft:
-    """`after`: all references then; `order`: which change in which order. `hints`: (place in that order, path, text).
-    `why`: by path, of those that go. `clears`: directories of which nothing is left."""
+    """References and hints of a change in preparation.
+
+    `after`: all references afterwards. `order`: paths in the order of their changes. `why`: reasons by deleted path.
+    `hints`: (position in `order`, path, content). `guards`: references that must not change. `clears`: directories left
+    empty.
+    """
 
     after: dict[str, bytes]
     order: list[str] = field(default_factory=list)

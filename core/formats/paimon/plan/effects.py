@@ -1,7 +1,7 @@
-"""What a plan of a Paimon table does, in order: references one by one, each under its own condition. Pure.
+"""The effects of a plan on a Paimon table, in order: one reference after another, each with its own condition. Pure.
 
-Law: what a new reference is made of is required before and after. References go oldest first, what engines look at
-first (hints) is never behind them for long, and files go last.
+Invariant: the source of a new reference is required before and after it is written. References are deleted oldest
+first; hints, which engines read first, are updated soon after; files are deleted last.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from core.units import wall_clock
 
 
 def of(plan: Plan) -> tuple[Effect, ...]:
-    """All that a finished plan does. Planners of branches, rollbacks and commits have said how already."""
+    """Return all effects of a finished plan. For branches, rollbacks and commits the planner has set them already."""
     change, source = plan.change, plan.source
     files, freed_bytes = len(plan.frees), plan.freed_bytes
     if isinstance(change, CreateTag | RenameTag | ReplaceTag) and source is not None:
@@ -61,7 +61,7 @@ def of(plan: Plan) -> tuple[Effect, ...]:
 
 
 def point(branch: str, name: str) -> str:
-    """A tag as a point."""
+    """Return a tag's name as a version."""
     return f"tag:{name}" if branch == MAIN else f"branch:{branch}/tag:{name}"
 
 
@@ -80,8 +80,10 @@ def deleted(
     leaves: Sequence[str],
     points: Iterable[tuple[str, bool]],
 ) -> tuple[Effect, ...]:
-    """Snapshots, tags and changelogs go, if the same change still lets them; before a snapshot goes, its document is
-    kept as a long-lived changelog where the plan says so."""
+    """Delete snapshots, tags and changelogs if the same change still allows it.
+
+    Where the plan says so, a snapshot is first kept as a long-lived changelog.
+    """
     contents = dict(removes)
     sources = {
         path: path.replace(f"{layout.CHANGELOG}/{layout.CHANGELOG}-", f"{layout.SNAPSHOT}/{layout.SNAPSHOT}-")
@@ -100,7 +102,7 @@ def deleted(
 
 
 def _followed(change: Change, removes: Sequence[tuple[str, bytes]], points: Iterable[tuple[str, bool]]) -> str | None:
-    """The first snapshot, or long-lived changelog, that stays after those that go."""
+    """Return the first snapshot, or long-lived changelog, that is kept after the deleted ones."""
     if not isinstance(change, Expire):
         return None
     kind, label = (layout.CHANGELOG, "changelog:") if change.changelogs_only else (layout.SNAPSHOT, "")
@@ -117,7 +119,7 @@ def _followed(change: Change, removes: Sequence[tuple[str, bytes]], points: Iter
 
 
 def rewritten(path: str, before: bytes | None, after: bytes | None) -> PutIfAbsent | ReplaceIfEqual | DeleteIfEqual:
-    """One reference from these bytes to those; None = not there."""
+    """Return the effect that changes one reference from `before` to `after`; None means absent."""
     if before is None:
         assert after is not None
         return PutIfAbsent(path, after)
@@ -125,12 +127,12 @@ def rewritten(path: str, before: bytes | None, after: bytes | None) -> PutIfAbse
 
 
 def guarded(doing: Sequence[Effect], guards: Sequence[Require], clears: Iterable[str]) -> tuple[Effect, ...]:
-    """References rewritten in this order, while what they are copied from is as it was."""
+    """Rewrite references in this order, provided that their sources are unchanged before and after."""
     return (*guards, *doing, *guards, *_newest(doing), *map(RemoveDirectory, clears))
 
 
 def _newest(doing: Sequence[Effect]) -> list[Effect]:
-    """Who sets a branch's newest snapshot back looks whether somebody has committed meanwhile."""
+    """Where a branch's newest snapshot is set back, require that nobody has committed in the meantime."""
     found: list[Effect] = []
     for each in doing:
         directory, _, name = each.path.rpartition("/") if isinstance(each, SetHint) else ("", "", "")
@@ -140,7 +142,7 @@ def _newest(doing: Sequence[Effect]) -> list[Effect]:
 
 
 def restored(commit: CommitSnapshot, at: str, tag: str | None) -> tuple[Effect, ...]:
-    """A new snapshot with the content of an old one, which a tag (made first, unless there is one) keeps."""
+    """Commit a new snapshot with the content of an old one; first create `tag` for that unless None."""
     assert commit.restores is not None
     assert commit.restored_content is not None
     if tag is None:

@@ -1,8 +1,8 @@
-"""What Paimon's own expiry or tag deletion would delete here, computed step by step as the engine does it.
+"""What Paimon's own expiry or tag deletion would delete, computed step by step as the engine does it.
 
-It shares no step with our plans: it walks delta lists, the nearest previous tag and the bounding snapshot of one
-branch, as the engine's sources do, defects included. Law: a difference from our plan is shown, never followed.
-"""
+It shares no step with our plans: it reads delta lists, the nearest previous tag and the bounding snapshot of one
+branch, as the engine's source code does, including its defects. Invariant: a difference from our plan is shown, never
+adopted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.storage.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """Paths the engine would delete, or why it would fail before deleting anything."""
+    """The paths the engine would delete, or why it would fail before deleting anything."""
 
     paths: frozenset[str]
     failure: str | None = None
@@ -45,7 +45,7 @@ class _Entry:
 
 
 def would_delete(store: Store, heads: Heads, manifests: PaimonManifests, change: Change, now_ms: int) -> Native:
-    """The engine's deletions for this change on this branch, all its runs together."""
+    """Return the engine's deletions for this change on this branch, of all its runs together."""
     line = heads.line(change.branch)
     if line is None or not isinstance(change, Expire | DeleteTags):
         return Native(frozenset())
@@ -55,7 +55,7 @@ def would_delete(store: Store, heads: Heads, manifests: PaimonManifests, change:
             raise _Fails(told("it cannot read tag {name}", name=broken.name))
         if isinstance(change, Expire):
             (engine.expire_changelogs if change.changelogs_only else engine.expire)(change, now_ms)
-            names: Sequence[str] = change.drop_tags  # those whose time has passed are named by the caller
+            names: Sequence[str] = change.drop_tags  # the caller names those whose retention has ended
         else:
             names = change.names
         for name in names:
@@ -67,7 +67,7 @@ def would_delete(store: Store, heads: Heads, manifests: PaimonManifests, change:
 
 @dataclass
 class _Engine:
-    """The engine at work on one branch, over what is still there in its eyes."""
+    """The engine working on one branch, with the snapshots and tags that it still sees."""
 
     store: Store
     heads: Heads
@@ -82,14 +82,14 @@ class _Engine:
     _live_of: dict[bytes, dict[str, _Entry]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Releases up to 2.1 ask main for the tags whatever the branch is.
+        # Releases up to 2.1 read the tags of main for every branch.
         owner = self.line if self.line.branch == MAIN else self.heads.main
         self._tags = [tag for tag in owner.tags if "/" not in tag.name]
         self._snapshots = {each.id: each for each in self.line.snapshots}
 
     @functools.cached_property
     def _sizes(self) -> dict[str, int]:
-        """What `manifest/` holds, in bytes; listed only where something goes."""
+        """The sizes of the files in `manifest/`, in bytes; listed only if something is deleted."""
         listed = self.store.ls_if_there(layout.MANIFEST)
         return {entry.name: entry.size for entry in listed if entry.size is not None}
 
@@ -136,7 +136,7 @@ class _Engine:
         if hint is None or hint <= 0 or hint + 1 in self._snapshots:
             return max(self._snapshots)
         if hint not in self._snapshots:
-            raise _Fails(told("its LATEST hint names snapshot {id}, which does not exist", id=hint))
+            raise _Fails(told("its LATEST hint refers to snapshot {id}, which does not exist", id=hint))
         return hint
 
     def _hint(self, name: str, kind: str = layout.SNAPSHOT) -> int | None:
@@ -189,7 +189,7 @@ class _Engine:
                 self.deleted |= {path, *entry.extras}
 
     def _overlapping(self, begin: int, high: int) -> list[Snapshot]:
-        """Of the tags in a range of ids, and of the last one before it."""
+        """Return the snapshots of the tags in a range of ids, and of the last tag before it."""
         left = [tag.snapshot for tag in self._tags if tag.snapshot.id <= begin]
         return [*left[-1:], *(tag.snapshot for tag in self._tags if begin < tag.snapshot.id < high)]
 
@@ -232,7 +232,7 @@ class _Engine:
             self._delete_changelog(kept[number], keep)
 
     def _delete_changelog(self, changelog: Snapshot, keep: set[str]) -> None:
-        """Its own files, or, where the data files were the changelog, those that its commit replaced."""
+        """Delete the changelog's own files or, where data files are the changelog, those its commit replaced."""
         if changelog.fields.get("changelogManifestList") is not None:
             self.deleted |= {entry.path for entry in self._entries(changelog, "changelog") if entry.kind == ADD}
             gone = self._lists(changelog, ("changelog",))
@@ -260,7 +260,7 @@ class _Engine:
         if self._snapshots:
             bounds.append(self._snapshots[self._earliest()])
         elif bounds:
-            raise _Fails(told("it throws after the tag file is gone: a later tag but no snapshot is left"))
+            raise _Fails(told("it throws after it has deleted the tag file: a later tag is left, but no snapshot"))
         else:
             return
         right = min(bounds, key=lambda each: each.id)
@@ -271,13 +271,13 @@ class _Engine:
                 if path not in held:
                     self.deleted |= {path, *entry.extras}
         except SnapscopeError:
-            pass  # the engine logs that it skips the data files, and goes on with the metadata
+            pass  # the engine logs that it skips the data files, and continues with the metadata
         self.deleted |= self._metadata([here]) - self._metadata(kept)
 
     # reading --------------------------------------------------------------------------------------------------------
 
     def _live(self, snapshot: Snapshot) -> dict[str, _Entry]:
-        """The engine's map rule over base then delta."""
+        """Apply the engine's map rule to base, then delta."""
         if snapshot.content in self._live_of:
             return self._live_of[snapshot.content]
         live: dict[str, _Entry] = {}
@@ -316,7 +316,7 @@ class _Engine:
         return self._lists_of[name]
 
     def _prefetch(self, snapshots: Iterable[Snapshot], kinds: Sequence[str]) -> None:
-        """Decode what many snapshots will be asked for in one go; what cannot be read is told when it is asked for."""
+        """Decode what many snapshots need in one go; files that cannot be read are reported when they are used."""
         names = [snapshot.fields.get(f"{kind}ManifestList") for snapshot in snapshots for kind in kinds]
         self._load_lists([name for name in names if name is not None])
         self._load([each for name in names if name is not None for each in self._lists_of.get(name, ())])
@@ -352,7 +352,7 @@ class _Engine:
             self._entries_of[name] = entries[loaded.start[number] : loaded.start[number + 1]]
 
     def _lists(self, snapshot: Snapshot, which: Iterable[str]) -> set[str]:
-        """The named lists and their manifests; an unreadable list counts as empty."""
+        """Return the named lists and their manifests; an unreadable list counts as empty."""
         names: set[str] = set()
         for each in which:
             name = snapshot.fields.get(f"{each}ManifestList")

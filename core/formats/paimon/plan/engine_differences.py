@@ -1,4 +1,4 @@
-"""Where Paimon's own deletion differs from a plan, as reasons. Pure."""
+"""Differences between Paimon's own deletion and a plan, as reasons. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from core.model import codes
 
 
 def _by_numbers(counted: tuple[str, object]) -> list[str | int]:
-    """Snapshot 9 before snapshot 10."""
+    """Sort key that places snapshot 9 before snapshot 10."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", counted[0])]
 
 
 def broken(holders: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Per point the paths it would lose, `holders` being the points that still hold a path; points in their order."""
+    """Return the paths each version would lose, in order; `holders` maps a path to the versions holding it."""
     lost: dict[str, list[str]] = {}
     for path, points in sorted(holders.items()):
         for point in points:
@@ -25,9 +25,10 @@ def broken(holders: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 
 
 def differences(native: Native, frees: set[str], holders: Mapping[str, Sequence[str]]) -> tuple[Reason, ...]:
-    """What the engine would take beyond our plan and what it would strand.
+    """Return what the engine would delete beyond our plan, and what it would leave behind.
 
-    `frees` is our plan's paths, `holders` the points that still hold afterwards what the engine takes beyond them.
+    `frees` are our plan's paths; `holders` maps what the engine deletes beyond them to the versions that still hold
+    it.
     """
     found: list[Reason] = []
     if native.failure:

@@ -1,6 +1,6 @@
-"""Plans of Paimon's snapshots and tags: which of them go by an expiry or by name, and which tags are made.
+"""Plans of Paimon's snapshots and tags: which ones an expiry or a deletion removes, and which tags are created.
 
-Law: a plan that was not asked to take a point takes it by the table's own rules alone, and says by which.
+Invariant: a version that was not named is removed only by the table's own rules, and the verdict says by which.
 """
 
 from __future__ import annotations
@@ -41,8 +41,11 @@ NAMED = codes.NAMED_TO_DELETE()
 
 
 def preview(history: History, change: Change, now_ms: int) -> Plan:
-    """The plan of `change` at `now_ms`. `Invalid` for a request that contradicts itself, `Corrupt` where a remaining
-    point is not wholly known."""
+    """Plan `change` at `now_ms`.
+
+    Raises `Invalid` for a contradictory request, `NotFound` for an unknown branch, `Corrupt` if a version that is kept
+    could not be read completely.
+    """
     line = history.heads.line(change.branch)
     if line is None:
         known = ", ".join(each.branch for each in history.heads.lines)
@@ -61,13 +64,13 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
     rules = retention.RULES["newest"]
     match change:
         case Expire():
-            rules = retention.RULES.get(change.rules, rules)  # an unknown one is refused below
+            rules = retention.RULES.get(change.rules, rules)  # an unknown one is rejected below
             _expire(history, line, change, now_ms, after, reasons, leaves, warnings)
             _drop_tags(history, line, change.drop_tags, after, reasons)
             _drop_old_tags(history, line, change, now_ms, after, reasons)
         case DeleteTags():
             if not change.names:
-                raise Invalid("No tag was named.", remedy="Name at least one tag to delete.")
+                raise Invalid("No tag was given.", remedy="Give at least one tag to delete.")
             _drop_tags(history, line, change.names, after, reasons)
         case CreateTag():
             check_tag_name(line, change.name)
@@ -92,11 +95,11 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
             leaves.append(layout.reference(change.branch, layout.TAG, change.name))
         case CleanOrphans():
             if change.older_than_ms > now_ms:
-                raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
+                raise Invalid("The age limit for orphans must be in the past.", remedy="Give a time in the past.")
             if now_ms - change.older_than_ms < DAY_MS:
                 warnings.append(codes.YOUNG_ORPHANS())
         case _:
-            raise Invalid("{name} rewrites references, so its plan is its format's.", name=type(change).__name__)
+            raise Invalid("{name} rewrites references, so the table format must plan it.", name=type(change).__name__)
     if not change.names_a_reference:
         refuse_unknown(history, line, after, change)
     plan = drafted(history, change, rules, now_ms, after, reasons, leaves, warnings)
@@ -104,7 +107,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
 
 
 def expiring(history: History, now_ms: int) -> Mask:
-    """Positions that every branch's own policy would expire at `now_ms`; nothing where a policy cannot be judged."""
+    """Mask the positions that each branch's own retention would expire at `now_ms`; none where it cannot be applied."""
     mask = np.zeros(len(history.holders), dtype=np.bool_)
     for line in history.heads.lines:
         after, reasons = history.existing.copy(), dict[int, tuple[Reason, ...]]()
@@ -116,7 +119,7 @@ def expiring(history: History, now_ms: int) -> Mask:
     return mask
 
 
-# what goes -----------------------------------------------------------------------------------------------------------
+# removal -------------------------------------------------------------------------------------------------------------
 
 
 def _expire(
@@ -132,11 +135,11 @@ def _expire(
     refuse_unheeded(change)
     if broken := next((each for each in line.unreadable if each.kind == "consumer"), None):
         raise Corrupt(
-            "Consumer {name} cannot be read, so nobody knows which snapshots it still needs. {problem}",
+            ("Consumer {name} cannot be read, so the snapshots it still needs cannot be determined. {problem}"),
             name=broken.name,
             problem=dataclasses.replace(broken.problem, remedy="").sentence(),
             path=broken.problem.path,
-            remedy="Restore the file, or forget this reader: snapscope clear-consumers."
+            remedy="Restore the file, or delete this consumer: snapscope clear-consumers."
             if broken.problem.path in history.heads.references
             else broken.problem.remedy,
         )
@@ -239,7 +242,7 @@ def _drop_tags(
         if name not in there:
             known = ", ".join(sorted(there)[:20]) or "none"
             raise Invalid(
-                "There is no tag {name!r}, so nothing was changed.",
+                "There is no tag {name!r}; nothing was changed.",
                 name=name,
                 remedy=told("Tags: {known}.", known=known),
             )
@@ -259,9 +262,12 @@ def _drop_old_tags(
 
 
 def _tag_source(heads: Heads, change: CreateTag | ReplaceTag) -> tuple[Snapshot, str | None]:
-    """The snapshot a tag is made from, and the other tag it is taken from where it has expired."""
+    """Return the snapshot a tag is made from, and the tag it is copied from if the snapshot has expired.
+
+    Raises `NotFound` if neither exists, `Invalid` for a retention that is not positive.
+    """
     if change.retained_ms is not None and change.retained_ms <= 0:
-        raise Invalid("A tag's retention must be longer than nothing.")
+        raise Invalid("The retention of a tag must be positive.")
     point = "latest" if change.snapshot_id is None else str(change.snapshot_id)
     try:
         return resolve(heads, point, change.branch).snapshot, None

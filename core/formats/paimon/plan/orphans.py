@@ -1,10 +1,10 @@
-"""Files that no point of any branch names: what crashed writers, rollbacks and deleted branches leave behind.
+"""Files that no version of any branch refers to: left behind by crashed writers, rollbacks and deleted branches.
 
-Law: a file is an orphan only if the whole history was read, it lies where this table keeps files (`layout.is_place`,
-the rule by which deletions are refused, too) under the name of such a file, nothing holds it, and it is older than the
-guard (a running writer's files look the same until it commits). A partition that the history never mentions may be a
-crashed writer's, or somebody's copy: it is listed, and cleaned only where it is named. Other directories, and tables
-within this one, are listed and never entered.
+Invariant: a file is an orphan only if the whole history was read, it lies where this table keeps files
+(`layout.is_place`, which also guards deletions) and is named like such a file, nothing holds it, and it is older than
+the limit (a running writer's files look the same until it commits). A partition unknown to the history may belong to a
+crashed writer or be a user's copy: it is listed, and cleaned only if it is named. Other directories, and tables inside
+this one, are listed and never entered.
 """
 
 from __future__ import annotations
@@ -41,9 +41,12 @@ _NAMED = 10
 def find(
     store: Store, history: History, older_than_ms: int, also: Collection[str] = ()
 ) -> tuple[pa.Table, tuple[Reason, ...]]:
-    """Orphans as a plan's freed files, and notes on what looks orphaned but stays. The history must be complete.
-    `also`: directories of partitions that the history does not mention; `Invalid` for one that is none."""
-    # By name, not by path: where a file lies follows options that may have changed since it was written.
+    """Return orphans as a plan's freed files, and notes on files that look orphaned but are kept.
+
+    The history must be complete. `also`: directories of partitions that the history does not mention. Raises `Invalid`
+    for a directory that is not a partition.
+    """
+    # By name, not by path: paths depend on options that may have changed since a file was written.
     paths = history.objects["path"].filter(pa.array(history.held.over(history.existing))).to_pylist()
     held = {path.rsplit("/", 1)[-1] for path in paths}
     walk = _Walk(store, history, frozenset(each.removeprefix("./").rstrip("/") for each in also))
@@ -76,14 +79,17 @@ def find(
 
 @dataclass
 class _Walk:
-    """Through the directories that may hold the table's files. `found`: files of the table, as far as their directory
-    tells; the rest are directories that were not entered."""
+    """A walk through the directories that may contain the table's files.
+
+    `found`: files of the table, judging by their directory. `partitions`, `tables` and `others`: directories not
+    entered.
+    """
 
     store: Store
     history: History
     also: frozenset[str]
     found: list[tuple[str, DirectoryEntry, ObjectKind | None]] = field(default_factory=list)
-    partitions: list[str] = field(default_factory=list)  # that the history never mentions, with something in them
+    partitions: list[str] = field(default_factory=list)  # not empty, and unknown to the history
     tables: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
 
@@ -104,21 +110,21 @@ class _Walk:
         for directory, kinds in _METADATA.items():
             for entry in self.store.ls_if_there(directory):
                 if not entry.is_dir:
-                    plain = _NUMBERED.sub("", entry.name)  # a newer engine's files beside them have more to their names
+                    plain = _NUMBERED.sub("", entry.name)  # a newer engine's files have longer names
                     kind = next((kind for prefix, kind in kinds if plain == prefix), None)
                     self.found.append((f"{directory}/{entry.name}", entry, kind))
         for entry in self.store.ls():
             if entry.is_dir and entry.name not in layout.OWN and entry.name not in _METADATA:
-                if entry.name.startswith(layout.STAGING):  # of a job of ours that was killed: nothing was committed
+                if entry.name.startswith(layout.STAGING):  # left by one of our jobs that was killed before its commit
                     self._staged(entry.name)
                 else:
                     self._enter(entry.name)
         if wrong := sorted(self.also - {directory for directory in self.also if self._is_partition(directory)}):
             raise Invalid(
-                "{directory} is no directory of a partition of this table, so it was not searched.",
+                "{directory} is not a partition directory of this table, so it was not searched.",
                 directory=wrong[0],
                 path=wrong[0],
-                remedy="`snapscope orphans TABLE` lists those that may be named.",
+                remedy="`snapscope orphans TABLE` lists the directories you can give.",
             )
 
     def notes(self) -> list[Reason]:
@@ -140,7 +146,7 @@ class _Walk:
             return
         entries = self.store.ls(directory)
         if any(entry.is_dir and entry.name in layout.OF_TABLES for entry in entries):
-            self.tables.append(directory)  # what lies in it is that table's
+            self.tables.append(directory)  # its content belongs to that table
             return
         kind, partition = at
         if kind == "bucket" and (partition in self.known or directory.rpartition("/")[0] in self.also):
@@ -160,7 +166,7 @@ class _Walk:
                     self.found.append((f"{directory}/{entry.name}", entry, None))
 
     def _at(self, directory: str) -> tuple[str, str] | None:
-        """Where in a table a directory is: ("bucket", its partition), or ("above", "") on the way to some."""
+        """Classify a directory: ("bucket", its partition), or ("above", "") if it is a parent of buckets; else None."""
         for root in self.roots:
             if f"{root}/".startswith(f"{directory}/"):
                 return "above", ""
@@ -178,7 +184,7 @@ class _Walk:
         return None
 
     def _is_partition(self, directory: str) -> bool:
-        """May it be named? It holds buckets of this table, and neither it nor what it lies in is another's."""
+        """Return whether `also` may name the directory: a partition of this table, not inside another table."""
         is_own = directory not in ("", *self.roots) and (self._at(f"{directory}/bucket-0") or ("",))[0] == "bucket"
         return is_own and not any(f"{directory}/".startswith(f"{table}/") for table in self.tables)
 

@@ -1,8 +1,9 @@
-"""Plans of changes that rewrite references and free no file: rollbacks, branches, consumers; and of branches that go.
+"""Plans of rollbacks, branches and consumers, which rewrite references and, except for deleted branches, free no file.
 
-Law: a plan is the references of now and those of afterwards, as exact bytes, and the order between. What nothing names
-any more is told (`orphans`), not deleted: the engine leaves it to its orphan cleaner. A branch that is deleted takes
-along what only it holds. Pure. Source: docs/paimon.md §9 and §12, Paimon 2.1.
+Invariant: a plan consists of the current and the resulting references, as exact bytes, and the order of the changes.
+Files that become unreferenced are reported (`orphans`), not deleted, because the engine leaves them to its orphan
+cleaner. Deleting a branch also deletes the files that only it holds. Pure. Source: docs/paimon.md §9 and §12, Paimon
+2.1.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from core.model.plan import Plan
 from core.model.ref_names import refuse_name
 from core.model.references import MAIN, Heads, Line, ObjectKind
 from core.planning import reclaim as planning
+from core.planning import unknown_references
 
 OfLines = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback | OfConsumers
 RULES = codes.PAIMON_REFERENCES()
@@ -50,7 +52,11 @@ _GUARDED = ("scan.fallback-branch", "scan.primary-branch")
 
 
 def preview(history: History, change: OfLines, now_ms: int) -> Plan:
-    """The plan of `change`. `Invalid` for what cannot be asked, `Corrupt` where what would go cannot be told."""
+    """Plan `change`.
+
+    Raises `Invalid` for an invalid request or if there is nothing to do, `Corrupt` if what would be deleted is not
+    fully known.
+    """
     heads = history.heads
     if isinstance(change, Rollback) and not change.destructive:
         return rollback_as_latest.preview(history, change, now_ms)
@@ -59,7 +65,7 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
     steps = [(path, before.get(path), draft.after.get(path)) for path in draft.order]
     steps = [(path, old, new) for path, old, new in steps if old != new]
     if not steps:
-        raise Invalid("The table is just so already, so there is nothing to do.")
+        raise Invalid("The table is already in that state.")
     doing: list[Effect] = [effects.rewritten(*step) for step in steps]
     for place, path, text in reversed(draft.hints):
         earlier = set(draft.order[:place])
@@ -71,12 +77,12 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
         for position, problems in history.incomplete.items():
             if after[position]:
                 raise Corrupt(
-                    "{point} stays, but it cannot be read in full, so nobody knows which files it still needs: "
-                    "{problem}",
+                    "{point} is kept, but it cannot be read in full, so the files it still needs cannot be "
+                    "determined: {problem}",
                     point=history.holders[position].point,
                     problem=problems[0].sentence(),
                     path=problems[0].path,
-                    remedy="Restore the file.",
+                    remedy=unknown_references.remedy(problems[0]),
                 )
     elif going and history.incomplete:
         draft.warnings.append(codes.LOSS_UNKNOWN())
@@ -108,7 +114,7 @@ def _drafted(history: History, change: OfLines) -> Draft:
             _create(heads, line, change, draft)
         case DeleteBranches():
             if not change.names:
-                raise Invalid("No branch was named.", remedy="Name at least one branch to delete.")
+                raise Invalid("No branch was given.", remedy="Give at least one branch to delete.")
             for name in change.names:
                 _take(heads, name, draft, codes.NAMED_TO_DELETE())
         case RenameBranch():
@@ -118,9 +124,9 @@ def _drafted(history: History, change: OfLines) -> Draft:
             _forward(heads, line, change, draft)
         case ReplaceBranch():
             raise Unsupported(
-                "A Paimon branch is a line of snapshots of its own, so it cannot be let point elsewhere.",
+                "A Paimon branch has snapshots of its own, so it cannot be moved to another one.",
                 path=heads.location,
-                remedy="Roll it back (--branch), or delete it and create it anew.",
+                remedy="Roll it back (--branch), or delete it and create it again.",
             )
         case ResetConsumer():
             consumers.reset(heads, line, change, draft)
@@ -137,7 +143,10 @@ def _drafted(history: History, change: OfLines) -> Draft:
 def _rollback(history: History, line: Line, change: Rollback, draft: Draft) -> None:
     found = resolve(history.heads, change.point, change.branch)
     if change.any_line or found.branch != line.branch:
-        raise Invalid("A Paimon branch is rolled back to a point of its own only.", remedy="Name one of its points.")
+        raise Invalid(
+            "A Paimon branch can be rolled back only to a snapshot or tag of its own.",
+            remedy="Choose a snapshot or tag of this branch.",
+        )
     target = draft.source = found.snapshot
     history.require(found.point)
     draft.warnings += rollback_as_latest.elsewhere(line, change.point, found)
@@ -146,20 +155,20 @@ def _rollback(history: History, line: Line, change: Rollback, draft: Draft) -> N
     there = draft.after.get(path)
     if there is not None and document(there, path) != document(content, path):
         raise Invalid(
-            "The id {id} is another snapshot's by now than the one that {point} keeps.",
+            "Id {id} now belongs to a different snapshot than the one that {point} keeps.",
             id=target.id,
             point=found.point,
-            remedy="Roll back to another point, or without --destructive.",
+            remedy="Roll back to another snapshot or tag, or omit --destructive.",
         )
     if there is not None:
-        draft.guards.append(path)  # an expiry may take it
+        draft.guards.append(path)  # an expiry may delete it
     else:
         draft.sets(path, content)
         draft.guards.append(layout.reference(line.branch, layout.TAG, found.point.rpartition("tag:")[2]))
         draft.hint(layout.hint(line.branch, layout.EARLIEST), target.id)
     draft.hint(
         layout.hint(line.branch, layout.LATEST), target.id
-    )  # the engine's order: readers list while more is there
+    )  # the engine's order: readers list while newer ones exist
     why = codes.NEWER(id=target.id)
     for each in reversed([each for each in line.snapshots if each.id > target.id]):
         draft.removes(layout.reference(line.branch, layout.SNAPSHOT, each.id), why)
@@ -189,7 +198,7 @@ def _refuse_unreadable(line: Line) -> None:
     for bad in line.unreadable:
         if bad.kind not in (layout.SCHEMA, layout.CONSUMER):
             raise Corrupt(
-                "{kind} {name} cannot be read, so nobody knows whether it goes. {problem}",
+                ("{kind} {name} cannot be read, so it cannot be determined whether it would be deleted. {problem}"),
                 kind=bad.kind.capitalize(),
                 name=bad.name,
                 problem=bad.problem.sentence(),
@@ -202,9 +211,9 @@ def _refuse_unreadable(line: Line) -> None:
 
 def _create(heads: Heads, line: Line, change: CreateBranch, draft: Draft) -> None:
     if any(each is not None for each in (change.min_snapshots, change.max_snapshot_age_ms, change.max_ref_age_ms)):
-        raise Invalid("What a branch keeps of itself is Iceberg's to say; a Paimon branch has the table's options.")
+        raise Invalid("Branch retention is an Iceberg setting; a Paimon branch follows the table's options.")
     if line.branch != MAIN:
-        raise Invalid("Paimon makes branches of main only.")
+        raise Invalid("Paimon creates branches from main only.")
     if change.point is None:
         newest = max(line.schemas, default=-1)
         _copy_files(
@@ -215,9 +224,9 @@ def _create(heads: Heads, line: Line, change: CreateBranch, draft: Draft) -> Non
     name = found.point.removeprefix("tag:")
     if found.branch != MAIN or name == found.point:
         raise Invalid(
-            "A Paimon branch starts at a tag of main or empty, not at {point}: expiry heeds tags alone.",
+            ("A Paimon branch starts empty or at a tag of main, not at {point}: expiry respects only tags."),
             point=change.point,
-            remedy="Make a tag there first (create-tag), and name it as tag:NAME.",
+            remedy="Create a tag there first (create-tag), then give it as tag:NAME.",
         )
     target = draft.source = found.snapshot
     tag = layout.reference(MAIN, layout.TAG, name)
@@ -232,24 +241,24 @@ def _create(heads: Heads, line: Line, change: CreateBranch, draft: Draft) -> Non
 
 
 def _copy(heads: Heads, line: Line, to: str, draft: Draft, kinds: Sequence[str]) -> None:
-    """All references of these kinds of a line, as another branch's."""
+    """Copy all references of these kinds of a branch to another branch."""
     _copy_files(heads, [path for kind in kinds for path in _files(heads, line.branch, kind)], to, draft)
 
 
 def _copy_files(heads: Heads, paths: Iterable[str], to: str, draft: Draft) -> None:
     refuse_name("branch", to)
     if any(each.branch == to for each in heads.lines):
-        raise Invalid("Branch {to!r} exists already.", to=to, remedy="Delete it first, or choose another name.")
+        raise Invalid("Branch {to!r} already exists.", to=to, remedy="Delete it first, or choose another name.")
     for path in paths:
         if path not in heads.references:
-            raise Corrupt("It is needed for the branch, and it is not there.", path=path, remedy="Restore the file.")
+            raise Corrupt("The branch needs this file, but it does not exist.", path=path, remedy="Restore the file.")
         kind, name = path.split("/")[-2:]
         draft.sets(f"{layout.branch_dir(to)}{kind}/{name}", heads.references[path])
         draft.guards.append(path)
 
 
 def _take(heads: Heads, name: str, draft: Draft, why: Reason) -> None:
-    """Everything of a branch goes, its first schema last: a branch without schema makes engines stop."""
+    """Delete all references of a branch, its first schema last: engines fail on a branch without a schema."""
     line = _own(heads, name)
     for option in _GUARDED:
         if heads.main.options.get(option) == name:
@@ -257,11 +266,13 @@ def _take(heads: Heads, name: str, draft: Draft, why: Reason) -> None:
                 "Branch {name} is the table's {option}.",
                 name=name,
                 option=option,
-                remedy="Set the option otherwise first.",
+                remedy="Change that option first.",
             )
     if inner := [each.branch for each in heads.lines if each.branch.startswith(f"{name}/")]:
         raise Invalid(
-            "The directory of branch {inner!r} lies within it.", inner=inner[0], remedy="Deal with that one first."
+            "The directory of this branch contains that of branch {inner!r}.",
+            inner=inner[0],
+            remedy="Delete or rename that branch first.",
         )
     for kind in (layout.TAG, layout.CHANGELOG, layout.SNAPSHOT, layout.CONSUMER):
         for path in _files(heads, line.branch, kind):
@@ -273,18 +284,18 @@ def _take(heads: Heads, name: str, draft: Draft, why: Reason) -> None:
 
 
 def _forward(heads: Heads, line: Line, change: FastForward, draft: Draft) -> None:
-    """Main's snapshots, schemas and tags from where the branch began are replaced by the branch's own."""
+    """Replace main's snapshots, schemas and tags, from the start of the branch on, by those of the branch."""
     own = _own(heads, change.name)
     if line.branch != MAIN:
-        raise Invalid("Paimon forwards main only.")
+        raise Invalid("Paimon can fast-forward main only.")
     _refuse_unreadable(line)
     if own.unreadable:
         raise Corrupt(own.unreadable[0].problem.sentence(), path=own.unreadable[0].problem.path)
     if own.earliest is None or own.latest is None:
-        raise Invalid("Branch {branch} has no snapshot, so main cannot become what it is.", branch=own.branch)
+        raise Invalid("Branch {branch} has no snapshot, so main cannot be fast-forwarded to it.", branch=own.branch)
     first, last = own.earliest, own.latest
     draft.source = last
-    if line.latest is not None and line.latest.id >= last.id:  # readers list while what comes after is there
+    if line.latest is not None and line.latest.id >= last.id:  # readers list while later snapshots exist
         draft.hint(layout.hint(MAIN, layout.LATEST), last.id)
     new = {
         kind: {path.removeprefix(layout.branch_dir(own.branch)): path for path in _files(heads, own.branch, kind)}
@@ -324,7 +335,7 @@ def _forward(heads: Heads, line: Line, change: FastForward, draft: Draft) -> Non
         )
 
 
-# what is there -------------------------------------------------------------------------------------------------------
+# lookup --------------------------------------------------------------------------------------------------------------
 
 
 def _line(heads: Heads, branch: str) -> Line:
@@ -342,12 +353,12 @@ def _line(heads: Heads, branch: str) -> Line:
 
 def _own(heads: Heads, name: str) -> Line:
     if name == MAIN:
-        raise Invalid("Branch main is the table itself.", remedy="Name another branch.")
+        raise Invalid("Branch main is the table itself.", remedy="Choose another branch.")
     return _line(heads, name)
 
 
 def _files(heads: Heads, branch: str, kind: str) -> list[str]:
-    """References of a kind of a branch, numbered ones in order."""
+    """Return a branch's references of a kind, numbered ones in order."""
     start = f"{layout.branch_dir(branch)}{kind}/"
     found = [path for path in heads.references if path.startswith(start)]
     return sorted(found, key=lambda path: (int(n) if (n := path.rpartition("-")[2]).isdecimal() else 0, path))

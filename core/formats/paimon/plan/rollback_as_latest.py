@@ -1,4 +1,4 @@
-"""The plan of a rollback as latest: nothing goes; the next snapshot has the content of an old one, kept by a tag. Pure.
+"""Plan a rollback as latest: nothing is deleted; the next snapshot gets the content of an old one, kept by a tag. Pure.
 
 Source: docs/paimon.md §9.2, Paimon 2.0.
 """
@@ -28,15 +28,18 @@ RULES = codes.PAIMON_AS_LATEST()
 
 
 def preview(history: History, change: Rollback, now_ms: int) -> Plan:
-    """The plan of `change`. `Invalid` for what is no way back, `Corrupt` where either end cannot be read in full."""
+    """Plan `change`. Raises `Invalid` for an invalid target, `Corrupt` if either snapshot cannot be read completely."""
     heads = history.heads
     found, line = resolve(heads, change.point, change.branch), heads.line(change.branch)
     latest = None if line is None else line.latest
     target = found.snapshot
     if line is None or latest is None or change.any_line or found.branch != line.branch:
-        raise Invalid("A Paimon branch is rolled back to a point of its own only.", remedy="Name one of its points.")
+        raise Invalid(
+            "A Paimon branch can be rolled back only to a snapshot or tag of its own.",
+            remedy="Choose a snapshot or tag of this branch.",
+        )
     if latest.id == target.id and latest.content == documents.untagged(target.content):
-        raise Invalid("Snapshot {id} is the newest already, so there is nothing to do.", id=target.id)
+        raise Invalid("Snapshot {id} is already the newest; there is nothing to do.", id=target.id)
     prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
     positions = history.require(f"{prefix}{latest.id}"), history.require(found.point)
     now, then = (history.files_at(position)["path"] for position in positions)
@@ -46,15 +49,15 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
     lasting = {each.name for each in line.tags if each.retained is None}
     is_kept = (
         is_tag and name in lasting and line.options.get(automatic_tags.MODE, "none").lower() == "none"
-    )  # no tag ends
+    )  # no tag expires
     kept = name if is_kept else f"rollback-to-as-latest-{target.id}-{now_ms}"
     new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
     warnings = [
         codes.AS_LATEST(
             id=latest.id + 1,
             point=found.point,
-            goes=counted(goes, "{count} data file of now is", "{count} data files of now are"),
-            comes=counted(comes, "{count} file of then is", "{count} files of then are"),
+            goes=counted(goes, "{count} current data file is", "{count} current data files are"),
+            comes=counted(comes, "{count} file of that version is", "{count} files of that version are"),
         ),
         codes.AS_LATEST_TAG(
             name=kept,
@@ -80,12 +83,12 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
 
 
 def elsewhere(line: Line, point: str, found: AsOf) -> list[Reason]:
-    """Where the engine's own rollback to this time or watermark would lead, if elsewhere."""
+    """Return a reason if the engine's own rollback to this time or watermark would reach another snapshot."""
     notes = [] if found.engine_note is None else [codes.ENGINE_SEARCH(said=found.engine_note)]
     kind, _, value = point.strip().partition(":")
     if kind == "watermark":
         fitting = [each.id for each in line.snapshots if each.watermark is not None and each.watermark <= int(value)]
-        theirs = told("goes to {id}", id=max(fitting)) if fitting else told("finds none")
+        theirs = told("moves to {id}", id=max(fitting)) if fitting else told("finds no snapshot")
         if max(fitting, default=None) != found.snapshot.id:
             notes.append(
                 codes.WATERMARK_ELSEWHERE(

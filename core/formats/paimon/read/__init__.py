@@ -1,1 +1,1 @@
-"""Parts of reading references and manifests: hints, listings that lag, what one listing tells, the order of holders."""
+"""Parts of reading references and manifests: hints, stale listings, named metadata files, the order of holders."""

@@ -1,4 +1,4 @@
-"""What the EARLIEST and LATEST hints say beside what is listed, and the gaps of a branch's ids. Pure."""
+"""Compare the EARLIEST and LATEST hints with the listing, and find the gaps in a branch's ids. Pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from core.model.codes import Fault
 from core.model.references import Problem
 
 NUMBER = re.compile(r"-?\d{1,19}")
-AT_ENDS, MOST_ASKED = 2, 16  # files that no listing shows: each asks the store once more, at every look
+AT_ENDS, MOST_ASKED = 2, 16  # unlisted files to try, each one request per read
 
 
 def number(content: bytes | SnapscopeError) -> str | None:
-    """The number in a hint, as text; None where it holds none."""
+    """Return the number in a hint as text; None if it is not a number."""
     text = "" if isinstance(content, SnapscopeError) else "".join(content.decode("utf-8", "replace").splitlines())
     return text if NUMBER.fullmatch(text) else None
 
 
 def problems(branch: str, ids: Sequence[int], contents: Mapping[str, bytes | SnapscopeError]) -> list[Problem]:
-    """Hints that say something else than the listing, and what an engine does with them."""
+    """Return hints that differ from the listing, and what an engine does because of them."""
     listed = told("Harmless: engines list the directory instead.")
     found: list[Problem] = []
     for name, true in ((layout.EARLIEST, min(ids, default=None)), (layout.LATEST, max(ids, default=None))):
@@ -32,7 +32,7 @@ def problems(branch: str, ids: Sequence[int], contents: Mapping[str, bytes | Sna
         content, text = contents[path], number(contents[path])
         if isinstance(content, SnapscopeError):
             if content.kind != "NotFound":
-                unused = told("Listing was used instead.")
+                unused = told("Snapscope listed the directory instead.")
                 found.append(Problem(path, told("a readable hint"), content.message, unused, Fault.HINT))
             elif name == layout.LATEST and true is not None:
                 found.append(Problem(path, expected, told("no file"), listed, Fault.HINT))
@@ -46,21 +46,21 @@ def problems(branch: str, ids: Sequence[int], contents: Mapping[str, bytes | Sna
 
 def _hint_effect(name: str, said: int, true: int | None, ids: Sequence[int]) -> str:
     if name == layout.LATEST and true is not None and 0 < said < true and said + 1 not in ids:
-        return told(
-            "Paimon takes it at its word, because the next id is missing, and does not see the newer snapshots."
-        )
+        return told("Paimon trusts this hint, because the next id is missing, and does not see the newer snapshots.")
     if true is None or (name == layout.LATEST and said > true):
         return told("Paimon fails to read or commit until this hint is corrected; Snapscope lists the directory.")
     if name == layout.EARLIEST and said > true:
         return told(
-            "Paimon does not see the older snapshots and may free files they need; Snapscope lists the directory."
+            "Paimon does not see the older snapshots and may delete files they need; Snapscope lists the directory."
         )
     return told("Harmless: engines list the directory when the hint is stale.")
 
 
 def left_out(ids: Sequence[int], end: int | None = None) -> list[int]:
-    """Numbers that are missing between these, and from the last one up to `end`: a listing may be behind the time.
-    Of each gap its ends, `AT_ENDS` each, the newest gaps first, and `MOST_ASKED` in all."""
+    """Return numbers missing between these, and after the last one up to `end`: a stale listing may lack them.
+
+    Only `AT_ENDS` numbers at each end of a gap are returned, of the newest gaps first, and `MOST_ASKED` in total.
+    """
     stops = [*ids, *([] if end is None or not ids else [end])]
     spans = (range(a + 1, b) for a, b in reversed(list(pairwise(stops))))
     missing = (each for span in spans for each in {*span[:AT_ENDS], *span[-AT_ENDS:]})
@@ -75,8 +75,8 @@ def gaps(branch: str, ids: Sequence[int]) -> list[Problem]:
             told("snapshot {id}", id=first) if first == last else told("snapshots {id} to {last}", id=first, last=last),
             told("no file"),
             told(
-                "Snapshot ids have a gap: Paimon's time travel fails across it and its expiry may free files still "
-                "needed."
+                "Snapshot ids have a gap: Paimon's time travel fails across it, and its expiry may "
+                "delete files that are still needed."
             ),
             Fault.GAP,
             (first, last),

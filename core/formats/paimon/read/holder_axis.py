@@ -1,6 +1,6 @@
-"""The axis of a table's history: every holder at a fixed position. Pure.
+"""The positions of a table's history: every holder in a fixed order. Pure.
 
-Law: the order is fixed by branch, kind and id alone, so the same references give the same axis.
+Invariant: the order depends only on branch, kind and id, so the same references give the same positions.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from core.model.references import Heads, Holder, HolderKind, Line, Snapshot
 
 
 def has_changelogs(heads: Heads) -> bool:
-    """Does any branch keep long-lived changelogs, by its options or already on disk?"""
+    """Return whether any branch keeps long-lived changelogs, by its options or on disk."""
     return any(line.changelogs or _may_keep_changelogs(line.options) for line in heads.lines)
 
 
 def _may_keep_changelogs(options: Mapping[str, str]) -> bool:
-    """Any changelog retention option counts: an axis with room for changelogs changes no answer."""
+    """Return whether any changelog retention option is set; extra positions for changelogs change no answer."""
     return any(key.startswith(("changelog.num-retained", "changelog.time-retained")) for key in options)
 
 
 def axis(heads: Heads, *, changelogs: bool) -> tuple[Holder, ...]:
-    """All positions: per branch its snapshots and tags by snapshot id, then its long-lived changelogs by id.
+    """Return all positions: per branch its snapshots and tags by snapshot id, then its long-lived changelogs by id.
 
-    With `changelogs`, each snapshot also gets the place of the changelog that an expiry may leave behind.
+    With `changelogs`, each snapshot also gets a position for the changelog that an expiry may leave behind.
     """
     return tuple(holder for line in heads.lines for holder in _line_axis(line, changelogs))
 

@@ -1,6 +1,6 @@
-"""Reads reference files side by side, and those again that cannot be right: half of one, or one that is not there.
+"""Read reference files in parallel, and read again those that cannot be right: truncated or listed but not found.
 
-Law: a file that was listed and is not found when it is read was deleted meanwhile only if it is not listed any more.
+Invariant: a file that was listed but is not found when read was deleted meanwhile only if it is no longer listed.
 """
 
 from __future__ import annotations
@@ -14,40 +14,50 @@ from core.errors import NotFound, SnapscopeError
 from core.storage import presence
 from core.storage.store import DirectoryEntry, Store
 
-LAG_S = 0.2  # how long a listing may be behind the time at the least
+LAG_S = 0.2  # minimum time that a listing is assumed to be stale
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class Patience:
-    """How a pass over references reads. `gone`: what whoever asks has deleted itself, and may still be listed."""
+    """How one pass over references reads. `gone`: paths that the caller has deleted, which may still be listed."""
 
     store: Store
     deadline: float
     gone: Collection[str] = ()
-    listed: set[str] = field(default_factory=set)  # paths that a listing of this pass showed
+    listed: set[str] = field(default_factory=set)  # paths in the listings of this pass
 
     def entries(self, directory: str) -> list[DirectoryEntry] | None:
-        """What a directory lists, None where it is not there; `Corrupt` where it is listed itself, and stays so."""
+        """List a directory; None if it is absent although its parent listed it before.
+
+        Raises `Corrupt` if the parent keeps listing it."""
+        if directory not in self.listed:
+            return self._noted(directory, self.store.ls_if_there(directory))
         ends = max(self.deadline, time.monotonic() + LAG_S)
         while True:
             try:
                 found = self.store.ls(directory)
             except NotFound:
                 is_ours = any(path.startswith(f"{directory}/") for path in self.gone)
-                if directory not in self.listed or is_ours or not presence.listed(self.store, [directory]):
+                if is_ours or not presence.listed(self.store, [directory]):
                     return None
                 if time.monotonic() > ends:
                     raise presence.unread(directory) from None
                 time.sleep(presence.PAUSE_S)
                 continue
-            self.listed.update(f"{directory}/{entry.name}" for entry in found)
-            return found
+            return self._noted(directory, found)
+
+    def _noted(self, directory: str, found: list[DirectoryEntry]) -> list[DirectoryEntry]:
+        self.listed.update(f"{directory}/{entry.name}" for entry in found)
+        return found
 
     def read(
         self, names: Mapping[str, str], parse: Callable[[str, bytes], T]
     ) -> tuple[dict[str, T], dict[str, bytes], dict[str, SnapscopeError]]:
-        """Per name what its path holds, parsed; the bytes that were read by path; and why nothing else was parsed."""
+        """Read and parse files until `deadline`. `names` maps names to paths.
+
+        Returns the parsed content by name, the bytes read by path, and the errors of the remaining names.
+        """
         parsed: dict[str, T] = {}
         contents: dict[str, bytes] = {}
         waiting, deadline, least = dict(names), self.deadline, time.monotonic() + LAG_S

@@ -1,7 +1,7 @@
-"""Which holder names which metadata files: the first step from references to runs. Pure.
+"""Which holder names which metadata files: the first step from references to intervals. Pure.
 
-Law: a holder names what its own document says and nothing else; a tag's changelog list is not held (it dangles in
-healthy tables), and a changelog has no live set.
+Invariant: a holder names what its own document names and nothing else. A tag's changelog list is not held (it is
+missing in healthy tables), and a changelog has no live files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.model.references import Heads, Holder, HolderKind, Problem
 
 @dataclass(slots=True)
 class Names:
-    """Distinct file names with the positions that name them."""
+    """Distinct file names and the positions that name them."""
 
     number: dict[str, int] = field(default_factory=dict)
     position: list[int] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Names:
             self.name.append(self.number.setdefault(name, len(self.number)))
 
     def only(self, wanted: Callable[[int, str], bool]) -> Names:
-        """The same without the pairs (position, name) that are not wanted."""
+        """Return a copy with only the (position, name) pairs that `wanted` accepts."""
         found, names = Names(), self.names
         for position, name in zip(self.position, self.name, strict=True):
             if wanted(position, names[name]):
@@ -42,14 +42,16 @@ class Names:
 
     @property
     def pairs(self) -> tuple[Ints, Ints]:
-        """(position, number of the name), side by side."""
+        """Parallel arrays: position, and number of the name."""
         return np.array(self.position, dtype=np.int64), np.array(self.name, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Everything all holders name. `lists` are held; of these `view_lists` make the live set and `delta_lists` are
-    what a commit itself brought."""
+    """All files that holders name.
+
+    `lists` are held; `view_lists` determine the live files; `delta_lists` are what the commits themselves added.
+    """
 
     lists: Names = field(default_factory=Names)
     view_lists: Names = field(default_factory=Names)
@@ -57,11 +59,11 @@ class Named:
     changelog_lists: Names = field(default_factory=Names)
     index_manifests: Names = field(default_factory=Names)
     statistics: Names = field(default_factory=Names)
-    list_bytes: list[tuple[int, str, int]] = field(default_factory=list)  # position, list and the size it should have
+    list_bytes: list[tuple[int, str, int]] = field(default_factory=list)  # position, list, its expected size in bytes
 
 
 def named(heads: Heads, holders: tuple[Holder, ...]) -> Named:
-    """What each position names; unreadable holders name nothing (see `unreadable`)."""
+    """Return what each position names; unreadable holders name nothing (see `unreadable`)."""
     found = Named()
     for position, holder in enumerate(holders):
         if holder.snapshot is None:
@@ -93,7 +95,7 @@ def named(heads: Heads, holders: tuple[Holder, ...]) -> Named:
 
 
 def unreadable(heads: Heads, holders: tuple[Holder, ...]) -> Iterator[tuple[int, Problem]]:
-    """Positions whose own document could not be read, with the problem."""
+    """Yield the positions whose own document could not be read, with the problem."""
     problems = {(line.branch, each.kind, each.name): each.problem for line in heads.lines for each in line.unreadable}
     for position, holder in enumerate(holders):
         if holder.snapshot is None:

@@ -1,1 +1,1 @@
-"""What a Paimon commit writes: documents, manifests, snapshots."""
+"""What a Paimon commit writes: documents, manifests and snapshots."""

@@ -1,7 +1,7 @@
-"""The schema after another one: columns added, renamed, dropped, widened; options of no consequence for rows. Pure.
+"""Schema changes: columns added, renamed, dropped or widened; options that do not affect rows. Pure.
 
-Laws: a column is its id, and an id is never used again. Whatever the engine refuses is refused here, by name; so is a
-change after which older files could not be read right.
+Invariants: a column is identified by its id, and an id is never reused. What the engine rejects is rejected here, with
+the reason, and so is a change after which older files could not be read correctly.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _EXPLICIT = (
     "INT",
     "BIGINT",
     "DATE",
-)  # to a text, or a time, by an explicit cast alone
+)  # to a text or time type only by an explicit cast
 
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
-    """One more nullable column at the end."""
+    """Add a nullable column at the end."""
 
     name: str
     of: Source
@@ -42,7 +42,7 @@ class AddColumn:
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn:
-    """Another name for a column; its values stay."""
+    """Rename a column; its values are kept."""
 
     name: str
     to: str
@@ -50,14 +50,14 @@ class RenameColumn:
 
 @dataclass(frozen=True, slots=True)
 class DropColumn:
-    """A column goes; files keep its values, and nobody reads them."""
+    """Drop a column; files keep its values, but they are no longer read."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class WidenColumn:
-    """A type that holds every value of the old one; null stays allowed, or not, as it was."""
+    """Widen a column to a type that represents every value of the old one; nullability does not change."""
 
     name: str
     of: Source
@@ -65,7 +65,7 @@ class WidenColumn:
 
 @dataclass(frozen=True, slots=True)
 class SetOption:
-    """An option of no consequence for rows; None removes it."""
+    """Set an option that does not affect rows; None removes it."""
 
     name: str
     value: str | None
@@ -75,9 +75,12 @@ SchemaChange: TypeAlias = AddColumn | RenameColumn | DropColumn | WidenColumn | 
 
 
 def altered(previous: Document, changes: Sequence[SchemaChange], time_ms: int) -> dict[str, Any]:
-    """The schema after `previous`; fields of it that are not known here stay."""
+    """Return the schema after `previous` with all changes applied; unknown fields are kept.
+
+    Raises `Invalid`, `NotFound` or `Unsupported` for a change that is not possible.
+    """
     if not changes:
-        raise Invalid("No change of the schema was named.")
+        raise Invalid("No schema change was given.")
     changed: Document = reduce(lambda found, change: _one(found, change, time_ms), changes, previous)
     _refuse_retention(changed.get("options", {}))
     return {**changed, "id": previous["id"] + 1, "timeMillis": time_ms}
@@ -114,7 +117,7 @@ def _one(previous: Document, change: SchemaChange, time_ms: int) -> dict[str, An
 
 
 def _with(previous: Document, name: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> dict[str, Any]:
-    """The schema with one column changed, or gone. `NotFound` where there is none of that name."""
+    """Return the schema with one column changed or removed. Raises `NotFound` if there is no column with that name."""
     if not any(field["name"] == name for field in previous["fields"]):
         names = ", ".join(field["name"] for field in previous["fields"])
         raise NotFound(f"There is no column '{name}'; the table has {names}.")
@@ -123,7 +126,7 @@ def _with(previous: Document, name: str, change: Callable[[dict[str, Any]], dict
 
 
 def _speaking_of(said: Mapping[str, str], name: str, to: str) -> dict[str, str]:
-    """Options with a column's new name where the engine writes it anew: by their names, by their values, or by both."""
+    """Put a column's new name into the options that refer to it: in their names, in their values, or in both."""
 
     def listed(names: str) -> str:
         return ",".join(to if each == name else each for each in names.split(","))
@@ -150,7 +153,7 @@ def _widened(previous: Document, field: Document, of: Source) -> Any:
             "every value of the old one are set.",
             remedy="Add a column of the new type, and fill it.",
         )
-    if wanted.root == "VARCHAR" and have.root not in ("CHAR", "VARCHAR"):  # 10 stands before 9 then, and has no sum
+    if wanted.root == "VARCHAR" and have.root not in ("CHAR", "VARCHAR"):  # as text, 10 sorts before 9 and has no sum
         _refuse_named(previous, field["name"], "given another order")
     is_explicit = have.root in _EXPLICIT and wanted.root in ("VARCHAR", "TIMESTAMP")
     if is_explicit and is_true(previous.get("options", {}).get("disable-explicit-type-casting")):
@@ -162,7 +165,7 @@ def _widened(previous: Document, field: Document, of: Source) -> Any:
 
 
 def _refuse_retention(options: Mapping[str, str]) -> None:
-    """As the engine: every schema must say at least 1, and not more at the least than at the most."""
+    """Check the retention options as the engine does: the minimum is at least 1 and at most the maximum."""
     least, most = (options.get(f"snapshot.num-retained.{which}") for which in ("min", "max"))
     try:
         low, high = int(least or 10), int(most or 2**31 - 1)
@@ -173,7 +176,7 @@ def _refuse_retention(options: Mapping[str, str]) -> None:
 
 
 def _refuse_name(previous: Document, name: str) -> None:
-    """`Invalid` for a name that no column may have, or that another one has but for its case."""
+    """Raise `Invalid` for a forbidden column name, or one that differs from another column's only in case."""
     documents.refuse_name(name)
     if any(field["name"].casefold() == name.casefold() for field in previous["fields"]):
         raise Invalid(f"There is a column '{name}' already.")
@@ -185,7 +188,7 @@ def _refuse_key(previous: Document, name: str, what: str, keys: Sequence[str]) -
 
 
 def _refuse_named(previous: Document, name: str, what: str) -> None:
-    """`Unsupported` where an option speaks of the column: by its value, or by its own name."""
+    """Raise `Unsupported` if the name or value of an option refers to the column."""
     for option, value in previous.get("options", {}).items():
         if name in re.split(r"[.,;\s]+", value) or name in re.split(r"[.,]", option):
             raise Unsupported(

@@ -1,7 +1,7 @@
 """The bucket hash of many keys at once. Pure: Arrow columns in, numbers out.
 
-Law: row by row `bucket_hash` of `binary_row.encode`'s bytes without their arity. The bytes of all rows are walked
-together: first the parts that every row has, then what each column keeps behind them, word by word.
+Invariant: for each row equal to `bucket_hash` of the bytes of `binary_row.encode` without their arity. The bytes of all
+rows are processed together, word by word: first the fixed part, then each column's variable part.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _Sizes: TypeAlias = npt.NDArray[np.int64]
 
 
 def buckets(columns: Sequence[pa.Array], types: Sequence[PaimonType], number: int) -> npt.NDArray[np.int32]:
-    """The bucket of each row, of so many; Java's remainder goes towards zero, so this is its amount."""
+    """Return the bucket of each row among `number` buckets: the absolute value of Java's remainder (towards zero)."""
     return (np.abs(hashes(columns, types).astype(np.int64)) % number).astype(np.int32)
 
 
 def hashes(columns: Sequence[pa.Array], types: Sequence[PaimonType]) -> npt.NDArray[np.int32]:
-    """Murmur3 of each row of these columns, none of which may hold a null."""
+    """Return the Murmur3 hash of each row of these columns. Raises `Invalid` if one of them contains a null."""
     if any(column.null_count for column in columns):
-        raise Invalid("A key has a null, and keys may have none.")
+        raise Invalid("A key is null; keys must not be null.")
     rows = len(columns[0])
     head = (len(columns) + 63 + 8) // 64 * 8
     end: _Sizes = np.full(rows, head + 8 * len(columns), dtype=np.int64)
@@ -71,7 +71,7 @@ def _finished(h: _Words) -> _Words:
 
 
 def _stored(column: pa.Array, of: PaimonType) -> tuple[_Slots, _Sizes, _Words]:
-    """(slots without the place, bytes behind the slots, those bytes of all rows as words)."""
+    """Return (slots without offsets, size in bytes of each variable part, all variable parts as words)."""
     rows = len(column)
     nothing: tuple[_Sizes, _Words] = np.zeros(rows, dtype=np.int64), np.zeros(0, dtype=np.uint32)
     match of.root:
@@ -97,7 +97,7 @@ def _stored(column: pa.Array, of: PaimonType) -> tuple[_Slots, _Sizes, _Words]:
         case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY":
             return _texts(column)
         case _:
-            raise Unsupported("A key of type {of} has no bucket here.", of=text(of))
+            raise Unsupported("Snapscope cannot assign a bucket to keys of type {of}.", of=text(of))
 
 
 def _numbers(column: pa.Array, bits: Any) -> _Slots:
@@ -107,7 +107,7 @@ def _numbers(column: pa.Array, bits: Any) -> _Slots:
 
 
 def _decimals(column: pa.Array, is_wide: bool) -> tuple[_Slots, _Sizes, _Words]:
-    """Wide ones are the shortest two's complement, the high byte first, in 16 bytes."""
+    """Wide decimals are stored as the shortest big-endian two's complement, padded to 16 bytes."""
     rows = len(column)
     stored = np.frombuffer(column.buffers()[1], dtype=np.uint8)[16 * column.offset :][: 16 * rows].reshape(rows, 16)
     if not is_wide:
@@ -124,7 +124,7 @@ def _decimals(column: pa.Array, is_wide: bool) -> tuple[_Slots, _Sizes, _Words]:
 
 
 def _texts(column: pa.Array) -> tuple[_Slots, _Sizes, _Words]:
-    """Short ones stand in the slot, with their length in its last byte; others behind, filled up to 8 bytes."""
+    """Short values are stored in the slot with their length in its last byte, others after it, padded to 8 bytes."""
     flat = column.cast(pa.binary())
     _, offsets, data = flat.buffers()
     ends = np.frombuffer(offsets, dtype=np.int32)[flat.offset :][: len(flat) + 1].astype(np.int64)
@@ -133,7 +133,7 @@ def _texts(column: pa.Array) -> tuple[_Slots, _Sizes, _Words]:
     short = length <= _INLINE
     sizes = np.where(short, 0, (length + 7) // 8 * 8)
     rows = len(flat)
-    # one target for all bytes: first the slots of all rows, then what lies behind them
+    # one target array for all bytes: the slots of all rows, then their variable parts
     to = np.where(short, 8 * np.arange(rows), 8 * rows + np.cumsum(sizes) - sizes)
     target = np.zeros(8 * rows + int(sizes.sum()), dtype=np.uint8)
     target[np.arange(len(whole)) + np.repeat(to - (ends[:-1] - ends[0]), length)] = whole

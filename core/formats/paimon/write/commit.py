@@ -1,10 +1,9 @@
-"""Commits to a table: one change on top of the newest snapshot, published as the next id or not at all.
+"""Commit to a table: one change on top of the newest snapshot, published as the next id or not at all.
 
-Laws: a snapshot is published after everything it names. A lost race is repeated on top of the winner, and the change
-is judged anew there. What is known not to be published is taken away again, data files included; where the outcome is
-not known nothing is deleted. A change with a number of its own (`Stamp.identifier`) lands once, however often it is
-tried. Source: docs/paimon.md §6.
-"""
+Invariants: a snapshot is published after everything it refers to. A commit that lost a race is repeated on top of the
+winner, and the change is checked again there. Files of a commit that is known to be unpublished are deleted, data files
+included; if the outcome is unknown, nothing is deleted. A change with its own number (`Stamp.identifier`) takes effect
+once, however often it is tried. Source: docs/paimon.md §6."""
 
 from __future__ import annotations
 
@@ -34,10 +33,10 @@ Choose = Callable[[Head, list[Record]], list[Record]]
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Who commits when, and where new names come from (`new_uuid` answers a different text each time).
+    """Who commits and when, and the source of new names (`new_uuid` returns a different text each time).
 
-    `identifier` numbers the commits of one user; those of batches all have the same and are never taken for repeated.
-    """
+    `identifier` numbers the commits of one user. All batch commits have the same one and are never seen as
+    repetitions."""
 
     time_ms: int
     new_uuid: Callable[[], str]
@@ -50,12 +49,11 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class CommitChange:
-    """What one commit does, and how its snapshot is called.
+    """What one commit does, and the kind and operation of its snapshot.
 
-    `choose` answers which of the live files it ends; it is asked again after every lost race, and raises `Conflict`
-    where the change is no longer right. `refuse` raises for tables that must not be written so. `restores`: the table
-    becomes what it was at this snapshot, files, schema, index files and statistics alike.
-    """
+    `choose` returns the live files that the commit removes; it is called again after every lost race and raises
+    `Conflict` if the change is no longer valid. `refuse` raises for tables that must not be written this way.
+    `restores`: the table returns to the state of this snapshot, including files, schema, index files and statistics."""
 
     kind: str
     operation: str | None = None
@@ -67,10 +65,9 @@ class CommitChange:
 
 
 def landed(store: Store, kind: str, stamp: Stamp, *, after: int = 0) -> Snapshot | None:
-    """This user's newest commit of this kind, if its number is this one's or a later one's: then this one is done.
+    """Return this user's newest commit of this kind if it has this number or a later one: this one is then done.
 
-    Only ids beyond `after` are looked at. Batches have no number of their own, and are never done.
-    """
+    Only ids above `after` are considered. Batch commits have no number of their own and are never considered done."""
     if stamp.identifier == documents.BATCH:
         return None
     found = commit_base.last_of(store, stamp.branch, stamp.user, kind, after=after)
@@ -81,7 +78,7 @@ def landed(store: Store, kind: str, stamp: Stamp, *, after: int = 0) -> Snapshot
 
 
 def append(store: Store, files: Sequence[NewDataFile], stamp: Stamp) -> Snapshot:
-    """Add files. Appends never conflict: a lost race is repeated on top of the winner."""
+    """Add files. Appends never conflict: a commit that lost a race is repeated on top of the winner."""
     return run(store, CommitChange("APPEND", "WRITE", files), stamp)
 
 
@@ -94,28 +91,28 @@ def overwrite(
     operation: str = "OVERWRITE",
     refuse: Callable[[Schema], None] = documents.refuse_unwritable,
 ) -> Snapshot:
-    """Replace all files of the named partitions by `files`; without files the partitions are dropped.
+    """Replace all files of the given partitions by `files`; without files the partitions are dropped.
 
-    Each of `partitions` gives values for some or all partition keys; `{}` means the whole table. Files that others
-    add to them meanwhile are replaced, too. `Invalid` where a new file lies outside of them.
-    """
+    Each of `partitions` gives values for some or all partition keys; `{}` means the whole table. Files that others add
+    to them in the meantime are replaced as well. Raises `Invalid` if a new file is outside of them."""
     if not partitions:
-        raise Invalid("No partition was named to overwrite.", remedy="Name one; an empty mapping is the whole table.")
+        raise Invalid(
+            "No partition to overwrite was given.", remedy="Give a partition; an empty mapping means the whole table."
+        )
 
     def choose(head: Head, live: list[Record]) -> list[Record]:
         matches = matcher(head, partitions)
         if any(not matches(file.partition) for file in files):
-            raise Invalid("A row lies outside of the partitions that were named to be overwritten.")
+            raise Invalid("A row is outside the partitions to be overwritten.")
         return [entry for entry in live if matches(entry["_PARTITION"])]
 
     return run(store, CommitChange("OVERWRITE", operation, files, choose, refuse=refuse), stamp)
 
 
 def overwrite_touched(store: Store, files: Sequence[NewDataFile], stamp: Stamp) -> Snapshot | None:
-    """Replace all files of the partitions that `files` lie in (a dynamic overwrite); None where there are no files.
+    """Replace all files of the partitions of `files` (a dynamic overwrite); None if there are no files.
 
-    A table without partition keys is replaced whole, by nothing where there are no files, as the engine does it.
-    """
+    A table without partition keys is replaced completely, even if there are no files, as the engine does it."""
     if not files and read_head(store, stamp.branch).schema.partition_keys:
         return None
     touched = {file.partition for file in files} or {binary_row.EMPTY}
@@ -124,12 +121,12 @@ def overwrite_touched(store: Store, files: Sequence[NewDataFile], stamp: Stamp) 
 
 
 def compact(store: Store, gone: Sequence[Record], files: Sequence[NewDataFile], stamp: Stamp) -> Snapshot:
-    """Replace files by others that hold the same rows. `Conflict` if one of them is no longer live."""
+    """Replace files by others with the same rows. Raises `Conflict` if one of them is no longer live."""
     return run(store, CommitChange("COMPACT", None, files, exactly(store, gone)), stamp)
 
 
 def exactly(store: Store, gone: Sequence[Record]) -> Choose:
-    """Chooses these live files; `Conflict` if one of them was ended meanwhile."""
+    """Return a `choose` for exactly these live files; it raises `Conflict` if one was removed in the meantime."""
     wanted = {manifest_encoding.identity(entry): entry["_FILE"]["_FILE_NAME"] for entry in gone}
 
     def choose(_: Head, live: list[Record]) -> list[Record]:
@@ -137,7 +134,9 @@ def exactly(store: Store, gone: Sequence[Record]) -> Choose:
         if len(found) != len(wanted):
             missing = set(wanted.values()) - {entry["_FILE"]["_FILE_NAME"] for entry in found}
             raise Conflict(
-                "{missing} is no longer live; another commit replaced it.", missing=min(missing), path=store.location
+                "{missing} is no longer a current file; another commit replaced it.",
+                missing=min(missing),
+                path=store.location,
             )
         return found
 
@@ -145,12 +144,11 @@ def exactly(store: Store, gone: Sequence[Record]) -> Choose:
 
 
 def run(store: Store, change: CommitChange, stamp: Stamp) -> Snapshot:
-    """Commit a change on top of the newest snapshot, as often as it takes until it is the next one.
+    """Commit a change on top of the newest snapshot, repeating it after lost races.
 
-    Answers the earlier commit, and leaves nothing of this one, where a change of this user with this number or a later
-    one has landed before. `Conflict` where others kept coming first, or an outcome is not known (then nothing is
-    deleted, and the same change with the same number may be tried again).
-    """
+    If a change of this user with this number or a later one was committed before, returns that snapshot and leaves
+    nothing of this one. Raises `Conflict` if other commits kept coming first, `Unknown` if the outcome is unknown (then
+    nothing is deleted, and the same change with the same number may be tried again)."""
     draft = _Draft(store, change, stamp)
     try:
         for head in _turns(store, stamp.branch):
@@ -170,7 +168,7 @@ def run(store: Store, change: CommitChange, stamp: Stamp) -> Snapshot:
             draft.withdraw()
         if draft.unsure:
             raise next(iter(draft.unsure.values()))[1]
-        raise Conflict("Other commits kept coming first.", path=store.location, remedy="Try again.")
+        raise Conflict("Other commits kept getting in first.", path=store.location, remedy="Try again.")
     except BaseException as error:
         if draft.is_open:
             draft.abandon(error)
@@ -178,7 +176,7 @@ def run(store: Store, change: CommitChange, stamp: Stamp) -> Snapshot:
 
 
 def _turns(store: Store, branch: str) -> Iterator[Head]:
-    """The newest state for each try, after a random wait that grows: else the same writers meet again and again."""
+    """Yield the newest state for each try, after a random, growing wait that keeps writers from colliding again."""
     head = read_head(store, branch)
     options = head.schema.options
     tries = number(options, "commit.max-retries", 10) + 1
@@ -198,10 +196,9 @@ def _turns(store: Store, branch: str) -> Iterator[Head]:
 
 @dataclass(slots=True)
 class _Draft:
-    """The files of a commit that is not published yet. `is_open`: it is known that nothing of it is published.
+    """The files of a commit that is not published yet. `is_open`: nothing of it can have been published.
 
-    `is_sure`: of no try it was not known. `unsure`: snapshots that may yet appear, by path, with what was said then.
-    """
+    `is_sure`: the outcome of every try is known. `unsure`: snapshots that may yet appear, by path, with the error."""
 
     store: Store
     change: CommitChange
@@ -214,7 +211,7 @@ class _Draft:
     schemas: dict[int, Schema] = field(default_factory=dict)
 
     def landed(self, head: Head) -> Snapshot | None:
-        """This change as it was committed before: by a try whose outcome was not known, or by an earlier run."""
+        """Return this change's snapshot if committed before, by a try with unknown outcome or an earlier run."""
         number_now = 0 if head.snapshot is None else head.snapshot.id
         for path, (content, unknown) in list(self.unsure.items()):
             known = int(path.rsplit("-", 1)[-1])
@@ -225,7 +222,7 @@ class _Draft:
             if found == content:
                 return references.snapshot_of(str(known), content, path)
             if found is not None:
-                del self.unsure[path]  # the name is another's, so ours cannot come any more
+                del self.unsure[path]  # another writer has this id, so ours cannot appear any more
         done = landed(self.store, self.change.kind, self.stamp, after=self.seen)
         self.seen = number_now
         if done is not None and self.is_sure and done.commit_identifier == self.stamp.identifier:
@@ -237,7 +234,7 @@ class _Draft:
         return done
 
     def write(self, head: Head) -> tuple[str, bytes]:
-        """Write manifests and lists on top of `head`; the snapshot's path and content, not yet there."""
+        """Write manifests and lists on top of `head`; return the path and content of the unpublished snapshot."""
         change, previous = self.change, head.snapshot
         change.refuse(head.schema)
         commit_base.refuse_unlocked(self.store, head)
@@ -254,7 +251,7 @@ class _Draft:
         by = manifest_merging.rules(head.schema.options)
         read: manifest_merging.Read = lambda listed: commit_base.read_listed(self.store, listed)  # noqa: E731
         base: list[Record] = []
-        # what comes back may have an old DELETE in the manifests of before: they are written anew, as what is live
+        # restored files may have an old DELETE in previous manifests: write new ones with what is live
         pieces: Sequence[manifest_merging.Piece] = [live] * bool(live)
         if target is None:
             pieces = manifest_merging.merged(commit_base.base(self.store, previous), read, head.partition_types, by)
@@ -304,7 +301,7 @@ class _Draft:
         except Unsupported as error:
             raise Conflict(
                 told(
-                    "The schema changed since the rows were written, and they do not fit any more: {message}",
+                    ("The schema has changed since the rows were written, and they no longer match it: {message}"),
                     message=error.message,
                 ),
                 path=self.store.location,
@@ -313,7 +310,7 @@ class _Draft:
         return manifest_encoding.added(file, [column.type for column in schema.fields])
 
     def _statistics(self, head: Head, names: _Names) -> str | None:
-        """The statistics file: a new one, or that of the snapshot before while it speaks of today's schema."""
+        """Return the statistics file: a new one, or the previous snapshot's if its schema is still current."""
         if (content := self.change.statistics) is not None:
             return self._file(f"stat-{names.uuid}-0", lambda _: content, layout.STATISTICS)[0]
         name = None if head.snapshot is None else head.snapshot.fields.get("statistics")
@@ -323,7 +320,7 @@ class _Draft:
         return name if references.document(self.store.read(path), path).get("schemaId") == head.schema.id else None
 
     def _manifests(self, records: Sequence[Record], head: Head, names: _Names, target: int) -> list[Record]:
-        """These entries in as many manifests as the target size asks for."""
+        """Write these entries into as many manifests as the target size requires."""
         parts = -(-len(manifest_encoding.manifest("", records)) // target) if len(records) > 1000 else 1
         step = -(-len(records) // parts)
         listed = []
@@ -341,12 +338,12 @@ class _Draft:
         return name, len(data)
 
     def withdraw(self) -> None:
-        """Take the metadata of this attempt away."""
+        """Delete the metadata files of this attempt."""
         while self.written:
             self.store.delete(self.written.pop())
 
     def abandon(self, error: BaseException) -> None:
-        """Take everything away that nobody can refer to; what cannot be deleted is told with the error."""
+        """Delete everything that cannot be referenced; files that cannot be deleted are noted on the error."""
         files = [] if self._may_have_landed() else [file.path for file in self.change.files if file.is_new]
         for path in (*self.written, *files):
             try:
@@ -355,7 +352,7 @@ class _Draft:
                 error.add_note(f"{path} was left behind: {left}")
 
     def _may_have_landed(self) -> bool:
-        """Whether an earlier run of this change, with the same number and files, may be published, or come yet."""
+        """Return whether an earlier run of this change (same number and files) may be published or yet appear."""
         if self.stamp.identifier == documents.BATCH:
             return False
         try:
@@ -369,7 +366,7 @@ class _Draft:
 
 
 class _Names:
-    """Names of one attempt's metadata files: one uuid, counted."""
+    """Names of one attempt's metadata files: one UUID and a counter."""
 
     def __init__(self, uuid: str) -> None:
         self.uuid = uuid
@@ -385,7 +382,7 @@ class _Names:
 
 
 def _hint(store: Store, head: Head, branch: str) -> None:
-    """Hints follow the commit and are never trusted: without them engines find the commit by listing."""
+    """Update the hints after a commit. They are never trusted: without them engines find the commit by listing."""
     number = 1 if head.snapshot is None else head.snapshot.id + 1
     try:
         store.put(layout.hint(branch, layout.LATEST), str(number).encode())

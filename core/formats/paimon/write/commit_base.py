@@ -1,6 +1,6 @@
-"""What a commit is built on: the files of the newest snapshot, and who committed before. Reads only.
+"""What a commit is based on: the files of the newest snapshot, and earlier commits. Only reads.
 
-Law: what was expired since a listing is passed over where it no longer matters, and nowhere else.
+Invariant: a snapshot that expired since the listing is skipped where it no longer matters, and nowhere else.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from core.errors import Invalid, NotFound, SnapscopeError, Unsupported
+from core.formats import columnar
 from core.formats.paimon import binary_row, layout, references
 from core.formats.paimon.write import documents, manifest_encoding
 from core.formats.paimon.write.manifest_encoding import Record
@@ -20,17 +21,17 @@ from core.storage.store import Store
 
 
 def live_entries(store: Store, snapshot: Snapshot | None) -> list[Record]:
-    """The ADD entries of all files live at a snapshot, with every field."""
+    """Return the ADD entries of all live files of a snapshot, with every field."""
     return [] if snapshot is None else manifest_encoding.live(read_listed(store, base(store, snapshot)))
 
 
 def delta_entries(store: Store, snapshot: Snapshot) -> list[Record]:
-    """What one commit changed: its ADD and DELETE entries, with every field."""
+    """Return what one commit changed: its ADD and DELETE entries, with every field."""
     return read_listed(store, _listed(store, snapshot, "delta"))
 
 
 def difference(store: Store, live: list[Record], target: Snapshot) -> tuple[list[Record], list[Record]]:
-    """The live files that another snapshot does not have, and those of it that are not live."""
+    """Return the live files that another snapshot does not have, and those it has that are not live."""
     wanted = {manifest_encoding.identity(entry): entry for entry in live_entries(store, target)}
     there = {manifest_encoding.identity(entry) for entry in live}
     gone = [entry for entry in live if manifest_encoding.identity(entry) not in wanted]
@@ -38,7 +39,7 @@ def difference(store: Store, live: list[Record], target: Snapshot) -> tuple[list
 
 
 def last_of(store: Store, branch: str, user: str, kind: str, *, after: int = 0) -> Snapshot | None:
-    """The newest retained commit of a user and kind beyond the id `after`."""
+    """Return the newest retained commit of a user and kind with an id above `after`."""
     for number in reversed(snapshot_ids(store, branch)):
         if number <= after:
             break
@@ -46,14 +47,14 @@ def last_of(store: Store, branch: str, user: str, kind: str, *, after: int = 0) 
         try:
             found = references.snapshot_of(str(number), store.read(path), path)
         except NotFound:
-            break  # expired since the listing, and all before it
+            break  # expired since the listing, and so are all before it
         if (found.commit_user, found.kind) == (user, kind):
             return found
     return None
 
 
 def base(store: Store, snapshot: Snapshot | None) -> list[Record]:
-    """What the next commit's base list names: base and delta of this one, in this order."""
+    """Return the base list of the next commit: base and delta of this snapshot, in this order."""
     return [] if snapshot is None else [*_listed(store, snapshot, "base"), *_listed(store, snapshot, "delta")]
 
 
@@ -62,30 +63,42 @@ def _listed(store: Store, snapshot: Snapshot, which: str) -> list[Record]:
     if name is None:
         return []
     path = f"{layout.MANIFEST}/{name}"
-    return manifest_encoding.read_list(store.read(path, MANIFEST), path)
+    return manifest_encoding.read_list(_avro(store, path), path)
+
+
+def _avro(store: Store, path: str) -> bytes:
+    """A file that a commit copies records of. No engine reads a table whose manifests have several formats."""
+    data = store.read(path, MANIFEST)
+    if data.startswith(tuple(columnar.MAGIC)):
+        raise Unsupported(
+            "Manifests are written in Avro only, and this one is in ORC or Parquet.",
+            path=path,
+            remedy="Make this change with the table's own engine.",
+        )
+    return data
 
 
 def read_listed(store: Store, listed: Iterable[Record]) -> list[Record]:
-    """The entries of these manifests, one after the other."""
+    """Return the entries of these manifests, one after another."""
     found: list[Record] = []
     for each in listed:
         path = f"{layout.MANIFEST}/{layout.plain_name(each['_FILE_NAME'], layout.MANIFEST)}"
-        found += manifest_encoding.read_manifest(store.read(path, MANIFEST), path)
+        found += manifest_encoding.read_manifest(_avro(store, path), path)
     return found
 
 
 def matcher(head: Head, partitions: Sequence[Mapping[str, Any]]) -> Callable[[bytes], bool]:
-    """Whether a stored partition is one of those named; `Invalid` for a key that is none."""
+    """Return a test for stored partitions that match one of those given. Raises `Invalid` for an unknown key."""
     keys = head.schema.partition_keys
     for wanted in partitions:
         if unknown := [key for key in wanted if key not in keys]:
             raise Invalid(
-                "'{unknown}' is no partition key of this table; its keys are {keys}.",
+                "'{unknown}' is not a partition key of this table; its keys are {keys}.",
                 unknown=unknown[0],
                 keys=", ".join(keys) or told("none"),
             )
     types = head.partition_types
-    # values are compared as stored, so that 0.0 and -0.0, or null and "", stay different
+    # compare stored values, so that 0.0 and -0.0, or null and "", are different
     stored = [{key: binary_row.encode((value,), (head.types[key],)) for key, value in p.items()} for p in partitions]
 
     def matches(partition: bytes) -> bool:
@@ -103,26 +116,26 @@ def rows(records: Iterable[Record]) -> int:
 
 
 def total_rows(store: Store, previous: Snapshot | None) -> int:
-    """Rows of all live files."""
+    """Return the number of rows in all live files."""
     if previous is None:
         return 0
     if previous.total_rows is not None:
         return previous.total_rows
-    return rows(live_entries(store, previous))  # Paimon 0.3 and before
+    return rows(live_entries(store, previous))  # Paimon 0.3 and earlier
 
 
 def refuse_indexed(store: Store, previous: Snapshot) -> None:
-    """`Unsupported` where files must not be ended without a look at what speaks of them."""
+    """Raise `Unsupported` if index files may refer to the files to be removed."""
     if previous.fields.get("indexManifest"):
         raise Unsupported(
-            "The table has index files that may speak of the files to be replaced.",
+            "The table has index files that may refer to the files to be replaced.",
             path=store.location,
             remedy="Make this change with the table's own engine.",
         )
 
 
 def refuse_unlocked(store: Store, head: Head) -> None:
-    """`Unsupported` by `unlocked`."""
+    """Raise the error of `unlocked`, if any."""
     if has_own_creates(store):
         return
     paths = [layout.reference(head.branch, layout.SNAPSHOT, n) for n in snapshot_ids(store, head.branch)]
@@ -138,18 +151,21 @@ def refuse_unlocked(store: Store, head: Head) -> None:
 
 
 def has_own_creates(store: Store) -> bool:
-    """Whether every engine's writers create snapshots exclusively there."""
+    """Return whether the writers of every engine create snapshots exclusively on this store."""
     return store.is_local or store.protocol == "memory"
 
 
 def unlocked(store: Store, branch: str, snapshots: Iterable[Snapshot]) -> Unsupported | None:
-    """The error where another engine's writers have been at work on an object store: they look whether an id is free
-    and then write it, under their catalog's lock, which is not known here; either could replace the other's."""
+    """Return an error if another engine has written to this table on an object store.
+
+    Such writers check that an id is free and then write it, protected by their catalog's lock. That lock is not known
+    here, so either writer could replace the other's snapshot.
+    """
     for found in () if has_own_creates(store) else snapshots:
         if (writer := found.fields.get("writerVersion")) != documents.WRITER:
             return Unsupported(
-                "Snapshot {id} was committed by another engine ({writer}), whose writers take turns by their "
-                "catalog's lock on an object store; that lock is not known here.",
+                "Snapshot {id} was committed by another engine ({writer}), which on an object store "
+                "coordinates writers with its catalog's lock; Snapscope cannot take that lock.",
                 id=found.id,
                 writer=writer or found.commit_user,
                 path=layout.reference(branch, layout.SNAPSHOT, found.id),

@@ -1,7 +1,7 @@
-"""The JSON documents a writer makes: schemas, snapshots and tags, in the form Paimon prints them. Pure.
+"""The JSON documents of a writer: schemas, snapshots and tags, formatted as Paimon formats them. Pure.
 
-Law: a document that is copied keeps its bytes; a document that follows another one (the next schema, a tag with a
-retention) keeps every field of it that it does not have to change, known here or not.
+Invariant: a copied document keeps its bytes. A document derived from another one (the next schema, a tag with a
+retention) keeps every field that it does not have to change, known or not.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ VERSION = 3
 BATCH = 9223372036854775807  # the commit identifier of batch writers
 WRITER = "snapscope"
 
-# What decides how rows must be written, with the values that are written so (none: any). Anything that is neither named
-# here or below nor known to be harmless is refused: it might decide it too.
+# Options that decide how rows are written, with the supported values (empty: any). An option that is neither listed
+# here or below nor known to be harmless is rejected, because it might affect rows too.
 _HONOURED: Mapping[str, Sequence[str]] = {
     "bucket": ("-1",),
     "file.format": ("parquet",),
@@ -41,7 +41,7 @@ _HONOURED: Mapping[str, Sequence[str]] = {
 _SYSTEM = re.compile(r"_KEY_.*|_SEQUENCE_NUMBER|_VALUE_KIND|_LEVEL|_ROW_ID|rowkind", re.IGNORECASE)
 _BOOLEAN = ("true", "false")
 _HONOURED_KEYED: Mapping[str, Sequence[str]] = {
-    "bucket": (),  # looked at by itself
+    "bucket": (),  # checked separately
     "bucket-function.type": ("default",),
     "merge-engine": ("deduplicate", "partial-update", "aggregation", "first-row"),
     "force-lookup": ("false",),
@@ -61,45 +61,45 @@ _HONOURED_PARTITION_KEYS = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "
 
 
 def refuse_unwritable(schema: Schema) -> None:
-    """`Unsupported`, by name, for tables whose rows this writer would not write as their engine does."""
+    """Raise `Unsupported`, with the reason, for tables whose rows this writer would not write as their engine does."""
     if schema.primary_keys:
         raise _unsupported(
-            told("A table with a primary key takes no plain rows; they are merged by key."),
-            told("Write to it by core.spark.write.upsert, and compact it by core.spark.write.compact."),
+            told("Plain rows cannot be written to a table with a primary key; its rows are merged by key."),
+            told("Write to it with core.spark.write.upsert, and compact it with core.spark.write.compact."),
         )
     refuse_others(schema, _HONOURED)
 
 
 def refuse_unwritable_keyed(schema: Schema) -> None:
-    """The same for tables with a primary key, whose rows are merged by key."""
+    """Like `refuse_unwritable`, for tables with a primary key, whose rows are merged by key."""
     said = schema.options
     if not schema.primary_keys:
         raise _unsupported(
-            told("The table has no primary key."), told("Write to it by `append` of core.spark.write.append.")
+            told("The table has no primary key."), told("Write to it with `append` of core.spark.write.append.")
         )
     bucket = said.get("bucket", "-1").strip()
     if not bucket.isdigit() or int(bucket) < 1:
         raise _unsupported(
-            told("The option 'bucket' = '{bucket}' is not honoured: only a fixed number of buckets is.", bucket=bucket)
+            told("The option 'bucket' = '{bucket}' is not supported: only a fixed number of buckets is.", bucket=bucket)
         )
     refuse_others(schema, {**_HONOURED, **_HONOURED_KEYED}, is_known=_is_keyed_option, coarsest=0)
     fields = {field.name: parse(field.type) for field in schema.fields}
     for name in bucket_keys(schema):
         if name not in schema.primary_keys:
             raise _unsupported(
-                told("The option 'bucket-key' names '{name}', which is not of the primary key.", name=name)
+                told("The option 'bucket-key' contains '{name}', which is not part of the primary key.", name=name)
             )
     for name in schema.primary_keys:
         if fields[name].root not in HASHED:
             raise _unsupported(
-                told("The key '{name}' of type {fields} cannot be written.", name=name, fields=text(fields[name]))
+                told("Key '{name}' of type {fields} cannot be written.", name=name, fields=text(fields[name]))
             )
     if said.get("merge-engine", "").lower() == "first-row" and said.get("sequence.field"):
-        raise _unsupported(told("The option 'sequence.field' is not honoured for the merge engine 'first-row'."))
+        raise _unsupported(told("The option 'sequence.field' is not supported with the merge engine 'first-row'."))
 
 
 def bucket_keys(schema: Schema) -> tuple[str, ...]:
-    """The columns whose hash chooses the bucket: the option's, else the primary key without partition keys."""
+    """Return the columns whose hash determines the bucket: the option's, else the primary key less partition keys."""
     named = tuple(name.strip() for name in schema.options.get("bucket-key", "").split(",") if name.strip())
     return named or tuple(name for name in schema.primary_keys if name not in schema.partition_keys)
 
@@ -117,24 +117,31 @@ def refuse_others(
     is_known: Callable[[str], bool] = lambda name: False,
     coarsest: int = 4,
 ) -> None:
-    """`Unsupported` for options with other values than these, for unknown ones, and for types that are not written.
+    """Raise `Unsupported` for options with other values than these, for unknown options, and for unsupported types.
 
-    `coarsest`: the least number of digits of a second that a TIMESTAMP may have."""
+    `coarsest`: the minimum precision of a TIMESTAMP, in digits of a second.
+    """
     for name, value in schema.options.items():
         if name in honoured:
             if value.strip().lower() not in honoured[name] and honoured[name]:
                 raise _unsupported(
-                    told("The option '{name}' = '{value}' is not honoured by this writer.", name=name, value=value)
+                    told(
+                        "Snapscope cannot write to tables with the option '{name}' = '{value}'.", name=name, value=value
+                    )
                 )
         elif not is_harmless(name) and not is_known(name):
-            raise _unsupported(told("The option '{name}' is not known to this writer.", name=name))
+            raise _unsupported(
+                told(
+                    "Snapscope does not know the table option '{name}', so it does not write to this table.", name=name
+                )
+            )
     types = {field.name: parse(field.type) for field in schema.fields}
     for name, of in types.items():
         _refuse_type(name, of, coarsest)
     for key in schema.partition_keys:
         if types[key].root not in (*_HONOURED_PARTITION_KEYS, "TIMESTAMP"):
             raise _unsupported(
-                told("The partition key '{key}' of type {types} cannot be written.", key=key, types=text(types[key]))
+                told("Partition key '{key}' of type {types} cannot be written.", key=key, types=text(types[key]))
             )
 
 
@@ -145,8 +152,8 @@ def _refuse_type(name: str, of: PaimonType, coarsest: int) -> None:
     if not known or (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and not coarsest <= (of.size or 0) <= 6):
         raise _unsupported(
             told(
-                "The column '{name}' of type {of} cannot be written: Spark's Parquet files hold times in "
-                "microseconds (TIMESTAMP(6)), and no TIME, VARIANT, BLOB, VECTOR or MULTISET.",
+                "Column '{name}' of type {of} cannot be written: Spark's Parquet files store times in "
+                "microseconds (TIMESTAMP(6)), and cannot store TIME, VARIANT, BLOB, VECTOR or MULTISET.",
                 name=name,
                 of=text(of),
             )
@@ -168,23 +175,27 @@ def first_schema(
     comment: str | None = None,
     primary_keys: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """`schema-0` of a new table; column ids count from 0, nested fields right after their column; keys are NOT NULL."""
+    """Return `schema-0` of a new table.
+
+    Column ids count from 0, nested fields directly after their column; keys are NOT NULL. Raises `Invalid` for missing
+    or contradictory columns and keys.
+    """
     names = [name for name, _ in columns]
     if not names or len({name.casefold() for name in names}) != len(names):
-        raise Invalid("A table needs columns, and their names must differ by more than their case.")
+        raise Invalid("A table needs columns, and their names must differ in more than case.")
     for name in names:
         refuse_name(name)
     if len(set(partition_keys)) != len(partition_keys) or not set(partition_keys) <= set(names):
         raise Invalid("Partition keys must be different columns of the table.")
     keys = set(primary_keys)
     if len(keys) != len(primary_keys) or not keys <= set(names) or (keys and not keys >= set(partition_keys)):
-        raise Invalid("A primary key must be different columns of the table, and have all partition keys among them.")
+        raise Invalid("A primary key must consist of different columns of the table and include all partition keys.")
     if keys and keys == set(partition_keys):
-        raise Invalid("A primary key must have a column that is no partition key.")
+        raise Invalid("A primary key must have a column that is not a partition key.")
     ids = iter(range(1 << 30))
     parsed = ((name, replace(parse(of), nullable=parse(of).nullable and name not in keys)) for name, of in columns)
     fields = [
-        {"id": next(ids), "name": name, "type": to_json(_with_ids(of, ids))}  # the id is drawn first
+        {"id": next(ids), "name": name, "type": to_json(_with_ids(of, ids))}  # the column's id precedes its nested ids
         for name, of in parsed
     ]
     document: dict[str, Any] = {
@@ -200,10 +211,10 @@ def first_schema(
 
 
 def with_column(previous: Mapping[str, Any], name: str, of: Source, time_ms: int) -> dict[str, Any]:
-    """The schema after `previous` with one more nullable column at its end."""
+    """Return the schema after `previous` with a nullable column added at the end. Raises `Invalid` if not possible."""
     parsed = parse(of)
     if not parsed.nullable:
-        raise Invalid("The new column '{name}' must be nullable: the rows that exist have no value for it.", name=name)
+        raise Invalid("The new column '{name}' must be nullable: existing rows have no value for it.", name=name)
     if not name.strip() or any(field["name"] == name for field in previous["fields"]):
         raise Invalid("A column named '{name}' cannot be added: the name is blank or taken.", name=name)
     ids = iter(range(int(previous["highestFieldId"]) + 1, 1 << 30))
@@ -218,13 +229,13 @@ def with_column(previous: Mapping[str, Any], name: str, of: Source, time_ms: int
 
 
 def refuse_name(name: str) -> None:
-    """`Invalid` for a name that no column may have: engines refuse it, too."""
+    """Raise `Invalid` for a column name that engines reject too."""
     if not name.strip() or _SYSTEM.fullmatch(name):
-        raise Invalid("No column may be named '{name}'.", name=name)
+        raise Invalid("A column cannot be named '{name}'.", name=name)
 
 
 def _with_ids(of: PaimonType, ids: Iterator[int]) -> PaimonType:
-    """Nested fields numbered the way Paimon numbers them: each before its own inner fields."""
+    """Number nested fields as Paimon does: each before its own inner fields."""
     args = tuple(_with_ids(arg, ids) for arg in of.args)
     fields = []
     for field in of.fields:
@@ -237,18 +248,18 @@ def _with_ids(of: PaimonType, ids: Iterator[int]) -> PaimonType:
 
 
 def tag(snapshot: bytes, created: dt.datetime | None = None, retained_ms: int | None = None) -> bytes:
-    """A tag's content: the snapshot's bytes; with a retention, two more fields at the end.
+    """Return a tag's content: the snapshot's bytes and, with a retention, two more fields at the end.
 
-    `created` is the wall clock of the writer, without a zone, as the format keeps it; it is used with a retention
-    only, because old readers know no further field.
+    `created` is the writer's wall clock without a zone, as in the format. It is used only with a retention, because old
+    readers know no additional fields.
     """
     if retained_ms is None:
         return snapshot
     if created is None or created.tzinfo is not None:
-        raise Invalid("A tag with a retention needs its creation time as a wall clock without a zone.")
+        raise Invalid("A tag with a retention needs its creation time as local time without a zone.")
     body = snapshot.rstrip()
     if not body.endswith(b"}") or body[:-1].rstrip().endswith(b"{"):
-        raise Corrupt("A snapshot document was expected to tag, found something else.")
+        raise Corrupt("Expected a snapshot document to tag, found something else.")
     parts = [created.year, created.month, created.day, created.hour, created.minute]
     if created.second or created.microsecond:
         parts.append(created.second)
@@ -260,7 +271,7 @@ def tag(snapshot: bytes, created: dt.datetime | None = None, retained_ms: int | 
 
 
 def untagged(content: bytes) -> bytes:
-    """The snapshot document inside a tag: the same bytes where the tag has no fields of its own."""
+    """Return the snapshot document inside a tag: the same bytes if the tag has no fields of its own."""
     fields = json.loads(content)
     own = ("tagCreateTime", "tagTimeRetained")
     if not any(name in fields for name in own):
@@ -272,7 +283,7 @@ def untagged(content: bytes) -> bytes:
 
 
 def pretty(document: Mapping[str, Any]) -> bytes:
-    """JSON the way Paimon's own writer lays it out: `"key" : value`, two spaces, objects of an array on one line."""
+    """Format JSON as Paimon's own writer does: `"key" : value`, two spaces, objects of an array on one line."""
     return _printed(document, "").encode()
 
 

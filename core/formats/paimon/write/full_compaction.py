@@ -1,6 +1,6 @@
-"""Which files of a bucket a full compaction merges, and which only move to its highest level. Pure.
+"""Which files of a bucket a full compaction rewrites, and which it only moves to the highest level. Pure.
 
-Law: the engine's own choice (its `MergeTreeCompactTask`).
+Invariant: the same choice as the engine's (`MergeTreeCompactTask`).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from core.model.references import Schema
 from core.units import number, parse_size_bytes
 
 TARGET = "128 mb"
-_SMALL = 0.7  # of the target size: `compaction.small-file-ratio`
+_SMALL = 0.7  # fraction of the target size: `compaction.small-file-ratio`
 _RUNS = 5  # `num-sorted-run.compaction-trigger`
 
 
 @dataclass(frozen=True, slots=True)
 class BucketRewrite:
-    """Files of one bucket that become others: sections in the order of their keys, no two of which share any."""
+    """Files of one bucket to be rewritten, as sections in key order, whose key ranges do not overlap."""
 
     sections: Sequence[Sequence[Record]]
-    top: int  # the level they get to
+    top: int  # the level of the result
 
     @property
     def files(self) -> list[Record]:
@@ -34,7 +34,7 @@ class BucketRewrite:
 
 
 def keys(schema: Schema) -> list[tuple[str, PaimonType]]:
-    """The primary key without partition keys: what a bucket is sorted by."""
+    """Return the primary key without partition keys: the sort order within a bucket."""
     of = {field.name: parse(field.type) for field in schema.fields}
     return [(name, of[name]) for name in schema.primary_keys if name not in schema.partition_keys]
 
@@ -44,7 +44,7 @@ def levels(schema: Schema) -> int:
 
 
 def of_table(schema: Schema, live: Sequence[Record]) -> Iterator[tuple[int, list[Record], list[BucketRewrite]]]:
-    """Bucket by bucket: (its top level, files that move to the top level as they are, those that are rewritten)."""
+    """Yield for each bucket: its top level, files that move there unchanged, and files that are rewritten."""
     buckets: dict[tuple[bytes, int], list[Record]] = {}
     for entry in live:
         buckets.setdefault((entry["_PARTITION"], entry["_BUCKET"]), []).append(entry)
@@ -54,7 +54,7 @@ def of_table(schema: Schema, live: Sequence[Record]) -> Iterator[tuple[int, list
 
 
 def planned(schema: Schema, files: Sequence[Record], top: int) -> tuple[list[Record], list[BucketRewrite]]:
-    """(files of one bucket that move to the top level as they are, those that are rewritten)."""
+    """Return (files of one bucket that move to the top level unchanged, files that are rewritten)."""
     if all(entry["_FILE"]["_LEVEL"] == top for entry in files):
         return [], []
     target = parse_size_bytes(schema.options.get("target-file-size", TARGET))
@@ -64,7 +64,7 @@ def planned(schema: Schema, files: Sequence[Record], top: int) -> tuple[list[Rec
     waiting: list[list[Record]] = []
 
     def upgrade(entry: Record) -> None:
-        if entry["_FILE"]["_DELETE_ROW_COUNT"] != 0:  # unknown too
+        if entry["_FILE"]["_DELETE_ROW_COUNT"] != 0:  # including unknown
             rewrites.append(BucketRewrite([[entry]], top))
         elif entry["_FILE"]["_LEVEL"] != top:
             moved.append(entry)
@@ -87,7 +87,7 @@ def planned(schema: Schema, files: Sequence[Record], top: int) -> tuple[list[Rec
 
 
 def sections(schema: Schema, files: Sequence[Record]) -> list[list[Record]]:
-    """Files in the order of their keys, together where their ranges of keys meet."""
+    """Group files in key order; files with overlapping key ranges are in one section."""
     of = [type_ for _, type_ in keys(schema)]
 
     def key(stored: bytes) -> list[Any]:

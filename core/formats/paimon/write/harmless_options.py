@@ -1,6 +1,6 @@
-"""Which of the engine's options a writer may pass over: they decide no row, no file's content and no commit. Pure.
+"""Options of the engine that a writer may ignore: they affect no row, no file's content and no commit. Pure.
 
-Law: an option that is not known here is of consequence. A family ends with a dot; all others are whole names.
+Invariant: an option that is not listed here is relevant. A family ends with a dot; all others are complete names.
 """
 
 from __future__ import annotations
@@ -49,11 +49,13 @@ _NAMES = frozenset(
 
 
 def is_harmless(name: str) -> bool:
-    """Whether a writer writes the same whatever the option says. What becomes of tables after a commit (expiry, tags,
-    compaction) is the business of whoever commits with the engine: nothing of it is done here."""
+    """Return whether a writer writes the same whatever the option's value.
+
+    What engines do after a commit (expiry, tags, compaction) is left to them; nothing of it is done here.
+    """
     return name in _NAMES or name.startswith(_FAMILIES)
 
 
 def is_changeable(name: str) -> bool:
-    """Whether the option may be changed while there are rows: of the harmless ones all that do not name a place."""
+    """Return whether the option may be changed on a table with rows: harmless, and no location or owner."""
     return is_harmless(name) and name not in ("path", "owner", "partition.default-name")

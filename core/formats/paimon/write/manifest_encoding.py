@@ -1,9 +1,8 @@
-"""Manifest entries, manifests and manifest lists as Paimon writes them. Pure: values in, bytes out.
+"""Encode manifest entries, manifests and manifest lists as Paimon writes them. Pure: values in, bytes out.
 
-Law: a record that was read is written back as it was, field for field; a file with fields that are not known here is
-refused, because writing it back would lose them. Shapes: Paimon's newest (docs/paimon.md §4.2, §4.3), read by all
-releases since 0.9 (fields are matched by name, missing ones are null, further ones are passed over).
-"""
+Invariant: a record that was read is written back unchanged, field by field; a file with unknown fields is rejected,
+because writing it back would lose them. Schemas: Paimon's newest (docs/paimon.md §4.2, §4.3), which all releases since
+0.9 can read (fields are matched by name, missing ones are null, additional ones are ignored)."""
 
 from __future__ import annotations
 
@@ -23,10 +22,10 @@ from core.formats.paimon import binary_row
 from core.formats.paimon.manifests import ADD, DELETE
 from core.formats.paimon.types import PaimonType, Source, parse
 
-Record: TypeAlias = dict[str, Any]  # one decoded Avro record, all fields
+Record: TypeAlias = dict[str, Any]  # one decoded Avro record with all fields
 
 VERSION = 2  # of manifests and manifest lists
-STATS_LENGTH = 16  # characters or bytes of a text kept in statistics: `metadata.stats-mode` truncate(16)
+STATS_LENGTH = 16  # characters or bytes of a text in statistics: `metadata.stats-mode` truncate(16)
 _NAMESPACE = "org.apache.paimon.avro.generated"
 
 
@@ -109,7 +108,7 @@ _LIST = _record(_LIST_FIELDS)
 
 @dataclass(frozen=True, slots=True)
 class SimpleStats:
-    """Of some columns of one file: least and greatest values (None = not known) and nulls (None = not counted)."""
+    """Statistics of some columns of one file: minimum, maximum (None = unknown) and nulls (None = not counted)."""
 
     least: Sequence[Any]
     greatest: Sequence[Any]
@@ -118,22 +117,22 @@ class SimpleStats:
 
 @dataclass(frozen=True, slots=True)
 class NewDataFile:
-    """A data file that is in its place and waits to be committed."""
+    """A data file that is complete and waits to be committed."""
 
     partition: bytes  # stored BinaryRow
-    path: str  # relative to the table; the name is its last part
+    path: str  # relative to the table; the last part is the name
     size_bytes: int
     rows: int
     schema_id: int
-    stats: SimpleStats | None  # of all columns of that schema, in its order; None = none are kept
-    source: int  # manifest.SOURCE_APPEND or SOURCE_COMPACT
-    created_ms: int  # the writer's wall clock as if it were UTC, as the format wants it
+    stats: SimpleStats | None  # of all columns of that schema, in order; None = not stored
+    source: int  # manifests.SOURCE_APPEND or SOURCE_COMPACT
+    created_ms: int  # the writer's wall clock as if it were UTC, as in the format
     bucket: int = 0
     total_buckets: int = -1
     own: Mapping[str, Any] = dataclasses.field(
         default_factory=dict
-    )  # fields of its record that an append table's are not
-    is_new: bool = True  # False where it was in the table before, and only moves to another level
+    )  # fields of its record that differ from an append table's
+    is_new: bool = True  # False if it was in the table before and only changes its level
 
     @property
     def name(self) -> str:
@@ -141,7 +140,7 @@ class NewDataFile:
 
 
 def added(file: NewDataFile, types: Sequence[Source]) -> Record:
-    """The ADD entry of a file; `types` are the columns of its schema."""
+    """Return the ADD entry of a file; `types` are the column types of its schema."""
     stats = _row_stats(file.stats, types)
     return {
         "_VERSION": VERSION,
@@ -177,12 +176,12 @@ def added(file: NewDataFile, types: Sequence[Source]) -> Record:
 
 
 def deleted(entry: Record) -> Record:
-    """The DELETE entry that ends a live file."""
+    """Return the DELETE entry that removes a live file."""
     return {**entry, "_KIND": DELETE}
 
 
 def identity(entry: Record) -> tuple[Any, ...]:
-    """What makes two entries speak of the same file (docs/paimon.md §4.5)."""
+    """Return the identity of an entry's file: equal for entries of the same file (docs/paimon.md §4.5)."""
     file = entry["_FILE"]
     return (
         entry["_PARTITION"],
@@ -196,23 +195,22 @@ def identity(entry: Record) -> tuple[Any, ...]:
 
 
 def live(entries: Iterable[Record]) -> list[Record]:
-    """The files that are live after base and delta together: every ADD that no DELETE ends, in any order."""
+    """Return the live files of base and delta together: every ADD without a DELETE, in any order."""
     kept = list(entries)
     ended = {identity(entry) for entry in kept if entry["_KIND"] == DELETE}
     return [entry for entry in kept if entry["_KIND"] == ADD and identity(entry) not in ended]
 
 
 def merged(entries: Iterable[Record]) -> list[Record]:
-    """Entries of adjacent manifests, taken in order, with each ADD and its later DELETE cancelled.
+    """Merge the entries of adjacent manifests in order, cancelling each ADD with its later DELETE.
 
-    A DELETE whose ADD lies elsewhere stays; a second ADD of a live file is `Corrupt`.
-    """
+    A DELETE whose ADD is elsewhere is kept. Raises `Corrupt` for a second ADD of a live file."""
     kept: dict[tuple[Any, ...], Record] = {}
     for entry in entries:
         key = identity(entry)
         if entry["_KIND"] == ADD:
             if key in kept and kept[key]["_KIND"] == ADD:
-                raise Corrupt("The file {name} is added twice and never deleted.", name=entry["_FILE"]["_FILE_NAME"])
+                raise Corrupt("File {name} is added twice and never deleted.", name=entry["_FILE"]["_FILE_NAME"])
             kept[key] = entry
         elif key in kept and kept[key]["_KIND"] == ADD:
             del kept[key]
@@ -222,19 +220,19 @@ def merged(entries: Iterable[Record]) -> list[Record]:
 
 
 def manifest(name: str, entries: Sequence[Record]) -> bytes:
-    """The Avro file of a manifest; the same name and entries give the same bytes."""
+    """Return the Avro file of a manifest; the same name and entries give the same bytes."""
     return _file(name, _ENTRY, entries)
 
 
 def manifest_list(name: str, listed: Sequence[Record]) -> bytes:
-    """The Avro file of a manifest list."""
+    """Return the Avro file of a manifest list."""
     return _file(name, _LIST, listed)
 
 
 def listed(
     name: str, size_bytes: int, entries: Sequence[Record], schema_id: int, partition_types: Sequence[Source]
 ) -> Record:
-    """What a manifest list says of one manifest; counts and ranges cover ADD and DELETE entries."""
+    """Return the record of one manifest in a manifest list; counts and ranges cover ADD and DELETE entries."""
     buckets = [entry["_BUCKET"] for entry in entries]
     levels = [entry["_FILE"]["_LEVEL"] for entry in entries]
     return {
@@ -257,20 +255,19 @@ def listed(
 
 
 def read_manifest(data: bytes, path: str) -> list[Record]:
-    """All entries of a manifest, with every field."""
+    """Return all entries of a manifest with every field. Raises `Corrupt` or `Unsupported`."""
     return _read(data, path, _ENTRY_FIELDS)
 
 
 def read_list(data: bytes, path: str) -> list[Record]:
-    """All records of a manifest list, with every field."""
+    """Return all records of a manifest list with every field. Raises `Corrupt` or `Unsupported`."""
     return _read(data, path, _LIST_FIELDS)
 
 
 def shortened(least: Any, greatest: Any, length: int = STATS_LENGTH) -> tuple[Any, Any]:
-    """Statistics of long texts as the engine keeps them: least cut, greatest cut and rounded up.
+    """Shorten statistics of long texts as the engine does: cut the minimum, cut and round up the maximum.
 
-    Where nothing of that length is greater, both are unknown.
-    """
+    If no text of that length is greater, both are unknown (None)."""
     if isinstance(greatest, str):
         if len(greatest) > length:
             greatest = _next_text(greatest[:length])
@@ -316,7 +313,7 @@ def _bounds(values: Iterable[Any], of: PaimonType) -> tuple[Any, Any]:
 
 
 def ordered(value: Any) -> Any:
-    """What to sort a value by. Java's order: NaN above all, -0.0 below 0.0; texts by their UTF-8 bytes."""
+    """Return a sort key in Java's order: NaN above all, -0.0 below 0.0; texts by their UTF-8 bytes."""
     if isinstance(value, float):
         return (True, 0.0, 1.0) if math.isnan(value) else (False, value, math.copysign(1.0, value))
     return value.encode() if isinstance(value, str) else value
@@ -325,7 +322,7 @@ def ordered(value: Any) -> Any:
 def _next_text(cut: str) -> str | None:
     for end in range(len(cut), 0, -1):
         code = ord(cut[end - 1]) + 1
-        code = 0xE000 if 0xD800 <= code < 0xE000 else code  # surrogates are no characters
+        code = 0xE000 if 0xD800 <= code < 0xE000 else code  # surrogates are not characters
         if code <= 0x10FFFF:
             return cut[: end - 1] + chr(code)
     return None
@@ -346,14 +343,14 @@ def _file(name: str, schema: Any, records: Sequence[Record]) -> bytes:
 
 
 def _read(data: bytes, path: str, fields: Sequence[Mapping[str, Any]]) -> list[Record]:
-    container.split_container(data, path)  # which refuses what is made to exhaust the reader
+    container.split_container(data, path)  # rejects files made to exhaust the reader
     try:
         reader = fastavro.reader(io.BytesIO(data))
         records: list[Any] = list(reader)
         schema: Any = reader.writer_schema
-    except Exception as error:  # the decoder raises whatever it stumbles over
+    except Exception as error:  # the decoder raises any type of error
         raise Corrupt(
-            "A whole Avro file was expected, decoding failed: {error}.",
+            "Expected a complete Avro file, but decoding failed: {error}.",
             error=f"{type(error).__name__}: {error}",
             path=path,
             remedy="The file is damaged; nothing was committed.",
@@ -361,9 +358,7 @@ def _read(data: bytes, path: str, fields: Sequence[Mapping[str, Any]]) -> list[R
     _check_known(schema, fields, path)
     for record in records:
         if (found := record.get("_VERSION")) != VERSION:
-            raise Unsupported(
-                "Format version {known} was expected, found {found}.", known=VERSION, found=found, path=path
-            )
+            raise Unsupported("Expected format version {known}, found {found}.", known=VERSION, found=found, path=path)
     return [_with_all(record, fields) for record in records]
 
 
@@ -374,10 +369,10 @@ def _check_known(schema: Any, fields: Sequence[Mapping[str, Any]], path: str) ->
     for field in schema["fields"]:
         if field["name"] not in known:
             raise Unsupported(
-                "The field {name!r} is not known, and writing this file anew would lose it.",
+                "Snapscope does not know the field {name!r}, and rewriting this file would lose it.",
                 name=field["name"],
                 path=path,
-                remedy="The table was written by a newer Paimon; make this change with that engine.",
+                remedy="The table was written by a newer Paimon; make this change with that version.",
             )
         inner = known[field["name"]]
         if isinstance(inner, dict) and inner.get("type") == "record" and not isinstance(field["type"], str):
@@ -385,7 +380,7 @@ def _check_known(schema: Any, fields: Sequence[Mapping[str, Any]], path: str) ->
 
 
 def _with_all(record: Record, fields: Sequence[Mapping[str, Any]]) -> Record:
-    """Fields that the writer did not know are null, as the format says."""
+    """Return the record with null for fields that its writer did not know, as the format specifies."""
     full: Record = {}
     for field in fields:
         name, of = field["name"], field["type"]
@@ -396,5 +391,5 @@ def _with_all(record: Record, fields: Sequence[Mapping[str, Any]]) -> Record:
         elif "default" in field:
             full[name] = None
         else:
-            raise Corrupt("The field {name!r} is missing in a manifest record.", name=name)
+            raise Corrupt("A manifest record lacks the field {name!r}.", name=name)
     return full

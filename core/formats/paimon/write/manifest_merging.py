@@ -1,6 +1,6 @@
-"""Which manifests a commit writes anew, as the engine does it (docs/paimon.md §6, step 4). Pure but for `read`.
+"""Which manifests a commit rewrites, as the engine does it (docs/paimon.md §6, step 4). Pure except for `read`.
 
-Law: what is live after base and delta together is the same before and after. A manifest that is kept keeps its record.
+Invariant: the live files of base and delta together do not change. A manifest that is kept keeps its record.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from core.formats.paimon.write import manifest_encoding
 from core.formats.paimon.write.manifest_encoding import Record
 from core.units import number, parse_size_bytes
 
-Read: TypeAlias = Callable[[Iterable[Record]], list[Record]]  # the entries of listed manifests, in their order
-Piece: TypeAlias = Record | list[Record]  # a listed manifest that stays, or entries that are written into new ones
+Read: TypeAlias = Callable[[Iterable[Record]], list[Record]]  # returns the entries of listed manifests, in order
+Piece: TypeAlias = Record | list[Record]  # a listed manifest that is kept, or entries for new manifests
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestMergeOptions:
-    """How large manifests become (bytes), from how many small ones on they are packed, and from how many bytes of small
-    or outdated ones on all of them are written anew."""
+    """When manifests are merged.
+
+    `target`: size of a manifest in bytes. `least`: number of small manifests from which they are merged. `full`: total
+    size in bytes of small or outdated manifests from which all of them are rewritten.
+    """
 
     target: int = 8 << 20
     full: int = 16 << 20
@@ -31,7 +34,7 @@ class ManifestMergeOptions:
 
 
 def rules(options: Mapping[str, str]) -> ManifestMergeOptions:
-    """The table's own, else the engine's defaults. `Invalid` for what is no number or size."""
+    """Return the table's own options, else the engine's defaults. Raises `Invalid` for an invalid number or size."""
     usual = ManifestMergeOptions()
     return ManifestMergeOptions(
         parse_size_bytes(options.get("manifest.target-file-size", str(usual.target))),
@@ -41,13 +44,13 @@ def rules(options: Mapping[str, str]) -> ManifestMergeOptions:
 
 
 def merged(base: Sequence[Record], read: Read, types: Sequence[Source], by: ManifestMergeOptions) -> list[Piece]:
-    """The new base of these listed manifests; `types` are those of the partition keys."""
+    """Return the new base for these listed manifests; `types` are the types of the partition keys."""
     found = _full(base, read, types, by)
     return _minor(base, read, by) if found is None else found
 
 
 def _minor(base: Sequence[Record], read: Read, by: ManifestMergeOptions) -> list[Piece]:
-    """Adjacent manifests are packed up to the target size, the small rest where there are many."""
+    """Merge adjacent manifests up to the target size, and the small rest if there are many."""
     result: list[Piece] = []
     pending: list[Record] = []
     for each in base:
@@ -66,7 +69,7 @@ def _packed(listed: list[Record], read: Read) -> list[Piece]:
 
 
 def _full(base: Sequence[Record], read: Read, types: Sequence[Source], by: ManifestMergeOptions) -> list[Piece] | None:
-    """All deletions carried out; None where too little would be gained. Manifests that none of them speaks of stay."""
+    """Apply all deletions and keep manifests that they do not affect; None if too little would be gained."""
 
     def is_due(each: Record) -> bool:
         return bool(each["_NUM_DELETED_FILES"] > 0 or each["_FILE_SIZE"] < by.target)
@@ -96,7 +99,7 @@ def _full(base: Sequence[Record], read: Read, types: Sequence[Source], by: Manif
 
 
 def _may_hold(listed: Record, partitions: Collection[bytes], types: Sequence[Source]) -> bool:
-    """Whether a manifest may have entries of one of these partitions, by its partition statistics."""
+    """Return whether a manifest may have entries of one of these partitions, by its partition statistics."""
     stats = listed["_PARTITION_STATS"]
     if not types or not partitions:
         return bool(partitions)

@@ -1,8 +1,8 @@
-"""The small JSON files that name everything else: reads the newest, publishes new schemas, tags and branches.
+"""The small JSON files that refer to everything else: read the newest ones, publish new schemas, tags and branches.
 
-Laws: a reference is published whole, by exclusive create, and read back: it is ours or `Conflict` is raised. Whoever
-publishes a reference to existing files reads its source again afterwards; gone or changed, the new one is withdrawn.
-What is copied keeps its bytes.
+Invariants: a reference is published whole, by exclusive create, and read back: it is ours or `Conflict` is raised. A
+reference to existing files is published only if its source is unchanged when read again afterwards; otherwise it is
+withdrawn. Copies keep their bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"\d{1,19}")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the next commit of a branch is built on: its newest schema and its newest snapshot, if there is one."""
+    """What the next commit of a branch is based on: its newest schema and its newest snapshot, if there is one."""
 
     branch: str
     schema: Schema
@@ -48,7 +48,10 @@ class Head:
 
 
 def read_head(store: Store, branch: str = MAIN) -> Head:
-    """The newest schema and snapshot of a branch, by listing. `NotFound` where there is no such table or branch."""
+    """Read the newest schema and snapshot of a branch, by listing.
+
+    Raises `NotFound` if there is no such table or branch, `Conflict` if the newest snapshot kept changing.
+    """
     number = _latest(store, branch, layout.SCHEMA)
     if number is None:
         what = told("a table") if branch == MAIN else told("a branch '{branch}'", branch=branch)
@@ -63,17 +66,19 @@ def read_head(store: Store, branch: str = MAIN) -> Head:
             return Head(branch, schema, references.snapshot_of(str(newest), store.read(path), path))
         except NotFound:
             continue  # rolled back since the listing
-    raise Conflict("The newest snapshot kept vanishing while it was read.", path=store.location, remedy="Try again.")
+    raise Conflict(
+        "The newest snapshot kept disappearing while it was being read.", path=store.location, remedy="Try again."
+    )
 
 
 def read_schema(store: Store, number: int, branch: str = MAIN) -> Schema:
-    """One schema of a branch."""
+    """Read one schema of a branch."""
     path = layout.reference(branch, layout.SCHEMA, number)
     return references.schema_of(str(number), store.read(path), path)
 
 
 def snapshot_ids(store: Store, branch: str = MAIN) -> list[int]:
-    """The ids of all retained snapshots of a branch, ascending."""
+    """Return the ids of all retained snapshots of a branch, ascending."""
     return _numbers(store, branch, layout.SNAPSHOT)
 
 
@@ -100,27 +105,31 @@ def create_table(
     comment: str | None = None,
     primary_keys: Sequence[str] = (),
 ) -> Schema:
-    """Create a table by its first schema. `Conflict` if there is one, `Unsupported` for what is not written."""
+    """Create a table by publishing its first schema.
+
+    Raises `Conflict` if it exists, `Invalid` or `Unsupported` for a schema that cannot be written here.
+    """
     document = documents.first_schema(columns, partition_keys, options or {}, time_ms, comment, primary_keys)
     content = documents.pretty(document)
     path = layout.reference(MAIN, layout.SCHEMA, 0)
     schema = references.schema_of("0", content, path)
     (documents.refuse_unwritable_keyed if primary_keys else documents.refuse_unwritable)(schema)
     if references.is_table(store):
-        raise Conflict("There is a table already.", path=store.location)
+        raise Conflict("A table already exists at this location.", path=store.location)
     store.create(path, content)
     return schema
 
 
 def add_column(store: Store, name: str, of: Source, *, time_ms: int, branch: str = MAIN) -> Schema:
-    """Publish the next schema with one more nullable column at its end."""
+    """Publish the next schema with a nullable column added at the end."""
     return alter(store, [alters.AddColumn(name, of)], time_ms=time_ms, branch=branch)
 
 
 def alter(store: Store, changes: Sequence[SchemaChange], *, time_ms: int, branch: str = MAIN) -> Schema:
-    """Publish the next schema: all changes or none, on top of whatever schema is the newest then.
+    """Publish the next schema on top of the newest one: all changes or none.
 
-    `Invalid` or `Unsupported`, by name, for what the engine would refuse or what is not written here.
+    Raises `Invalid` or `Unsupported`, with the reason, for what the engine would reject or what is not written here;
+    `Conflict` if other schema changes kept coming first.
     """
     for _ in range(ATTEMPTS):
         number = _latest(store, branch, layout.SCHEMA)
@@ -135,7 +144,7 @@ def alter(store: Store, changes: Sequence[SchemaChange], *, time_ms: int, branch
             documents.refuse_unwritable(schema)
         if publish(store, path, content):
             return schema
-    raise Conflict("Other schema changes kept coming first.", path=store.location, remedy="Try again.")
+    raise Conflict("Other schema changes kept getting in first.", path=store.location, remedy="Try again.")
 
 
 # tags and branches ------------------------------------------------------------------------------------------------
@@ -150,10 +159,10 @@ def create_tag(
     created: dt.datetime | None = None,
     retained_ms: int | None = None,
 ) -> bytes:
-    """Keep a snapshot (the newest by default) under a name; the tag's content.
+    """Tag a snapshot (the newest by default); return the tag's content.
 
-    A snapshot that has expired is taken from another tag that holds it. The source is read again after publishing:
-    if it is gone or differs, the tag is withdrawn and `Conflict` raised.
+    A snapshot that has expired is copied from another tag that holds it. The source is read again after publishing: if
+    it is missing or differs, the tag is withdrawn and `Conflict` raised.
     """
     refuse_name("tag", name)
     source, snapshot = _tag_source(store, snapshot_id, branch)
@@ -163,9 +172,9 @@ def create_tag(
 
 
 def copy(store: Store, source: str, expected: bytes, path: str, content: bytes) -> None:
-    """Publish `content`, made of the reference `source`, under a new name; the source is as expected before and after.
+    """Publish `content`, derived from the reference `source`, under a new name.
 
-    `Conflict` otherwise: nothing is left of it then.
+    Raises `Conflict` if the source is not as expected before and after; nothing is left behind then.
     """
     _recheck(store, source, expected, [])
     store.create(path, content)
@@ -173,7 +182,7 @@ def copy(store: Store, source: str, expected: bytes, path: str, content: bytes) 
 
 
 def replace(store: Store, source: str, expected: bytes, path: str, before: bytes, content: bytes) -> None:
-    """As `copy`, over a reference that is `before`; it is `before` again where the source went meanwhile."""
+    """Like `copy`, but replace a reference with content `before`; restore it if the source changed in the meantime."""
     _recheck(store, source, expected, [])
     _recheck(store, path, before, [])
     store.put(path, content)
@@ -185,14 +194,15 @@ def replace(store: Store, source: str, expected: bytes, path: str, before: bytes
 
 
 def create_branch(store: Store, name: str, tag: str) -> None:
-    """Cut a branch from a tag of main: its schemas, its tag and its snapshot are copied, byte for byte.
+    """Create a branch from a tag of main: its schemas, its tag and its snapshot are copied byte for byte.
 
-    No data is copied: the branch shares all files. `Conflict` if the name is taken or the tag changes meanwhile.
+    No data is copied: the branch shares all files. Raises `Conflict` if the name is taken or the tag changes
+    meanwhile.
     """
     refuse_name("branch", name)
     taken = {entry.name for entry in store.ls_if_there(layout.BRANCH)}
     if f"{layout.BRANCH}-{name}" in taken:
-        raise Conflict("The branch '{name}' exists already.", name=name, path=store.location)
+        raise Conflict("Branch '{name}' already exists.", name=name, path=store.location)
     source = layout.reference(MAIN, layout.TAG, tag)
     content = store.read(source)
     cut = references.tag_of(tag, content, source).snapshot
@@ -214,7 +224,7 @@ def create_branch(store: Store, name: str, tag: str) -> None:
 
 
 def _branch_snapshot(store: Store, cut: Snapshot, tag: bytes) -> bytes:
-    """The snapshot file itself if it is still the tagged one, else what the tag holds of it."""
+    """Return the snapshot file if it is still the tagged one, else the snapshot inside the tag."""
     untagged = documents.untagged(tag)
     try:
         content = store.read(layout.reference(MAIN, layout.SNAPSHOT, cut.id))
@@ -247,13 +257,13 @@ def _recheck(store: Store, source: str, content: bytes, published: Sequence[str]
         found = None
     if found == content:
         return
-    fate = told("is gone") if found is None else told("was replaced")
+    fate = told("was deleted") if found is None else told("was replaced")
     error = Conflict(
-        "{source} {fate} since it was read; no new reference was left.",
+        "{source} {fate} after it was read; no new reference was left behind.",
         source=source,
         fate=fate,
         path=store.location,
-        remedy="Look at the table again.",
+        remedy="Re-check the table.",
     )
     _withdraw(store, published, error)
     raise error
@@ -275,15 +285,15 @@ def _withdraw(store: Store, published: Sequence[str], error: BaseException) -> N
 
 
 def publish(store: Store, path: str, content: bytes) -> bool:
-    """Create a reference: True if it is there and ours, False if the name was another's.
+    """Create a reference: True if it exists with our content, False if another writer took the name.
 
-    `Conflict` where ours was replaced by another's, `Unknown` where the outcome is not known.
+    Raises `Conflict` if another writer replaced ours, `Unknown` if the outcome is unknown.
     """
     failed: BaseException | None = None
     try:
         store.create(path, content)
     except (SnapscopeError, OSError) as error:
-        failed = error  # taken, perhaps by ourselves: a store may repeat a request; or not known
+        failed = error  # taken, perhaps by our own repeated request, or unknown
     try:
         if failed is None:
             _outwait(store, path)
@@ -291,12 +301,12 @@ def publish(store: Store, path: str, content: bytes) -> bool:
     except SnapscopeError as error:
         raise Unknown(
             told(
-                "It is not known whether {path} was published ({failed}); nothing was deleted.",
+                "It cannot be determined whether {path} was published ({failed}); nothing was deleted.",
                 path=path,
                 failed=str(failed or error),
             ),
             path=store.location,
-            remedy=told("Look at the table again before repeating the change."),
+            remedy=told("Re-check the table before repeating the change."),
         ) from (failed or error)
     if found == content:
         return True
@@ -308,11 +318,11 @@ def publish(store: Store, path: str, content: bytes) -> bool:
 
 
 def _outwait(store: Store, path: str) -> None:
-    """Wait for writers that may yet replace what was just published.
+    """Wait for writers that may still replace what was just published.
 
-    An engine on a local disk writes `.NAME.UUID.tmp`, looks whether NAME is free, and renames over it, whatever came in
-    between. Whoever looked before we came has such a file here until it is done; one left by a crash is waited for in
-    vain, once.
+    On a local disk, an engine writes `.NAME.UUID.tmp`, checks that NAME is free, and renames over it, replacing
+    whatever was created in between. A writer that checked before us has such a file until it is done. A file left by a
+    crash is waited for in vain, once, for 10 s.
     """
     directory, _, name = path.rpartition("/")
 

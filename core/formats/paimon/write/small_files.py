@@ -1,4 +1,4 @@
-"""Which small files of an append table are worth being one file, as the engine picks them. Pure."""
+"""Which small files of an append table are compacted into one file, as the engine chooses them. Pure."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from core.units import number, parse_size_bytes
 
 @dataclass(frozen=True, slots=True)
 class SmallFileOptions:
-    """Sizes in bytes: what a file should have, below what it is small, and what opening one more is worth."""
+    """Sizes in bytes: the target of a file, the limit below which it is small, and the cost of opening another file."""
 
     target: int = 256 << 20
     small: int = (256 << 20) * 7 // 10
     opening: int = 4 << 20
-    least: int = 5  # so many small files are one even where they do not fill it
+    least: int = 5  # this many small files are compacted even if they are below the target size
 
 
 def rules(options: Mapping[str, str]) -> SmallFileOptions:
-    """The table's own, else the engine's defaults. `Invalid` for what is no number or size."""
+    """Return the table's own options, else the engine's defaults. Raises `Invalid` for an invalid number or size."""
     usual = SmallFileOptions()
     target = parse_size_bytes(options.get("target-file-size", str(usual.target)))
     return SmallFileOptions(
@@ -32,7 +32,7 @@ def rules(options: Mapping[str, str]) -> SmallFileOptions:
 
 
 def bins(live: Iterable[Record], by: SmallFileOptions) -> list[list[Record]]:
-    """Files that become one, of one partition each, the smallest first; never one file alone."""
+    """Group files that become one, each group from one partition, smallest first; never a single file."""
     partitions: dict[bytes, list[Record]] = {}
     for entry in live:
         if _size(entry) < by.small:
@@ -51,7 +51,7 @@ def bins(live: Iterable[Record], by: SmallFileOptions) -> list[list[Record]]:
 
 
 def tasks(packed: Iterable[list[Record]], by: SmallFileOptions) -> list[list[Record]]:
-    """The files that one task reads: small bins together, but never two of one partition, which would be one file."""
+    """Group bins into tasks by size, but never two bins of one partition, because they would become one file."""
     found: list[list[Record]] = []
     inside: set[bytes] = set()
     for small in packed:

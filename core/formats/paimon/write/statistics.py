@@ -1,4 +1,4 @@
-"""The statistics file that a planner reads: rows and bytes of a table, and what is known of its columns. Pure."""
+"""The statistics file for query planners: row count and size of a table, and statistics of its columns. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from core.model.references import Schema
 SIZES = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "BIGINT": 8, "FLOAT": 4, "DOUBLE": 8, "DATE": 4,
          "TIMESTAMP": 8, "TIMESTAMP_LTZ": 8}  # fmt: skip
 TEXTS = ("CHAR", "VARCHAR", "BINARY", "VARBINARY")
-"""Of these no least and greatest values are kept, but lengths."""
+"""For these types lengths are stored instead of minimum and maximum."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnStatistics:
-    """Of one column: `distinct` values (about), nulls, the least and the greatest value (None for texts and where all
-    are null), and lengths in characters or bytes."""
+    """Statistics of one column.
+
+    `distinct`: approximate number of values. `least`, `greatest`: None for texts and if all values are null. Lengths
+    are in characters or bytes.
+    """
 
     distinct: int
     nulls: int
@@ -31,7 +34,7 @@ class ColumnStatistics:
 
 
 def is_analyzable(of: Any) -> bool:
-    """Whether columns of this type have statistics in the engine."""
+    """Return whether the engine has statistics for columns of this type."""
     root = parse(of).root
     return root in SIZES or root in TEXTS or root == "DECIMAL"
 
@@ -39,7 +42,7 @@ def is_analyzable(of: Any) -> bool:
 def document(
     snapshot_id: int, schema: Schema, rows: int, size_bytes: int, columns: Mapping[str, ColumnStatistics]
 ) -> bytes:
-    """The content of a statistics file; `columns` by their names in `schema`."""
+    """Return the content of a statistics file; `columns` by their names in `schema`."""
     fields = {field.name: field for field in schema.fields}
     told = {name: _column(fields[name].id, parse(fields[name].type).size or 0, of) for name, of in columns.items()}
     return documents.pretty(
@@ -67,7 +70,7 @@ def _column(number: int, digits: int, of: ColumnStatistics) -> dict[str, Any]:
 
 
 def _text(value: Any, digits: int) -> str | None:
-    """A value as Java's own text of what it stores: dates are days, numbers are as they print."""
+    """Format a value as Java formats its stored form: dates as days, numbers as printed."""
     match value:
         case None:
             return None

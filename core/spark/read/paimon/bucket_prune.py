@@ -1,7 +1,8 @@
-"""Which buckets can hold the rows of a condition, by the hash of the bucket key, if the files prove that hash. Pure.
+"""Which buckets can hold rows that meet a condition, by the hash of the bucket key, if the files prove that hash. Pure.
 
-Law: a bucket is skipped only if the least and greatest keys of this table's files, hashed here, fall into the buckets
-that the files are in, so often that it is no coincidence: some writers hashed differently, and no metadata says which.
+Invariant: a bucket is skipped only if the minimum and maximum keys of this table's files, hashed here, fall into the
+buckets that the files are in, often enough to rule out coincidence: some writers hashed differently, and no metadata
+says which.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from core.spark.sql.filters import All, Any_, Check, Condition
 
 _MOST_COMBINATIONS = 1_000  # of values that the bucket key may have
 _HASHED = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "CHAR", "VARCHAR", "DATE", "DECIMAL")
-_CUT_OFF = ("CHAR", "VARCHAR")  # in statistics
-_PROOF = 20  # bits: one coincidence in a million
+_CUT_OFF = ("CHAR", "VARCHAR")  # truncated in statistics
+_PROOF = 20  # bits: a coincidence of one in a million
 
 
 class Buckets:
-    """Of one schema and one condition; `files` are what `details.stats` says of them, with the schemas they bear."""
+    """For one schema and one condition; `files` are rows of `scan_details.stats`, with their schemas."""
 
     def __init__(
         self, schema: Schema, condition: Condition, files: Iterable[tuple[Mapping[str, Any], Schema | None]]
@@ -39,7 +40,7 @@ class Buckets:
             self._hashes = None
 
     def may(self, file: Mapping[str, Any]) -> bool:
-        """Whether the file's bucket may have a row of a key that is asked for."""
+        """Whether the file's bucket may hold a row with a requested key."""
         if self._hashes is None or not _is_hashed(file):
             return True
         return any(_bucket(hash_, file) == file["bucket"] for hash_ in self._hashes)
@@ -58,7 +59,7 @@ class Buckets:
         return proof >= _PROOF
 
     def _witnesses(self, file: Mapping[str, Any], written: Schema) -> Iterator[bytes]:
-        """Bucket keys that stand in the file, as stored rows; none where its columns were of other types then."""
+        """Bucket keys that occur in the file, as stored rows; none if its columns had other types then."""
         ids = [self._schema.fields[at].id for at in self._key]
         then = {field.id: field for field in written.fields}
         if any(
@@ -82,7 +83,7 @@ class Buckets:
         for stored in rows:
             try:
                 values = list(binary_row.some(stored, len(row), places).values())
-            except SnapscopeError:  # no such statistics
+            except SnapscopeError:  # statistics of another shape
                 return
             if None not in values:
                 yield binary_row.encode(values, self._types)
@@ -93,12 +94,12 @@ def _is_hashed(file: Mapping[str, Any]) -> bool:
 
 
 def _bucket(hash_: int, file: Mapping[str, Any]) -> int:
-    """Java's remainder goes towards zero, so this is its amount."""
+    """The bucket of a hash, as the amount of Java's remainder, which truncates towards zero."""
     return abs(hash_) % int(file["total_buckets"])
 
 
 def _bucket_key(schema: Schema) -> list[int]:
-    """The columns whose hash chooses the bucket; none where it is not chosen so, or not by one that is known here."""
+    """The columns whose hash determines the bucket; none if another rule, or one unknown here, does."""
     bucket, named = schema.options.get("bucket", "-1").strip(), schema.options.get("bucket-key", "")
     if not bucket.isdigit() or int(bucket) < 1 or schema.options.get("bucket-function.type", "default") != "default":
         return []
@@ -110,7 +111,7 @@ def _bucket_key(schema: Schema) -> list[int]:
 
 
 def _hashes(of: Sequence[PaimonType], choices: Sequence[Sequence[Any] | None]) -> list[int] | None:
-    """The hashes that the bucket key may have where the condition holds; None where that says too little."""
+    """The hashes that the bucket key may have if the condition holds; None if that is not restrictive enough."""
     known = [values for values in choices if values is not None]
     if not of or len(known) != len(of) or math.prod(map(len, known)) > _MOST_COMBINATIONS:
         return None
@@ -121,13 +122,13 @@ def _hashed(choices: Sequence[Sequence[Any]], of: Sequence[PaimonType]) -> Itera
     for values in itertools.product(*choices):
         try:
             stored = binary_row.encode([_value(v, to) for v, to in zip(values, of, strict=True)], of)
-        except SnapscopeError:  # the type has no such value, so no row does
+        except SnapscopeError:  # the type has no such value, so no row has it
             continue
         yield binary_row.bucket_hash(stored[4:])
 
 
 def _value(value: Any, of: PaimonType) -> Any:
-    """A comparable value as it is stored."""
+    """A comparable value in its stored form."""
     match of.root:
         case "CHAR" | "VARCHAR":
             return value.decode()
@@ -140,7 +141,7 @@ def _value(value: Any, of: PaimonType) -> Any:
 
 
 def _equal_to(condition: Condition, column: int) -> Sequence[Any] | None:
-    """The only values the column can have where the condition holds; None where it does not say."""
+    """The only values that the column can have if the condition holds; None if it allows any."""
     match condition:
         case Check(at, "=", values) if at == column:
             return values

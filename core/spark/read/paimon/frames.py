@@ -1,12 +1,12 @@
-"""Resolved data files as one Spark DataFrame with the columns of a point in time.
+"""Resolved data files as one Spark DataFrame with the columns of a version.
 
-Laws: exactly the given files are read; a column is found in a file by its field id, through the schema the file was
-written with, never by today's name; partition values come from the manifest's bytes, never from directory names.
-Whatever cannot be answered right is refused by its name before anything is read.
+Invariants: exactly the given files are read. A column is found in a file by its field id, through the schema the file
+was written with, never by its current name. Partition values come from the manifest's bytes, never from directory
+names. Whatever cannot be answered correctly is refused by name before anything is read.
 
-How: one file source relation per (schema, format), built around an explicit list of paths and an explicit list of
-(directory, partition values). So Spark neither expands globs nor infers partitions, and it still skips the files of
-partitions that a filter rules out. What the JVM cannot read (Avro; any store but the local disk) is read in Python.
+Method: one file source relation per (schema, format), built from an explicit list of paths and an explicit list of
+(directory, partition values). So Spark neither expands globs nor infers partitions, and still skips the files of
+partitions that a filter excludes. What the JVM cannot read (Avro, other stores than the disk, casts) is read in Python.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from core.formats.paimon.schema_evolution import Origin
 from core.formats.paimon.types import PaimonType, parse
 from core.messages import told
 from core.model.references import Field, Schema
-from core.spark.read.paimon import python_files
+from core.spark.read.paimon import arrow_files, data_evolution, python_files
 from core.storage.store import Store
 
-_PARTITION = "__partition_{}"  # names inside the relation; no column of a table can collide with what it selects
+_PARTITION = "__partition_{}"  # names inside the relation; no table column can collide with what it selects
 _NATIVE = {
     "parquet": "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat",
     "orc": "org.apache.spark.sql.execution.datasources.orc.OrcFileFormat",
 }
 _READ_OPTIONS = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}  # Paimon's calendar is proleptic
-_NEEDS_MERGING = told("Its rows must be merged by key; this reads files as they stand.")
+_NEEDS_MERGING = told("Its rows must be merged by key, and this reads files as they are.")
 _DELETED = "deletion-vectors.enabled"
+_ONLY_IN_PYTHON = ("TIME", "VECTOR", "VARIANT", "BLOB")
 _KIND = Field(-1, "_VALUE_KIND", "TINYINT")
-KINDS = ("+I", "-U", "+U", "-D")  # as files number them
+KINDS = ("+I", "-U", "+U", "-D")  # by their numbers in files
 _ADDS = (0, 2)
 _REFUSED = {
-    "postpone.merge-on-read": ("true", told("Rows of the postpone bucket have no order in their files.")),
-    "data-evolution.enabled": ("true", told("Several files hold different columns of the same rows.")),
+    "postpone.merge-on-read": ("true", told("Rows in the postpone bucket are not ordered in their files.")),
     "query-auth.enabled": ("true", told("The table's catalog masks rows or columns.")),
-    "pk-clustering-override": ("true", told("Rows are clustered against their key.")),
+    "pk-clustering-override": ("true", told("Rows are clustered in another order than their key.")),
 }
-_REFUSED_IF_SET = ("scan.fallback-branch", "scan.primary-branch", "chain-table.", "map-shared-shredding", "blob-")
+_REFUSED_IF_SET = ("chain-table.", "map-shared-shredding", "blob-view")
 
 
 def frame(
@@ -58,12 +58,12 @@ def frame(
     *,
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """The rows of `files`, with the columns of `schema`, the schema of the point; no order is promised.
+    """The rows of `files`, unordered, with the columns of `schema`, the version's schema.
 
     `files` has the columns path (relative to the table, or a full URI), schema_id, format and partition_bytes (the
-    manifest's stored row); `schemas` are all schemas those ids name; `options` are the table's options now, where
-    they differ from the point's. Lists the given files once; reads nothing else until the frame is used.
-    Raises `Unsupported` by name, `Corrupt` for files that are not there or a schema that is missing.
+    manifest's stored row); `schemas` are all schemas that those ids name; `options` are the table's current options,
+    where they differ from the version's. Lists the given files once; reads nothing else until the frame is used. Raises
+    `Unsupported` by name, `Corrupt` for missing files or a missing schema.
     """
     said = {**schema.options, **(options or {})}
     if schema.primary_keys:
@@ -74,10 +74,16 @@ def frame(
         )
     if said.get(_DELETED, "").strip().lower() == "true":
         raise Unsupported(
-            "The table's option '{deleted}' is true. Its files hold deleted rows; this reads them all.",
+            ("The table's option '{deleted}' is true. Its files contain deleted rows, and this reads all rows."),
             deleted=_DELETED,
         )
+    if data_evolution.is_on(said):
+        raise Unsupported(
+            "The table's option '{name}' is true. Several files contain different columns of the same rows.",
+            name=data_evolution.ENABLED,
+        )
     refuse_unreadable(schema, said)
+    schema_evolution.refuse_casts(schema, schemas, files["schema_id"].unique().to_pylist())
     parts = stored(spark, store, schema, schemas, files)
     return reduce(DataFrame.unionAll, parts) if parts else empty(spark, schema)
 
@@ -97,9 +103,10 @@ def stored(
     *,
     kinds: str | None = None,
 ) -> list[DataFrame]:
-    """The rows of these files as they stand, in parts; of a primary-key table's files those that add.
+    """The unmerged rows of these files, in parts; for a primary-key table only those that add.
 
-    With `kinds` all rows, and a first column of that name with each one's kind: +I, -U, +U or -D."""
+    With `kinds`: all rows, and a first column of that name with each one's row kind: +I, -U, +U or -D.
+    """
     own = [_KIND] if schema.primary_keys else []
     keys = [parse(_field(schema, key).type) for key in schema.partition_keys]
     parts = []
@@ -110,42 +117,48 @@ def stored(
                 schema_id=schema_id,
                 path=store.location,
             )
-        origins = schema_evolution.origins(schemas[schema_id], schema)
-        known = [*_physical(schemas[schema_id], schema), *own]
-        if by_jvm(store, form, schemas[schema_id]):
+        written = schemas[schema_id]
+        columns = [F.col(types.quoted(field.name)) for field in schema.fields]
+        if by_jvm(store, form, written, schema):
+            known = [*_physical(written, schema), *own]
+            columns = [_column(origin) for origin in schema_evolution.origins(written, schema)]
             rounds = _rounds(store, group, keys)
             frames = [_native(spark, form, known, keys, paths, places) for paths, places in rounds]
         elif form in python_files.FORMATS:
-            frames = [python_files.frame(spark, store, form, known, keys, group, _PARTITION)]
+            system = {field.name: str(field.type) for field in own}
+            frames = [arrow_files.frame(spark, store, form, written, schema, group, system)]
         else:
-            raise Unsupported("Data files of the format {form!r} cannot be read.", form=form, path=store.location)
+            raise Unsupported("Data files of format {form!r} cannot be read.", form=form, path=store.location)
         if own and kinds is None:
             frames = [each.where(F.col(_KIND.name).isin(*_ADDS)) for each in frames]
         first = [] if kinds is None else [_kind(has_kinds=bool(own)).alias(kinds)]
-        parts += [each.select(*first, *map(_column, origins)) for each in frames]
+        parts += [each.select(*first, *columns) for each in frames]
     return parts
 
 
-def by_jvm(store: Store, form: str, written: Schema) -> bool:
-    """True where the JVM's own readers read such files right; others are read in Python."""
+def by_jvm(store: Store, form: str, written: Schema, schema: Schema) -> bool:
+    """True if the JVM's own readers read such files correctly; others are read in Python."""
     least = {"orc": 0, "parquet": 7}.get(form, 0)
-    return store.is_local and form in _NATIVE and not _has_times(written.fields, least)
+    if not store.is_local or form not in _NATIVE or not schema_evolution.widens_all(written, schema):
+        return False
+    fields = written.fields if form == "orc" else _physical(written, schema)  # of ORC it looks at all of them
+    return not any(_is_hard(parse(field.type), least) for field in fields)
 
 
 def refuse_unreadable(schema: Schema, options: Mapping[str, str]) -> None:
-    """`Unsupported`, by name, for tables whose rows are not in the point's files alone, keys and vectors apart."""
+    """Raise `Unsupported`, by name, if the rows are not just those of the files, keys and vectors aside."""
     for name, (value, why) in _REFUSED.items():
         if options.get(name, "").strip().lower() == value:
             raise Unsupported("The table's option '{name}' is {value}. {why}", name=name, value=value, why=why)
     for name in options:
         if name.startswith(_REFUSED_IF_SET):
             raise Unsupported(
-                "The table's option '{name}' is set; its rows are not simply those of its files.", name=name
+                "The table's option '{name}' is set; its rows are not simply those in its files.", name=name
             )
     if (kind := options.get("type", "table")) != "table":
-        raise Unsupported("The table is of the type '{kind}', which is not read from data files.", kind=kind)
+        raise Unsupported("The table is of type '{kind}', whose rows are not in data files.", kind=kind)
     for field in schema.fields:
-        types.spark(parse(field.type))  # refuses by the type's name
+        types.spark(parse(field.type), reads=True)  # refuses by the type's name
 
 
 # files ------------------------------------------------------------------------------------------------------------
@@ -162,9 +175,9 @@ def _groups(files: pa.Table) -> Iterable[tuple[tuple[int, str], pa.Table]]:
 def _rounds(
     store: Store, files: pa.Table, keys: Sequence[PaimonType]
 ) -> list[tuple[list[str], list[tuple[str, tuple[Any, ...]]]]]:
-    """Full paths and the (directory, partition values) they lie in, such that a directory has one partition.
+    """Full paths and their (directory, partition values), in rounds in which a directory has one partition.
 
-    Different partitions may share a directory (null and blank text do): they are read in further rounds.
+    Different partitions can share a directory (null and blank text do): they are read in further rounds.
     """
     by_directory: dict[str, dict[bytes, list[str]]] = {}
     for path, stored in zip(files["path"].to_pylist(), files["partition_bytes"].to_pylist(), strict=True):
@@ -184,17 +197,17 @@ def _rounds(
 
 
 def _full(store: Store, path: str) -> str:
-    """A path on the local disk; external paths are URIs and may lie elsewhere."""
+    """A path on the local disk; external paths are URIs and may be elsewhere."""
     if path.startswith("file:"):
         return "/" + path.removeprefix("file:").lstrip("/")
     if ":" in path.split("/", 1)[0] or path.startswith("/"):
         raise Unsupported(
-            told("The data file {path} lies on another store, which cannot be read yet.", path=path), path=path
+            told("The data file {path} is on another store; Snapscope cannot read it yet.", path=path), path=path
         )
     return store.full(path)
 
 
-# the JVM's own readers ----------------------------------------------------------------------------------------------
+# the JVM's own readers ---------------------------------------------------------------------------------------------
 
 
 def _native(
@@ -218,9 +231,10 @@ def _native(
 
 
 def parquet_by_ids(spark: SparkSession, schema: str, paths: Sequence[str]) -> DataFrame:
-    """Local Parquet files with the columns of `schema`, Spark's JSON, where each field names its `parquet.field.id`.
+    """Local Parquet files with the columns of `schema`, Spark's JSON, in which each field has its `parquet.field.id`.
 
-    Switches the session to such reads."""
+    Switches the session to reading by field id.
+    """
     spark.conf.set("spark.sql.parquet.fieldId.read.enabled", "true")
     jvm: Any = spark._jvm
     empty = jvm.org.apache.spark.sql.execution.datasources.PartitionSpec.emptySpec()
@@ -228,7 +242,7 @@ def parquet_by_ids(spark: SparkSession, schema: str, paths: Sequence[str]) -> Da
 
 
 def _relation(spark: SparkSession, form: str, paths: Sequence[str], schema: Any, spec: Any) -> DataFrame:
-    """Exactly these files, by a partition spec of theirs; no glob, no partition out of a directory's name."""
+    """A relation over exactly these files and partitions: no glob, no partition inferred from a name."""
     jvm: Any = spark._jvm
     session: Any = spark._jsparkSession
     sources = jvm.org.apache.spark.sql.execution.datasources
@@ -258,7 +272,7 @@ def _relation(spark: SparkSession, form: str, paths: Sequence[str], schema: Any,
 def _partition_rows(
     spark: SparkSession, keys: Sequence[PaimonType], values: Sequence[tuple[Any, ...]]
 ) -> tuple[Any, Any]:
-    """The partition columns' schema and Spark's own rows of their values, made in one go."""
+    """The partition columns' schema and Spark's internal rows of their values, created in one call."""
     jvm: Any = spark._jvm
     if not keys:
         return _struct(jvm, ""), []
@@ -280,15 +294,17 @@ def partition_table(keys: Sequence[PaimonType], values: Sequence[tuple[Any, ...]
 
 
 def _hadoop_paths(jvm: Any, paths: Sequence[str]) -> Any:
-    """A Java array of Hadoop paths, taken literally, in a few calls however many they are."""
+    """A Java array of Hadoop paths, taken literally, in a few calls however many there are."""
     uris = "\n".join(f"file://{path}" for path in paths)
     if uris.count("\n") != len(paths) - 1:
-        raise Unsupported("A data file's path has a line break.", path=next(path for path in paths if "\n" in path))
+        raise Unsupported(
+            "A data file's path contains a line break.", path=next(path for path in paths if "\n" in path)
+        )
     return jvm.org.apache.hadoop.util.StringUtils.stringToPath(jvm.java.util.regex.Pattern.compile("\n").split(uris))
 
 
 def _check_found(index: Any, paths: Sequence[str]) -> None:
-    """Spark leaves out files whose names it takes for hidden, and may leave out missing ones: all must be there."""
+    """Check that Spark found all files: it skips names that it considers hidden, and may skip missing files."""
     if index.allFiles().size() == len(set(paths)):
         return
     import os
@@ -298,11 +314,11 @@ def _check_found(index: Any, paths: Sequence[str]) -> None:
             os.stat(path)
         except FileNotFoundError as error:
             raise NotFound(
-                "A data file that the table names is not there.",
+                "A data file that the table refers to does not exist.",
                 path=path,
-                remedy="The point cannot be read in full; choose another one.",
+                remedy="This snapshot or tag cannot be read in full; choose another one.",
             ) from error
-    raise Unsupported("Spark takes a data file's name for a hidden file and would not read it.", path=paths[0])
+    raise Unsupported("Spark treats a data file as hidden because of its name and would skip it.", path=paths[0])
 
 
 def _struct(jvm: Any, ddl: str) -> Any:
@@ -315,7 +331,7 @@ def _class(jvm: Any, name: str) -> Any:
 
 
 def _singleton(package: Any, name: str) -> Any:
-    """A Scala object."""
+    """The instance of a Scala object."""
     return getattr(getattr(package, f"{name}$"), "MODULE$")
 
 
@@ -327,24 +343,22 @@ def _field(schema: Schema, name: str) -> Field:
 
 
 def _physical(written: Schema, schema: Schema) -> list[Field]:
-    """The columns to read from files of an old schema: all that the point still has, but partition keys."""
+    """The columns to read from files of an old schema: all that the version still has, except partition keys."""
     wanted = {field.id for field in schema.fields if field.name not in schema.partition_keys}
     return [field for field in written.fields if field.id in wanted]
 
 
 def _ddl(fields: Sequence[Field]) -> str:
-    return ", ".join(f"{types.quoted(field.name)} {types.spark(parse(field.type))}" for field in fields)
+    return ", ".join(f"{types.quoted(field.name)} {types.spark(parse(field.type), reads=True)}" for field in fields)
 
 
-def _has_times(fields: Sequence[Field], digits: int) -> bool:
-    """Whether a column has times of so many digits of a second. Spark shifts those of ORC into this machine's zone, or
-    cannot read them at all; in Parquet it cuts nanoseconds off towards 1970."""
-
-    def has(of: PaimonType) -> bool:
-        inner = (*of.args, *(field.type for field in of.fields))
-        return (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and (of.size or 0) >= digits) or any(map(has, inner))
-
-    return any(has(parse(field.type)) for field in fields)
+def _is_hard(of: PaimonType, digits: int) -> bool:
+    """Whether a column is none that Spark reads right. Times of ORC it shifts into this machine's zone, or cannot read
+    at all; in Parquet it cuts nanoseconds (so many digits of a second) off towards 1970."""
+    if of.root in ("TIMESTAMP", "TIMESTAMP_LTZ"):
+        return (of.size or 0) >= digits
+    inner = (*of.args, *(field.type for field in of.fields))
+    return of.root in _ONLY_IN_PYTHON or any(_is_hard(each, digits) for each in inner)
 
 
 def _kind(*, has_kinds: bool) -> Column:
@@ -356,20 +370,20 @@ def _column(origin: Origin) -> Column:
     if origin.partition is not None:
         column = F.col(_PARTITION.format(origin.partition))
     elif origin.source is None:
-        column = F.lit(None).cast(types.spark(wanted))
+        column = F.lit(None).cast(types.spark(wanted, reads=True))
     else:
         have = parse(origin.source.type)
         column = F.col(types.quoted(origin.source.name))
         if have.root in ("FLOAT", "DOUBLE"):
             column = F.nanvl(
                 column, column
-            )  # itself; below it no filter goes, for files' statistics tell 0.0 from -0.0
+            )  # the same value, but blocks filters, because files' statistics tell 0.0 from -0.0
         column = converted(column, have, wanted)
     return column.alias(origin.field.name)
 
 
 def converted(column: Column, have: PaimonType, wanted: PaimonType) -> Column:
-    """A value of an old type as the new one; nested rows field by field, by id."""
+    """Convert a value of an old type to the new one; nested rows field by field, by id."""
     if schema_evolution.same(have, wanted):
         return column
     if have.root == "ROW":

@@ -1,8 +1,8 @@
-"""Primary-key tables and files with deletion vectors: which files are read raw, which are merged, and by which task.
+"""Primary-key tables and deletion vectors: which files are read directly, which are merged, and by which task.
 
-Laws: files whose keys may overlap are merged by one task, in order (docs/paimon.md §5.4); what the engine leaves out of
-a batch read is left out here, and that is reported; no file is left out by a value's statistics. The plan is made from
-metadata alone.
+Invariants: files whose keys may overlap are merged by one task, in order (docs/paimon.md §5.4); what the engine leaves
+out of a batch read is left out here, and that is reported; no file is left out because of value statistics. The plan is
+made from metadata alone.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Corrupt, Unsupported
-from core.formats.paimon import binary_row, deletion_vectors, layout, types
-from core.formats.paimon.scan_details import FileKey, Range, Vector, keys_of
-from core.formats.paimon.types import parse
+from core.formats.paimon import binary_row, layout, types
+from core.formats.paimon.blob_files import FORMAT as BLOB
+from core.formats.paimon.scan_details import FileKey, Range, RowIds, Vector, keys_of
+from core.formats.paimon.types import PaimonType, parse
 from core.messages import counted, told
 from core.model.references import Schema
 from core.spark.merge.rows import KIND, LEVEL, SEQUENCE, merge
 from core.spark.merge.rules import FIRST_ROW, MergeRule, is_on, merge_rule
 from core.spark.read import timestamps
-from core.spark.read.paimon import arrow_files
+from core.spark.read.paimon import arrow_files, data_evolution, python_files
 from core.spark.read.paimon import frames as read
 from core.spark.session.task_errors import forwarding_errors
-from core.storage import local_disk
-from core.storage.size_limits import DATA_FILE, INDEX_FILE
 from core.storage.store import Store
 from core.units import several
 
@@ -43,22 +42,27 @@ _File: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """`raw`: rows of the file list that are the table's rows as they stand. `work`: sections that a task merges, or
-    files of which it takes deleted rows out. `left_out`: sentences."""
+    """How to read the files of a version.
+
+    `raw`: rows of the file list whose rows are the table's rows unchanged. `work`: sections that a task merges, or
+    files from which it removes deleted rows. `left_out`: sentences.
+    """
 
     raw: pa.Table
     work: tuple[Mapping[str, Any], ...]
     files: int
     left_out: tuple[str, ...]
+    other: ReadPlan | None = None
+    """Of the branch that has the partitions which this one lacks."""
 
     @property
     def bytes(self) -> int:
-        """Of all its files, whole."""
+        """Of all its own files, whole."""
         return (pc.sum(self.raw["bytes"]).as_py() or 0) + bytes_of(self.work)
 
 
 def bytes_of(work: Iterable[Mapping[str, Any]]) -> int:
-    """Of the files of units of work."""
+    """The total size of the files in units of work."""
     return sum(file["bytes"] for unit in work for file in unit["files"])
 
 
@@ -68,8 +72,12 @@ def plan(
     files: pa.Table,
     ranges: Mapping[FileKey, Range],
     vectors: Mapping[FileKey, Vector],
+    ids: Mapping[FileKey, RowIds] | None = None,
 ) -> ReadPlan:
-    """How to read these live files of a point. Without a primary key `ranges` is not looked at."""
+    """How to read these live files of a point. Without a primary key `ranges` is not looked at; `ids`: the row ids of a
+    table with data evolution."""
+    if ids is not None:
+        return _joined(schemas, files, vectors, ids)
     if not schema.primary_keys:
         cleaned = [_work([_described(row, vectors.get(key))]) for key, row in _rows(files) if key in vectors]
         return ReadPlan(_without(files, vectors), tuple(cleaned), len(files), ())
@@ -100,13 +108,34 @@ def plan(
     return ReadPlan(files.take(pa.array(raw, pa.int64())), tuple(work), len(files), left_out)
 
 
-def only(plan: ReadPlan, paths: Collection[str], merged: Collection[str] | None = None) -> ReadPlan:
-    """The plan with these files alone; of files that are merged with those of `merged`, where that is given.
+def _joined(
+    schemas: Mapping[int, Schema], files: pa.Table, vectors: Mapping[FileKey, Vector], ids: Mapping[FileKey, RowIds]
+) -> ReadPlan:
+    rows = dict(_rows(files))
+    raw, work = [], []
+    for group in data_evolution.groups(ids):
+        first = rows[group[0]]
+        is_whole = len(group) == 1 and data_evolution.is_whole(ids[group[0]].columns, schemas.get(first["schema_id"]))
+        if is_whole and group[0] not in vectors:
+            raw.append(first["number"])
+        else:
+            own = [_described(rows[key], vectors.get(key)) | data_evolution.described(ids[key]) for key in group]
+            work.append(_work(own, joins=True))
+    return ReadPlan(files.take(pa.array(sorted(raw), pa.int64())), tuple(work), len(files), ())
 
-    Right for the rows asked for if every file that may hold their keys stays."""
+
+def only(plan: ReadPlan, paths: Collection[str], merged: Collection[str] | None = None) -> ReadPlan:
+    """The plan limited to these files; for files that are merged, to those in `merged`, if given.
+
+    Correct for the requested rows if every file that may hold their keys stays.
+    """
     raw = plan.raw.filter(pc.is_in(plan.raw["path"], pa.array(list(paths), pa.string())))
     work = []
     for each in plan.work:
+        if each["joins"]:  # other columns of the same rows, whatever single files say of theirs
+            if any(file["path"] in (paths if merged is None else merged) for file in each["files"]):
+                work.append(each)
+            continue
         wanted = merged if each["merges"] and merged is not None else paths
         if kept := [file for file in each["files"] if file["path"] in wanted]:
             work.append(_work(kept, merges=each["merges"]))
@@ -114,7 +143,7 @@ def only(plan: ReadPlan, paths: Collection[str], merged: Collection[str] | None 
 
 
 def in_python(plan: ReadPlan, is_native: Callable[[str, int], bool]) -> ReadPlan:
-    """The plan with the raw files that the JVM does not read, by (format, schema id), among the tasks' work."""
+    """The plan with raw files that the JVM cannot read, by (format, schema id), moved to the tasks' work."""
     native = [
         is_native(*each) for each in zip(*(plan.raw[name].to_pylist() for name in ("format", "schema_id")), strict=True)
     ]
@@ -124,7 +153,7 @@ def in_python(plan: ReadPlan, is_native: Callable[[str, int], bool]) -> ReadPlan
 
 
 def _taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table, tuple[str, ...]]:
-    """The files that a batch read takes, and sentences on the others."""
+    """The files that a batch read includes, and sentences about the others."""
     left_out = []
     bucket, level = files["bucket"].to_numpy(), files["level"].to_numpy()
     postponed = bucket < 0
@@ -133,8 +162,8 @@ def _taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table,
         rows = several(sum(found["rows"].to_pylist()), "row")
         left_out.append(
             told(
-                "{found} with {rows} wait in the postpone bucket ({postpone_bucket}); the engine shows them "
-                "after they are compacted into real buckets",
+                "{found} with {rows} are in the postpone bucket ({postpone_bucket}); the engine shows "
+                "them after they are compacted into real buckets",
                 found=counted(len(found), "{count} file", "{count} files"),
                 rows=rows,
                 postpone_bucket=layout.POSTPONE_BUCKET,
@@ -146,7 +175,7 @@ def _taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table,
         cause = told("a first-row table") if why == "first-row" else told("a table with deletion vectors")
         left_out.append(
             told(
-                "{found} of level 0 with {sum}: {cause} shows rows once they are compacted",
+                "{found} of level 0 with {sum}: {cause} shows rows only after compaction",
                 found=counted(len(found), "{count} file", "{count} files"),
                 sum=counted(sum(found["rows"].to_pylist()), "{count} row", "{count} rows"),
                 cause=cause,
@@ -172,7 +201,7 @@ def _sections(
     members: Sequence[tuple[FileKey, _File]],
     ranges: Mapping[FileKey, Range],
 ) -> list[list[tuple[FileKey, _File]]]:
-    """Files in groups whose key ranges do not touch; all together where keys cannot be compared here."""
+    """Groups of files whose key ranges do not overlap; a single group if keys cannot be compared here."""
     ids = {field.name: field.id for field in schema.fields}
     keys = [ids[name] for name in schema.primary_keys if name not in schema.partition_keys]
     kinds = set()
@@ -207,8 +236,8 @@ def _described(row: _File, vector: Vector | None) -> dict[str, Any]:
     return own | {"vector": None if vector is None else [vector.path, vector.offset, vector.size]}
 
 
-def _work(files: Sequence[_File], *, merges: bool = False) -> dict[str, Any]:
-    return {"merges": merges, "files": list(files), "bytes": sum(file["bytes"] for file in files)}
+def _work(files: Sequence[_File], *, merges: bool = False, joins: bool = False) -> dict[str, Any]:
+    return {"merges": merges, "joins": joins, "files": list(files), "bytes": sum(file["bytes"] for file in files)}
 
 
 # tasks ------------------------------------------------------------------------------------------------------------
@@ -223,19 +252,22 @@ def frame(
     *,
     kinds: str | None = None,
 ) -> DataFrame:
-    """The rows of the planned work, one task's share at a time; the largest first.
+    """The rows of the planned work, as a frame whose tasks each take a share, largest first.
 
-    With `kinds` also the deleted rows, and a first column of that name with each one's kind (`read.KINDS`)."""
+    With `kinds` also the deleted rows, and a first column of that name with each one's row kind (`read.KINDS`).
+    """
     if gone := {file["schema_id"] for each in work for file in each["files"]} - set(schemas):
         raise Corrupt(
             "Data files were written with schema {gone}, which cannot be read.", gone=min(gone), path=store.location
         )
-    for form in {file["format"] for each in work for file in each["files"]} - {"parquet", "orc", "avro"}:
-        raise Unsupported("Data files of the format {form!r} cannot be read.", form=form, path=store.location)
+    for form in {file["format"] for each in work for file in each["files"]} - {*python_files.FORMATS, BLOB}:
+        raise Unsupported("Data files of format {form!r} cannot be read.", form=form, path=store.location)
     ordered = sorted(work, key=lambda each: -int(each["bytes"]))
     tasks = max(1, min(len(work), 4 * spark.sparkContext.defaultParallelism))
     rows = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
-    ddl = ", ".join(f"{types.quoted(field.name)} {types.spark(parse(field.type))}" for field in schema.fields)
+    ddl = ", ".join(
+        f"{types.quoted(field.name)} {types.spark(parse(field.type), reads=True)}" for field in schema.fields
+    )
     ddl = ddl if kinds is None else f"{types.quoted(kinds)} STRING, {ddl}"
     return rows.mapInArrow(_task(store, schema, schemas, kinds), ddl)
 
@@ -254,15 +286,34 @@ def _task(
             for text in batch.column(0).to_pylist():
                 work = json.loads(text)
                 with forwarding_errors():
-                    found = section(
-                        store, schema, used, rule, work["files"], merges=work["merges"], kinds=kinds is not None
-                    )
+                    found = _found(store, schema, used, rule, work, kinds=kinds is not None)
                 if kinds is not None:
                     found = found.set_column(0, kinds, words.take(found[KIND]))
                 made = [timestamps.cast(column, to) for column, to in zip(found.columns, out.types, strict=True)]
                 yield from pa.table(made, schema=out).to_batches(_BATCH_ROWS)
 
     return run
+
+
+def _found(
+    store: Store,
+    schema: Schema,
+    schemas: Mapping[int, Schema],
+    rule: MergeRule | None,
+    work: Mapping[str, Any],
+    *,
+    kinds: bool,
+) -> pa.Table:
+    if not work["joins"]:
+        return section(store, schema, schemas, rule, work["files"], merges=work["merges"], kinds=kinds)
+    files = work["files"]
+    partition = binary_row.decode(base64.b64decode(files[0]["partition"]), _keys(schema))
+    found = data_evolution.joined(store, schema, schemas, files, partition)
+    return found.add_column(0, KIND, pa.array([0] * len(found), pa.int8())) if kinds else found
+
+
+def _keys(schema: Schema) -> list[PaimonType]:
+    return [parse(next(f.type for f in schema.fields if f.name == name)) for name in schema.partition_keys]
 
 
 def section(
@@ -276,24 +327,24 @@ def section(
     kinds: bool = False,
     stored: bool = False,
 ) -> pa.Table:
-    """The table's rows out of files that may share keys; of a single file without retractions as they stand.
+    """The table's rows from files that may share keys; a single file without retractions is read unchanged.
 
     With `kinds` also retractions, and a first column `_VALUE_KIND`. With `stored` merged as a file holds them, see
     `merge`."""
-    keys = [parse(next(f.type for f in schema.fields if f.name == name)) for name in schema.partition_keys]
+    keys = _keys(schema)
     micros = rule is None or not _needs_nanos(schema, rule)
     parts = []
     for file in files:
         path = file["path"]
         table = arrow_files.read(
-            _source(store, path),
+            python_files.source(store, path),
             file["format"],
             schemas[file["schema_id"]],
             schema,
             binary_row.decode(base64.b64decode(file["partition"]), keys),
             path,
             system=_SYSTEM if rule is not None else None,
-            deleted=_deleted(store, file["vector"]),
+            deleted=python_files.deleted_rows(store, file["vector"]),
             micros=micros,
         )
         parts.append(table.append_column(LEVEL, pa.array([file["level"]] * len(table), pa.int32())))
@@ -312,24 +363,3 @@ def _needs_nanos(schema: Schema, rule: MergeRule) -> bool:
     ordering = {*rule.sequence, *(name for group in rule.groups for name in group.sequence), *rule.keys}
     wide = (parse(field.type) for field in schema.fields if field.name in ordering)
     return any(of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and (of.size or 0) > 6 for of in wide)
-
-
-def _deleted(store: Store, vector: Sequence[Any] | None) -> Any:
-    if vector is None:
-        return None
-    path, offset, size = vector
-    source = _source(store, path)
-    if isinstance(source, str):
-        source = Store("/").read(source.removeprefix("/"), INDEX_FILE)  # which tells what is missing from what is not
-    return deletion_vectors.positions(source, offset, size, path)
-
-
-def _source(store: Store, path: str) -> bytes | str:
-    """What to decode: a local file by its path, so that only what is needed is read."""
-    if path.startswith("file:"):
-        return local_disk.refuse_special("/" + path.removeprefix("file:").lstrip("/"))
-    if ":" in path.split("/", 1)[0] or path.startswith("/"):
-        raise Unsupported(
-            told("The data file {path} lies on another store, which cannot be read yet.", path=path), path=path
-        )
-    return local_disk.refuse_special(store.full(path)) if store.is_local else store.read(path, DATA_FILE)

@@ -1,21 +1,23 @@
-"""The rows of a Paimon table at a version, whatever kind of table it is.
+"""The rows of a Paimon table at a version, for every kind of table.
 
-Laws: exactly the live files of the version, with its own schema and options; what the engine leaves out of a batch read
-is left out and reported. Until the frame is used, only metadata is read.
+Invariants: exactly the live files of the version are read, with its own schema and options; what the engine leaves out
+of a batch read is left out and reported. Until the frame is used, only metadata is read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from core.errors import Unsupported
-from core.formats.paimon import scan_details
+from core.errors import Corrupt, Unsupported
+from core.formats.paimon import scan_details, schema_evolution, types
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.scan_details import FileKey, Range, Vector
 from core.formats.paimon.types import PaimonType, parse
@@ -24,22 +26,22 @@ from core.model.history import History
 from core.model.references import Field, Heads, Line, Schema, Snapshot
 from core.model.time_travel import AsOf
 from core.spark.merge.rules import is_on
+from core.spark.read.paimon import data_evolution, merge_on_read
 from core.spark.read.paimon import frames as read
-from core.spark.read.paimon import merge_on_read
 from core.spark.read.reader import Rows
 from core.table import Table
 
 ROW_KIND = "rowkind"
-DECIDES = re.compile(  # options that decide what merging answers
+DECIDES = re.compile(  # options that affect the result of a merge
     r"merge-engine|sequence\.|fields\.|deletion-vectors\.enabled|deletion-vectors\.merge|changelog-producer$|"
     r"force-lookup|(.*\.)?ignore-delete|.*\.remove-record-on-"
 )
-_ELSEWHERE = re.compile(r"scan\.(fallback|primary)-branch")  # options that bring rows of another branch
+_ELSEWHERE = re.compile(r"scan\.(fallback|primary)-branch")  # options that add rows of another branch
 
 
 @dataclass(frozen=True)
 class PaimonScan:
-    """A point with all that reading its rows takes, from metadata alone."""
+    """A version with everything needed to read its rows, from metadata alone."""
 
     table: Table
     snapshot: Snapshot
@@ -50,15 +52,85 @@ class PaimonScan:
     vectors: Mapping[FileKey, Vector]
     plan: merge_on_read.ReadPlan
     differs: tuple[str, ...]
+    other: PaimonScan | None = None
+    """Another branch, where its rows are the table's in partitions that this one lacks."""
 
 
 def opened(table: Table, history: History, point: str, snapshot: Snapshot, branch: str, schema: Schema) -> PaimonScan:
     """What a holder's point takes to be read. `Unsupported` by name for what cannot be right, `Corrupt` for what is
     not whole."""
-    read.refuse_unreadable(schema, schema.options)
     files = history.files_at(history.require(point))
+    name = other_branch(schema, branch)
+    if name is None:
+        return _opened(table, history, snapshot, branch, schema, files)
+    _, is_first = name
+    line = history.heads.line(name[0])
+    if line is None or not line.snapshots:
+        said = told("A table option names branch '{name}', which has no snapshot: it adds no rows", name=name[0])
+        found = _opened(table, history, snapshot, branch, schema, files)
+        return replace(found, differs=(*found.differs, said))
+    holder, then = _beside(history.heads, branch, snapshot, line)
+    theirs = _same_columns(schema, line.schemas.get(then.schema_id), name[0])
+    others = history.files_at(history.require(holder))
+    first, second = (others, files) if is_first else (files, others)
+    had = pc.unique(first["partition_bytes"].combine_chunks())
+    second = second.filter(pc.invert(pc.is_in(second["partition_bytes"], had)))
+    files, others = (second, first) if is_first else (first, second)
+    found = _opened(table, history, snapshot, branch, schema, files)
+    other = _opened(table, history, then, name[0], theirs, others)
+    said = told(
+        "Partitions that branch '{first}' lacks are read from branch '{second}' ({point})",
+        first=name[0] if is_first else branch,
+        second=branch if is_first else name[0],
+        point=holder,
+    )
+    return replace(found, other=other, plan=replace(found.plan, other=other.plan), differs=(*found.differs, said))
+
+
+def other_branch(schema: Schema, branch: str) -> tuple[str, bool] | None:
+    """The branch whose partitions are read as well, and whether they stand before the table's own."""
+    for option, is_first in (("scan.fallback-branch", False), ("scan.primary-branch", True)):
+        if (name := schema.options.get(option, "").strip()) and name != branch:
+            return name, is_first
+    return None
+
+
+def is_joined(schema: Schema) -> bool:
+    """Whether files of the table may hold different columns of the same rows."""
+    return not schema.primary_keys and data_evolution.is_on(schema.options)
+
+
+def _beside(heads: Heads, branch: str, snapshot: Snapshot, other: Line) -> tuple[str, Snapshot]:
+    """The other branch's snapshot that is read with this one: the newest with the newest, else the last one that was
+    there then, or its first."""
+    own = heads.line(branch)
+    ordered = sorted(other.snapshots, key=lambda each: each.id)
+    if own is None or snapshot.id < max((each.id for each in own.snapshots), default=0):
+        ordered = [each for each in ordered if each.time_ms <= snapshot.time_ms] or ordered[:1]
+    found = ordered[-1]
+    return f"branch:{other.branch}/{found.id}", found
+
+
+def _same_columns(schema: Schema, theirs: Schema | None, name: str) -> Schema:
+    if theirs is None:
+        raise Corrupt("Branch '{name}' lacks the schema of its snapshot.", name=name)
+    types_of = [[parse(field.type) for field in each.fields] for each in (schema, theirs)]
+    if len(types_of[0]) != len(types_of[1]) or not all(map(schema_evolution.same, *types_of)):
+        raise Unsupported(
+            "Branch '{name}' has other columns than the table, and a table option says to read partitions from it.",
+            name=name,
+            remedy="Query one branch (--branch), or change the option.",
+        )
+    return theirs
+
+
+def _opened(
+    table: Table, history: History, snapshot: Snapshot, branch: str, schema: Schema, files: pa.Table
+) -> PaimonScan:
+    read.refuse_unreadable(schema, schema.options)
     schemas, manifests = schemas_of(history.heads, branch), PaimonFormat.of(table.format).manifests
     ranges = scan_details.ranges(manifests, snapshot, files) if schema.primary_keys else {}
+    ids = scan_details.row_ids(manifests, snapshot, files) if is_joined(schema) else None
     has_vectors = is_on(schema.options, "deletion-vectors.enabled")
     vectors = scan_details.vectors(manifests, history.heads, snapshot) if has_vectors else {}
     return PaimonScan(
@@ -69,33 +141,41 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
         files=files,
         ranges=ranges,
         vectors=vectors,
-        plan=merge_on_read.plan(schema, schemas, files, ranges, vectors),
+        plan=merge_on_read.plan(schema, schemas, files, ranges, vectors, ids),
         differs=(*_differs(schema, history.heads, branch), *cut_off(schema)),
     )
 
 
 def opened_at(table: Table, history: History, at: AsOf) -> PaimonScan:
-    """The same for a point as it was resolved."""
+    """As `opened`, for a resolved version."""
     return opened(table, history, at.point, at.snapshot, at.branch, at.schema)
 
 
 def rows(
-    spark: SparkSession, of: PaimonScan, plan: merge_on_read.ReadPlan | None = None, *, kinds: str | None = None
+    spark: SparkSession,
+    of: PaimonScan,
+    plan: merge_on_read.ReadPlan | None = None,
+    *,
+    kinds: str | None = None,
+    columns: Collection[int] | None = None,
 ) -> Rows:
-    """The rows of an opened point; with a `plan` of fewer files those of them.
+    """The rows of an opened point; with a `plan` of fewer files those of them, with `columns`, numbers of those that
+    will be looked at, others may be null.
 
-    With `kinds` also what merging leaves of deleted rows, and a first column of that name: +I, -U, +U or -D."""
+    With `kinds` also what merging leaves of deleted rows, and a first column of that name: +I, -U, +U or -D.
+    """
     plan = of.plan if plan is None else plan
-    store, schema, schemas = of.table.store, of.schema, of.schemas
+    store, schema, schemas = of.table.store, _narrowed(of.schema, columns), of.schemas
     merged = plan.files - len(plan.raw)
     plan = merge_on_read.in_python(
-        plan, lambda form, number: number not in schemas or read.by_jvm(store, form, schemas[number])
+        plan, lambda form, number: number not in schemas or read.by_jvm(store, form, schemas[number], schema)
     )
     parts = read.stored(spark, store, schema, schemas, plan.raw, kinds=kinds)
     if plan.work:
         parts.append(merge_on_read.frame(spark, store, schema, schemas, plan.work, kinds=kinds))
-    return Rows(
-        frame=reduce(DataFrame.unionAll, parts) if parts else read.empty(spark, schema, kinds=kinds),
+    frame = reduce(DataFrame.unionAll, parts) if parts else read.empty(spark, schema, kinds=kinds)
+    found = Rows(
+        frame=frame if schema is of.schema else _widened(frame, schema, of.schema, kinds),
         files=len(of.files),
         files_read=plan.files,
         merged=merged,
@@ -103,33 +183,80 @@ def rows(
         differs=of.differs,
         bytes_read=plan.bytes,
     )
+    if of.other is None or plan.other is None:
+        return found
+    more = rows(spark, of.other, plan.other, kinds=kinds, columns=columns)
+    return Rows(
+        frame=found.frame.unionAll(more.frame),
+        files=found.files + more.files,
+        files_read=found.files_read + more.files_read,
+        merged=found.merged + more.merged,
+        left_out=(*found.left_out, *more.left_out),
+        differs=(*found.differs, *more.differs),
+        bytes_read=(found.bytes_read or 0) + (more.bytes_read or 0),
+    )
+
+
+def _narrowed(schema: Schema, columns: Collection[int] | None) -> Schema:
+    """The schema with these columns and those that reading takes. Merging takes all."""
+    if columns is None or schema.primary_keys:
+        return schema
+    kept = {schema.fields[number].name for number in columns} | set(schema.partition_keys)
+    if len(kept) == len(schema.fields):
+        return schema
+    fields = tuple(field for field in schema.fields if field.name in kept)
+    return replace(schema, fields=fields or (Field(-1, "#", "BOOLEAN"),))  # one that no file has, to count rows by
+
+
+def _widened(frame: DataFrame, narrow: Schema, schema: Schema, kinds: str | None) -> DataFrame:
+    """The frame with all columns of the schema, those that were not read as nulls."""
+    names = {field.name for field in narrow.fields}
+    first = [] if kinds is None else [F.col(types.quoted(kinds))]
+    return frame.select(
+        *first,
+        *(
+            F.col(types.quoted(field.name)) if field.name in names
+            else F.lit(None).cast(ddl).alias(field.name)
+            for field, ddl in zip(schema.fields, ddls(schema), strict=True)
+        ),
+    )  # fmt: skip
+
+
+def ddls(schema: Schema) -> tuple[str, ...]:
+    """The columns' types in Spark."""
+    return tuple(types.spark(parse(field.type), reads=True) for field in schema.fields)
 
 
 def audit_log(spark: SparkSession, of: PaimonScan, plan: merge_on_read.ReadPlan | None = None) -> Rows:
-    """Paimon's `t$audit_log` in a batch: the rows of the point with `rowkind` before them; in a primary-key table also
-    the deleted ones that are still in its files, each as its merging left it. `plan` as in `rows`."""
+    """Paimon's `t$audit_log` in a batch read: the rows of the version with a leading column `rowkind`.
+
+    In a primary-key table it includes deleted rows that are still in its files, each as merged. `plan` as in `rows`.
+    """
     return rows(spark, of, plan, kinds=ROW_KIND)
 
 
 def with_kind(schema: Schema, kind: str) -> Schema:
-    """The schema with a column for the kind of each row before its own. `Unsupported` where it has one of that name."""
+    """The schema with a leading column for row kinds. Raises `Unsupported` if it already has a column of that name."""
     if any(field.name.casefold() == kind for field in schema.fields):
-        raise Unsupported("The table has a column '{kind}' of its own, so its rows would have two.", kind=kind)
+        raise Unsupported("The table already has a column '{kind}', so its rows would have two.", kind=kind)
     return replace(schema, fields=(Field(-1, kind, "STRING"), *schema.fields))
 
 
 def rows_at(
     spark: SparkSession, table: Table, history: History, point: str, snapshot: Snapshot, branch: str, schema: Schema
 ) -> Rows:
-    """The rows at a holder's point; see `opened`."""
+    """The rows at a holder's version; see `opened`."""
     return rows(spark, opened(table, history, point, snapshot, branch, schema))
 
 
 def _differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
-    """Paimon reads the past with today's options; here a point is read with its own, as it was read then."""
+    """Sentences on options changed since: Paimon reads the past with current options, this with the version's own."""
     return tuple(
         told(
-            "Paimon itself reads this point with today's '{name}' ({today}); this is with the point's own ({own})",
+            (
+                "Paimon itself reads this version with today's '{name}' ({today}); this answer uses the "
+                "version's own ({own})"
+            ),
             name=name,
             today=today,
             own=own,
@@ -139,13 +266,13 @@ def _differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
 
 
 def cut_off(schema: Schema) -> tuple[str, ...]:
-    """What Spark has no place for, in a sentence where there is any."""
+    """A sentence about digits of times that Spark cannot represent, if there are any."""
     names = [field.name for field in schema.fields if _has_nanos(parse(field.type))]
     if not names:
         return ()
     return (
         told(
-            "Spark keeps six digits of a second, so later ones of {columns} are cut off, in comparisons too",
+            ("Spark keeps six decimals of a second; further decimals of {columns} are cut off, also in comparisons"),
             columns=", ".join(f"'{name}'" for name in names),
         ),
     )
@@ -158,8 +285,10 @@ def _has_nanos(of: PaimonType) -> bool:
 
 
 def decided(schema: Schema, heads: Heads, branch: str) -> list[tuple[str, str, str]]:
-    """Options that decide which rows there are, or what merging answers, and have changed since the point: name, value
-    today, value then."""
+    """Options that affect which rows exist or how they merge, and that have changed since the version.
+
+    Each as (name, current value, value then).
+    """
     line = heads.line(branch)
     today = line.options if line is not None else {}
     names = sorted(
@@ -175,6 +304,6 @@ def decided(schema: Schema, heads: Heads, branch: str) -> list[tuple[str, str, s
 
 
 def schemas_of(heads: Heads, branch: str) -> dict[int, Schema]:
-    """Schemas a point's files may name: its branch's own, else main's (a branch shares files with main)."""
+    """Schemas that a version's files may name: its branch's own, else main's (a branch shares files with main)."""
     line: Line | None = heads.line(branch)
     return {**heads.main.schemas, **(line.schemas if line is not None else {})}

@@ -1,21 +1,21 @@
 """Which files a condition can match: by partition, bucket, key range and statistics, from metadata alone.
 
-Laws:
+Invariants:
 - A file is skipped only if every row of it fails the condition, whatever is unknown; an uncertain one is read.
-- Before a merge a row's values are not final: there only partition, bucket and key are used.
+- Before a merge, a row's values are not final: only partition, bucket and key are used there.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from core.errors import SnapscopeError
-from core.formats.paimon import binary_row, scan_details
+from core.formats.paimon import binary_row, scan_details, schema_evolution
 from core.formats.paimon.scan_details import keys_of
 from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Schema
@@ -25,13 +25,16 @@ from core.spark.read.paimon.points import PaimonScan
 from core.spark.sql.filters import All, Any_, Check, Condition, kind
 
 _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())  # a wall clock
-_BY_CLOCK = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")  # of ORC, what a writer's zone may have shifted
+_BY_CLOCK = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")  # in ORC, possibly shifted by a writer's zone
 
 
 @dataclass(frozen=True, slots=True)
 class ComparableBounds:
-    """Of one column in one file, as `comparable` values: no value is below `low` or above `high` (but may begin with
-    `high`, where that is a text cut off); `nulls` of `rows` are null. None = not known."""
+    """The known bounds of one column in one file, as `comparable` values; None = unknown.
+
+    No value is below `low` or above `high` (but it may start with `high` if that is a truncated string); `nulls` of
+    `rows` are null.
+    """
 
     low: Any
     high: Any
@@ -44,19 +47,21 @@ _StatsOf = Callable[[pa.Table], Mapping[scan_details.FileKey, Mapping[str, Any]]
 
 
 def plan(of: PaimonScan, condition: Condition) -> merge_on_read.ReadPlan:
-    """The plan of an opened point without files that hold no row the condition lets through."""
+    """The plan of an opened version without files in which no row passes the condition."""
     by_key, by_value = left(
         of.schema, of.schemas, of.files, condition, lambda files: scan_details.stats(of.table.store, of.snapshot, files)
     )
-    return merge_on_read.only(of.plan, by_value, merged=by_key)
+    found = merge_on_read.only(of.plan, by_value, merged=by_key)
+    return found if of.other is None else replace(found, other=plan(of.other, condition))
 
 
 def left(
     schema: Schema, schemas: Mapping[int, Schema], files: pa.Table, condition: Condition, stats: _StatsOf
 ) -> tuple[set[str], set[str]]:
-    """Paths of the files that may hold rows which pass: (by partition, bucket and key; by values as well).
+    """Paths of the files that may have rows that pass: (by partition, bucket and key; by values as well).
 
-    `stats` says of files what `details.stats` does; it is asked only where partitions do not tell all."""
+    `stats` returns what `scan_details.stats` does; it is called only if partitions do not decide.
+    """
     columns = _columns(condition)
     if not columns:
         every = set(files["path"].to_pylist()) if may(condition, _nothing_known) else set()
@@ -83,7 +88,7 @@ def left(
 
 
 def _in_partitions(schema: Schema, files: pa.Table, condition: Condition) -> list[int]:
-    """The numbers of the files whose partition may have rows."""
+    """The numbers of the files whose partition may have rows that pass."""
     if not schema.partition_keys:
         return list(range(len(files)))
     at = {name: number for number, name in enumerate(field.name for field in schema.fields)}
@@ -105,7 +110,7 @@ def _nothing_known(_: int) -> ComparableBounds | None:
 
 
 def may(condition: Condition, of: _BoundsOf) -> bool:
-    """Whether some row may pass. Columns without bounds may hold anything."""
+    """Whether some row may pass. Columns without bounds may contain anything."""
     match condition:
         case All(parts):
             return all(may(each, of) for each in parts)
@@ -120,7 +125,7 @@ def _may(is_: str, values: Sequence[Any], of: ComparableBounds) -> bool:
     if is_ == "null":
         return of.nulls != 0
     if of.nulls == of.rows:
-        return False  # null passes nothing but that
+        return False  # null passes no other check
     match is_:
         case "=":
             return any(not _below(value, of) and not _above(value, of) for value in values)
@@ -143,7 +148,7 @@ def _below(value: Any, of: ComparableBounds) -> bool:
 
 
 def _above(value: Any, of: ComparableBounds) -> bool:
-    """Above every value; a text that begins with `high` may be one that was cut off there."""
+    """Whether a value is above all others; a string that starts with `high` may have been truncated to it."""
     return of.high is not None and value > of.high and not _begins(value, of.high)
 
 
@@ -152,7 +157,7 @@ def _begins(value: Any, start: Any) -> bool:
 
 
 def comparable(value: Any, of: PaimonType) -> Any:
-    """A decoded value in the form Spark's literals come in; None where it is null or not compared."""
+    """A decoded value in the form of Spark's literals; None if it is null or not compared."""
     match kind(of):
         case "":
             return None
@@ -167,7 +172,7 @@ def comparable(value: Any, of: PaimonType) -> Any:
 
 
 class _Judge:
-    """Of one schema and one condition."""
+    """For one schema and one condition."""
 
     def __init__(self, schema: Schema, condition: Condition) -> None:
         self.schema, self.condition = schema, condition
@@ -177,8 +182,10 @@ class _Judge:
         self.columns = sorted(at for at in _columns(condition) if schema.fields[at].name not in schema.partition_keys)
 
     def may_by_key(self, file: Mapping[str, Any], written: Schema) -> bool:
-        """By the least and greatest key: these say something of its first column, and of a later one where all before
-        it have one value. Statistics of key columns say more."""
+        """Judge by the minimum and maximum key, and by the statistics of key columns, which say more.
+
+        The key range limits its first column, and a later column if all columns before it have a single value.
+        """
         then = {field.id: parse(field.type) for field in written.fields}
         own = [then.get(self.schema.fields[at].id) for at in self.keys]
         of = [to for to in own if to is not None]
@@ -198,9 +205,9 @@ class _Judge:
         return may(self.condition, bounds.get)
 
     def may_by_value(self, file: Mapping[str, Any], written: Schema, form: str) -> bool:
-        """By the statistics of the columns that the condition names."""
+        """Judge by the statistics of the columns that the condition names."""
         if file["written"] is not None:
-            return True  # not all columns stand in this file
+            return True  # this file does not have all columns
         names = [field.name for field in written.fields] if file["columns"] is None else file["columns"]
         then = {field.id: field for field in written.fields}
         bounds: dict[int, ComparableBounds] = {}
@@ -208,8 +215,8 @@ class _Judge:
         for at in self.columns:
             source = then.get(self.schema.fields[at].id)
             if source is None:
-                bounds[at] = ComparableBounds(None, None, file["rows"], file["rows"])  # the file lacks it: all null
-            elif names.count(source.name) == 1:
+                bounds[at] = ComparableBounds(None, None, file["rows"], file["rows"])  # missing: all null
+            elif names.count(source.name) == 1 and _keeps_values(parse(source.type), self.types[at]):
                 places[at] = names.index(source.name), parse(source.type)
         nulls = file["nulls"] or []
         wanted = dict(places.values())
@@ -222,6 +229,11 @@ class _Judge:
         return may(self.condition, bounds.get)
 
 
+def _keeps_values(have: PaimonType, wanted: PaimonType) -> bool:
+    """Whether statistics of the one say something of the other: a cast may cut values off, wrap or drop them."""
+    return schema_evolution.same(have, wanted) or schema_evolution.widens(have, wanted)
+
+
 def _columns(condition: Condition) -> set[int]:
     if isinstance(condition, Check):
         return {condition.column}
@@ -229,12 +241,12 @@ def _columns(condition: Condition) -> set[int]:
 
 
 def _some(row: bytes | None, arity: int, wanted: Mapping[int, PaimonType]) -> dict[int, Any]:
-    """Comparable values of a statistics row; without those that are unknown, all of them where it is another row."""
+    """Comparable values of a statistics row without unknown ones; empty if the row has another shape."""
     compared = {number: to for number, to in wanted.items() if kind(to)}
     if row is None or not compared:
         return {}
     try:
         found = binary_row.some(row, arity, compared)
-    except SnapscopeError:  # no statistics, or of other columns than are known here
+    except SnapscopeError:  # no statistics, or of columns unknown here
         return {}
     return {number: comparable(value, compared[number]) for number, value in found.items() if value is not None}

@@ -1,86 +1,61 @@
-"""Data files that the JVM cannot read, read in Python: Avro anywhere, every format on stores other than the local disk.
+"""Content of data files as Arrow, for tasks in Python: any format, from any store.
 
-Law: the columns and rows that the JVM's readers would give. Each file is one row of work; it is read whole by one task.
+Invariant: the columns and rows that the JVM's readers would give.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats import footer_limits
-from core.formats.paimon import binary_row, types
-from core.formats.paimon.types import PaimonType, parse
-from core.model.references import Field
-from core.spark.read import int96, timestamps
-from core.spark.session.task_errors import forwarding_errors
-from core.storage.size_limits import DATA_FILE
+from core.formats.paimon import deletion_vectors, types
+from core.formats.paimon.types import PaimonType
+from core.messages import told
+from core.model.intervals import Ints
+from core.spark.read import int96, orc_times
+from core.storage import local_disk
+from core.storage.size_limits import DATA_FILE, INDEX_FILE
 from core.storage.store import Store
 
 FORMATS = ("avro", "parquet", "orc")
-_ROW = "__row"  # always there, so that rows without any wanted column are still counted
-_BATCH_ROWS = 16_384
 
 
-def frame(
-    spark: SparkSession,
-    store: Store,
-    form: str,
-    fields: Sequence[Field],
-    keys: Sequence[PaimonType],
-    files: pa.Table,
-    partition_name: str,
-) -> DataFrame:
-    """Data columns by their name in the file and partition columns by number, as the native reader gives them."""
-    wanted = [(field.name, parse(field.type)) for field in fields]
-    columns = [pa.field(name, types.arrow(of, micros=True)) for name, of in wanted]
-    decoded = {stored: binary_row.decode(stored, keys) for stored in files["partition_bytes"].unique().to_pylist()}
-    values = [decoded[stored] for stored in files["partition_bytes"].to_pylist()]
-    parts = list(zip(*values, strict=True))
-    work = {"__path": files["path"]}
-    for at, of in enumerate(keys):
-        columns.append(pa.field(partition_name.format(at), types.arrow(of, micros=True)))
-        work[partition_name.format(at)] = pa.array(parts[at], types.arrow(of, micros=True))
-    schema = pa.schema([*columns, (_ROW, pa.bool_())])
-    ddl = [f"{types.quoted(name)} {types.spark(of)}" for name, of in wanted]
-    ddl += [f"{partition_name.format(at)} {types.spark(of)}" for at, of in enumerate(keys)]
-    tasks = max(1, min(len(files), 4 * spark.sparkContext.defaultParallelism))
-    paths = spark.createDataFrame(pa.table(work)).repartition(tasks)
-    return paths.mapInArrow(_reader(store, form, wanted, schema), ", ".join([*ddl, f"{_ROW} boolean"]))
+def source(store: Store, path: str) -> bytes | str:
+    """What to decode: a local file by its path, so that only what is needed is read."""
+    if path.startswith("file:"):
+        return local_disk.refuse_special("/" + path.removeprefix("file:").lstrip("/"))
+    if ":" in path.split("/", 1)[0] or path.startswith("/"):
+        raise Unsupported(
+            told("The data file {path} is on another store; Snapscope cannot read it yet.", path=path), path=path
+        )
+    return local_disk.refuse_special(store.full(path)) if store.is_local else store.read(path, DATA_FILE)
 
 
-def _reader(
-    store: Store, form: str, wanted: Sequence[tuple[str, PaimonType]], schema: pa.Schema
-) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    def read(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
-        for batch in batches:
-            for row in batch.to_pylist():
-                path = row.pop("__path")
-                with forwarding_errors():
-                    table, rows = decode(store.read(path, DATA_FILE), form, wanted, path)
-                columns = {_ROW: pa.array([True] * rows)} | {name: table[name] for name, _ in wanted}
-                for name, value in row.items():
-                    columns[name] = pa.array([value] * rows, schema.field(name).type)
-                made = [timestamps.cast(columns[each.name], each.type) for each in schema]
-                yield from pa.table(made, schema=schema).to_batches(_BATCH_ROWS)
-
-    return read
+def deleted_rows(store: Store, vector: Sequence[Any] | None) -> Ints | None:
+    """The positions that a deletion vector, as (path, offset, size), takes out of its data file."""
+    if vector is None:
+        return None
+    path, offset, size = vector
+    content = source(store, path)
+    if isinstance(content, str):
+        content = Store("/").read(content.removeprefix("/"), INDEX_FILE)  # which tells what is missing from what is not
+    return deletion_vectors.positions(content, offset, size, path)
 
 
 def decode(
     source: bytes | str, form: str, wanted: Sequence[tuple[str, PaimonType]], path: str, *, micros: bool = True
 ) -> tuple[pa.Table, int]:
-    """The wanted columns of one file (its content, or a local path) and its rows.
+    """The wanted columns of one file (its content, or a local path) and its number of rows.
 
-    A column that the file lacks is `Corrupt`. Times come as the file has them, those of 96 bits as bytes: see
-    `timestamps.cast`; of Avro in nanoseconds only without `micros`, because Arrow's span only 584 years then.
+    A column that the file lacks is `Corrupt`. Times are returned as in the file, INT96 ones as bytes: see
+    `timestamps.cast`; those of Avro in nanoseconds only without `micros`, because Arrow's range is then only 584 years.
     """
     names = [name for name, _ in wanted]
     try:
@@ -103,19 +78,59 @@ def decode(
         if form == "orc":
             import pyarrow.orc as orc
 
-            read = orc.ORCFile(opened)
-            return read.read(names).select(names), read.nrows
+            return _orc(orc.ORCFile(opened), source, names, path)
     except FileNotFoundError as error:
         raise NotFound(
-            "A data file that the table names is not there.",
+            "A data file that the table refers to does not exist.",
             path=path,
-            remedy="The point cannot be read in full; choose another one.",
+            remedy="This snapshot or tag cannot be read in full; choose another one.",
         ) from error
     except (pa.ArrowException, KeyError, ValueError, EOFError, OSError) as error:
         raise Corrupt(
             "The data file could not be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
         ) from error
-    raise Unsupported("Data files of the format {form!r} cannot be read.", form=form, path=path)
+    raise Unsupported("Data files of format {form!r} cannot be read.", form=form, path=path)
+
+
+def _orc(file: Any, source: bytes | str, names: Sequence[str], path: str) -> tuple[pa.Table, int]:
+    """Columns as Arrow reads them, but times that it cannot read, or may move by a second: see `orc_times`."""
+    times = [name for name in names if pa.types.is_timestamp(file.schema.field(name).type)]
+    others = [name for name in names if name not in times]
+    try:
+        found = file.read(others)
+    except pa.ArrowInvalid as error:
+        plain = [name for name in others if not _has_times(file.schema.field(name).type)]
+        if len(plain) < len(others):
+            file.read(plain)  # fails if it is not for the times
+            raise _unreadable_times(path) from error
+        raise
+    columns = {name: found[name] for name in others}
+    for name in times:
+        column: pa.ChunkedArray | None
+        try:
+            column = file.read([name])[name]
+        except pa.ArrowInvalid:
+            column = None
+        if column is None or orc_times.is_near_1970(column):
+            content = Path(source).read_bytes() if isinstance(source, str) else source
+            try:
+                column = pa.chunked_array([orc_times.column(content, name)])
+            except (ValueError, LookupError) as error:
+                raise _unreadable_times(path) from error
+        columns[name] = column
+    return pa.table([columns[name] for name in names], names=list(names)), file.nrows
+
+
+def _has_times(of: pa.DataType) -> bool:
+    return pa.types.is_timestamp(of) or any(_has_times(of.field(at).type) for at in range(of.num_fields))
+
+
+def _unreadable_times(path: str) -> Unsupported:
+    return Unsupported(
+        "An ORC file has a time outside of the years 1677 to 2262 where Snapscope cannot read it.",
+        path=path,
+        remedy="Leave the column out, or read it with the table's own engine.",
+    )
 
 
 def _avro(file: IO[bytes], wanted: Sequence[tuple[str, PaimonType]], micros: bool) -> tuple[pa.Table, int]:
@@ -137,7 +152,7 @@ def _avro(file: IO[bytes], wanted: Sequence[tuple[str, PaimonType]], micros: boo
 
 
 def _plain(value: Any, of: PaimonType) -> Any:
-    """Avro marks every timestamp as UTC, where a TIMESTAMP of Paimon has no zone; its maps are Arrow's pairs."""
+    """Convert a value: Avro marks every timestamp as UTC, a Paimon TIMESTAMP has no zone; maps become Arrow's pairs."""
     if value is None:
         return None
     match of.root:

@@ -1,4 +1,4 @@
-"""The rows of a point of a Paimon table, from the files that a statement can make use of."""
+"""The rows of a version of a Paimon table, from the files that a statement can use."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def source(table: Table, history: History, at: AsOf) -> Source:
     found = points.opened_at(table, history, at)
 
     def rows(spark: SparkSession, asked: Pushdown) -> Rows:
-        return points.rows(spark, found, prune.plan(found, asked.condition))
+        return points.rows(spark, found, prune.plan(found, asked.condition), columns=asked.columns)
 
-    return Source(found.schema, rows)
+    return Source(found.schema, rows, points.ddls(found.schema))

@@ -1,9 +1,9 @@
-"""Paimon's system tables of a table at a point, as Arrow: what `t$files` and its like answer in a query.
+"""Paimon's system tables at a version, as Arrow: what `t$files` and others return in a query.
 
-Law: columns are named as Paimon names them, and say what the references and the history say; where Paimon shows
-today's state of a branch (snapshots, tags, schemas, options, consumers, branches), so does this; files, partitions,
-buckets, manifests and statistics are those of the point. `tags_pip` are the tags under the columns of the proposal that
-brought tags: `tag_id` is null, because no release ever stored one.
+Invariant: columns have Paimon's names, and values come from the references and the history. Where Paimon shows the
+current state of a branch (snapshots, tags, schemas, options, consumers, branches), so does this; files, partitions,
+buckets, manifests and statistics are those of the version. `tags_pip` lists the tags with the columns of the proposal
+that introduced tags: `tag_id` is null, because no release ever stored one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MILLIS = pa.timestamp("ms", tz="UTC")
 
 
 def rows(kind: str, table: Table, history: History, point: str, branch: str) -> pa.Table:
-    """One of `KINDS` at a holder's point of a branch."""
+    """One of `KINDS` at a holder's version on a branch."""
     heads = history.heads
     line = heads.line(branch) or heads.main
     if kind in _OF_POINT:
@@ -107,7 +107,7 @@ def _manifests(table: Table, snapshot: Snapshot) -> pa.Table:
 
 
 def _statistics(table: Table, snapshot: Snapshot) -> pa.Table:
-    """What the last ANALYZE before the point counted; no row where there was none."""
+    """The results of the last ANALYZE before the version; no row if there was none."""
     document = contents.analyzed(table.store, snapshot)
     found = [] if document is None else [document]
     try:
@@ -116,7 +116,7 @@ def _statistics(table: Table, snapshot: Snapshot) -> pa.Table:
         }
     except (pa.ArrowException, OverflowError) as error:
         raise Corrupt(
-            "Numbers were expected in the statistics file: {error}.",
+            "The statistics file should contain numbers: {error}.",
             error=error,
             path=f"{layout.STATISTICS}/{snapshot.fields['statistics']}",
             remedy="Run ANALYZE again.",
@@ -169,7 +169,7 @@ def _consumers(line: Line, _: Heads) -> pa.Table:
 
 
 def _files(table: Table, files: pa.Table) -> pa.Table:
-    """With paths that other programs can open; those of files elsewhere are such already."""
+    """Data files with paths that other programs can open; those of external files already are."""
     paths = [path if ":" in path.split("/", 1)[0] else table.store.url(path) for path in files["path"].to_pylist()]
     files = files.set_column(files.column_names.index("path"), "path", pa.array(paths, pa.string()))
     own = ("partition", "bucket", "path", "format", "schema_id", "level", "rows", "bytes", "source")
@@ -194,7 +194,7 @@ def _json(values: Iterable[object]) -> pa.Array:
 
 
 def _duration(length: dt.timedelta) -> str:
-    """As Java prints a duration of days, hours, minutes and seconds: `PT36H`."""
+    """A duration in Java's notation: `PT36H`."""
     seconds = int(length.total_seconds())
     parts = ((seconds // 3600, "H"), (seconds % 3600 // 60, "M"), (seconds % 60, "S"))
     return "PT" + ("".join(f"{number}{unit}" for number, unit in parts if number) or "0S")

@@ -1,4 +1,4 @@
-"""BinaryRow bytes: the vectors of real rows, the law that decode undoes encode, and refusal of malformed bytes."""
+"""BinaryRow: bytes of real rows, decode as the inverse of encode, and rejection of malformed bytes."""
 
 from __future__ import annotations
 
@@ -103,15 +103,15 @@ def test_arbitrary_bytes_give_values_or_a_sentence(data: bytes, types: list[str]
     ("stored", "types", "says"),
     [
         ("", ["INT"], "shorter than 4 bytes"),
-        ("00000002 0000000000000000 0000000000000000 0000000000000000", ["INT"], "2 fields where 1"),
-        ("00000001 0000000000000000", ["INT"], "need at least 16"),
+        ("00000002 0000000000000000 0000000000000000 0000000000000000", ["INT"], "2 fields, expected 1"),
+        ("00000001 0000000000000000", ["INT"], "fields need at least 16"),
         ("00000001 0000000000000000 00000000000000ff", ["STRING"], "cannot hold 127 bytes"),
         ("00000001 0000000000000000 0900000010000000 3820627974657321", ["STRING"], "outside the row"),
         ("00000001 0000000000000000 0800000008000000 3820627974657321", ["STRING"], "outside the row"),
         ("00000001 0000000000000000 ff00000000000081", ["STRING"], "utf-8"),
         ("00000001 0000000000000000 0000000018000000 0000000000000000", ["TIMESTAMP(6)"], "outside the row"),
         ("00000001 0000000000000000 005c260500000000", ["TIME"], "no millisecond of a day"),
-        ("00000001 0000000000000000 ffffff7f00000000", ["DATE"], "no DATE"),
+        ("00000001 0000000000000000 ffffff7f00000000", ["DATE"], "not a valid DATE"),
     ],
 )
 def test_malformed_rows_are_refused_with_the_reason(stored: str, types: list[str], says: str) -> None:

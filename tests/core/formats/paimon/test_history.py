@@ -1,4 +1,5 @@
-"""A table's history against a second, slow reading of its files: who holds what, what is live, what goes with whom."""
+"""The history of a table compared with an independent, slow reading: who holds what, what is live, what is deleted with
+whom."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from tests.support import builders, set_model
 from tests.support.builders import DataFile, TableBuilder
 from tests.support.depth import tries
 from tests.support.formats.paimon.random_tables import FORMATS, STEP, Maker, _at_level
-from tests.support.formats.paimon.tables import REAL, four_commits, list_of, manifest_of, strip_sizes
+from tests.support.formats.paimon.tables import REAL, four_commits, list_of, manifest_of, rewrite, strip_sizes
 from tests.support.places import TABLES
 
 ROW = ["path", "bytes", "rows", "partition", "bucket", "level", "schema_id", "source", "format"]
@@ -208,7 +209,7 @@ def damages() -> dict[str, Callable[[bytes], bytes | None]]:
         "garbage": lambda data: random.Random(1).randbytes(len(data)),
         "zeros": lambda data: bytes(len(data)),
         "another's content": lambda data: b"Obj\x01" + data[:-4],
-        "more after its end": lambda data: data + b"\x02\x02\x00",
+        ", more after the period ends": lambda data: data + b"\x02\x02\x00",
     }
 
 
@@ -298,27 +299,6 @@ HOSTILE: dict[str, dict[str, Any]] = {
     "zero byte": {"_FILE_NAME": "a\0b"},
     "climbing extra": {"_EXTRA_FILES": ["../../../snapshot/snapshot-4"]},
 }
-
-
-def rewrite(table: TableBuilder, number: int, entry: Mapping[str, Any], **file: Any) -> str:
-    """Change the last manifest of a commit in place, and the sizes its lists tell, so that only the content is odd."""
-    path = manifest_of(table, number)
-    changed = {**entry, "_FILE": {**entry["_FILE"], **file}}
-    data = builders._avro("entry", [changed], "null")
-    name = path.rsplit("/", 1)[-1]
-    (table.root / path).write_bytes(data)
-    for each in sorted(table.commits):
-        document = table.commits[each].document
-        for kind in ("base", "delta"):
-            target = table.root / "manifest" / document[f"{kind}ManifestList"]
-            with target.open("rb") as opened:
-                records: list[Any] = list(fastavro.reader(opened))
-            for record in records:
-                if record["_FILE_NAME"] == name:
-                    record["_FILE_SIZE"] = len(data)
-            target.write_bytes(builders._avro("list", records, "null"))
-    strip_sizes(table.root)
-    return path
 
 
 @pytest.mark.parametrize("what", HOSTILE)

@@ -1,4 +1,4 @@
-"""Names and paths: escaping, partition directories, buckets, what is a file name and what points elsewhere."""
+"""Names and paths: escaping, partition directories, buckets, valid file names, and names that point elsewhere."""
 
 from __future__ import annotations
 

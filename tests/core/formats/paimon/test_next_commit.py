@@ -1,4 +1,5 @@
-"""What the next commit deletes by itself: which points, what that breaks, and that what is said to prevent it does."""
+"""What the next commit expires automatically: which versions, what that breaks, and whether the proposed remedies
+work."""
 
 from __future__ import annotations
 
@@ -92,7 +93,9 @@ def test_what_breaks_is_named_with_the_tag_that_keeps_it_whole(tmp_path: Path) -
     found = coming(tmp_path / "t")
     assert found is not None
     assert (found.breaks[0].code, found.breaks[0].values["point"]) == (codes.ENGINE_BREAKS, "branch:dev/2")
-    assert found.prevented_by[-1].text == "branch:dev/2, branch:dev/tag:v would stay whole with a tag of snapshot 2."
+    assert (
+        found.prevented_by[-1].text == "With a tag of snapshot 2, branch:dev/2, branch:dev/tag:v would remain complete."
+    )
     table.tag("kept", 2)
     found = coming(tmp_path / "t")
     assert found is not None
@@ -122,7 +125,7 @@ def test_long_lived_changelogs_go_too(tmp_path: Path) -> None:
     found = coming(tmp_path / "t")
     assert found is not None
     assert found.goes == ("3", "changelog:1")
-    assert "Of its long-lived changelogs: Frees" in found.headline
+    assert "Long-lived changelogs: Reclaims" in found.headline
     option = "changelog.num-retained.min = 5 with changelog.num-retained.max = 5"
     assert codes.RETAIN_CHANGELOGS(option=option) in found.prevented_by
     table.schema(options=options | {"changelog.num-retained.min": "5", "changelog.num-retained.max": "5"})
@@ -145,11 +148,11 @@ def test_snapshots_that_the_engine_does_not_see_do_not_go(tmp_path: Path, earlie
     found = coming(tmp_path / "t")
     assert found is not None
     assert (found.goes, found.prevented_by) == ((), ())
-    assert f"snapshot/EARLIEST names {earliest}" in found.headline
+    assert f"snapshot/EARLIEST points to snapshot {earliest}" in found.headline
     dates = expiries(open_table(str(tmp_path / "t")).heads(), NOW_MS)
-    unseen = {point for point, expiry in dates.items() if "never by a writer" in expiry.words}
+    unseen = {point for point, expiry in dates.items() if "never at a commit" in expiry.words}
     assert unseen == {str(number) for number in range(1, earliest)}
-    assert dates[str(earliest)].words == "with the next commit of a writer"
+    assert dates[str(earliest)].words == "at the next commit"
 
 
 @pytest.mark.parametrize("hints", [{"earliest": 1}, {"earliest": 9}, {"earliest": "x"}, {"earliest": -8}])
@@ -163,7 +166,7 @@ def test_nothing_goes_where_the_engine_fails(tmp_path: Path) -> None:
     found = coming(tmp_path / "t")
     assert found is not None
     assert (found.goes, found.prevented_by) == ((), ())
-    assert "its LATEST hint names snapshot 7" in found.headline
+    assert "its LATEST hint refers to snapshot 7, which does not exist" in found.headline
 
 
 @pytest.mark.parametrize("text", ["true", "TRUE", "True"])
@@ -171,7 +174,7 @@ def test_booleans_are_read_whatever_their_case(tmp_path: Path, text: str) -> Non
     table = replaced_four_times(tmp_path / "t", NEWEST_ALONE | {"write-only": text})
     assert coming(tmp_path / "t") is None
     dates = expiries(open_table(str(tmp_path / "t")).heads(), NOW_MS)
-    assert {each.words for each in dates.values()} == {"never by a writer: the table is write-only"}
+    assert {each.words for each in dates.values()} == {"never at a commit: the table is write-only"}
     table.schema(options=NEWEST_ALONE | {"consumer.changelog-only": text, "changelog.num-retained.max": "9"})
     table.consumer("reader", 2)
     assert goes(tmp_path / "t") == ("1", "2", "3")
@@ -188,21 +191,24 @@ def test_readers_hold_snapshots_where_changelogs_are_not_kept_longer(tmp_path: P
     assert opened.native(plan, history) == ()
     assert goes(tmp_path / "t") == ("1",)
     dates = expiries(opened.heads(), NOW_MS)
-    assert dates["2"].words == "never while consumer reader stands before it"
+    assert dates["2"].words == "never while consumer reader still has to read it"
 
 
 @pytest.mark.parametrize(
     ("options", "why"),
     [
         ({"snapshot.num-retained.max": "5"}, "retain-max (5) is below retain-min (10, the engine's default)"),
-        ({"snapshot.time-retained": "soon"}, "The table option snapshot.time-retained cannot be read: 'soon'"),
+        (
+            {"snapshot.time-retained": "soon"},
+            "The table option snapshot.time-retained cannot be parsed: not a valid duration: 'soon'",
+        ),
     ],
 )
 def test_options_that_cannot_be_heeded_hide_nothing_else(tmp_path: Path, options: dict[str, str], why: str) -> None:
     replaced_four_times(tmp_path / "t", options)
     table = open_table(str(tmp_path / "t"))
     dates = expiries(table.heads(), NOW_MS)
-    assert all(each.words.startswith(f"cannot be told: {why}") for each in dates.values())
+    assert all(each.words.startswith(f"cannot be determined: {why}") for each in dates.values())
     found = life(table.history(), "snapshot/snapshot-1", NOW_MS)
     assert found is not None
     assert found.holders == ("1",)
@@ -216,7 +222,7 @@ def test_what_cannot_be_told_says_why(tmp_path: Path) -> None:
     found = coming(tmp_path / "t")
     assert found is not None
     assert found.plans == ()
-    assert "snapshot.num-retained.min was expected to be a number" in found.headline
+    assert "The table option snapshot.num-retained.min must be a number, not" in found.headline
 
 
 def test_nothing_was_ever_committed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Directories of partitions. What the engine itself names them is asked in tests/interop/test_partition_names.py."""
+"""Partition directories. tests/interop/test_partition_names.py compares their names with the engine's."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_values_cast_to_text_where_legacy_names_are_off(of: str, value: Any, tex
     ],
 )
 def test_a_name_made_of_more_than_the_value_is_refused(of: str, value: Any, is_legacy: bool) -> None:
-    with pytest.raises(Unsupported, match="no metadata tells"):
+    with pytest.raises(Unsupported, match=", and the metadata does not record that"):
         name(of, value, is_legacy=is_legacy)
     assert name(of, None, is_legacy=is_legacy) == UNNAMED
 

@@ -1,4 +1,5 @@
-"""References: every snapshot, tag, changelog, consumer and schema of every branch, readable or told as unreadable."""
+"""References: every snapshot, tag, changelog, consumer and schema of every branch, readable or reported as
+unreadable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which snapshots go: each rule set against the engine's own arithmetic, boundaries, consumers, words, refusals."""
+"""Which snapshots expire: each rule set compared with the engine's own arithmetic, boundaries, consumers, texts,
+rejections."""
 
 from __future__ import annotations
 
@@ -93,7 +94,7 @@ def test_only_retain_max_lowers_the_default_of_retain_min_and_says_so() -> None:
         ({}, {"retain_min": 0}, "at least 1"),
         ({}, {"retain_min": -1}, "at least 1"),
         ({}, {"retain_max": 2, "retain_min": 3}, "below retain-min"),
-        ({"snapshot.num-retained.min": "5"}, {"retain_max": 4}, "the table's option snapshot.num-retained.min"),
+        ({"snapshot.num-retained.min": "5"}, {"retain_max": 4}, "from the table option snapshot.num-retained.min"),
         ({"snapshot.num-retained.max": "5"}, {}, "the engine's default"),
         ({}, {"retain_max": 0}, "retain-max must be at least 1"),
         ({}, {"retain_max": -1}, "retain-max must be at least 1"),
@@ -180,7 +181,7 @@ def test_over_gaps_no_fewer_stay_than_the_engine_keeps(
 ) -> None:
     found = judge(times, rule, line(*consumers))
     check_words(times, found)
-    assert max(times) not in found.goes, "the newest always stays"
+    assert max(times) not in found.goes, "All snapshots were named for expiry; the newest is always kept."
     assert len(times) - len(found.goes) >= min(len(times), rule.retain_min)
     for consumer in consumers:
         assert all(number < consumer for number in found.goes)
@@ -360,7 +361,13 @@ def test_named_snapshots_go_if_they_are_the_oldest() -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "says"),
-    [([3], "not retained"), ([2], "hole"), ([1, 5], "hole"), ([9], "hole"), ([1, 2, 5, 6, 9], "newest always stays")],
+    [
+        ([3], "not retained"),
+        ([2], "leave a gap"),
+        ([1, 5], "leave a gap"),
+        ([9], "leave a gap"),
+        ([1, 2, 5, 6, 9], "All snapshots were named for expiry; the newest is always kept."),
+    ],
 )
 def test_named_snapshots_that_may_not_go(wanted: list[int], says: str) -> None:
     with pytest.raises(Invalid, match=says):

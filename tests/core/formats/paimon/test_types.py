@@ -1,4 +1,4 @@
-"""Paimon's types: both written forms, the Spark and Arrow names, and refusal by name."""
+"""Paimon's types: both written forms, the Spark and Arrow names, and rejection by name."""
 
 from __future__ import annotations
 

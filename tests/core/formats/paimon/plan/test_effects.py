@@ -1,4 +1,4 @@
-"""What plans of Paimon tables do, in order."""
+"""The effects of Paimon plans, in order."""
 
 from __future__ import annotations
 

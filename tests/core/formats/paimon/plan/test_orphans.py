@@ -1,4 +1,4 @@
-"""A live file is no orphan, wherever today's options would put it."""
+"""A live file is not an orphan, wherever the current options would put it."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_what_a_clean_up_plans_it_deletes_and_neighbours_stay(parted: TableBuild
     said = " ".join(sentences(warnings))
     for directory in ("dt=a.bak", "dt=10:00", "dt=a/bucket-0.bak", "dt=a/bucket-0/old", "dt=a/copy", "x=1", "archive"):
         assert directory in said, said
-    assert "directories of other tables stay: dt=a/bucket-1, dt=b, dt=c, dt=d." in said
+    assert "directories of other tables are kept: dt=a/bucket-1, dt=b, dt=c, dt=d." in said
     assert Journal().open_run(str(parted.root)) is None
 
 
@@ -170,7 +170,7 @@ def test_a_partition_that_nothing_mentions_goes_once_it_is_named(parted: TableBu
     assert cleaned(parted.root)[0] == set()
     assert cleaned(parted.root, "dt=new", "./dt=a.bak/")[0] == {f"dt=new/bucket-0/{data(98)}", NEIGHBOURS[0]}
     for wrong in ("archive", "dt=c", "dt=d", "dt=10:00", "", "..", "dt=a/bucket-0", "/", "snapshot", "x=1", "bucket-0"):
-        with pytest.raises(Invalid, match="no directory of a partition"):
+        with pytest.raises(Invalid, match="is not a partition directory of this table, so it was not searched"):
             cleaned(parted.root, wrong)
 
 

@@ -1,4 +1,4 @@
-"""Plans of Paimon's rollbacks, branches and consumers: what is lost is told exactly, what cannot be is refused."""
+"""Plans of Paimon rollbacks, branches and consumers: losses are listed exactly, impossible requests are rejected."""
 
 from __future__ import annotations
 
@@ -58,33 +58,36 @@ def test_what_a_rollback_loses_is_what_the_sets_say(table: TableBuilder) -> None
     assert isinstance(doing[0], SetHint), "readers are told where to look before anything goes"
     assert [each.path for each in doing[1:]] == [f"snapshot/snapshot-{number}" for number in (9, 8, 7, 6)]
     assert "reader" in [each.values["name"] for each in shown.warnings if each.code == codes.CONSUMER_WAITS]
-    assert "4 points go" in shown.headline
+    assert "deletes 4 snapshots" in shown.headline
     assert plan(table, Rollback("5")).goes == ()
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (Rollback("9"), "newest already"),
-        (Rollback("9", destructive=True), "nothing to do"),
+        (Rollback("9"), "is already the newest; there is nothing to do."),
+        (Rollback("9", destructive=True), "already in that state"),
         (Rollback("77"), "not retained"),
-        (Rollback("branch:b/5"), "a point of its own"),
-        (Rollback("5", any_line=True), "a point of its own"),
-        (CreateBranch("b", "tag:early"), "exists already"),
-        (CreateBranch("c", "5"), "Make a tag there first"),
-        (CreateBranch("c", "tag:early", min_snapshots=3), "Iceberg's to say"),
+        (Rollback("branch:b/5"), "A Paimon branch can be rolled back only to a snapshot or tag of its own."),
+        (Rollback("5", any_line=True), "A Paimon branch can be rolled back only to a snapshot or tag of its own."),
+        (CreateBranch("b", "tag:early"), "already exists"),
+        (CreateBranch("c", "5"), r"Create a tag there first \(create-tag\)"),
+        (
+            CreateBranch("c", "tag:early", min_snapshots=3),
+            "Branch retention is an Iceberg setting; a Paimon branch follows the table's options.",
+        ),
         (CreateBranch("12", "tag:early"), "is a number"),
         (DeleteBranches(("b",)), "scan.fallback-branch"),
         (DeleteBranches(("main",)), "the table itself"),
         (DeleteBranches(("nobody",)), "no branch"),
         (RenameBranch("b", "main"), "reserved"),
         (FastForward("main"), "the table itself"),
-        (ReplaceBranch("b", "5"), "a line of snapshots of its own"),
+        (ReplaceBranch("b", "5"), "A Paimon branch has snapshots of its own, so it cannot be moved to another one."),
         (ResetConsumer("reader", 77), "not retained"),
         (ResetConsumer("nobody"), "no consumer"),
-        (ResetConsumer("reader", 7), "just so already"),
-        (ClearConsumers(including="x.*"), "No consumer has such a name"),
-        (ClearConsumers(including="("), "is no pattern"),
+        (ResetConsumer("reader", 7), "already in that state"),
+        (ClearConsumers(including="x.*"), "No consumer has a matching name; there is nothing to do."),
+        (ClearConsumers(including="("), "not a valid regular expression:"),
     ],
 )
 def test_what_cannot_be_asked(table: TableBuilder, change: Change, words: str) -> None:
@@ -108,7 +111,7 @@ def test_readers_are_cleared_by_their_whole_names(table: TableBuilder) -> None:
 
 def test_a_branch_without_a_snapshot_goes_by_its_name(table: TableBuilder) -> None:
     shutil.copytree(table.root / "schema", table.root / "branch/branch-empty/schema")
-    assert plan(table, DeleteBranches(("empty",))).headline == "Deletes branch empty; frees nothing."
+    assert plan(table, DeleteBranches(("empty",))).headline == "Deletes branch empty; reclaims nothing."
 
 
 def test_an_id_that_was_used_again_is_no_way_back(tmp_path: Path) -> None:
@@ -118,7 +121,7 @@ def test_an_id_that_was_used_again_is_no_way_back(tmp_path: Path) -> None:
     tag = root / "tag/tag-packed"
     tag.write_text(json.dumps(json.loads(tag.read_bytes()) | {"commitUser": "somebody else"}))
     opened = open_table(str(root))
-    with pytest.raises(SnapscopeError, match="another snapshot's by now"):
+    with pytest.raises(SnapscopeError, match="now belongs to a different snapshot than the one that"):
         opened.preview(Rollback("tag:packed", destructive=True), NOW)
     assert opened.preview(Rollback("tag:packed"), NOW).leaves == ("snapshot/snapshot-10",)
     snapshot = root / "snapshot/snapshot-8"

@@ -1,4 +1,4 @@
-"""Hashes of many keys at once are those of each key's stored bytes; files meet where their ranges of keys do."""
+"""Hashes of many keys at once equal those of each key's stored bytes; files overlap where their key ranges do."""
 
 from __future__ import annotations
 

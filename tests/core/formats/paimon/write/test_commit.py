@@ -1,4 +1,4 @@
-"""Commits, tags and branches of append tables: what they publish, and what they leave behind when they may not."""
+"""Commits, tags and branches of append tables: what they publish, and what they leave behind when rejected."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from core.formats.paimon.write.commit import Stamp
 from core.formats.paimon.write.manifest_encoding import NewDataFile
 from core.model.references import Snapshot
 from core.storage.store import Store
+from tests.support.builders import TableBuilder
 from tests.support.formats.paimon.commits import COLUMNS, T0, Uuids, avro, file, live, stamp
 
 
@@ -175,6 +176,18 @@ def test_manifests_are_merged_once_there_are_thirty(store: Store) -> None:
     assert len(live(store)) == 32
 
 
+@pytest.mark.parametrize("form", ["orc", "parquet"])
+def test_manifests_in_another_format_are_left_to_their_engine(form: str, tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "default.db" / "t", partition_keys=["dt"], forms=[form])
+    table.commit([table.file(partition=("d1",))])
+    store = Store(str(table.root))
+    before = all_files(store)
+    with pytest.raises(Unsupported, match="ORC or Parquet") as caught:
+        commit.overwrite(store, [], [{"dt": "d1"}], stamp())
+    assert str(caught.value.path).startswith("manifest/manifest-list-")
+    assert all_files(store) == before
+
+
 def test_statistics_and_watermark_are_carried_over_and_properties_are_a_commits_own(store: Store) -> None:
     first = commit.append(store, [file(store)], stamp(watermark=50, properties={"a": "b"}))
     assert first.fields["properties"] == {"a": "b"}
@@ -213,7 +226,7 @@ def test_overwrite_refuses_rows_elsewhere_and_unknown_keys_and_takes_its_files_a
     before = all_files(store)
     with pytest.raises(Invalid, match="outside"):
         commit.overwrite(store, [file(store, "d2")], [{"dt": "d1"}], stamp())
-    with pytest.raises(Invalid, match="'day' is no partition key"):
+    with pytest.raises(Invalid, match="'day' is not a partition key of this table; its keys are"):
         commit.overwrite(store, [], [{"day": "d1"}], stamp())
     with pytest.raises(Invalid, match="No partition"):
         commit.overwrite(store, [], [], stamp())
@@ -266,7 +279,7 @@ def test_a_compaction_of_files_that_were_replaced_meanwhile_is_a_conflict(store:
     meddled = Meddled(store.root, "snapshot/snapshot-2", lambda: commit.overwrite(store, [], [{"dt": "d1"}], stamp()))
     new = file(store, rows=20)
     before = all_files(store)
-    with pytest.raises(Conflict, match="no longer live"):
+    with pytest.raises(Conflict, match="is no longer a current file; another commit replaced it"):
         commit.compact(meddled, gone, [new], stamp())
     assert new.path not in all_files(store)
     assert {path for path in all_files(store) - before if not path.startswith(("snapshot/", "manifest/"))} == set()
@@ -359,7 +372,7 @@ def test_where_the_outcome_is_not_known_nothing_is_deleted(store: Store) -> None
     options["options"] |= {"commit.max-retries": "2", "commit.max-retry-wait": "1 ms"}
     store.put("schema/schema-0", json.dumps(options).encode())
     ours = file(store)
-    with pytest.raises(Conflict, match="not known whether"):
+    with pytest.raises(Conflict, match="cannot be determined whether"):
         commit.append(Doubtful(store.root, "never", times=9), [ours], Stamp(T0, Uuids("lost")))
     assert {ours.path, "manifest/manifest-lost0-0", "manifest/manifest-list-lost0-1"} < all_files(store)
 
@@ -532,7 +545,7 @@ def test_a_commit_whose_hints_cannot_be_written_is_a_commit(
         ({"options": {"write.sequence-number-init-mode": "snapshot"}}, "write.sequence-number-init-mode"),
         ({"version": 2}, "'file.format' = 'orc'"),
         ({"fields": [{"id": 0, "name": "dt", "type": "TIMESTAMP(3)"}]}, "TIMESTAMP(3)"),
-        ({"fields": [{"id": 0, "name": "dt", "type": "DOUBLE"}]}, "partition key 'dt'"),
+        ({"fields": [{"id": 0, "name": "dt", "type": "DOUBLE"}]}, "Partition key 'dt' of type"),
         ({"fields": [{"id": 0, "name": "dt", "type": {"type": "ARRAY", "element": "TIME"}}]}, "TIME"),
     ],
 )
@@ -680,7 +693,7 @@ def test_a_retention_stands_at_the_end_of_the_tag(
 def test_a_tag_whose_snapshot_goes_while_it_is_made_is_withdrawn(store: Store) -> None:
     commit.append(store, [file(store)], stamp())
     meddled = Meddled(store.root, "tag/tag-v1", lambda: store.delete("snapshot/snapshot-1"))
-    with pytest.raises(Conflict, match="is gone"):
+    with pytest.raises(Conflict, match="was deleted after it was read"):
         publish.create_tag(meddled, "v1")
     assert "tag/tag-v1" not in all_files(store)
 
@@ -729,7 +742,7 @@ def test_a_branch_whose_tag_goes_while_it_is_cut_is_withdrawn(store: Store) -> N
     before = all_files(store)
     path = "branch/branch-dev/snapshot/snapshot-1"
     meddled = Meddled(store.root, path, lambda: store.delete("tag/tag-v1"))
-    with pytest.raises(Conflict, match="is gone"):
+    with pytest.raises(Conflict, match="was deleted after it was read"):
         publish.create_branch(meddled, "dev", "v1")
     assert all_files(store) == before - {"tag/tag-v1"}
     assert [entry.name for entry in store.ls("") if entry.name == "branch"] == []

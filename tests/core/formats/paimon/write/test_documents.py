@@ -1,4 +1,4 @@
-"""What is refused, by its name, before a table with a primary key is written."""
+"""What is rejected, by name, before a primary-key table is written."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_contradictions() -> None:
         refuse({}, at="TIMESTAMP(9)")
     with pytest.raises(Invalid, match="primary key"):
         documents.first_schema(COLUMNS, ["p"], {}, 0, primary_keys=["k"])
-    with pytest.raises(Invalid, match="no partition key"):
+    with pytest.raises(Invalid, match="not a partition key"):
         documents.first_schema(COLUMNS, ["p"], {}, 0, primary_keys=["p"])
     plain = documents.first_schema(COLUMNS, [], {}, 0)
     with pytest.raises(Unsupported, match="no primary key"):

@@ -1,4 +1,4 @@
-"""What of a point is read as it stands, what is merged, what is left out; and deletion vectors, byte for byte."""
+"""Which files of a version are read directly, merged or skipped; deletion vectors, byte by byte."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
         return arrow_files.read(source, form, of, of, (), "bucket-0/f", **more)
 
     assert read(good, deleted=np.array([1])).to_pylist() == [{"id": 1}]
-    with pytest.raises(Corrupt, match="Row 2 is deleted in a file of 2 rows"):
+    with pytest.raises(Corrupt, match="Row 2 is deleted in a file that has only 2 rows"):
         read(good, deleted=np.array([2]))
     with pytest.raises(NotFound):
         read(str(tmp_path / "g.parquet"))

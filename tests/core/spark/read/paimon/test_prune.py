@@ -1,4 +1,4 @@
-"""Fewer files, the same answers: random statements over random tables, with and without what metadata rules out."""
+"""Fewer files, the same results: random statements on random tables, with and without file skipping by metadata."""
 
 from __future__ import annotations
 

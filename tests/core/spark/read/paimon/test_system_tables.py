@@ -1,4 +1,4 @@
-"""System tables in a query: Paimon's names, the references' and the history's values, and no other table."""
+"""System tables in a query: Paimon's names, the values of references and history, and no other table."""
 
 from __future__ import annotations
 

@@ -1,0 +1,80 @@
+"""A `.blob` file: values one after the other, then their lengths, then the length of these and a version.
+
+A value stands between four bytes of magic and twelve of length and checksum. A length of -1 is a null; of -2, a place
+whose value stands in an older file. Also what refers to such a value: the engine's descriptor of (uri, offset, length).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.errors import Corrupt, Unsupported
+
+FORMAT = "blob"
+TAIL = 5  # bytes: the length of the index, the version
+_VERSION = 1
+_BEFORE, _AROUND = 4, 16
+_NULL, _ELSEWHERE = -1, -2
+_MAGIC = 0x424C4F4244455343  # BLOBDESC
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Where bytes stand."""
+
+    uri: str
+    offset: int
+    length: int
+
+
+def index_size(tail: bytes, path: str) -> int:
+    """How many bytes before the file's last five tell the lengths."""
+    if len(tail) != TAIL:
+        raise Corrupt("A blob file of at least {size} bytes was expected.", size=TAIL, path=path)
+    if tail[4] != _VERSION:
+        raise Unsupported("The blob file has the version {version}; 1 is known.", version=tail[4], path=path)
+    return int.from_bytes(tail[:4], "little", signed=True)
+
+
+def values(index: bytes, uri: str, path: str) -> list[Blob | type[Blob] | None]:
+    """What the file's rows are: a blob, null, or `Blob` itself where an older file has the value."""
+    found: list[Blob | type[Blob] | None] = []
+    offset = 0
+    for length in _lengths(index, path):
+        if length == _NULL:
+            found.append(None)
+        elif length == _ELSEWHERE:
+            found.append(Blob)
+        elif length < _AROUND:
+            raise Corrupt("The blob file gives a value the length {length}.", length=length, path=path)
+        else:
+            found.append(Blob(uri, offset + _BEFORE, length - _AROUND))
+            offset += length
+    return found
+
+
+def _lengths(index: bytes, path: str) -> list[int]:
+    """Differences of neighbours, each a signed number of seven bits a byte."""
+    lengths: list[int] = []
+    number = shift = 0
+    for byte in index:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            delta = (number >> 1) ^ -(number & 1)
+            lengths.append(delta + (lengths[-1] if lengths else 0))
+            number = shift = 0
+    if shift:
+        raise Corrupt("The index of the blob file breaks off.", path=path)
+    return lengths
+
+
+def described(stored: bytes) -> Blob | None:
+    """The descriptor in these bytes of a data file; None where they are none."""
+    if len(stored) < 13 or stored[0] != 2 or int.from_bytes(stored[1:9], "little") != _MAGIC:
+        return None
+    end = 13 + int.from_bytes(stored[9:13], "little")
+    if len(stored) < end + 16:
+        return None
+    offset, length = (int.from_bytes(stored[at : at + 8], "little", signed=True) for at in (end, end + 8))
+    return Blob(stored[13:end].decode(errors="replace"), offset, length)

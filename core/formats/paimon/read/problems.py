@@ -1,0 +1,46 @@
+"""What could not be read of a table's manifests, as problems of the versions that need it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from core.errors import SnapscopeError, Unsupported
+from core.formats.paimon import layout
+from core.formats.paimon.manifests import SOURCE_APPEND, SOURCES
+from core.messages import clause, told
+from core.model.codes import Fault
+from core.model.intervals import Ints
+from core.model.references import Holder, HolderKind, Problem
+from core.storage.decoded_files import Loaded
+
+NEWER = told("The file is not damaged: a newer engine may have written it. Upgrade Snapscope.")
+
+
+def unread(name: str, error: SnapscopeError, expected: str) -> Problem:
+    """A file of `manifest/` that could not be read. One that is merely not supported must not be restored."""
+    if isinstance(error, Unsupported):
+        remedy, code = error.remedy or NEWER, Fault.UNSUPPORTED
+    else:
+        remedy = error.remedy or told("Restore the file, or delete the snapshots and tags that need it.")
+        code = Fault.UNREADABLE
+    return Problem(f"{layout.MANIFEST}/{name}", expected, clause(error.message), remedy, code)
+
+
+def unknown_sources(
+    holders: Sequence[Holder], names: Sequence[str], entries: Loaded, additions: tuple[Ints, Ints]
+) -> Iterator[tuple[int, Problem]]:
+    """Entries with an unknown `_FILE_SOURCE`, at the positions where it decides whether a file is held: changelogs.
+
+    `additions`: (position, manifest) pairs. Nothing else depends on the source.
+    """
+    source = entries.rows["source"].fill_null(SOURCE_APPEND).to_numpy()
+    odd = np.flatnonzero(~np.isin(source, list(SOURCES)))
+    manifests = np.searchsorted(entries.start, odd, side="right") - 1
+    found = dict(zip(manifests.tolist(), source[odd].tolist(), strict=True))
+    expected = told("a _FILE_SOURCE of {known}", known=" or ".join(map(str, SOURCES)))
+    for position, manifest in zip(*(each.tolist() for each in additions), strict=True):
+        if manifest in found and holders[position].kind is HolderKind.CHANGELOG:
+            path = f"{layout.MANIFEST}/{names[manifest]}"
+            yield position, Problem(path, expected, str(found[manifest]), NEWER, Fault.UNSUPPORTED)
