@@ -1,1 +1,1 @@
-"""core.formats"""
+"""The table formats: Paimon, Iceberg, and the file encodings both use."""

@@ -1,7 +1,7 @@
-"""Metadata files in ORC and Parquet, decoded into the same Arrow columns as Avro's.
+"""Metadata files in ORC and Parquet, decoded into the same Arrow columns as Avro files.
 
-Law: a file that is not whole, or says something impossible, is answered by an error naming it, never by fewer rows.
-Files whose records are alike are put together first and taken apart into columns once.
+Invariant: a truncated or inconsistent file yields an error that names it, never fewer rows. Files with the same record
+type are concatenated first and split into columns once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAGIC = {b"ORC": ORC, b"PAR1": PARQUET}
 
 
 def formats(paths: Sequence[str]) -> list[str | None]:
-    """Of each file, `ORC` or `PARQUET` by its first bytes; None for another or one that cannot be read."""
+    """Return `ORC` or `PARQUET` for each file by its first bytes; None for other or unreadable files."""
     return time_limits.calling(lambda: [_format(path) for path in paths])
 
 
@@ -38,12 +38,12 @@ def _format(path: str) -> str | None:
     try:
         begin = local_disk.read(path, 4, 0)
     except (OSError, SnapscopeError):
-        return None  # the reader that it is left to says what is wrong
+        return None  # the reader that opens it next reports the error
     return MAGIC.get(begin) or MAGIC.get(begin[:3])
 
 
 def read(paths: Sequence[str], forms: Sequence[str], columns: Sequence[AvroColumn]) -> Decoded:
-    """Decode local files, each in its form. One that cannot be read is in `errors` by its number and has no rows."""
+    """Decode local files of the given formats. An unreadable file has no rows, and its number is in `errors`."""
     errors: dict[int, SnapscopeError] = {}
     groups: dict[pa.Schema, list[_File]] = {}
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -64,7 +64,7 @@ class _File:
     number: int
     path: str
     form: str
-    rows: pa.Table  # as the file nests them
+    rows: pa.Table  # nested as in the file
 
 
 def _answer(number: int, path: str, form: str, columns: Sequence[AvroColumn]) -> _File | SnapscopeError:
@@ -76,13 +76,11 @@ def _answer(number: int, path: str, form: str, columns: Sequence[AvroColumn]) ->
         count = opened.nrows if form == ORC else opened.metadata.num_rows
         wanted = _wanted(schema, columns, form)
         if count > (most := max(size_limits.RECORDS, len(data))):
-            raise ValueError(told("it claims {records:,} records, at most {most:,} fit", records=count, most=most))
+            raise ValueError(told("it claims {records:,} records; at most {most:,} fit", records=count, most=most))
         parts = _parts(opened, wanted, max(size_limits.DECODED, size_limits.EXPANSION * len(data)))
         rows = pa.concat_tables(parts) if parts else schema.empty_table().select([])
         if len(rows) != count:
-            raise ValueError(
-                told("{numbers} records were expected, {rows} could be decoded", numbers=count, rows=len(rows))
-            )
+            raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=count, rows=len(rows)))
     except FileNotFoundError:
         return _missing(path)
     except TooLarge as error:
@@ -99,7 +97,7 @@ def _parquet(data: bytes) -> parquet.ParquetFile:
 
 
 def _parts(opened: orc.ORCFile | parquet.ParquetFile, wanted: list[str], most: int) -> list[pa.Table]:
-    """Stripe by stripe, or a row group at a time, so that no file fills the memory before that is seen."""
+    """Read one stripe or row group at a time, and fail as soon as they take more than `most` bytes of memory."""
     parts, taken = [], 0
     is_orc = isinstance(opened, orc.ORCFile)
     for number in range(opened.nstripes if is_orc else opened.num_row_groups):
@@ -115,14 +113,14 @@ def _parts(opened: orc.ORCFile | parquet.ParquetFile, wanted: list[str], most: i
 
 
 def _wanted(schema: pa.Schema, columns: Sequence[AvroColumn], form: str) -> list[str]:
-    """The columns that are there, by the names of ORC and Parquet. `Corrupt` where a required one is not."""
+    """Return the dotted names of those columns that the file has. Raises `Corrupt` if a required column is missing."""
     found = []
     for column in columns:
         if _has(schema, column.path):
             found.append(".".join(str(step) for step in column.path))
         elif column.required:
             raise Corrupt(
-                "The {format} file was expected to have a field {column}, it has none.",
+                "The {format} file must have a field {column}; it has none.",
                 format=form,
                 column=shown(column),
                 remedy="The file was not written by a known version of the table format.",
@@ -140,7 +138,7 @@ def _has(type_: pa.Schema | pa.DataType, path: Sequence[str | int]) -> bool:
 
 
 def _together(files: list[_File], columns: Sequence[AvroColumn], errors: dict[int, SnapscopeError]) -> list[pa.Table]:
-    """The columns of files whose records are alike; where that fails, of each by itself, to name the one at fault."""
+    """Flatten files with the same record type together; if that fails, one by one, to name the file with the error."""
     try:
         return [_flat(files, columns)]
     except (ValueError, pa.ArrowException) as error:
@@ -164,7 +162,7 @@ def _flat(files: list[_File], columns: Sequence[AvroColumn]) -> pa.Table:
                 found_type = str(values.type)[:60]
                 raise ValueError(told("the field {column} is of type {type}", column=shown(column), type=found_type))
             values = values.cast(column.type)
-            values.validate(full=True)  # ORC's texts may be no text
+            values.validate(full=True)  # ORC does not guarantee that strings are valid UTF-8
         else:
             values = pa.nulls(len(rows), column.type)
         found[column.name] = values
@@ -172,7 +170,7 @@ def _flat(files: list[_File], columns: Sequence[AvroColumn]) -> pa.Table:
 
 
 def _kind(type_: pa.DataType) -> int:
-    """Numbers may have any width; text is no number, and no bytes."""
+    """Return a type's kind: integers of any width are one kind; text and bytes are kinds of their own."""
     kind: int = pa.int64().id if pa.types.is_integer(type_) else type_.id
     return kind
 
@@ -184,13 +182,13 @@ def _damaged(error: BaseException, path: str, form: str) -> SnapscopeError:
         format=form,
         first_line=first_line,
         path=path,
-        remedy="The file is damaged; restore it or drop the points that need it.",
+        remedy="The file is damaged; restore it, or delete the snapshots and tags that need it.",
     )
 
 
 def _missing(path: str) -> SnapscopeError:
     return Corrupt(
-        "The file is named by the table's metadata but does not exist.",
+        "The table's metadata refers to this file, but it does not exist.",
         path=path,
-        remedy="Whatever needs it can no longer be read in full.",
+        remedy="Snapshots and tags that need it can no longer be read in full.",
     )

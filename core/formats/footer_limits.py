@@ -1,8 +1,8 @@
-"""How much the footer of a Parquet or ORC file may take: judged by the file's last bytes, before a decoder reads it.
+"""Check the size of a Parquet or ORC footer from the file's last bytes, before a decoder reads it.
 
 Sources: the Parquet format (a footer ends with its length in four bytes and `PAR1`); the ORC specification, version 1
 (the last byte is the length of the postscript, a Protobuf message with the lengths of footer and stripe statistics and
-the size of a compressed block; of each block the first three bytes tell its length).
+the size of a compressed block; the first three bytes of each block give its length).
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ _USUAL_BLOCK = 256 << 10
 
 
 def refuse_large(source: bytes | str, form: str) -> None:
-    """`ValueError` where the footer of a file (its content, or a local path) asks for more than any writer's does.
+    """Raise `ValueError` if the footer of a file (its content, or a local path) is larger than any writer makes it.
 
-    What is no Parquet or ORC file at all is left to the decoder to say."""
+    A file that is not Parquet or ORC at all is left to the decoder to report.
+    """
     size = os.stat(source).st_size if isinstance(source, str) else len(source)
     if form == "parquet":
         end = _part(source, max(size - 8, 0), 8)
@@ -48,11 +49,11 @@ def _part(source: bytes | str, start: int, length: int) -> bytes:
 
 def _bounded(found: int, most: int) -> None:
     if found > most:
-        raise ValueError(told("its footer takes {found:,} bytes, more than {most:,}", found=found, most=most))
+        raise ValueError(told("its footer is {found:,} bytes, more than the limit of {most:,}", found=found, most=most))
 
 
 def _blocks(packed: bytes) -> int:
-    """How many compressed blocks there are; one that is cut off counts."""
+    """Count the compressed blocks, including a truncated one."""
     at = count = 0
     while at + 3 <= len(packed):
         at += 3 + (int.from_bytes(packed[at : at + 3], "little") >> 1)
@@ -61,7 +62,7 @@ def _blocks(packed: bytes) -> int:
 
 
 def _numbers(message: bytes) -> Iterator[tuple[int, int]]:
-    """The numbered whole numbers of a Protobuf message, up to what cannot be read."""
+    """Yield (field number, value) of a Protobuf message's varint fields, up to the first unreadable field."""
     at = 0
     while at < len(message):
         key, at = _varint(message, at)

@@ -1,46 +1,76 @@
-"""The table formats, and which of them a location or a table's references belong to. Nothing below imports this."""
+"""The table formats, and which of them a location or a table's references belong to. No format imports this module.
+
+A format is imported when the first location might be its own: a Paimon table is opened without Iceberg's modules.
+"""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from core.errors import Invalid, NotFound
-from core.formats.iceberg.format import IcebergFormat
-from core.formats.paimon.format import PaimonFormat
+from core.formats.iceberg import locations as iceberg
 from core.formats.table_format import TableFormat
 from core.messages import listed, told
 from core.model.references import Heads
 from core.storage.store import Store
 
-FORMATS: tuple[type[TableFormat], ...] = (PaimonFormat, IcebergFormat)
-"""In the order they are asked: a Paimon table may hold Iceberg metadata of itself. A new format is one more here."""
+
+def _never(_location: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A format that can be imported: its name in reports and URLs, and which locations only it understands."""
+
+    name: str
+    module: str
+    class_name: str
+    claims: Callable[[str], bool] = _never  # such as a table name in a catalog
+    is_name: Callable[[str], bool] = _never  # a name in a catalog rather than a path in a store
+
+    @property
+    def format(self) -> type[TableFormat]:
+        found: type[TableFormat] = getattr(importlib.import_module(self.module), self.class_name)
+        return found
+
+
+FORMATS: tuple[Entry, ...] = (
+    Entry("paimon", "core.formats.paimon.format", "PaimonFormat"),
+    Entry("iceberg", "core.formats.iceberg.format", "IcebergFormat", iceberg.claims, iceberg.is_name),
+)
+"""In the order of detection: a Paimon table may contain Iceberg metadata of itself. A new format is added here."""
 
 
 def of(heads: Heads) -> type[TableFormat]:
-    """The format of these references."""
+    """Return the format of these references."""
     return named(heads.format)
 
 
-def named(format: str) -> type[TableFormat]:
-    """The format that is written so in answers and addresses."""
-    return {each.capabilities.format: each for each in FORMATS}[format]
+def named(name: str) -> type[TableFormat]:
+    """Return the format with this name, as reports and URLs spell it."""
+    return {each.name: each for each in FORMATS}[name].format
 
 
 def at(store: Store) -> type[TableFormat] | None:
-    """The format of the table that this directory is, None where it is none."""
-    return next((each for each in FORMATS if each.is_table(store)), None)
+    """Return the format of the table in this directory, or None if it is not a table."""
+    return next((each.format for each in FORMATS if each.format.is_table(store)), None)
 
 
 def claiming(location: str) -> type[TableFormat] | None:
-    """The format that alone understands this location, such as a name in a catalog."""
-    return next((each for each in FORMATS if each.claims(location)), None)
+    """Return the only format that understands this location, such as a table name in a catalog; else None."""
+    return next((each.format for each in FORMATS if each.claims(location)), None)
 
 
 def is_name(location: str) -> bool:
-    """Is this a name in a catalog, and no place in a store?"""
+    """Return whether this is a name in a catalog rather than a path in a store."""
     return any(each.is_name(location) for each in FORMATS)
 
 
 def opened(location: str) -> TableFormat:
-    """The table at a path or URL, or by a name that one format understands. `NotFound` if nothing is there."""
+    """Open the table at a path or URL, or by a name that one format understands. Raises `NotFound` if there is none."""
     if own := claiming(location):
         return own.opened(location)
     store = Store(location)
@@ -53,18 +83,18 @@ def opened(location: str) -> TableFormat:
             "There is no table at {location}.",
             location=location,
             path=location,
-            remedy="Check the path; `snapscope tables WAREHOUSE` lists.",
+            remedy="Check the path; `snapscope tables WAREHOUSE` lists the tables.",
         ) from error
     if any(name.endswith(".db") for name in names):
         raise Invalid(
             "{location} is a warehouse, not a table.",
             location=location,
-            remedy=told("Name a table, such as {location}/<db>.db/<table>.", location=location),
+            remedy=told("Give a table, such as {location}/<db>.db/<table>.", location=location),
         )
     raise NotFound(
-        "{location} holds no table: neither {some} nor {last}.",
+        "There is no table at {location}: neither {some} nor {last} exists.",
         location=location,
-        some=listed([each.sign for each in FORMATS[:-1]]),
-        last=FORMATS[-1].sign,
+        some=listed([each.format.sign for each in FORMATS[:-1]]),
+        last=FORMATS[-1].format.sign,
         path=location,
     )

@@ -1,9 +1,9 @@
-"""Portable Roaring bitmaps: sets of numbers as both table formats store deleted positions. Pure.
+"""Portable Roaring bitmaps, in which both table formats store deleted positions. Pure.
 
-Law: what a few bytes claim is counted before it is laid out, so memory is never more than some times the bytes and the
-limit; values that do not ascend, or end beyond their container, are no bitmap. Bytes that are none raise ValueError or
-struct.error. CRoaring is given the bitmaps of 64 bits one by one: of all at once it would make seven times their bytes
-before it could be asked how many values there are.
+Invariant: a claimed count is checked before memory is allocated for it, so memory stays within a small multiple of the
+input and the limit. Values that do not ascend, or that exceed their container, are rejected. Invalid bytes raise
+ValueError or struct.error. CRoaring gets the parts of a 64-bit bitmap one by one: given all at once, it would allocate
+seven times their size before the number of values could be checked.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from core.storage import size_limits
 
 
 def wide(body: bytes, at: int) -> tuple[Ints, int]:
-    """(values, where it ends): a count of 64 bits, then bitmaps, each after the high half of its values."""
+    """Decode a 64-bit bitmap into (values, end offset).
+
+    Stored form: a 64-bit count, then 32-bit bitmaps, each preceded by the high half of its values.
+    """
     (count,) = struct.unpack_from("<q", body, at)
     if not 0 <= count <= size_limits.BITMAPS:
-        raise ValueError(
-            told("{count} bitmaps were expected to be at most {most:,}", count=count, most=size_limits.BITMAPS)
-        )
+        raise ValueError(told("it has {count} bitmaps; the limit is {most:,}", count=count, most=size_limits.BITMAPS))
     parts, at, left = [np.zeros(0, dtype=np.int64)], at + 8, size_limits.POSITIONS
     for _ in range(count):
         (high,) = struct.unpack_from("<I", body, at)
         if high >> 31:
-            raise ValueError(told("it begins a bitmap with a negative number"))
+            raise ValueError(told("one of its bitmaps starts with a negative number"))
         low, at = narrow(body, at + 4, left)
         left -= len(low)
         low += high << 32
@@ -38,11 +39,11 @@ def wide(body: bytes, at: int) -> tuple[Ints, int]:
 
 
 def narrow(body: bytes, at: int, most: int = size_limits.POSITIONS) -> tuple[Ints, int]:
-    """(values below 2**32, ascending; where it ends). No room is made for more than `most`."""
+    """Decode a 32-bit bitmap into (ascending values below 2**32, end offset). Raises ValueError above `most` values."""
     try:
         bitmap = BitMap.deserialize(memoryview(body)[at:])  # type: ignore[arg-type]  # it takes any buffer
     except (ValueError, IndexError) as error:  # the latter where nothing is left
-        raise ValueError(told("it holds no Roaring bitmap ({error})", error=error)) from error
+        raise ValueError(told("it is not a valid Roaring bitmap ({error})", error=error)) from error
     if len(bitmap) > most:
         raise ValueError(told("it claims {total:,} values, more than {most:,}", total=len(bitmap), most=most))
     return np.frombuffer(bitmap.to_array(), np.uint32).astype(np.int64), at + len(bitmap.serialize())

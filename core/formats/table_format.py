@@ -1,8 +1,10 @@
-"""What a table's format answers. Each package beside this reads its own files into the shared model, plans its own
-changes and tells what its own engine would do; no format imports another. `core.formats.registry` lists them.
+"""The interface of a table format.
 
-Law: what all formats share is asked of the values they answer; where two answer differently, that is a method here or
-a name in `Capabilities`, never a question which format it is.
+Each format package reads its files into the shared model, plans its changes and states what its engine would do. No
+format imports another. `core.formats.registry` lists them.
+
+Invariant: shared code asks only for values that every format provides. Where formats differ, the difference is a method
+here or a field of `Capabilities`, never a test for a particular format.
 """
 
 from __future__ import annotations
@@ -33,14 +35,14 @@ Progress = Callable[[int, int], None]
 
 
 class Unknown(Conflict):
-    """It is not known whether a commit happened: nothing may be deleted, and the run stays open."""
+    """It is unknown whether a commit succeeded: nothing may be deleted, and the run stays unfinished."""
 
     kind = Conflict.__name__
 
 
 @dataclass(frozen=True, slots=True)
 class TableRef:
-    """Where a table is, without having opened it."""
+    """The name and location of a table that has not been opened yet."""
 
     database: str
     name: str
@@ -54,7 +56,7 @@ class TableRef:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The tables under a location that only its format understands. `directory`: where it lies in a store, if so."""
+    """The tables under a location that only one format understands. `directory`: its directory in a store, if any."""
 
     location: str
     tables: tuple[TableRef, ...]
@@ -64,7 +66,11 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class FilesAt:
-    """`options` that a point was written under; whether its rows have keys, and how many rows only take rows away."""
+    """What the health figures of a version's files are based on.
+
+    The table's `options` at that version, whether its rows have keys, and the number of rows that only delete
+    others.
+    """
 
     options: Mapping[str, str]
     keyed: bool = False
@@ -73,24 +79,28 @@ class FilesAt:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What cross-examination found. `problems`: position → a contradiction in what it says. `doubt`: per path of a file
-    that shall go why it stays after all, None where it may go."""
+    """The result of a consistency check.
+
+    `problems`: position → a contradiction found there. `doubt`: for the path of a file to be deleted, the reason to
+    keep it after all, or None if it may be deleted.
+    """
 
     problems: Mapping[int, Problem]
     doubt: Callable[[str], Reason | None]
 
 
 class TableFormat(Protocol):
-    """One table as its format opened it. It keeps only what was decoded of files that never change.
+    """One table, opened by its format. It caches only what was decoded from files that never change.
 
-    What is asked of the class needs no open table: finding tables, and what references and histories alone tell.
+    Class methods and static methods need no open table: they find tables, or derive answers from references and
+    histories.
     """
 
     capabilities: ClassVar[Capabilities]
     sign: ClassVar[str]
-    """What makes a directory a table of this format, for whoever looks for one."""
+    """What makes a directory a table of this format, in words for error messages."""
     mark: ClassVar[str | None] = None
-    """The directory that tells a table wherever it lies in a warehouse; None: tables lie in `<database>.db` alone."""
+    """The directory that identifies a table anywhere in a warehouse. None: tables lie only in `<database>.db`."""
 
     store: Store
 
@@ -99,22 +109,12 @@ class TableFormat(Protocol):
     @classmethod
     @abstractmethod
     def is_table(cls, store: Store) -> bool:
-        """Is this directory a table of this format?"""
+        """Return whether this directory is a table of this format."""
 
     @classmethod
     @abstractmethod
     def at(cls, store: Store) -> TableFormat:
-        """The table in this directory."""
-
-    @classmethod
-    def is_name(cls, location: str) -> bool:
-        """Is this a name in a catalog of the format, and no place in a store?"""
-        return False
-
-    @classmethod
-    def claims(cls, location: str) -> bool:
-        """Does the format alone understand this location? `opened` and `listed` are asked of such ones only."""
-        return False
+        """Open the table in this directory."""
 
     @classmethod
     def opened(cls, location: str) -> TableFormat:
@@ -126,141 +126,167 @@ class TableFormat(Protocol):
 
     @classmethod
     def places(cls, named: Sequence[str]) -> tuple[str, ...]:
-        """Locations that are known without being named, beside these."""
+        """Return locations that are known without being configured, in addition to the given ones."""
         return ()
 
-    # --- what references and histories alone tell: pure
+    # --- answers from references and histories alone: pure
 
     @staticmethod
     @abstractmethod
     def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
-        """What `point` names on `branch`. `Invalid` for a text that is no point, `NotFound` with the nearest ones."""
+        """Resolve `point` on `branch`.
+
+        Raises `Invalid` for an invalid version, `NotFound` (with the nearest ones) if it does not exist.
+        """
 
     @staticmethod
     def unwritten(heads: Heads) -> AsOf | None:
-        """The state of a table without any snapshot, where it can be read: its columns, and no rows."""
+        """Return the state of a table without snapshots if it can be read: its columns and no rows."""
         return None
 
     @staticmethod
     def expiring(history: History, now_ms: int) -> Mask:
-        """Positions that the table's own policy would expire at `now_ms`; nothing where it cannot be judged."""
+        """Mask the positions that the table's own retention would expire at `now_ms`; none if undecidable."""
         return np.zeros(len(history.holders), dtype=np.bool_)
 
     @staticmethod
     def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
-        """Of every readable snapshot and tag of every branch, by point: when it goes by itself."""
+        """Return when each readable snapshot and tag of every branch expires automatically, by version."""
         return {}
 
     @staticmethod
     def target_size(options: Mapping[str, str], *, keyed: bool) -> tuple[int, float]:
-        """How large the table's options want a file, in bytes, and below which part of that a compaction takes it.
-        `keyed`: rows have keys. `Invalid` for what is no size or number."""
+        """Return the target file size in bytes, and the fraction of it below which compaction picks a file.
+
+        Both follow the table's options. `keyed`: rows have keys. Raises `Invalid` for an invalid size or number.
+        """
         return 128 * 1024**2, 0.75
 
     @staticmethod
     def tag_costs(history: History, now_ms: int) -> dict[str, int]:
-        """Where tags hold no files: per tag the bytes that an expiry by the table's own rules frees only without it."""
+        """Where tags hold no files: bytes by tag that the table's own retention reclaims only without that tag."""
         return {}
 
     @staticmethod
     def by_tags(history: History, now_ms: int) -> tuple[History, Mask]:
-        """A history in which each tag that frees something by going has a position of its own; and what stays when
-        the table's own rules have run, where only that lets tags free anything."""
+        """Return a history with a position for each tag whose deletion reclaims files, and the mask of what remains.
+
+        Where a tag only delays an expiry, the mask is the state after the table's own retention has run.
+        """
         return history, history.existing
 
     # --- reading
 
     @property
     def location(self) -> str:
-        """As the user named the table: what opens it again."""
+        """The location by which the user named the table, which opens it again."""
         return self.store.location
 
     @abstractmethod
     def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
-        """All references, read now. A file that is being written is read again for up to `patience_s`; what whoever
-        asks has deleted (`gone`) may still be listed."""
+        """Read all references now.
+
+        A file that is still being written is read again for up to `patience_s` seconds. Paths in `gone` were deleted by
+        the caller and may still be listed.
+        """
 
     @abstractmethod
     def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
-        """Who holds what, by exactly these references. `changelogs` makes room for those that a plan would leave."""
+        """Compute which positions hold which files, from exactly these references.
+
+        `changelogs` adds positions for the long-lived changelogs that a plan would create.
+        """
 
     def pauses_s(self, heads: Heads, unread: Collection[str]) -> Sequence[float]:
-        """How long to wait before looking again whether references that could not be read in full are about to go."""
+        """Return the waits in seconds before checking again whether unreadable references are being deleted."""
         return ()
 
     def roots(self, heads: Heads) -> tuple[str, ...]:
-        """Where properties of the table let its files lie, outside its directory too."""
+        """Return the directories in which table properties place files, also outside the table's directory."""
         return ()
 
-    # --- looking inside of one point
+    # --- inspecting one version
 
     def manifest_list(self, history: History, point: AsOf) -> pa.Table:
-        """Every manifest that a point's lists name: list, list_path, list_bytes, path, bytes, added, deleted, existing,
-        schema_id. What the format does not tell is null."""
-        raise Unsupported("{format} tables tell no manifests.", format=self.capabilities.title, path=self.location)
+        """Return every manifest in the manifest lists of a version.
+
+        Columns: list, list_path, list_bytes, path, bytes, added, deleted, existing, schema_id. Null where the format
+        has no value. Raises `Unsupported` if the format does not expose manifests.
+        """
+        raise Unsupported(
+            "Snapscope shows no manifests for {format} tables.", format=self.capabilities.title, path=self.location
+        )
 
     def manifest_entries(self, history: History, point: AsOf, manifest: Mapping[str, Any]) -> pa.Table:
-        """The entries of one of these, a row of that list: change, kind, path, bytes, rows, partition, bucket, level,
-        min_sequence, max_sequence, schema_id, source, delete_rows."""
-        raise Unsupported("{format} tables tell no manifests.", format=self.capabilities.title, path=self.location)
+        """Return the entries of one manifest, given as a row of `manifest_list`.
+
+        Columns: change, kind, path, bytes, rows, partition, bucket, level, min_sequence, max_sequence, schema_id,
+        source, delete_rows. Raises `Unsupported` if the format does not expose manifests.
+        """
+        raise Unsupported(
+            "Snapscope shows no manifests for {format} tables.", format=self.capabilities.title, path=self.location
+        )
 
     def statistics(self, history: History, point: AsOf, files: pa.Table) -> tuple[Bounds, ...]:
-        """What is written of the point's columns in these files of it."""
+        """Return the column statistics that metadata stores for these files of a version."""
         return ()
 
     def health_of(self, history: History, point: AsOf, files: pa.Table) -> FilesAt:
-        """What the figures of a point's files go by."""
+        """Return what the health figures of a version's files are based on."""
         return FilesAt(history.heads.main.options)
 
     def analyzed(self, history: History, point: AsOf) -> dict[str, str]:
-        """What the last ANALYZE that a point names has counted, by name; empty where it names none."""
+        """Return the results of the last ANALYZE that a version refers to, by name; empty if it refers to none."""
         return {}
 
     # --- planning
 
     @abstractmethod
     def plan(self, history: History, change: Change, now_ms: int) -> Plan:
-        """The plan of `change` at `now_ms`. `Invalid` for a request that contradicts itself, `Corrupt` where a
-        remaining point is not wholly known."""
+        """Plan `change` at `now_ms`.
+
+        Raises `Invalid` for a contradictory request, `Corrupt` if a version that is kept could not be read
+        completely.
+        """
 
     @abstractmethod
     def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
-        """All that a finished plan does, in order."""
+        """Return everything a finished plan does, in order."""
 
     def why_not_here(self, plan: Plan, history: History) -> str | None:
-        """Why a plan can be shown and not be carried out here, though the store could."""
+        """Return why a plan can be shown but not run here although the store supports it; None if it can be run."""
         return None
 
     def refuse_apply(self) -> None:
-        """Raise where plans of this table cannot be carried out here; nothing was changed then."""
+        """Raise if plans for this table cannot be run here. Nothing has been changed at that point."""
         return
 
-    # --- carrying out
+    # --- running plans
 
     @abstractmethod
     def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
-        """Cross-examine every point that is there, and the files (by path, with their kinds) that shall go."""
+        """Check every existing version, and the files to be deleted (`frees`: path → kind), for contradictions."""
 
     def snapshot_paths(self, heads: Heads) -> set[str]:
-        """References that come with commits and go with expiries at any time, so that none is a sign of a bad read."""
+        """Return references that commits create and expiries delete at any time, so a change is no read error."""
         return set()
 
     def holds_nothing(self, path: str) -> bool:
-        """Does this reference keep nothing itself, such as a reader's progress?"""
+        """Return whether this reference holds no files itself, such as a consumer's progress."""
         return False
 
     def may_be_empty(self, heads: Heads, deleted: Sequence[str]) -> Sequence[str]:
-        """Directories that go where the deletion of these files left them empty, each with those above it."""
+        """Return the directories to remove if deleting these files leaves them empty, each before its parents."""
         return ()
 
-    # --- the engine beside ours
+    # --- comparison with the engine
 
     def next_commit(self, history: History, now_ms: int, line: Line) -> Forecast | None:
-        """What the next commit of a writer expires; None where writers expire nothing by themselves."""
+        """Forecast what the next commit of a writer expires; None if writers expire nothing automatically."""
         return None
 
     def engine_differences(self, plan: Plan, history: History) -> tuple[Reason, ...]:
-        """Where the engine's own deletion would differ from this plan, and what it would break."""
+        """Return where the engine's own procedure would differ from this plan, and what it would break."""
         return ()
 
 
@@ -269,25 +295,28 @@ class Format(TableFormat, Protocol):
 
     @abstractmethod
     def edit(self, plan: Plan, heads: Heads) -> SwapMetadata:
-        """What carries a plan out."""
+        """Return the metadata edit that a plan consists of."""
 
     @abstractmethod
     def commit(self, heads: Heads, edit: SwapMetadata) -> str | None:
-        """Put references with this edit in the place of exactly these; what was written, None where another commit came
-        first. `Unknown` where what became of it is not known; after any other error nothing was done."""
+        """Replace exactly these references by the edited ones; return the new document.
+
+        None if another commit came first. Raises `Unknown` if the outcome is not known; after any other error nothing
+        was changed.
+        """
 
     @abstractmethod
     def was_made(self, edit: SwapMetadata, heads: Heads) -> bool:
-        """Was this edit committed, whatever others made of it since? True where that cannot be known any more."""
+        """Return whether this edit was committed, whatever happened since. True if that can no longer be determined."""
 
     @abstractmethod
     def repair(self) -> None:
-        """After a commit: what points readers to it follows."""
+        """Update what points readers to the new metadata after a commit."""
 
     @abstractmethod
     def taken_back(self, heads: Heads, edit: SwapMetadata) -> SwapMetadata:
-        """The edit that undoes another. `Invalid` where that cannot be exact."""
+        """Return the edit that undoes another. Raises `Invalid` if it cannot be undone exactly."""
 
     @abstractmethod
     def check_replaced(self, edit: SwapMetadata) -> None:
-        """`Conflict` where the commit replaced other references than it was made on, and lost one of them."""
+        """Raise `Conflict` if the commit replaced other references than it was based on and lost one of them."""

@@ -1,8 +1,8 @@
-"""How much packed bytes unpack to, known before anybody unpacks them; JSON no larger in memory than its text explains.
+"""Bound the unpacked size of compressed bytes before they are unpacked, and the memory of JSON by the size of its text.
 
-Pure. What is beyond its limit raises ValueError, whose text says what was found. A bound that is cheap is taken first:
-what a codec can do at most, what it says of itself where its decoder holds it to that; only what this does not clear
-is unpacked, a piece at a time, and the pieces are thrown away.
+Pure. Exceeding a limit raises ValueError with a text that says what was found. Cheap bounds come first: the codec's
+maximum ratio, or the size a block declares if its decoder enforces it. Only if these are too high is the block
+unpacked, piece by piece, and each piece discarded.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from core.messages import told
 from core.storage import size_limits
 
 _PIECE = 1 << 20
-_STREAMS = 16  # packed one after another: writers make one
+_STREAMS = 16  # concatenated streams: writers make one
 _ZSTD, _ZSTD_SKIPPED = 0xFD2FB528, 0x184D2A50
-_ZSTD_BLOCK = 128 << 10  # what one block of a frame unpacks to at most
-_ZSTD_LEAST = 1 << 10  # what each is counted as, so that none is for nothing
-_SNAPPY = 22  # times its size: a copy of 64 bytes takes 3
+_ZSTD_BLOCK = 128 << 10  # maximum unpacked size of one block of a frame
+_ZSTD_LEAST = 1 << 10  # each block counts at least this much, so that empty blocks are not free
+_SNAPPY = 22  # maximum ratio: a copy of 64 bytes takes 3
 
 
 def unpacked(codec: bytes, packed: memoryview, most: int) -> int:
-    """How many bytes a block of an Avro container unpacks to, or a bound of it; never more than `most`."""
+    """Return the unpacked size of a block of an Avro container, or an upper bound of it.
+
+    Raises ValueError if it exceeds `most`.
+    """
     match codec:
         case b"deflate":
             cheap = len(packed) * size_limits.EXPANSION
@@ -37,7 +40,7 @@ def unpacked(codec: bytes, packed: memoryview, most: int) -> int:
                 raise _too_much(most)
         case b"bzip2" | b"xz":
             cheap = most + 1
-        case _:  # none, or one that no reader knows
+        case _:  # null, or a codec that no reader knows
             cheap = len(packed)
             if cheap > most:
                 raise _too_much(most)
@@ -45,7 +48,7 @@ def unpacked(codec: bytes, packed: memoryview, most: int) -> int:
 
 
 def inflated(packed: bytes, most: int) -> bytes:
-    """The content of a whole gzip file."""
+    """Unpack a whole gzip file. Raises ValueError if it is truncated or unpacks to more than `most` bytes."""
     engine = zlib.decompressobj(wbits=31)
     plain = engine.decompress(packed, most + 1)
     if len(plain) > most:
@@ -56,54 +59,58 @@ def inflated(packed: bytes, most: int) -> bytes:
 
 
 def document(content: bytes) -> Any:
-    """The value of a JSON text."""
-    if len(content) > size_limits.JSON_VALUES:  # a value takes a byte
+    """Parse a JSON text strictly.
+
+    Raises ValueError if it is not valid JSON, nested too deeply, has too many values for its size or a lone
+    surrogate.
+    """
+    if len(content) > size_limits.JSON_VALUES:  # each value takes at least one byte
         values = sum(map(content.count, (b",", b"[", b"{")))
         if values > max(size_limits.JSON_VALUES, len(content) // size_limits.JSON_VALUE):
-            raise ValueError(told("it holds {values:,} values in {size:,} bytes", values=values, size=len(content)))
+            raise ValueError(told("it has {values:,} values in {size:,} bytes", values=values, size=len(content)))
     try:
-        text = content.decode(json.detect_encoding(content))  # strictly: `loads` lets halves of characters pass
+        text = content.decode(json.detect_encoding(content))  # strict: `json.loads` accepts lone surrogates
         value = json.loads(text, parse_constant=_no_number)
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:
-        raise ValueError(told("nested too deep")) from error
+        raise ValueError(told("it is nested too deeply")) from error
     except UnicodeEncodeError as error:
-        raise ValueError(told("it holds half a character (a lone surrogate)")) from error
+        raise ValueError(told("it contains half a character (a lone surrogate)")) from error
     return value
 
 
 def _no_number(text: str) -> None:
-    raise ValueError(told("{text} is no JSON number", text=text))
+    raise ValueError(told("{text} is not a valid JSON number", text=text))
 
 
 def _too_much(most: int) -> ValueError:
-    return ValueError(told("it unpacks to more than {most:,} bytes", most=most))
+    return ValueError(told("it decompresses to more than {most:,} bytes", most=most))
 
 
 def _measured(codec: bytes, packed: memoryview, most: int) -> int:
-    """Bytes of the packed streams, one after another."""
+    """Unpack concatenated streams and return their total size."""
     size, streams, left = 0, 0, bytes(packed)
     while left:
         streams += 1
         if streams > _STREAMS:
-            raise ValueError(told("it is packed in more than {most} pieces", most=_STREAMS))
+            raise ValueError(told("it is compressed in more than {most} pieces", most=_STREAMS))
         engine = _engine(codec)
         while not engine.eof:
             try:
                 piece = engine.decompress(left, _PIECE)
             except Exception as error:
-                raise ValueError(told("it cannot be unpacked: {error}", error=error)) from error
+                raise ValueError(told("it cannot be decompressed: {error}", error=error)) from error
             size += len(piece)
             if size > most:
                 raise _too_much(most)
             left = getattr(engine, "unconsumed_tail", b"")
             if not (piece or left or engine.eof):
                 if codec == b"deflate":
-                    return size  # without its last piece: the decoder tells
+                    return size  # the last piece is missing: the decoder reports it
                 raise ValueError(told("it is cut off"))
         if codec == b"deflate":
-            return size  # writers leave part of a checksum behind it, which no decoder looks at
+            return size  # writers may leave part of a checksum at the end, which decoders ignore
         left = engine.unused_data
     return size
 
@@ -127,7 +134,7 @@ def _engine(codec: bytes) -> Any:
 
 
 def _snappy(packed: memoryview) -> int:
-    """What a block says of itself; its decoder makes exactly so much room."""
+    """Return the size that a block declares; its decoder allocates exactly that."""
     size = 0
     for number, byte in enumerate(packed[:5]):
         size |= (byte & 0x7F) << 7 * number
@@ -137,8 +144,11 @@ def _snappy(packed: memoryview) -> int:
 
 
 def _zstd(packed: memoryview, most: int) -> int:
-    """A bound from the headers of all blocks of all frames (RFC 8878): what a frame says of its size binds nobody. As
-    soon as it is beyond `most` it clears nothing, and the others are not looked at: empty ones take three bytes."""
+    """Return an upper bound from the headers of all blocks of all frames (RFC 8878).
+
+    The declared frame size is not binding. Stops once the bound exceeds `most`: it is no longer useful, and empty
+    blocks take only three bytes each.
+    """
     try:
         at = bound = 0
         while at < len(packed) and bound <= most:
@@ -148,7 +158,7 @@ def _zstd(packed: memoryview, most: int) -> int:
                 bound += _ZSTD_LEAST
                 continue
             if magic != _ZSTD:
-                raise ValueError(told("it is no zstd frame"))
+                raise ValueError(told("it is not a valid zstd frame"))
             at, found = _zstd_frame(packed, at + 4, most)
             bound += found
     except IndexError as error:

@@ -1,1 +1,1 @@
-"""Avro container files: taken apart, and decoded into Arrow columns."""
+"""Avro container files: splitting them into blocks, and decoding them into Arrow columns."""

@@ -1,6 +1,7 @@
-"""Avro container files taken apart: header, blocks, sync marker. Nothing is decoded here.
+"""Split Avro container files into header, blocks and sync marker, without decoding them.
 
-Law: a file that is cut off or has a block that does not end where its header says is an error, never a shorter file.
+Invariant: a file that is truncated, or has a block that does not end where its header says, is an error, never a
+shorter file.
 """
 
 from __future__ import annotations
@@ -19,15 +20,18 @@ from core.storage.file_systems import TooLarge, too_large
 
 MAGIC = b"Obj\x01"
 UNION = "record"
-"""The one field of the record that stands for a union: Paimon up to 0.9 wrote records as union of null and a record,
-and the decoder takes nothing but a record. A record of one field is stored as that field."""
-_ENCRYPTED = b"AGS1"  # Iceberg's own encryption, by blocks
-_INNER = ("type", "fields", "items", "values")  # where a type holds types
+"""The only field of the record that stands for a union.
+
+Paimon up to 0.9 wrote records as a union of null and a record, while the decoder accepts only a record. A record with
+one field is encoded like that field.
+"""
+_ENCRYPTED = b"AGS1"  # Iceberg's own encryption (AES-GCM streams)
+_INNER = ("type", "fields", "items", "values")  # keys under which a type contains other types
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A container taken apart: its header and its blocks, each without the sync marker that ends it."""
+    """A container split into its header and its blocks, each without its trailing sync marker."""
 
     schema: bytes
     codec: bytes
@@ -35,48 +39,49 @@ class Frame:
     sync: bytes
     blocks: list[memoryview]
     records: int
-    size: int  # bytes of the whole file
-    largest: int  # bytes of a record, unpacked: the mean of that block where it is largest
+    size: int  # of the whole file, in bytes
+    largest: int  # unpacked bytes per record, averaged over the block where that is highest
 
 
 def frame(path: str) -> Frame:
     """Walk a container block by block without decoding it.
 
-    The decoder answers a cut-off file with the rows it could read; here a file must end with a whole block.
+    The decoder silently drops the end of a truncated file; here a file must end with a whole block. Raises `Corrupt`
+    for a missing or damaged file, `Unsupported` for an encrypted one or one that is not Avro.
     """
     try:
-        head = time_limits.calling(local_disk.read, path, len(MAGIC), 0)  # before more of anything else is read
+        head = time_limits.calling(local_disk.read, path, len(MAGIC), 0)  # before reading more of another kind of file
         is_avro = head == MAGIC
         data = time_limits.calling(local_disk.read, path, size_limits.MANIFEST) if is_avro else b""
     except FileNotFoundError as error:
         raise Corrupt(
-            "The file is named by the table's metadata but does not exist.",
+            "The table's metadata refers to this file, but it does not exist.",
             path=path,
-            remedy="Whatever needs it can no longer be read in full.",
+            remedy="Snapshots and tags that need it can no longer be read in full.",
         ) from error
     except TooLarge as error:
         raise too_large(error, size_limits.MANIFEST, path) from error
     except OSError as error:
         raise Corrupt(
-            "The file could not be read: {error}.", error=error, path=path, remedy="Check access to it."
+            "The file cannot be read: {error}.", error=error, path=path, remedy="Check that you have access to it."
         ) from error
     if head == _ENCRYPTED:
         raise Unsupported(
             "The file is encrypted, and the keys are not here.",
             path=path,
-            remedy="Read the table with an engine that holds the keys.",
+            remedy="Read the table with an engine that has the keys.",
         )
     if not is_avro:
         raise Unsupported(
-            "An Avro file was expected, found other content.",
+            "Expected an Avro file, found other content.",
             path=path,
-            remedy="Restore the file or drop the points that need it.",
+            remedy="Restore the file, or delete the snapshots and tags that need it.",
         )
     return split_container(data, path)
 
 
 def split_container(data: bytes, path: str) -> Frame:
-    """The container in these bytes. `Corrupt` where it is not whole, or would not stay within `size_limits`."""
+    """Split a container given as bytes. Raises `Corrupt` if it is truncated or would exceed `size_limits`."""
     try:
         metadata, position = _metadata(data, len(MAGIC))
         sync = data[position : position + 16]
@@ -107,24 +112,24 @@ def split_container(data: bytes, path: str) -> Frame:
         _refuse_bombs(len(data), records, unpacked)
     except (ValueError, IndexError, KeyError) as error:
         raise Corrupt(
-            "A whole Avro file was expected; this one of {data} bytes is cut off or damaged ({error}).",
+            "Expected a complete Avro file; this one of {data} bytes is cut off or damaged ({error}).",
             data=len(data),
             error=error,
             path=path,
-            remedy="Restore the file or drop the points that need it.",
+            remedy="Restore the file, or delete the snapshots and tags that need it.",
         ) from error
     return Frame(metadata[b"avro.schema"], codec, header, sync, blocks, records, len(data), largest)
 
 
 def _refuse_bombs(size: int, records: int, unpacked: int) -> None:
     if records > (most := max(size_limits.RECORDS, size)):
-        raise ValueError(told("it claims {records:,} records, at most {most:,} fit", records=records, most=most))
+        raise ValueError(told("it claims {records:,} records; at most {most:,} fit", records=records, most=most))
     if unpacked > (most := max(size_limits.UNPACKED, size_limits.EXPANSION * size)):
-        raise ValueError(told("it unpacks to more than {most:,} bytes", most=most))
+        raise ValueError(told("it decompresses to more than {most:,} bytes", most=most))
 
 
 def packed(block: memoryview) -> memoryview:
-    """What a block of `Frame.blocks` holds, without the two numbers before it."""
+    """Return the payload of a block of `Frame.blocks`, without its two leading numbers."""
     _, position = _long(block, 0)
     _, position = _long(block, position)
     return block[position:]
@@ -157,7 +162,7 @@ def _bytes(data: bytes, position: int) -> tuple[bytes, int]:
 
 
 def _long(data: bytes | memoryview, position: int) -> tuple[int, int]:
-    """An Avro long: zigzag, seven bits a byte."""
+    """Decode an Avro long (zigzag, seven bits per byte) into (value, next position)."""
     value = shift = 0
     while True:
         byte = data[position]
@@ -171,8 +176,11 @@ def _long(data: bytes | memoryview, position: int) -> tuple[int, int]:
 
 
 def readable(frame: Frame) -> bytes:
-    """The header, less what the decoder fails on: fields that are empty records, which take no bytes, the word that
-    a fixed value is a UUID, which it takes for one in text, and a union around the record (see `UNION`)."""
+    """Return the header without what the decoder cannot handle.
+
+    That is: empty records, which take no bytes; the logical type UUID of a fixed value, which it expects as a string;
+    and a union around the record (see `UNION`).
+    """
     schema = _without_empty(_without_uuids(json.loads(frame.schema)))
     if isinstance(schema, list):
         schema = {"type": "record", "name": "union", "fields": [{"name": UNION, "type": schema}]}
@@ -184,7 +192,7 @@ def readable(frame: Frame) -> bytes:
 
 
 def _without_empty(type_: Any) -> Any:
-    """The type without empty records in it; None if nothing is left of it."""
+    """Return the type without the empty records in it; None if nothing is left."""
     if isinstance(type_, dict) and type_.get("type") == "record":
         inner = [(each, _without_empty(each.get("type"))) for each in fields_of(type_) or ()]
         fields = [{**each, "type": kept} for each, kept in inner if kept is not None]
@@ -193,7 +201,7 @@ def _without_empty(type_: Any) -> Any:
 
 
 def _without_uuids(type_: Any) -> Any:
-    """The type with fixed values that are nothing more."""
+    """Return the type with the logical type UUID removed from all fixed values in it."""
     if isinstance(type_, list):
         return [_without_uuids(each) for each in type_]
     if not isinstance(type_, dict):
@@ -204,7 +212,7 @@ def _without_uuids(type_: Any) -> Any:
 
 
 def fields_of(type_: Any) -> list[Mapping[str, Any]] | None:
-    """The fields of a record, or of a union of null and a record; None for any other type."""
+    """Return the fields of a record, or of a union of null and a record; None for any other type."""
     if isinstance(type_, list):
         type_ = next((branch for branch in type_ if branch != "null"), None)
     fields = type_.get("fields") if isinstance(type_, dict) and type_.get("type") == "record" else None
@@ -212,7 +220,7 @@ def fields_of(type_: Any) -> list[Mapping[str, Any]] | None:
 
 
 def _written(number: int) -> bytes:
-    """A count that is not negative, as an Avro long."""
+    """Encode a non-negative count as an Avro long."""
     value, out = number << 1, bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

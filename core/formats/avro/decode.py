@@ -1,11 +1,11 @@
-"""Avro container files straight into Arrow columns, many files at once.
+"""Decode Avro container files directly into Arrow columns, many files at once.
 
-Files of one writer's schema are stitched into one container in memory order, so that two thousand manifests cost one
-scan; the counts in their block headers tell which row came from which file. Law: a file that is not whole, or says
-something impossible, is answered by an error naming it, never by fewer rows.
+Files with the same writer schema are concatenated into one temporary container, so that two thousand manifests cost one
+scan; the counts in their block headers tell which row came from which file. Invariant: a truncated or inconsistent file
+yields an error that names it, never fewer rows.
 
-The decoder never ends where a block holds more bytes than its records take (one flipped bit is enough). So each scan
-has a time limit; past it, this process reads with the slow reader, which tells such a file from the good ones.
+The decoder loops forever if a block has more bytes than its records take (one flipped bit is enough). Therefore each
+scan has a time limit; once one exceeds it, this process uses the slower reader, which finds the damaged file.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from core.messages import told
 from core.storage import size_limits
 
 JOINT, NOTHING = "\x1f", "\x1e"
-PATIENCE_S = 20.0  # and a second more for each megabyte
+PATIENCE_S = 20.0  # plus one second per megabyte
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORTH_A_SCAN = 1 << 20  # bytes
 _BATCH_RECORDS = 8192
-_SLOW_BLOCK = 8 << 20  # bytes of a block that the slow reader makes objects of
-_gave_up = False  # a scan that never ended still holds its thread
+_SLOW_BLOCK = 8 << 20  # largest unpacked block in bytes that the slow reader turns into Python objects
+_gave_up = False  # a scan that never ended still occupies its thread
 
 
 @dataclass(frozen=True, slots=True)
 class AvroColumn:
-    """One wanted column: its name, the path of field names or field ids in the record, and its Arrow type.
+    """One requested column: its name, its path of field names or field ids in the record, and its Arrow type.
 
-    `spelled`: the path leads to a record, told as text: `id=value` of each of its fields, joined by `JOINT`; a null
-    value is `NOTHING`, binary is hexadecimal.
+    `spelled`: the path leads to a record, which is returned as text: `id=value` for each field, joined by `JOINT`. A
+    null value is `NOTHING`; binary values are hexadecimal.
     """
 
     name: str
@@ -60,14 +60,14 @@ class AvroColumn:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """All rows of all readable files: the wanted columns and `file`, the number of the file a row came from."""
+    """All rows of all readable files: the requested columns, and `file`, the number of the file of each row."""
 
     rows: pa.Table
     errors: Mapping[int, SnapscopeError]
 
 
 def read(paths: Sequence[str], columns: Sequence[AvroColumn]) -> Decoded:
-    """Decode local files. A file that cannot be read is in `errors` under its number and has no rows."""
+    """Decode local files. A file that cannot be read has no rows, and its number is in `errors`."""
     errors: dict[int, SnapscopeError] = {}
     groups: dict[tuple[bytes, bytes], list[tuple[int, Frame]]] = {}
     for number, path in enumerate(paths):
@@ -99,7 +99,7 @@ def refuse_nulls(
         if column.required and rows[column.name].null_count:
             for number in rows.filter(pc.is_null(rows[column.name]))["file"].unique().to_pylist():
                 errors[number] = Corrupt(
-                    "The field {column} was expected in every record, some have none.",
+                    "Field {column} is required in every record; some records lack it.",
                     column=shown(column),
                     path=paths[number],
                     remedy="The file was not written by a known version of the table format.",
@@ -107,7 +107,7 @@ def refuse_nulls(
 
 
 def _split(members: list[tuple[int, Frame]]) -> Iterator[list[tuple[int, Frame]]]:
-    """Parts of about equal bytes, one for each core, none smaller than what a scan is worth."""
+    """Split files into parts of similar size, one per core, none smaller than what is worth a scan."""
     share = max(_WORTH_A_SCAN, sum(frame.size for _, frame in members) // (os.cpu_count() or 1) + 1)
     part: list[tuple[int, Frame]] = []
     filled = 0
@@ -128,7 +128,7 @@ def _decode(
     columns: Sequence[AvroColumn],
     errors: dict[int, SnapscopeError],
 ) -> pa.Table:
-    """One scan over all members; if it fails or loses rows, each file by itself, to name the one at fault."""
+    """Scan all members at once; if that fails or loses rows, decode them one by one to find the damaged file."""
     try:
         try:
             return _scan(members, query, columns)
@@ -143,10 +143,10 @@ def _decode(
             each = [_decode(paths, [member], query, columns, errors) for member in members]
             return pa.concat_tables(each)
         errors[members[0][0]] = Corrupt(
-            "A whole Avro file was expected, decoding failed: {first_line}.",
+            "Expected a complete Avro file, but decoding failed: {first_line}.",
             first_line=_first_line(error),
             path=paths[members[0][0]],
-            remedy="The file is damaged; restore it or drop the points that need it.",
+            remedy="The file is damaged; restore it, or delete the snapshots and tags that need it.",
         )
         return arrow_schema(columns).empty_table()
 
@@ -156,7 +156,7 @@ def _first_line(error: BaseException) -> str:
 
 
 class _Endless(Exception):
-    """The decoder did not come to an end in time."""
+    """The decoder did not finish within the time limit."""
 
 
 def _scan(members: list[tuple[int, Frame]], query: str, columns: Sequence[AvroColumn]) -> pa.Table:
@@ -175,15 +175,13 @@ def _scan(members: list[tuple[int, Frame]], query: str, columns: Sequence[AvroCo
         rows = _in_time(folder, query, PATIENCE_S + size / 1e6, batch, size)
     numbers = np.repeat([number for number, _ in members], [frame.records for _, frame in members])
     if len(rows) != len(numbers):
-        raise ValueError(
-            told("{numbers} records were expected, {rows} could be decoded", numbers=len(numbers), rows=len(rows))
-        )
+        raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=len(numbers), rows=len(rows)))
     return rows.add_column(0, "file", pa.array(numbers, pa.int32())).cast(arrow_schema(columns))
 
 
 def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> pa.Table:
-    """Run the query in a thread that can be left behind, so many records at a time."""
-    import datafusion  # with pandas: slow to load, and many a question reads no Avro
+    """Run the query in a thread that can be abandoned, with `batch` records at a time."""
+    import datafusion  # imports pandas, which is slow; many requests read no Avro
 
     answers: list[pa.Table] = []
     failures: list[BaseException] = []
@@ -191,7 +189,7 @@ def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> 
 
     def run() -> None:
         try:
-            # One partition reads one file from its start to its end: rows keep their order.
+            # With one partition, a file is read from start to end, so its rows keep their order.
             settings = datafusion.SessionConfig({"datafusion.optimizer.repartition_file_scans": "false"})
             context = datafusion.SessionContext(settings.with_target_partitions(1).with_batch_size(batch))
             context.register_avro("t", folder, file_extension=".avro")
@@ -203,7 +201,7 @@ def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> 
                 if taken > most:
                     raise ValueError(told("its rows take more than {most:,} bytes of memory", most=most))
             answers.append(pa.Table.from_batches(parts, parts[0].schema if parts else frame.schema()))
-        except BaseException as error:  # noqa: BLE001  # told to whoever waits
+        except BaseException as error:  # noqa: BLE001 # raised by the caller that waits
             failures.append(error)
 
     thread = threading.Thread(target=run, name="avro", daemon=True)
@@ -234,12 +232,12 @@ def _read_slowly(number: int, frame: Frame, columns: Sequence[AvroColumn]) -> pa
 
 
 def _records(frame: Frame) -> Iterator[Any]:
-    """The records of one block after another, so that one block's objects are there at a time."""
+    """Yield the records of one block after another, so that only one block's objects exist at a time."""
     for packed in frame.blocks:
         for block in fastavro.block_reader(io.BytesIO(frame.header + packed + frame.sync)):
             yield from block
             if block.bytes_.read(1):  # type: ignore[attr-defined]
-                raise ValueError(told("a block holds more than its records"))
+                raise ValueError(told("a block contains more than its records"))
 
 
 def _value(record: Any, path: Sequence[str]) -> Any:
@@ -257,7 +255,7 @@ def _query(schema: bytes, columns: Sequence[AvroColumn]) -> str:
         record = json.loads(schema)
     except (ValueError, RecursionError) as error:
         raise Corrupt(
-            "The Avro header's schema is no JSON: {error}.", error=error, remedy="The file is damaged."
+            "The schema in the Avro header is not valid JSON: {error}.", error=error, remedy="The file is damaged."
         ) from error
     parts = []
     around = [container.UNION] if isinstance(record, list) else []
@@ -269,13 +267,13 @@ def _query(schema: bytes, columns: Sequence[AvroColumn]) -> str:
             parts.append(f'{text} as "{column.name}"')
         elif column.required:
             raise Corrupt(
-                "The Avro record was expected to have a field {column}, it has none.",
+                "The Avro record must have a field {column}; it has none.",
                 column=shown(column),
                 remedy="The file was not written by a known version of the table format.",
             )
         else:
             parts.append(f'null as "{column.name}"')
-    whole = f' where "{around[0]}" is not null' if around else ""  # a record that is null is missed by its number
+    whole = f' where "{around[0]}" is not null' if around else ""  # a null record shows in the row count
     return f"select {', '.join(parts)} from t{whole}"
 
 
@@ -284,7 +282,7 @@ def shown(column: AvroColumn) -> str:
 
 
 def _resolve(record: Any, path: Sequence[str | int]) -> list[Mapping[str, Any]] | None:
-    """The fields a path of names or field ids leads through; None where the record has no such field."""
+    """Return the fields along a path of names or field ids; None if the record has no such field."""
     found = []
     for step in path:
         key = "name" if isinstance(step, str) else "field-id"
@@ -293,7 +291,9 @@ def _resolve(record: Any, path: Sequence[str | int]) -> list[Mapping[str, Any]] 
             return None
         if not isinstance(field.get("name"), str) or not _NAME.fullmatch(field["name"]):
             raise Corrupt(
-                "{name!r:.60} is no name of an Avro field.", name=field.get("name"), remedy="The file is damaged."
+                "not a valid name of an Avro field: {name!r:.60}.",
+                name=field.get("name"),
+                remedy="The file is damaged.",
             )
         found.append(field)
         record = field.get("type")
@@ -306,17 +306,17 @@ def _chosen(names: Sequence[str]) -> str:
 
 
 def _spelling(record: str, type_: Any) -> str:
-    """SQL for the text of a record's fields, by their ids."""
+    """Return an SQL expression for the text of a record's fields, by their ids."""
     parts = []
     for each in fields_of(type_) or ():
         is_named = isinstance(each.get("name"), str) and _NAME.fullmatch(each["name"])
         if not is_named or type(each.get("field-id")) is not int:
             raise Corrupt(
-                "{name!r:.60} is no Avro field with an id.", name=each.get("name"), remedy="The file is damaged."
+                "The Avro field {name!r:.60} has no field id.", name=each.get("name"), remedy="The file is damaged."
             )
         value = f"{record}['{each['name']}']"
         if _not_null(each.get("type")) == "float":
-            value = f"cast({value} as double)"  # all of its digits: the column may be a double by now
+            value = f"cast({value} as double)"  # keeps all digits: the column's current type may be double
         text = f"encode({value}, 'hex')" if _is_binary(each.get("type")) else f"cast({value} as varchar)"
         if _is_local(each.get("type")):
             text = f"rtrim({text}, 'Z')"
@@ -332,7 +332,7 @@ def _is_binary(type_: Any) -> bool:
 
 
 def _is_local(type_: Any) -> bool:
-    """A time without a zone, as Iceberg tells it beside Avro's own type."""
+    """Return whether the type is a time without zone, by Iceberg's extra property of the Avro type."""
     type_ = _not_null(type_)
     return isinstance(type_, dict) and type_.get("adjust-to-utc") is False
 

@@ -1,7 +1,7 @@
-"""What Avro's records take by their schema alone: the fewest bytes of one, how much a decoder makes of a byte. Pure.
+"""Bounds on Avro records from their schema alone: minimum encoded size and memory per encoded byte. Pure.
 
-Law: a block that says it holds more records than fit into its bytes is refused before anything is made of it. Types
-that a few bytes turn into gigabytes are refused by name: no manifest has them.
+Invariant: a block that claims more records than fit into its bytes is rejected before anything is allocated for it.
+Types that a few bytes can expand to gigabytes are rejected by name; no manifest has them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from core.messages import told
 from core.storage import size_limits
 
 _FIXED = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1}
-_SLOT = 8  # bytes in memory of a value, whatever it is
+_SLOT = 8  # bytes of memory per value, whatever its type
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Of one type: the fewest bytes of a value, the slots it takes in memory even if it is null, and the most slots
-    that one byte of an array's items becomes."""
+    """Bounds of one type.
+
+    `least`: minimum encoded size in bytes. `slots`: memory slots of a value, even if null. `spread`: maximum number of
+    slots per encoded byte of an array's items.
+    """
 
     least: int
     slots: int
@@ -31,22 +34,25 @@ class Shape:
 
 @lru_cache(256)
 def of(schema: bytes) -> Shape:
-    """The shape of a container's records. ValueError for a schema that is none, or that no manifest has."""
+    """Return the shape of a container's records. Raises ValueError for a schema that is invalid or too large."""
     if len(schema) > size_limits.AVRO_SCHEMA:
         raise ValueError(
-            told("a schema of at most {most:,} bytes was expected, found {found:,}",
+            told("a schema may have at most {most:,} bytes; this one has {found:,}",
                  most=size_limits.AVRO_SCHEMA, found=len(schema))
         )  # fmt: skip
     return _shape(unpack_limits.document(schema), {}, size_limits.AVRO_DEPTH)
 
 
 def most_of_a_block(shape: Shape) -> int:
-    """Bytes that one block may unpack to, so that what a decoder makes of it has its limit, too."""
+    """Return the maximum unpacked size of a block in bytes, which also bounds the memory its decoded rows take."""
     return min(size_limits.AVRO_BLOCK, size_limits.DECODED // (_SLOT * shape.spread))
 
 
 def _shape(type_: Any, named: dict[str, Shape | None], depth: int, space: str = "") -> Shape:
-    """`named`: the types so far by their full names; `space`: the namespace of whatever is around."""
+    """Compute the shape of a type.
+
+    `named`: the types defined so far by full name. `space`: the enclosing namespace.
+    """
     if not depth:
         raise ValueError(told("types are nested more than {most} deep", most=size_limits.AVRO_DEPTH))
     match type_:
@@ -68,7 +74,7 @@ def _shape(type_: Any, named: dict[str, Shape | None], depth: int, space: str = 
         case {"type": (str() | dict() | list()) as inner} if inner not in ("fixed", "array", "map"):
             found = _shape(inner, named, depth - 1, space)
         case _:
-            raise ValueError(told("{type!r:.60} is no type", type=type_))
+            raise ValueError(told("{type!r:.60} is not a valid type", type=type_))
     if found.slots > size_limits.AVRO_TYPES:
         raise ValueError(told("a record has more than {most:,} values", most=size_limits.AVRO_TYPES))
     if isinstance(type_, dict) and (full := _full(type_, space)):
@@ -77,7 +83,7 @@ def _shape(type_: Any, named: dict[str, Shape | None], depth: int, space: str = 
 
 
 def _full(type_: Mapping[Any, Any], space: str) -> str:
-    """The name of a type with its namespace; "" where it has none."""
+    """Return the full name of a type including its namespace; "" if it has no name."""
     name, own = type_.get("name"), type_.get("namespace")
     if not isinstance(name, str):
         return ""
@@ -91,12 +97,12 @@ def _in(name: str, space: str) -> str:
 def _named(name: str, named: Mapping[str, Shape | None], space: str) -> Shape:
     if name in _FIXED:
         return Shape(_FIXED[name], 1)
-    full = _in(name, space) if _in(name, space) in named else name  # some writers name those without a namespace so
+    full = _in(name, space) if _in(name, space) in named else name  # some writers omit the namespace
     found = named.get(full)
     if found is None:
         if full in named:
-            raise ValueError(told("the record {name:.60} holds itself", name=name))
-        raise ValueError(told("{type!r:.60} is no type", type=name))
+            raise ValueError(told("the record {name:.60} contains itself", name=name))
+        raise ValueError(told("{type!r:.60} is not a valid type", type=name))
     return found
 
 
@@ -120,7 +126,7 @@ def _together(parts: list[Shape]) -> tuple[int, int]:
 
 
 def _repeated(item: Shape, more: int) -> Shape:
-    """An array's or a map's; `more`: bytes that each item takes beside its value."""
+    """Return the shape of an array or map of `item`. `more`: bytes of each item in addition to its value."""
     if item.least + more == 0:
-        raise ValueError(told("items that take no bytes have no end"))
+        raise ValueError(told("items that take no bytes would never end"))
     return Shape(1, 1, max(item.spread, -(-(item.slots + more) // (item.least + more))))

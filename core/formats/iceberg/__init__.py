@@ -1,1 +1,1 @@
-"""Apache Iceberg: metadata.json, manifest lists, manifests. A file is found by what names it."""
+"""Apache Iceberg: metadata.json, manifest lists, manifests. Files are found by following references, not by listing."""

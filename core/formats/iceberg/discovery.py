@@ -1,4 +1,4 @@
-"""Iceberg tables by more than a directory: one metadata.json, or a name in a catalog (`iceberg://`)."""
+"""Find Iceberg tables by more than a directory: by one metadata.json, or by a name in a catalog (`iceberg://`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from core.errors import NotFound, SnapscopeError
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
-from core.formats.iceberg.references import DIRECTORY, is_metadata
+from core.formats.iceberg.locations import SCHEME, is_name
+from core.formats.iceberg.references import DIRECTORY
 from core.formats.table_format import Listing, TableRef
 from core.messages import told
 from core.model.codes import Fault
@@ -16,12 +17,8 @@ from core.model.references import Problem
 from core.storage.store import Store
 
 
-def claims(location: str) -> bool:
-    return catalogs.is_name(location) or is_metadata(_name(location))
-
-
 def pinned(location: str) -> tuple[Store, str]:
-    """The table of one metadata file and the file's path in it; its root is the directory above `metadata`."""
+    """Return the table root of a metadata file, the directory above `metadata`, and the file's path in it."""
     store, path = Store(_above(location)), _name(location)
     if store.location.rpartition("/")[2] == DIRECTORY:
         store, path = Store(store.location.rpartition("/")[0] or "/"), f"{DIRECTORY}/{path}"
@@ -29,20 +26,20 @@ def pinned(location: str) -> tuple[Store, str]:
 
 
 def listed(location: str) -> Listing:
-    return _of_catalogs(location) if catalogs.is_name(location) else _of_file(location)
+    return _of_catalogs(location) if is_name(location) else _of_file(location)
 
 
 def places(named: Sequence[str]) -> tuple[str, ...]:
-    """Every catalog of pyiceberg's configuration, unless all of them are named at once."""
-    if catalogs.SCHEME in named or not find_spec("pyiceberg"):
+    """Return every catalog in pyiceberg's configuration, unless `iceberg://`, which means all of them, is given."""
+    if SCHEME in named or not find_spec("pyiceberg"):
         return ()
     return tuple(catalogs.url(name) for name in catalogs.names())
 
 
 def _of_catalogs(location: str) -> Listing:
-    """The tables of a catalog or namespace; of every catalog there is, where none is named."""
+    """List the tables of a catalog or namespace; of every catalog if none is named."""
     catalog, namespace, name = catalogs.parts(location)
-    base = location.rstrip("/") if catalog else catalogs.SCHEME
+    base = location.rstrip("/") if catalog else SCHEME
     if name:
         found = catalogs.CatalogTable.of(location)
         found.current()
@@ -67,7 +64,7 @@ def _of_catalogs(location: str) -> Listing:
 
 
 def _of_file(location: str) -> Listing:
-    """The table of one metadata file, named by the directory above `metadata`."""
+    """List the table of one metadata file, named after the directory above `metadata`."""
     store, name = Store(_above(location)), _name(location)
     if name not in {entry.name for entry in store.ls()}:
         raise NotFound("There is no file {location}.", location=location, path=location)

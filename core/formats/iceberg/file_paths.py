@@ -1,8 +1,8 @@
-"""Where the table's files are: locations inside metadata are absolute, paths here are relative to the table.
+"""Locations and paths of a table's files: metadata has absolute locations, paths here are relative to the table.
 
-Law: two spellings of one place (`file:/x`, `file:///x`, `/x`; `s3a://`, `s3://`; `./x`, `x`) are one path. A path that
-is not under the table, or climbs out of it, stays a whole URI. What is not under the table or its configured write
-paths is not ours.
+Invariant: different spellings of one location (`file:/x`, `file:///x`, `/x`; `s3a://`, `s3://`; `./x`, `x`) are one
+path. A path that is not below the table, or leaves it by `..`, stays a complete URI. Files that are neither below the
+table nor below its configured write paths do not belong to it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _CLIMBS = r"(^|/)\.\.?(/|$)|\\"
 
 
 def normal(location: str) -> str:
-    """One spelling of a location: a local path without scheme, `s3` for its older names, no slash at the end."""
+    """Normalize a location: a local path without scheme, `s3` for its older names, no trailing slash."""
     return str(normals(pa.array([location]))[0]).rstrip("/") or "/"
 
 
 def normals(locations: pa.Array) -> pa.Array:
-    """`normal` of many."""
+    """Apply `normal` to an array, keeping trailing slashes."""
     found = pc.replace_substring_regex(locations, r"^(?:file|local):(?://localhost)?/+", "/")
     found = pc.replace_substring_regex(found, r"^s3[an]://", "s3://")
     found = pc.replace_substring_regex(found, r"^(?:\./+)+", "")
@@ -46,11 +46,11 @@ def normals(locations: pa.Array) -> pa.Array:
 
 @dataclass(frozen=True, slots=True)
 class TableLocation:
-    """A table's directory and the prefix its metadata names it by."""
+    """A table's directory and the location prefix that its metadata uses."""
 
     store: Store
-    prefix: str  # normal
-    written: tuple[str, ...] = ()  # other prefixes that are the table's, normal
+    prefix: str  # normalized
+    written: tuple[str, ...] = ()  # other prefixes that belong to the table, normalized
 
     @classmethod
     def of(cls, store: Store, location: str, properties: Mapping[str, str]) -> TableLocation:
@@ -58,14 +58,14 @@ class TableLocation:
         return cls(store, normal(location), tuple(written))
 
     def is_named(self, locations: pa.Array) -> pa.BooleanArray:
-        """Which locations say where they are: absolute ones; of a table with a relative location those under it."""
+        """Mask the valid locations: absolute ones; for a table with a relative location also those below it."""
         absolute = pc.match_substring_regex(locations, f"^(?:{ABSOLUTE.pattern})")
         if ABSOLUTE.match(self.prefix):
             return absolute
         return pc.or_(absolute, pc.starts_with(normals(locations), f"{self.prefix}/"))
 
     def paths(self, locations: pa.Array) -> pa.Array:
-        """Paths relative to the table; whole URIs where they are elsewhere."""
+        """Return paths relative to the table; complete URIs for files outside it."""
         whole = normals(locations)
         inner = pc.utf8_slice_codeunits(whole, len(self.prefix) + 1)
         is_inside = pc.and_(
@@ -82,7 +82,7 @@ class TableLocation:
         return str(self.paths(pa.array([location]))[0])
 
     def ours(self, paths: pa.Array) -> pa.Array:
-        """Which paths (as `paths` tells them) may be deleted as the table's own."""
+        """Mask the paths (as returned by `paths`) that belong to the table and may be deleted."""
         mine = pc.invert(pc.match_substring_regex(paths, "^[A-Za-z][A-Za-z0-9+.-]*:/"))
         for prefix in self.written:
             begins = pc.starts_with(paths, f"{_uri(prefix).rstrip('/')}/")
@@ -90,7 +90,7 @@ class TableLocation:
         return mine
 
     def sizes(self, paths: Sequence[str]) -> dict[str, int]:
-        """Bytes of those of the paths that are there, by listing their directories once."""
+        """Return the sizes in bytes of those paths that exist, listing each directory once."""
         found: dict[str, int] = {}
         wanted: dict[str, list[str]] = {}
         for path in paths:
@@ -103,7 +103,7 @@ class TableLocation:
         return found
 
     def size(self, path: str) -> int | None:
-        """Bytes of one file, None where it is not there."""
+        """Return the size of one file in bytes, None if it is absent."""
         directory, _, name = path.rpartition("/")
         store, below = self.opened(directory)
         return store.size(f"{below}/{name}" if below else name)
@@ -116,14 +116,14 @@ class TableLocation:
             return []
 
     def opened(self, directory: str) -> tuple[Store, str]:
-        """The store of a directory, and its path there."""
+        """Return the store of a directory, and its path in that store."""
         if urls.is_url(directory):
             return Store.named(directory), ""
         return self.store, directory
 
 
 def same(store: Store, location: str) -> bool:
-    """Is the table's directory the place its metadata names?"""
+    """Return whether the table's directory is the location in its metadata."""
     named = normal(location)
     if normal(store.location) == named:
         return True
@@ -133,5 +133,5 @@ def same(store: Store, location: str) -> bool:
 
 
 def _uri(path: str) -> str:
-    """A whole URI of a normal path, its signs as they are."""
+    """Return a complete URI for a normalized path, without escaping characters."""
     return f"file://{path}" if path.startswith("/") else path

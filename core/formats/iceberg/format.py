@@ -1,4 +1,4 @@
-"""One Iceberg table as it was opened: a directory, or exactly one metadata.json."""
+"""An open Iceberg table: a directory, a table in a catalog, or exactly one metadata.json."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from core.formats.iceberg import discovery, expiration_dates, inspection, moved_
 from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.capabilities import ICEBERG
-from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable, is_name
+from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
 from core.formats.iceberg.file_paths import TableLocation, normal, same
+from core.formats.iceberg.locations import is_name
 from core.formats.iceberg.manifests import DELETED, ENTRY, IcebergManifests
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.plan import effects, expiry, tag_costs
@@ -44,8 +45,7 @@ from core.units import parse_size_bytes, several, size
 
 @dataclass(frozen=True)
 class IcebergFormat(Format):
-    """An Iceberg table. `pinned`: the path in `store` of the one metadata file that was named; `catalog`: the table
-    as its catalog knows it."""
+    """An Iceberg table. `pinned`: the path in `store` of the one metadata file named; `catalog`: its catalog entry."""
 
     capabilities: ClassVar[Capabilities] = ICEBERG
     sign: ClassVar[str] = told("Iceberg's metadata/*.metadata.json")
@@ -69,7 +69,7 @@ class IcebergFormat(Format):
 
     @classmethod
     def of(cls, opened: TableFormat) -> IcebergFormat:
-        """An open table of this format, for whoever reads its files."""
+        """Return an open table as an Iceberg table, for code that reads Iceberg's files."""
         assert isinstance(opened, cls)
         return opened
 
@@ -82,16 +82,8 @@ class IcebergFormat(Format):
         return cls(store)
 
     @classmethod
-    def is_name(cls, location: str) -> bool:
-        return is_name(location)
-
-    @classmethod
-    def claims(cls, location: str) -> bool:
-        return discovery.claims(location)
-
-    @classmethod
     def opened(cls, location: str) -> IcebergFormat:
-        """The table of one metadata file, or of a catalog where its current metadata says it is."""
+        """Open the table of one metadata file, or a catalog's table at the location in its current metadata."""
         if not is_name(location):
             opened = cls(*discovery.pinned(location))
             return cls(*moved_copy.above(opened.store, opened.pinned or "", opened.place))
@@ -129,7 +121,7 @@ class IcebergFormat(Format):
         found = _metadata(heads)
         return histories.build(self.place(found), heads, found, self.manifests, progress)
 
-    # --- looking inside of one point
+    # --- inspecting one version
 
     def manifest_list(self, history: History, point: AsOf) -> pa.Table:
         found = _metadata(history.heads)
@@ -144,7 +136,7 @@ class IcebergFormat(Format):
         return inspection.statistics(self.manifests, self.place(found), found, point.snapshot.id, data, point.schema)
 
     def analyzed(self, history: History, point: AsOf) -> dict[str, str]:
-        """Statistics lie in Puffin files: which of them the snapshot has."""
+        """Return the snapshot's Puffin files with statistics, by name, and their sizes."""
         listed = _metadata(history.heads).statistics
         return {path.rpartition("/")[2]: f"{size:,} bytes" for id, path, size in listed if id == point.snapshot.id}
 
@@ -154,13 +146,13 @@ class IcebergFormat(Format):
         return self.finished(expiry.preview(history, change, now_ms), history)
 
     def finished(self, plan: Plan, history: History) -> Plan:
-        """The plan with the old metadata that goes, and with what plain Java would free only later.
+        """Add the old metadata files that the commit deletes, and warnings about what plain Java deletes later.
 
-        What deletes no data asks nobody which roots are the table's alone: metadata outside stays then.
-        """
+        A plan that deletes no data did not check which roots belong to the table alone, so metadata outside it is
+        kept."""
         plan = self._later(plan, history)
         if plan.removes == () == plan.leaves or (plan.change.names_a_reference and history.incomplete):
-            return plan  # no commit; or one after which nobody could say what remains
+            return plan  # no commit, or afterwards it would be unclear which files remain
         place, held = self.place(_metadata(history.heads)), set(history.objects["path"].to_pylist())
         old = commit.old_metadata(place, history.heads, held)
         if not isinstance(plan.change, Expire) and (outer := [path for path in old if urls.is_url(path)]):
@@ -196,8 +188,10 @@ class IcebergFormat(Format):
         return dataclasses.replace(plan, warnings=tuple(warnings))
 
     def freed_later(self, plan: Plan, history: History) -> tuple[pa.Table, pa.Table]:
-        """Freed files that plain Java leaves: those that only a snapshot which stays has removed, which it takes when
-        that one goes; and what it passes over with the snapshots that hold or removed it, which it never takes."""
+        """Return the freed files that plain Java deletes only later, and those it never deletes.
+
+        Later: removed only by a snapshot that is kept, and deleted when that expires. Never: skipped together with the
+        snapshots that hold or removed them."""
         by_stays, by_gone = self._removed(plan, history)
         paths, kinds = plan.frees["path"], plan.frees["kind"]
         is_left = pc.invert(pc.is_in(paths, value_set=by_gone))
@@ -212,7 +206,7 @@ class IcebergFormat(Format):
         return plan.frees.filter(is_later), plan.frees.filter(is_skipped)
 
     def engine_differences(self, plan: Plan, history: History) -> tuple[Reason, ...]:
-        """What plain Java's own expiry of these snapshots would delete although points still need it."""
+        """Return what plain Java's own expiry of these snapshots would delete although it is still needed."""
         if not self._is_incremental(plan, history):
             return ()
         after = _after(plan, history)
@@ -226,22 +220,21 @@ class IcebergFormat(Format):
             codes.JAVA_BREAKS(
                 files=counted(len(broken), "{count} file", "{count} files"),
                 points=counted(
-                    len(points), "{count} remaining point still needs", "{count} remaining points still need"
+                    len(points), "{count} remaining snapshot still needs", "{count} remaining snapshots still need"
                 ),
                 first=broken[0],
             ),
         )
 
     def _is_incremental(self, plan: Plan, history: History) -> bool:
-        """Would plain Java clean up after this plan without asking what is still reached?"""
+        """Return whether plain Java would clean up after this plan without checking what is still reachable."""
         if not isinstance(plan.change, Expire):
             return False
         goes = frozenset(int(history.holders[position].name) for position in _going(plan, history))
         return bool(goes) and cleans_incrementally(history.heads, goes, frozenset(plan.change.snapshots))
 
     def _removed(self, plan: Plan, history: History) -> tuple[pa.Array, pa.Array]:
-        """Paths of DELETED entries that plain Java sees: of snapshots that stay, as far as these name them; of
-        snapshots that do not."""
+        """Return the paths of the DELETED entries that plain Java sees, by kept snapshots and by all others."""
         after = _after(plan, history)
         stays = pa.array([int(history.holders[position].name) for position in np.flatnonzero(after)], pa.int64())
         place = self.place(_metadata(history.heads))
@@ -261,8 +254,10 @@ class IcebergFormat(Format):
         return first, second
 
     def _judged(self, plan: Plan, history: History) -> Mask:
-        """Positions whose files plain Java looks at on an unbroken line: all but going snapshots that were picked by
-        one of main's ancestors, or are themselves picks (`IncrementalFileCleanup`, 1.11)."""
+        """Mask the positions whose files plain Java considers if main has an unbroken history.
+
+        All but expiring snapshots that an ancestor of main cherry-picked, or that are themselves cherry-picks
+        (`IncrementalFileCleanup`, 1.11)."""
         known = _metadata(history.heads).snapshots.values()
         sources = {each.id: each.summary.get("source-snapshot-id") for each in known}
         picked = {int(source) for source in sources.values() if source is not None}
@@ -276,26 +271,27 @@ class IcebergFormat(Format):
             self.catalog.refuse_commit()
         elif self.pinned:
             why = told(
-                "One metadata file was named, and only the table's directory or its catalog says which is current"
+                "You opened a single metadata file, and only the table's directory or its catalog knows "
+                "which one is current"
             )
         elif not self.store.is_local:
             why = told(
-                "A table without a catalog is safely changed on a local disk only, not on {protocol!r}",
+                ("A table without a catalog can be changed safely on a local disk only, not on {protocol!r}"),
                 protocol=self.store.protocol,
             )
         elif moved := moved_copy.why_read_only(self.store, read(self.store)[1]):
             why = moved
         elif version_of(find(self.store)[0]) is None:
             why = told(
-                "A catalog owns this table (its metadata is named by uuid), and only through it can it be changed"
+                "This table belongs to a catalog (its metadata files are named by uuid) and can be "
+                "changed only through it"
             )
         if why:
             raise Unsupported(
                 "{why}; nothing was changed.",
                 why=why,
                 path=self.location,
-                remedy="Carry the change out with the table's own engine, such as CALL system.expire_snapshots in "
-                "Spark.",
+                remedy="Make the change with the table's own engine, such as CALL system.expire_snapshots in Spark.",
             )
 
     # changes --------------------------------------------------------------------------------------------------------
@@ -339,7 +335,7 @@ class IcebergFormat(Format):
     # ----------------------------------------------------------------------------------------------------------------
 
     def place(self, found: Metadata) -> TableLocation:
-        """Where this table's files are: where its metadata says, or of a whole copy beside it."""
+        """Return where this table's files are: at the location in its metadata, or in a complete copy."""
         if same(self.store, found.location):
             return TableLocation.of(self.store, found.location, found.properties)
         if not self.catalog and (copied := moved_copy.rebased(self.store, found, self.pinned)):
@@ -347,14 +343,14 @@ class IcebergFormat(Format):
         if self.pinned:
             return TableLocation.of(Store.named(normal(found.location)), found.location, found.properties)
         raise Unsupported(
-            "The table was moved or copied: its metadata says it is at {location}, and it was opened at "
-            "{opened}, where its manifest lists are not.",
+            "The table was moved or copied: its metadata says it is at {location}, but it was opened "
+            "at {opened}, which does not contain its manifest lists.",
             location=found.location,
             opened=self.store.location,
             path=found.path,
             remedy=told(
-                "Open {location}, or {path} itself to read the files where it says they are; a copy needs "
-                "its metadata rewritten.",
+                "Open {location}, or open {path} itself to read the files at the locations it contains; "
+                "a copy needs rewritten metadata.",
                 location=found.location,
                 path=found.path,
             ),

@@ -1,8 +1,9 @@
-"""Builds a table's History: manifests first.
+"""Build a table's History, starting from its manifests.
 
-Each snapshot's list says which manifests it names, which gives each manifest its runs; each manifest is decoded once.
-A file is live where a manifest is named that has it with status EXISTING or ADDED. A snapshot holds its list, its
-manifests, its live files by path (a Puffin file of many deletion vectors is one), and its statistics files.
+Each snapshot's list tells which manifests it uses, which gives each manifest its intervals; each manifest is decoded
+once. A file is live where a manifest is listed that has it with status EXISTING or ADDED. A snapshot holds its list,
+its manifests, its live files by path (a Puffin file with many deletion vectors is one file), and its statistics
+files.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _STATUS = ("existing", "added", "deleted")
 
 
 def axis(heads: Heads) -> tuple[Holder, ...]:
-    """Every snapshot, line by line: all positions there are."""
+    """Return a position for every snapshot, branch by branch."""
     return tuple(
         Holder(HolderKind.SNAPSHOT, line.branch, str(each.id), each, reference(f"snapshots/{each.id}"))
         for line in heads.lines
@@ -46,12 +47,12 @@ def build(
     manifests: IcebergManifests,
     progress: Callable[[int, int], None] | None = None,
 ) -> History:
-    """Read every list and manifest that any snapshot names, and lay out who holds what."""
+    """Read every list and manifest of any snapshot, and compute which snapshot holds which files."""
     return _Builder(place, heads, found, manifests, progress).build()
 
 
 class _Builder:
-    """The steps of `build`, with what they share."""
+    """The steps of `build`, and the state they share."""
 
     def __init__(
         self,
@@ -90,7 +91,7 @@ class _Builder:
     # reading ----------------------------------------------------------------------------------------------------------
 
     def _lists(self) -> tuple[dict[str, list[int]], dict[str, int]]:
-        """Positions by the path of their manifest list, and the sizes of the lists that are there."""
+        """Return the positions by path of their manifest list, and the sizes of the lists that exist."""
         wanted: dict[str, list[int]] = {}
         for holder in self.holders:
             given = self.found.snapshots[int(holder.name)].manifest_list
@@ -111,7 +112,7 @@ class _Builder:
     def _named(
         self, listed: Mapping[str, list[int]], sizes: dict[str, int]
     ) -> tuple[list[str], tuple[Ints, Ints], pa.Table]:
-        """Distinct manifests by path, (position, manifest) pairs, and of each manifest its first row in a list."""
+        """Return distinct manifest paths, (position, manifest) pairs, and the first list row of each manifest."""
         lists = list(listed)
         loaded = self.manifests.load(self.place, lists, LIST, sizes)
         for path, error in loaded.errors.items():
@@ -138,8 +139,11 @@ class _Builder:
         return encoded.dictionary.to_pylist(), pairs, rows.take(pa.array(first))
 
     def _check_counts(self, entries: Loaded, names: Sequence[str], rows: pa.Table, sizes: Mapping[str, int]) -> None:
-        """A manifest that lost whole blocks reads well: its list tells how many entries of each status it has, and how
-        many bytes. Where the bytes are all there, it is the list that counts wrong, as some writers do."""
+        """Compare the numbers of entries with those in the manifest list.
+
+        A manifest that lost whole blocks is still readable. If its size matches the list, the list is wrong, as some
+        writers' lists are.
+        """
         assert isinstance(entries.errors, dict)
         manifest = np.repeat(np.arange(len(names)), np.diff(entries.start))
         status = entries.rows["status"].to_numpy()
@@ -151,12 +155,15 @@ class _Builder:
                     continue
                 expected = told("{said} {name} entries from its manifest list", said=said, name=name)
                 if sizes.get(names[number]) == lengths[number]:
-                    remedy = told("Harmless: the list counts wrong, for the manifest is as long as the list says.")
+                    remedy = told(
+                        "Harmless: only the count in the list is wrong; the manifest has the length that the "
+                        "list states."
+                    )
                     found = f"{counts[number]}"
                     self.warnings.append(Problem(names[number], expected, found, remedy))
                 else:
                     entries.errors[names[number]] = SnapscopeError(
-                        "{said} {name} entries were expected from its manifest list, found {counts}",
+                        "expected {said} {name} entries according to its manifest list, found {counts}",
                         said=said,
                         name=name,
                         counts=counts[number],
@@ -173,23 +180,23 @@ class _Builder:
             path,
             expected,
             clause(error.message),
-            error.remedy or told("Restore the file or let what needs it expire."),
+            error.remedy or told("Restore the file, or expire the snapshots that need it."),
         )
         found = self.incomplete.setdefault(position, [])
         if problem not in found:
             found.append(problem)
 
-    # who holds what ---------------------------------------------------------------------------------------------------
+    # holders of files -------------------------------------------------------------------------------------------------
 
     def _files(self, entries: Loaded, runs: Intervals, manifests: int) -> tuple[pa.Table, Intervals]:
-        """Distinct files by content, path, offset and sequence number, and where each is live; paths are held there."""
+        """Return files, distinct by content, path, offset and sequence number, and where they are live."""
         manifest = np.repeat(np.arange(manifests, dtype=np.int64), np.diff(entries.start))
         rows = np.flatnonzero(entries.rows["status"].to_numpy() != DELETED)
         table = entries.rows.take(pa.array(rows))
         path = self.place.paths(table["path"].combine_chunks()) if len(table) else pa.array([], pa.string())
         content = pc.fill_null(table["content"], DATA)
         offset = table["offset"].combine_chunks()
-        # A file that is picked or added again is the same with another sequence number: other deletes reach it.
+        # A file that is cherry-picked or added again has another sequence number, so other deletes apply to it.
         parts = (pc.fill_null(part.cast(pa.string()), "") for part in (content, offset, table["sequence"]))
         key = pc.binary_join_element_wise(*parts, path, "\0")
         encoded = _flat(key).dictionary_encode()
@@ -210,7 +217,7 @@ class _Builder:
         return files, live
 
     def _described(self, own: pa.Table, path: pa.Array, content: pa.ChunkedArray) -> pa.Table:
-        """One row per file. A delete file has no rows of the table; a deletion vector has the bytes of its blob."""
+        """Return one row per file. Delete files have no table rows; a deletion vector has the size of its blob."""
         is_data = pc.equal(content, DATA)
         referenced = own["referenced"].combine_chunks()
         if referenced.null_count < len(referenced):
@@ -238,7 +245,7 @@ class _Builder:
         )
 
     def _sources(self, snapshots: pa.ChunkedArray) -> pa.Array:
-        """Whether a rewriting commit brought a file, as far as that commit is still known."""
+        """Return whether a rewriting commit added a file, if that commit is still known."""
         known = {member.id: member.summary.get("operation") for member in self.found.snapshots.values()}
         words_of = {number: "compact" if kind == "replace" else "append" for number, kind in known.items() if kind}
         encoded = _flat(snapshots).dictionary_encode()
@@ -266,7 +273,7 @@ class _Builder:
         self.bytes.append(_flat(sizes))
         self.held.append(runs)
 
-    # together ---------------------------------------------------------------------------------------------------------
+    # assembling the history -------------------------------------------------------------------------------------------
 
     def _history(self, files: pa.Table, live: Intervals) -> History:
         paths = pa.chunked_array(self.paths, pa.string()).combine_chunks().dictionary_encode()
@@ -300,7 +307,7 @@ class _Builder:
 
 
 def partitions(found: Metadata, spelled: pa.ChunkedArray) -> pa.Array:
-    """Partitions as `name=value/…`, by the ids of the specs' fields."""
+    """Return partitions as `name=value/…`, by the ids of the specs' fields."""
     fields = {each["field-id"]: each for spec in found.specs.values() for each in spec}
     types = {column.id: column.type for schema in found.schemas.values() for column in schema.fields}
     encoded = _flat(spelled).dictionary_encode()
@@ -320,9 +327,10 @@ def partitions(found: Metadata, spelled: pa.ChunkedArray) -> pa.Array:
 
 
 def inherited(entries: Loaded, rows: pa.Table) -> Loaded:
-    """Entries with what ADDED ones take from their manifest's row in the list: snapshot id, sequence number.
+    """Fill in what ADDED entries inherit from their manifest's row in the list: snapshot id and sequence number.
 
-    Version 1 knows no sequence numbers: all its entries have 0."""
+    Version 1 has no sequence numbers: all its entries get 0.
+    """
     counts = np.diff(entries.start)
     table = entries.rows
     given = pa.array(np.repeat(np.arange(len(counts)), counts))
@@ -341,14 +349,14 @@ def inherited(entries: Loaded, rows: pa.Table) -> Loaded:
 
 
 def inline_rows(inline: Sequence[tuple[int, str, int]]) -> pa.Table:
-    """Rows as of a list for the manifests that a version 1 snapshot names itself."""
+    """Return list rows for the manifests that a version 1 snapshot names itself."""
     schema = pa.schema([(column.name, column.type) for column in LIST if column.name != "key"])
     rows = [{"path": path, "spec_id": 0, "content": 0, "sequence": 0, "snapshot_id": own} for _, path, own in inline]
     return pa.Table.from_pylist(rows, schema)
 
 
 def _shown(value: str, transform: str) -> str:
-    """A partition value as people write it: years, months and hours are counted from 1970."""
+    """Format a partition value for people: years, months, days and hours are stored as counts from 1970."""
     if value == NOTHING:
         return "null"
     if not value.lstrip("-").isdigit():

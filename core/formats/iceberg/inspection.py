@@ -1,6 +1,7 @@
-"""What one snapshot's metadata consists of: its list, the manifests, the entries of one; and what these say of columns.
+"""The contents of one snapshot's metadata: its list, manifests, entries, and column statistics.
 
-Law: nothing is read that was decoded before; a file that cannot be read is an error that names it, never an empty list.
+Invariant: nothing is read again that was decoded before. An unreadable file is an error that names it, never an empty
+list.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ _NUMBERS = {"float": "<f", "double": "<d", "int": "<i", "long": "<q"}
 
 
 def manifests(decoded: IcebergManifests, place: TableLocation, found: Metadata, snapshot: int) -> pa.Table:
-    """Every manifest of a snapshot: list, list_path, list_bytes, path, bytes, added, deleted, existing, schema_id (null
-    here). `list` tells what it lists: data, or deletes. Version 1 may name manifests in the metadata itself."""
+    """Return every manifest of a snapshot.
+
+    Columns: list (data or deletes), list_path, list_bytes, path, bytes, added, deleted, existing, schema_id (null in
+    Iceberg). Version 1 may name manifests in the metadata itself.
+    """
     listed, path = _listed(decoded, place, found, snapshot)
     count = len(listed)
     content = pc.fill_null(listed["content"], DATA)
@@ -60,9 +64,12 @@ def manifests(decoded: IcebergManifests, place: TableLocation, found: Metadata, 
 
 
 def entries(decoded: IcebergManifests, place: TableLocation, found: Metadata, snapshot: int, path: str) -> pa.Table:
-    """The entries of one manifest of a snapshot, in its order: change (added, existing or removed), kind, path, bytes,
-    rows, partition, bucket and level (null here), min_sequence and max_sequence (both the data sequence number),
-    schema_id (null), source (null), delete_rows."""
+    """Return the entries of one manifest of a snapshot, in order.
+
+    Columns: change (added, existing or removed), kind, path, bytes, rows, partition, bucket and level (null in
+    Iceberg), min_sequence and max_sequence (both the data sequence number), schema_id (null), source (null),
+    delete_rows.
+    """
     listed, _ = _listed(decoded, place, found, snapshot)
     names = place.paths(listed["path"].combine_chunks())
     row = listed.filter(pc.equal(names, path)).slice(0, 1)
@@ -93,7 +100,7 @@ def entries(decoded: IcebergManifests, place: TableLocation, found: Metadata, sn
 def statistics(
     decoded: IcebergManifests, place: TableLocation, found: Metadata, snapshot: int, files: pa.Table, schema: Schema
 ) -> tuple[Bounds, ...]:
-    """What manifests say of the columns of `schema` in these live data files."""
+    """Return the manifests' statistics of the columns of `schema` in these live data files. Raises `Corrupt`."""
     listed, _ = _listed(decoded, place, found, snapshot)
     listed = listed.filter(pc.equal(pc.fill_null(listed["content"], DATA), DATA))
     names = place.paths(listed["path"].combine_chunks()).to_pylist() if len(listed) else []
@@ -106,7 +113,7 @@ def statistics(
     rows = rows.filter(_live_and_in(place, rows, wanted))
     own = next((each for each in _schemas(found) if (each.get("schema-id") or 0) == schema.id), None)
     if own is None:
-        raise Corrupt("Schema {id} was expected in the metadata, it is not there.", id=schema.id, path=found.path)
+        raise Corrupt("Schema {id} is missing in the metadata.", id=schema.id, path=found.path)
     known = {each.id: each for each in types.columns(own)}
     columns = [Column(each.id, each.name, _spelled(each.type)) for each in known.values()]
     said = [(row["rows"], _said(row, known)) for row in rows.select(["rows", "nulls", "lower", "upper"]).to_pylist()]
@@ -117,8 +124,11 @@ def statistics(
 
 
 def bound(stored: bytes, of: IcebergType) -> Any:
-    """A bound as the format serializes single values (specification, "Appendix D"). ValueError or struct.error where
-    the bytes are none of this type; those of a type that was widened since are read as what they are."""
+    """Decode a bound in the single-value serialization (specification, "Appendix D").
+
+    Raises ValueError or struct.error for bytes that are not of this type. Bytes of a type that was widened since are
+    accepted.
+    """
     match of.root:
         case "boolean":
             return stored != b"\0"
@@ -135,7 +145,7 @@ def bound(stored: bytes, of: IcebergType) -> Any:
         case "uuid":
             return uuid.UUID(bytes=stored)
         case "string":
-            return stored.decode("utf-8", "replace")  # a cut may part a character
+            return stored.decode("utf-8", "replace")  # truncation may split a character
         case _:
             return stored
 
@@ -152,7 +162,7 @@ def _said(row: Mapping[str, Any], known: Mapping[int, types.IcebergField]) -> di
                 None if maps[side].get(id) is None else bound(maps[side][id], column.type)
                 for side in ("lower", "upper")
             )
-        except (ValueError, struct.error, OverflowError):  # of a type that it has no more
+        except (ValueError, struct.error, OverflowError):  # of a type that the column no longer has
             low, high, unreadable = None, None, True
         found[id] = Said(low, high, maps["nulls"].get(id), unreadable)
     return found
@@ -181,7 +191,7 @@ def _live_and_in(place: TableLocation, rows: pa.Table, wanted: pa.ChunkedArray) 
 def _listed(
     decoded: IcebergManifests, place: TableLocation, found: Metadata, snapshot: int
 ) -> tuple[pa.Table, str | None]:
-    """The rows of a snapshot's list, and the list's path."""
+    """Return the rows of a snapshot's list, and the list's path."""
     member = found.snapshots[snapshot]
     if member.manifest_list is None:
         return inline_rows([(0, path, snapshot) for path in member.manifests]), None

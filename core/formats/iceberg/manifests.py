@@ -1,7 +1,7 @@
 """Manifest lists and manifests as Arrow columns, read by field id, each decoded once.
 
-Law: these files never change, so what was decoded is kept by path and size; whether they exist is asked each time.
-What an entry inherits from its manifest's row in the list is filled in by whoever has the row.
+Invariant: these files never change, so decoded content is cached by path and size; whether they exist is checked each
+time. What an entry inherits from its manifest's row in the list is filled in by the caller, which has the row.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ ENTRY = (
 
 @dataclass(slots=True)
 class IcebergManifests:
-    """Decodes a table's immutable metadata files and keeps what it decoded, by path and size."""
+    """Decodes a table's immutable metadata files and caches them by path and size."""
 
     _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
 
@@ -66,9 +66,10 @@ class IcebergManifests:
         sizes: dict[str, int],
         progress: Callable[[int, int], None] | None = None,
     ) -> Loaded:
-        """Decode files by the paths `place` tells; a path missing in `sizes` is asked for by itself, and added.
+        """Decode files by their paths as returned by `place`.
 
-        Files that cannot be read have no rows and an error.
+        The size of a path that is missing in `sizes` is requested and added to it. Files that cannot be read have no
+        rows and an entry in `errors`.
         """
         kept = self._decoded.setdefault(columns, {})
         errors: dict[str, SnapscopeError] = {}
@@ -79,9 +80,9 @@ class IcebergManifests:
                 continue
             if path not in sizes:
                 errors[path] = Corrupt(
-                    "The file is named by the table's metadata but does not exist.",
+                    "The table's metadata refers to this file, but it does not exist.",
                     path=path,
-                    remedy="Whatever needs it can no longer be read in full.",
+                    remedy="Snapshots and tags that need it can no longer be read in full.",
                 )
             elif (path, sizes[path]) not in kept:
                 wanted.append(path)
@@ -125,7 +126,7 @@ class IcebergManifests:
 def _local(
     place: TableLocation, paths: Sequence[str], sizes: Mapping[str, int], errors: dict[str, SnapscopeError]
 ) -> tuple[list[str], list[str]]:
-    """Local files to decode from, and the paths they stand for; each directory by the store it is on."""
+    """Return local files to decode, and the paths they are copies of; each directory is read from its own store."""
     files: list[str] = []
     found: list[str] = []
     directories: dict[str, list[str]] = {}
@@ -143,21 +144,23 @@ def _local(
 
 
 def _misunderstood(rows: pa.Table, place: TableLocation) -> SnapscopeError | None:
-    """What a decoded file says that cannot be or that is not known; None if all is understood."""
+    """Return what a decoded file contains that is impossible or not supported; None if everything is."""
     known = {"content": (0, 1, 2), "status": (0, 1, 2)}
     for name, values in known.items():
         if name in rows.column_names and (odd := set(rows[name].unique().to_pylist()) - {*values, None}):
             return Unsupported(
-                "{name} 0, 1 or 2 was expected, found {odd}.",
+                "{name} must be 0, 1 or 2, not {odd}.",
                 name=name.capitalize(),
                 odd=sorted(odd),
-                remedy="The file was written by a newer version of the table format than is known here.",
+                remedy="The file was written by a newer version of the table format than Snapscope knows.",
             )
     paths = rows["path"].combine_chunks()
     odd_paths = paths.filter(pc.invert(place.is_named(paths)))
     if len(odd_paths):
-        return Corrupt("It names {odd_paths!r:.60}, which is no absolute location.", odd_paths=odd_paths[0].as_py())
+        return Corrupt(
+            "It contains {odd_paths!r:.60}, which is not an absolute location.", odd_paths=odd_paths[0].as_py()
+        )
     for name in ("bytes", "rows", "offset", "size"):
         if name in rows.column_names and pc.any(pc.less(rows[name], 0)).as_py():
-            return Corrupt("It tells a negative number of {name}.", name=name, remedy="Restore the file.")
+            return Corrupt("It contains a negative number of {name}.", name=name, remedy="Restore the file.")
     return None

@@ -1,8 +1,8 @@
 """metadata.json, versions 1 to 3: parsed strictly, kept whole.
 
-Law: what is required and missing, mistyped or contradicts itself is `Corrupt`, naming file and field; what this
-version does not understand is `Unsupported`. Unknown fields are kept and harm nothing.
-Source: the Iceberg table specification and `TableMetadataParser` of Iceberg 1.11.
+Invariant: a required field that is missing, mistyped or contradictory is `Corrupt`, naming file and field; what this
+version of Snapscope does not support is `Unsupported`. Unknown fields are kept and do no harm. Source: the Iceberg
+table specification and `TableMetadataParser` of Iceberg 1.11.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One element of `snapshots`, as written; `schema_id` None in old metadata."""
+    """One element of `snapshots`, as written; `schema_id` is None in old metadata."""
 
     id: int
     parent_id: int | None
@@ -36,13 +36,13 @@ class Member:
     summary: Mapping[str, str]
     schema_id: int | None
     manifest_list: str | None
-    manifests: tuple[str, ...]  # version 1, instead of a list
+    manifests: tuple[str, ...]  # in version 1, instead of a list
     fields: Json = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """A whole document. `refs` has main first wherever there is a current snapshot."""
+    """A whole metadata document. `refs` starts with main if there is a current snapshot."""
 
     path: str
     version: int
@@ -57,33 +57,33 @@ class Metadata:
     refs: Mapping[str, Ref]
     log: tuple[tuple[int, int], ...]
     metadata_log: tuple[tuple[int, str], ...]
-    statistics: tuple[tuple[int, str, int], ...]  # (snapshot id, path, bytes), partition statistics too
+    statistics: tuple[tuple[int, str, int], ...]  # (snapshot id, path, bytes), including partition statistics
     document: Json = field(repr=False)
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether the table has keys. What is read of such a table is not encrypted; what is says so by its bytes."""
+        """Whether the table has encryption keys. Its files need not be encrypted; their first bytes show which are."""
         keyed = (each.fields.get("key-id") is not None for each in self.snapshots.values())
         return bool(self.document.get("encryption-keys")) or any(keyed)
 
 
 def parse(content: bytes, path: str) -> Metadata:
-    """A metadata.json, gzipped or not. `Corrupt` or `Unsupported` naming `path` and the field."""
+    """Parse a metadata.json, gzipped or not. Raises `Corrupt` or `Unsupported`, naming `path` and the field."""
     return _Parser(metadata_json.document(metadata_json.unpacked(content, path), path), path).metadata()
 
 
 def read(store: Store, name: str, path: str | None = None) -> Metadata:
-    """The metadata file `name` of a store, known as `path` where it is another."""
+    """Read the metadata file `name` of a store; `path` is its name in errors if that is another."""
     return parse(store.read(name, TABLE_METADATA), path or name)
 
 
 def of(document: Json, path: str) -> Metadata:
-    """The metadata of a document that was parsed before."""
+    """Return the metadata of a document that was parsed before."""
     return _Parser(document, path).metadata()
 
 
 class _Parser:
-    """One pass over one document; every complaint names the file and the field."""
+    """One pass over one document; every error names the file and the field."""
 
     def __init__(self, document: Json, path: str) -> None:
         self.document, self.path = document, path
@@ -92,14 +92,14 @@ class _Parser:
         top, version = self.document, self.integer(self.document, "format-version", "")
         if version > NEWEST:
             raise Unsupported(
-                "The table has format version {version}; versions 1 to {newest} are known.",
+                "The table has format version {version}; Snapscope knows versions 1 to {newest}.",
                 version=version,
                 newest=NEWEST,
                 path=self.path,
-                remedy="Read it with an engine that knows this version.",
+                remedy="Read it with an engine that supports this version.",
             )
         if version < 1:
-            raise self.wrong("format-version", told("a version from 1 on"), version)
+            raise self.wrong("format-version", told("a version of 1 or higher"), version)
         for name in ("last-updated-ms", "last-column-id"):
             self.integer(top, name, "")
         if version >= 2:
@@ -229,7 +229,7 @@ class _Parser:
         for each, at in self.objects(self.document, "snapshots", ""):
             member = self.member(each, at, version)
             if member.id in found:
-                raise self.wrong(f"{at}.snapshot-id", told("an id of its own"), member.id)
+                raise self.wrong(f"{at}.snapshot-id", told("a unique id"), member.id)
             found[member.id] = member
         return found
 
@@ -272,7 +272,7 @@ class _Parser:
         main = found.get(MAIN)
         if main is not None and not main.is_branch:
             raise self.wrong("refs.main.type", "'branch'", "tag")
-        if main is None and current is not None:  # taken as said, as Java does
+        if main is None and current is not None:  # accepted as it is, as Java does
             return {MAIN: Ref(MAIN, True, current), **found}
         if main is not None and main.snapshot_id != current:
             raise self.wrong(
@@ -298,12 +298,12 @@ class _Parser:
     def wrong(self, name: str, expected: str, found: object) -> Corrupt:
         said: str = told("nothing") if found is None else f"{found!r:.60}"
         return Corrupt(
-            "Field {name} was expected to be {expected}, found {said}.",
+            "Field {name} must be {expected}; found {said}.",
             name=name,
             expected=expected,
             said=said,
             path=self.path,
-            remedy="Restore the file, or open another metadata.json of the table by its own path.",
+            remedy="Restore the file, or open another metadata.json of the table by its path.",
         )
 
     def integer(self, given: Json, name: str, at: str) -> int:
@@ -328,7 +328,7 @@ class _Parser:
         return value
 
     def objects(self, given: Json, name: str, at: str, *, required: bool = False) -> list[tuple[Json, str]]:
-        """The objects of a list, each with where it stands."""
+        """Return the objects of a list, each with its location in the document."""
         value = given.get(name)
         if value is None and not required:
             return []
@@ -341,7 +341,7 @@ class _Parser:
         if value is None:
             return {}
         if not isinstance(value, dict) or not all(isinstance(each, str | int | float) for each in value.values()):
-            raise self.wrong(_at(at, name), told("an object of texts"), value)
+            raise self.wrong(_at(at, name), told("an object with string values"), value)
         return {key: each if isinstance(each, str) else json.dumps(each) for key, each in value.items()}
 
 

@@ -12,12 +12,12 @@ from core.storage import size_limits
 
 
 def unpacked(content: bytes, path: str) -> bytes:
-    """The JSON of a plain or gzipped file."""
+    """Return the JSON of a plain or gzipped file. Raises `Unsupported` for zstd, `Corrupt` for a damaged file."""
     if content.startswith(b"\x28\xb5\x2f\xfd"):
         raise Unsupported(
-            "The metadata is packed with zstd, which the table format does not know.",
+            "The metadata is compressed with zstd, which the table format does not support.",
             path=path,
-            remedy="Write it plain or with gzip.",
+            remedy="Write it uncompressed or with gzip.",
         )
     if not content.startswith(b"\x1f\x8b"):
         return content
@@ -26,7 +26,7 @@ def unpacked(content: bytes, path: str) -> bytes:
         return unpack_limits.inflated(content, most)
     except (ValueError, zlib.error) as error:
         raise Corrupt(
-            "The metadata is no whole gzip file: {error}.", error=error, path=path, remedy="Restore the file."
+            "The metadata is not a complete gzip file: {error}.", error=error, path=path, remedy="Restore the file."
         ) from error
 
 
@@ -34,14 +34,14 @@ def document(content: bytes, path: str) -> dict[str, Any]:
     try:
         value = unpack_limits.document(content)
     except ValueError as error:
-        what = told("is empty") if not content else told("is no JSON ({error})", error=error)
+        what = told("is empty") if not content else told("is not valid JSON ({error})", error=error)
         raise Corrupt(
-            "A metadata.json was expected; the file of {content} bytes {what}.",
+            "Expected a metadata.json; the file of {content} bytes {what}.",
             content=len(content),
             what=what,
             path=path,
-            remedy="Restore the file, or open an older metadata.json by its own path.",
+            remedy="Restore the file, or open an older metadata.json by its path.",
         ) from error
     if not isinstance(value, dict):
-        raise Corrupt("A JSON object was expected, found {name}.", name=type(value).__name__, path=path)
+        raise Corrupt("Expected a JSON object, found {name}.", name=type(value).__name__, path=path)
     return value

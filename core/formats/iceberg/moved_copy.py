@@ -1,8 +1,9 @@
-"""Where a table's files are, if its metadata names another place than it was opened at: a moved or copied table.
+"""Locate the files of a moved or copied table, whose metadata states another location than it was opened at.
 
-Laws: a copy is one whose manifest lists lie where they would if the directory had been moved as it is. Its files are
-read there, by rebasing every location under the old one in memory; nothing is ever changed there, because engines look
-at the other place. One metadata file alone reads the files where it says they are, as long as they are there.
+Invariants: a directory is a copy if its manifest lists are where they would be after moving the directory unchanged.
+Its files are read there, by rebasing every location below the old one in memory. A copy is never changed, because
+engines use the other location. A single metadata file reads the files at the locations it states, as long as they
+exist.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from core.storage.store import Store
 
 
 def rebased(store: Store, found: Metadata, pinned: str | None) -> TableLocation | None:
-    """Where the files of a copy are; None where the table is at the place its metadata names, or is no copy.
+    """Return where the files of a copy are; None if the table is at the location in its metadata, or is not a copy.
 
-    `pinned`: the path in `store` of the one metadata file that was opened."""
+    `pinned`: the path in `store` of the metadata file that was opened.
+    """
     if same(store, found.location):
         return None
     lists = _lists(found)
@@ -34,7 +36,7 @@ def rebased(store: Store, found: Metadata, pinned: str | None) -> TableLocation 
 
 
 def why_read_only(store: Store, found: Metadata) -> Told | None:
-    """Why nothing may be committed to the table where it was opened, as a clause."""
+    """Return why nothing may be committed to the table at the location where it was opened; None if it may."""
     if found.is_encrypted:
         return told("The table is encrypted, and a commit would need its keys")
     if same(store, found.location):
@@ -47,12 +49,12 @@ def why_read_only(store: Store, found: Metadata) -> Told | None:
 
 
 def above(store: Store, pinned: str, place: Callable[[Metadata], TableLocation]) -> tuple[Store, str]:
-    """The table of one metadata file that lies in a directory of its own (write.metadata.path), and the path in it."""
+    """Return the root of a table whose metadata file is in a separate directory (write.metadata.path), and its path."""
     if "/" in pinned or not store.is_local or store.size(pinned) is None:
         return store, pinned
     try:
         root = place(documents.read(store, pinned)).store
-    except SnapscopeError:  # said to who reads the file
+    except SnapscopeError:  # reported when the file is read
         return store, pinned
     own = f"{root.location}/"
     if not root.is_local or not store.location.startswith(own):
@@ -61,7 +63,7 @@ def above(store: Store, pinned: str, place: Callable[[Metadata], TableLocation])
 
 
 def _lists(found: Metadata) -> list[str]:
-    """A few of the table's manifest lists, by their paths under its location; empty where there are none."""
+    """Return up to three of the table's manifest lists, as paths below its location; empty if there are none."""
     named = TableLocation(Store("."), normal(found.location))
     newest = sorted(found.snapshots.values(), key=lambda each: -each.time_ms)
     known = [each.manifest_list for each in newest if each.manifest_list is not None] or [
@@ -71,7 +73,7 @@ def _lists(found: Metadata) -> list[str]:
 
 
 def _roots(store: Store, pinned: str | None, lists: list[str]) -> list[Store]:
-    """Where the copy's directory may begin: where it was opened, or above the directory that its metadata is in."""
+    """Return possible roots of the copy: where it was opened, or above the directory of its metadata."""
     roots = [store]
     if pinned is not None and lists:
         directory = store.full(pinned).rpartition("/")[0]
@@ -84,5 +86,5 @@ def _roots(store: Store, pinned: str | None, lists: list[str]) -> list[Store]:
 def _has(root: Store, lists: list[str]) -> bool:
     try:
         return any(root.size(path) is not None for path in lists)
-    except SnapscopeError:  # a place that cannot be looked at is none that files can be read from
+    except SnapscopeError:  # files cannot be read from a location that cannot be accessed
         return False

@@ -1,7 +1,7 @@
-"""Deletion vectors as Puffin files hold them: which rows of one data file are deleted, as positions from 0. Pure.
+"""Deletion vectors in Puffin files: the deleted rows of one data file, as positions from 0. Pure.
 
-Law: bytes that are not exactly one whole vector, with its checksum and as many positions as its manifest says, are
-`Corrupt`. The manifest says where the blob lies; the Puffin file's own footer is not needed. Source: the Puffin
+Invariant: bytes that are not exactly one whole vector, with a matching checksum and the manifest's number of positions,
+are `Corrupt`. The manifest states where the blob is; the Puffin file's own footer is not needed. Source: the Puffin
 specification, blob type `deletion-vector-v1`.
 """
 
@@ -19,33 +19,33 @@ MAGIC = b"\xd1\xd3\x39\x64"
 
 
 def deleted(blob: bytes, cardinality: int, path: str) -> Ints:
-    """The positions of a blob `deletion-vector-v1`, ascending; `cardinality` is the manifest's record count."""
+    """Return the positions in a `deletion-vector-v1` blob, ascending; `cardinality` is the manifest's record count."""
     try:
         (length,) = struct.unpack_from(">i", blob)
         if length != len(blob) - 8:
             raise ValueError(
-                told("{length} bytes and 8 more were expected, found {blob} in all", length=length, blob=len(blob))
+                told("expected {length} bytes and 8 more, found {blob} in all", length=length, blob=len(blob))
             )
         body = blob[4 : 4 + length]
         (checksum,) = struct.unpack_from(">I", blob, 4 + length)
         if not body.startswith(MAGIC):
-            raise ValueError(told("it begins with {body}, not with {magic}", body=body[:4].hex(), magic=MAGIC.hex()))
+            raise ValueError(told("it starts with {body}, not with {magic}", body=body[:4].hex(), magic=MAGIC.hex()))
         if zlib.crc32(body) != checksum:
-            raise ValueError(told("its checksum is another"))
+            raise ValueError(told("its checksum does not match"))
         found, end = roaring.wide(body, len(MAGIC))
         if end != length:
             raise ValueError(told("{length} bytes follow the bitmap", length=length - end))
         if len(found) != cardinality:
             raise ValueError(
-                told("{cardinality} rows were expected, found {found}", cardinality=cardinality, found=len(found))
+                told("expected {cardinality} rows, found {found}", cardinality=cardinality, found=len(found))
             )
         if len(found) and (found[0] < 0 or (found[1:] <= found[:-1]).any()):
-            raise ValueError(told("its positions do not ascend"))
+            raise ValueError(told("its positions are not in ascending order"))
     except (ValueError, struct.error) as error:
         raise Corrupt(
             "The deletion vector cannot be read: {error}.",
             error=error,
             path=path,
-            remedy="Without it deleted rows would come back; restore the file, or choose another point.",
+            remedy=("Without it deleted rows would reappear; restore the file, or choose another snapshot or tag."),
         ) from error
     return found

@@ -1,4 +1,4 @@
-"""What is odd about a metadata document, and what engines make of it. Pure."""
+"""Unusual contents of a metadata document, and how engines treat them. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.model.references import Problem
 
 
 def told_of(found: Metadata) -> list[Problem]:
-    """What is odd, and what follows from it."""
+    """Return what is unusual, and its consequences."""
     problems = []
     for ref in found.refs.values():
         if ref.snapshot_id not in found.snapshots:
@@ -25,7 +25,7 @@ def told_of(found: Metadata) -> list[Problem]:
                         name=ref.name,
                     ),
                     told("no such snapshot"),
-                    told("The {kind} cannot be read; the next expiry drops it.", kind=kind),
+                    told("The {kind} cannot be read; the next expiry deletes it.", kind=kind),
                     Fault.REF_DANGLING,
                 )
             )
@@ -33,9 +33,9 @@ def told_of(found: Metadata) -> list[Problem]:
             problems.append(
                 Problem(
                     found.path,
-                    told("a ref name that is no number, for {name}", name=ref.name),
-                    told("one that reads as a snapshot id"),
-                    told("SQL cannot reach it: VERSION AS OF takes it for an id."),
+                    told("a ref name that is not a number, for {name}", name=ref.name),
+                    told("a name that reads as a snapshot id"),
+                    told("SQL cannot reach it: VERSION AS OF reads it as an id."),
                     Fault.REF_NUMERIC,
                 )
             )
@@ -45,7 +45,7 @@ def told_of(found: Metadata) -> list[Problem]:
                 found.path,
                 told("a snapshot-log in order of time"),
                 told("times that go back (clocks differed)"),
-                told("Engines answer time travel differently there; each answer says so."),
+                told("Engines answer time travel to such times differently; Snapscope says so with each answer."),
                 Fault.LOG_UNORDERED,
             )
         )
@@ -55,7 +55,7 @@ def told_of(found: Metadata) -> list[Problem]:
                 found.path,
                 told("a snapshot-log"),
                 told("an empty one"),
-                told("No time can be asked, and Java cannot expire this table."),
+                told("Time travel by time is not possible, and Java cannot expire snapshots of this table."),
                 Fault.LOG_EMPTY,
             )
         )

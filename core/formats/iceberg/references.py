@@ -1,9 +1,8 @@
-"""Finds a table's metadata.json and reads every reference out of it.
+"""Find a table's metadata.json and read every reference from it.
 
-Law: a bare directory is read by the rule of Java's `HadoopTableOperations`: the hint's first line, or the listing
-where there is none, then on to the next version as long as it exists. Metadata named by uuid belongs to a catalog,
-which alone knows the current one: the newest is read, and said to be perhaps not current.
-"""
+Invariant: a bare directory is read by the rule of Java's `HadoopTableOperations`: the hint's first line, or the listing
+if there is none, then the following versions as long as they exist. Metadata named by UUID belongs to a catalog, and
+only that knows the current one: the newest is read, with a warning that it may not be current."""
 
 from __future__ import annotations
 
@@ -19,6 +18,7 @@ from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import moved_copy, reference_warnings
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.file_paths import same
+from core.formats.iceberg.locations import is_metadata
 from core.formats.iceberg.metadata import Member, Metadata
 from core.formats.iceberg.retention import max_ref_age_ms
 from core.messages import joined, told
@@ -32,39 +32,33 @@ from core.storage.store import Store
 DIRECTORY = "metadata"
 HINT = "version-hint.text"
 NO_BRANCH = "(no branch)"
-LAG_S = 0.2  # how long what was seen may be behind the time at the least
-_ANY = re.compile(r".*\.metadata\.json(\.gz)?")
+LAG_S = 0.2  # minimum time that a listing or read is assumed to be stale
 _HADOOP = re.compile(r"v(\d{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _CATALOG = re.compile(r"(\d{1,18})-[^/]*?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 TEMPORARY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.gz)?\.metadata\.json")
-"""What Java's Hadoop tables write before they rename it to a version; a crash leaves it behind."""
-
-
-def is_metadata(name: str) -> bool:
-    """Is this the name of a metadata file?"""
-    return _ANY.fullmatch(name) is not None
+"""What Java's Hadoop tables write before they rename it to a version; left behind by a crash."""
 
 
 def version_of(path: str) -> int | None:
-    """N of `vN.metadata.json`; None for any other file."""
+    """Return N of `vN.metadata.json`; None for any other file."""
     match = _HADOOP.fullmatch(path.rpartition("/")[2])
     return int(match[1]) if match else None
 
 
 def is_table(store: Store) -> bool:
-    """A directory is an Iceberg table iff its metadata directory holds any metadata file."""
+    """Return whether this is an Iceberg table: its metadata directory has at least one metadata file."""
     return any(is_metadata(entry.name) and not entry.is_dir for entry in store.ls_if_there(DIRECTORY))
 
 
 def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
-    """The path of the current metadata file of a bare directory, and what there is to say of the choice."""
+    """Return the path of the current metadata file of a bare directory, and warnings about the choice."""
     ends = time.monotonic() + LAG_S
     while True:
-        hint = _hint(store)  # before the listing: whatever it names is there then
+        hint = _hint(store)  # before the listing, so that what it names exists then
         try:
             return _found(store, hint)
         except (Corrupt, NotFound):
-            # Replaced and deleted between two looks (write.metadata.delete-after-commit.enabled) or truly wrong.
+            # Replaced and deleted between two reads (write.metadata.delete-after-commit.enabled), or really damaged.
             if time.monotonic() > ends and _hint(store) == hint:
                 raise
         time.sleep(presence.PAUSE_S)
@@ -73,7 +67,7 @@ def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
 def _found(store: Store, hint: bytes | None) -> tuple[str, tuple[Problem, ...]]:
     names = {entry.name for entry in store.ls_if_there(DIRECTORY) if not entry.is_dir}
     hadoop: dict[int, str] = {}
-    for name in sorted(names, reverse=True):  # a plain file before its packed twin, as Java looks
+    for name in sorted(names, reverse=True):  # a plain file before its compressed twin, as in Java
         if match := _HADOOP.fullmatch(name):
             hadoop[int(match[1])] = name
     own = (name for name in names if not TEMPORARY.fullmatch(name))
@@ -82,20 +76,20 @@ def _found(store: Store, hint: bytes | None) -> tuple[str, tuple[Problem, ...]]:
         return _newest(store, [*catalog, *hadoop.items()])
     if not hadoop:
         raise Unsupported(
-            "The metadata directory holds no metadata file named by version (v<N>.metadata.json) or by a catalog.",
+            ("The metadata directory has no metadata file named by version (v<N>.metadata.json) or by a catalog."),
             path=f"{DIRECTORY}/",
-            remedy="Open one metadata.json by its own path.",
+            remedy="Open one metadata.json by its path.",
         )
     version, problems = _hinted(hint, hadoop)
     if version not in hadoop:
         hadoop |= _unlisted(store, version)
     if version not in hadoop:
         raise Corrupt(
-            "The hint says version {version}, and there is no v{version}.metadata.json.",
+            "The hint says version {version}, but v{version}.metadata.json does not exist.",
             version=version,
             path=f"{DIRECTORY}/{HINT}",
             remedy=told(
-                "Restore the file, or open {directory}/{hadoop} by its own path.",
+                "Restore the file, or open {directory}/{hadoop} by its path.",
                 directory=DIRECTORY,
                 hadoop=hadoop[max(hadoop)],
             ),
@@ -106,7 +100,7 @@ def _found(store: Store, hint: bytes | None) -> tuple[str, tuple[Problem, ...]]:
 
 
 def _unlisted(store: Store, version: int) -> dict[int, str]:
-    """This version and those that follow, as far as there are any, though no listing tells of them."""
+    """Return this version and those that follow without a gap, although no listing shows them."""
     found: dict[int, str] = {}
     while name := next((name for name in _spelled(version) if store.size(f"{DIRECTORY}/{name}") is not None), None):
         found[version] = name
@@ -137,7 +131,7 @@ def _hinted(hint: bytes | None, hadoop: Mapping[int, str]) -> tuple[int, tuple[P
         f"{DIRECTORY}/{HINT}",
         told("the version {listed}", listed=listed),
         found,
-        told("Harmless: the directory was listed instead."),
+        told("Harmless: Snapscope listed the directory instead."),
         Fault.HINT,
     )
     return listed, (odd,)
@@ -147,7 +141,7 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
     newest = max(number for number, _ in numbered)
     tied = sorted(name for number, name in numbered if number == newest)
     chosen = tied[0]
-    if len(tied) > 1:  # a lost compare-and-swap leaves one nobody names
+    if len(tied) > 1:  # a lost compare-and-swap leaves an unreferenced one
         updated = {name: documents.read(store, f"{DIRECTORY}/{name}").updated_ms for name in tied}
         chosen = max(tied, key=lambda name: (updated[name], name))
     problems = [
@@ -162,9 +156,9 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
     problems += [
         Problem(
             f"{DIRECTORY}/{name}",
-            told("one metadata of version {newest}", newest=newest),
-            told("another"),
-            told("The later written was read."),
+            told("a single metadata file of version {newest}", newest=newest),
+            told("another one"),
+            told("Snapscope read the one that was written later."),
             Fault.VERSION_TIED,
         )
         for name in tied
@@ -174,7 +168,7 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
 
 
 def read(store: Store, pinned: str | None = None) -> tuple[Heads, Metadata]:
-    """All references of the table in `store`, or of exactly the metadata file `pinned` (a path in `store`)."""
+    """Return all references of the table in `store`, or of exactly the metadata file `pinned` (a path in `store`)."""
     path, problems = (pinned, ()) if pinned else find(store)
     ends = time.monotonic() + LAG_S
     while (content := presence.read_or_none(store, path, size_limits.TABLE_METADATA)) is None:
@@ -186,13 +180,13 @@ def read(store: Store, pinned: str | None = None) -> tuple[Heads, Metadata]:
             raise NotFound("There is no file {relative}.", relative=path, path=store.full(path))
         time.sleep(presence.PAUSE_S)
         before, (path, problems) = path, (pinned, ()) if pinned else find(store)
-        ends = ends if path == before else time.monotonic() + LAG_S  # written over between listing and reading
+        ends = ends if path == before else time.monotonic() + LAG_S  # overwritten between listing and reading
     found = documents.parse(content, path)
     return heads(found, f"{store.location}/{pinned}" if pinned else store.location, problems, store), found
 
 
 def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), store: Store | None = None) -> Heads:
-    """The references that a metadata document tells."""
+    """Return the references in a metadata document."""
     warnings = [*problems, *reference_warnings.told_of(found)]
     if store is not None and not same(store, found.location):
         warnings.append(_moved(found, store, location))
@@ -206,11 +200,11 @@ def _moved(found: Metadata, store: Store, location: str) -> Problem:
     pinned = location.removeprefix(f"{store.location}/") if location != store.location else None
     copied = moved_copy.rebased(store, found, pinned)
     expected = told("the table at {location}", location=store.location)
-    named = told("a location of {location}", location=found.location)
+    named = told("the location {location}", location=found.location)
     if copied is None:
         said = told(
-            "The table was moved or copied: its metadata names files at the other place, and no engine looks for them "
-            "here."
+            "The table was moved or copied: its metadata refers to files at the other location, and "
+            "no engine looks for them here."
         )
         return Problem(found.path, expected, named, said, Fault.MOVED)
     return Problem(
@@ -228,7 +222,7 @@ def _moved(found: Metadata, store: Store, location: str) -> Problem:
 
 
 def references(found: Metadata) -> dict[str, bytes]:
-    """Each part of the document under a name of its own, as canonical JSON; and the name of the file."""
+    """Return each part of the document under its own name as canonical JSON, and the name of the file."""
     parts: dict[str, bytes] = {reference("file"): found.path.encode()}
     for key, value in found.document.items():
         if key == "snapshots":
@@ -237,22 +231,22 @@ def references(found: Metadata) -> dict[str, bytes]:
             parts |= {reference(f"refs/{name}"): canonical(ref) for name, ref in value.items()}
         else:
             parts[reference(key)] = canonical(value)
-    for ref in found.refs.values():  # main, where only current-snapshot-id tells it
+    for ref in found.refs.values():  # main, if only current-snapshot-id gives it
         parts.setdefault(reference(f"refs/{ref.name}"), canonical({"snapshot-id": ref.snapshot_id, "type": "branch"}))
     return parts
 
 
 def reference(part: str) -> str:
-    """The name of a part: the file itself is another one after each commit, what it says mostly is not."""
+    """Name a part of the document: the file changes with each commit, but most of its parts do not."""
     return f"metadata.json#{part}"
 
 
 def canonical(value: Any) -> bytes:
-    """One spelling of a part of the document."""
+    """Encode a part of the document in canonical form."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-# lines ---------------------------------------------------------------------------------------------------------------
+# branches ------------------------------------------------------------------------------------------------------------
 
 
 def _lines(found: Metadata, snapshots: Mapping[int, Snapshot], warnings: tuple[Problem, ...]) -> tuple[Line, ...]:
@@ -302,7 +296,7 @@ def _tag(found: Metadata, ref: Ref, snapshot: Snapshot) -> Tag:
 
 
 def _snapshots(found: Metadata) -> dict[int, Snapshot]:
-    """All members by id, each with what there is to say of it."""
+    """Return all snapshots by id, each with its note and state."""
     plain = {each.id: _snapshot(found, each) for each in found.snapshots.values()}
     on_refs = {
         each.id
@@ -311,7 +305,7 @@ def _snapshots(found: Metadata) -> dict[int, Snapshot]:
         for each in (ancestors(plain, ref.snapshot_id) if ref.is_branch else [plain[ref.snapshot_id]])
     }
     on_main = set() if found.current is None else {each.id for each in ancestors(plain, found.current)}
-    left: set[int] = set()  # what main's log names or what led there, and main has no more
+    left: set[int] = set()  # in main's log, or ancestors of those, but no longer on main
     for _, number in reversed(found.log):
         for each in ancestors(plain, number):
             if each.id in on_main or each.id in left:
@@ -325,7 +319,7 @@ def _snapshots(found: Metadata) -> dict[int, Snapshot]:
 
 
 def _published(found: Metadata) -> dict[int, int]:
-    """Per staged snapshot the one that published it: by cherry-picking it, or under its wap.id."""
+    """Map each staged snapshot to the one that published it: by cherry-picking it, or with its wap.id."""
     staged = {each.summary["wap.id"]: each.id for each in found.snapshots.values() if "wap.id" in each.summary}
     published = {}
     for each in found.snapshots.values():
@@ -336,17 +330,17 @@ def _published(found: Metadata) -> dict[int, int]:
 
 
 def _note(member: Member, left: set[int], on_refs: set[int], published: int | None) -> tuple[str, str]:
-    """What there is to say of a snapshot, and its state in a word."""
+    """Return the note on a snapshot, and its state in one word."""
     notes, state = [], ""
     if (source := member.summary.get("source-snapshot-id")) is not None:
         state = "picked"
         notes.append(told("cherry-picked from {id}", id=source))
     if member.id in left:
         state = "rolled-back"
-        notes.append(told("rolled back: main stood there and was set to another line"))
+        notes.append(told("rolled back: main was here and was moved to another line"))
     elif member.id not in on_refs:
         wap = member.summary.get("wap.id")
-        own = told("on no ref") if wap is None else told("staged as {wap} (wap.id)", wap=wap)
+        own = told("on no branch or tag") if wap is None else told("staged as {wap} (wap.id)", wap=wap)
         state = "orphaned" if wap is None else "staged"
         if published is not None:
             state = "published"
@@ -354,7 +348,7 @@ def _note(member: Member, left: set[int], on_refs: set[int], published: int | No
         elif wap is not None:
             notes.append(told("{own}, not published", own=own))
         else:
-            notes.append(told("orphaned or staged: on no ref, and main's log does not name it"))
+            notes.append(told("orphaned or staged: on no branch or tag, and not in main's log"))
     return joined(notes), state
 
 

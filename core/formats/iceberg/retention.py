@@ -1,8 +1,9 @@
-"""Iceberg's retention: which refs and snapshots an expiry takes, by each ref's own rule. Pure.
+"""Iceberg's retention: which refs and snapshots an expiry removes, by each ref's own rule. Pure.
 
-Law (Iceberg 1.11, `RemoveSnapshots`): a ref lives by the age of its snapshot; the head of a live ref stays whatever is
-asked; down a branch snapshots stay while they are young or few, and none after the first that is neither; a snapshot
-on no branch lives by the cut-off alone. At the cut-off still stays. Ids that were named go, if no live ref's head.
+Invariant (Iceberg 1.11, `RemoveSnapshots`): a ref expires by the age of its snapshot; the head of a live ref is always
+kept. On a branch, snapshots are kept as long as they are young enough or among the newest N, and none after the first
+that is neither. A snapshot on no branch is kept by the cut-off alone; one exactly at the cut-off is kept. Named ids
+expire; naming the head of a live ref is an error.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PREVIOUS_MAX, DELETE_OLD = "write.metadata.previous-versions-max", "write.metada
 
 
 def max_ref_age_ms(ref: Ref, properties: Mapping[str, str]) -> int | None:
-    """How old the snapshot of a ref may get before the ref goes; None = as old as it likes."""
+    """Return the maximum age of a ref's snapshot in milliseconds before the ref expires; None = unlimited."""
     if ref.name == MAIN:
         return None
     age_ms = number(properties, MAX_REF_AGE, FOREVER_MS) if ref.max_ref_age_ms is None else ref.max_ref_age_ms
@@ -35,22 +36,22 @@ def max_ref_age_ms(ref: Ref, properties: Mapping[str, str]) -> int | None:
 
 
 def number(properties: Mapping[str, str], key: str, default: int) -> int:
-    """A table property that is a whole number; `Corrupt` where it holds something else."""
+    """Return a table property that is a whole number. Raises `Corrupt` if it has another value."""
     text = properties.get(key)
     try:
         return default if text is None else int(text)
     except ValueError:
         raise Corrupt(
-            "The table property {key} was expected to be a whole number, found {text!r:.60}.",
+            "The table property {key} must be a whole number, not {text!r:.60}.",
             key=key,
             text=text,
-            remedy="Set the property right.",
+            remedy="Correct the property.",
         ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiryOptions:
-    """What an expiry call gives. None = the table's own. `dropped`: refs that go first, each with the reason."""
+    """The arguments of an expiry. None = the table's own option. `dropped`: refs to delete first, with reasons."""
 
     now_ms: int
     older_than_ms: int | None = None
@@ -61,7 +62,7 @@ class ExpiryOptions:
 
 @dataclass(frozen=True, slots=True)
 class RefVerdicts:
-    """Per ref and per snapshot whether it stays, and why."""
+    """The verdict on each ref and each snapshot: whether it is kept, and why."""
 
     refs: Mapping[str, tuple[bool, Reason]]
     snapshots: Mapping[int, tuple[bool, tuple[Reason, ...]]]
@@ -78,13 +79,11 @@ class RefVerdicts:
 def judge(
     snapshots: Mapping[int, Snapshot], refs: Sequence[Ref], properties: Mapping[str, str], asked: ExpiryOptions
 ) -> RefVerdicts:
-    """What an expiry takes. `Invalid` for an id that a live ref names, or that is not there."""
+    """Decide what an expiry removes. Raises `Invalid` for an id that does not exist or that a live ref points to."""
     if asked.retain_last is not None and asked.retain_last < 1:
-        raise Invalid(
-            "At least one snapshot stays, and {retain_last} were to be retained.", retain_last=asked.retain_last
-        )
+        raise Invalid("At least one snapshot must be retained, not {retain_last}.", retain_last=asked.retain_last)
     if missing := sorted(asked.ids - snapshots.keys()):
-        raise Invalid("There is no snapshot {missing}, so nothing was changed.", missing=missing[0])
+        raise Invalid("There is no snapshot {missing}; nothing was changed.", missing=missing[0])
     age_ms = number(properties, MAX_SNAPSHOT_AGE, FIVE_DAYS_MS)
     cutoff = asked.now_ms - age_ms if asked.older_than_ms is None else asked.older_than_ms
     least = number(properties, MIN_SNAPSHOTS, 1) if asked.retain_last is None else asked.retain_last
@@ -98,7 +97,7 @@ def judge(
                 "Snapshot {snapshot_id} cannot expire: it is still referenced by {named}.",
                 snapshot_id=ref.snapshot_id,
                 named=named,
-                remedy="Drop the ref in the same plan, or leave the snapshot out.",
+                remedy="Delete the ref in the same plan, or omit the snapshot.",
             )
         points = codes.BRANCH_POINTS if ref.is_branch else codes.TAG_NAMES
         reasons[ref.snapshot_id].append(points(name=ref.name))
@@ -147,7 +146,7 @@ def _walk(
     reasons: dict[int, list[Reason]],
     on_branch: dict[int, list[Reason]],
 ) -> None:
-    """Down one branch: what it keeps, and why the rest goes."""
+    """Walk down one branch: record what it keeps, and why the rest expires."""
     least = least if ref.min_snapshots is None else ref.min_snapshots
     cutoff = cutoff if ref.max_snapshot_age_ms is None else now_ms - ref.max_snapshot_age_ms
     kept, keeping = 0, True
@@ -168,7 +167,7 @@ def _walk(
 
 
 def trimmed(log: Sequence[tuple[int, int]], left: Set[int]) -> tuple[tuple[int, int], ...]:
-    """The snapshot-log after an expiry: an entry whose snapshot is gone takes everything before it along."""
+    """Return the snapshot-log after an expiry: an entry whose snapshot is gone also removes all entries before it."""
     kept: list[tuple[int, int]] = []
     for entry in log:
         if entry[1] in left:
@@ -179,7 +178,10 @@ def trimmed(log: Sequence[tuple[int, int]], left: Set[int]) -> tuple[tuple[int, 
 
 
 def cleans_incrementally(heads: Heads, goes: frozenset[int], ids: frozenset[int]) -> bool:
-    """Would the plain Java API delete by its incremental method? It does on an unbroken line of main's ancestors."""
+    """Return whether the plain Java API would delete files incrementally.
+
+    It does if no ids are named and all snapshots, before and after the expiry, are ancestors of main.
+    """
     before = members(heads)
     main = next((ref.snapshot_id for ref in heads.refs if ref.name == MAIN), None)
     line = {each.id for each in ancestors(before, main)}
@@ -188,13 +190,10 @@ def cleans_incrementally(heads: Heads, goes: frozenset[int], ids: frozenset[int]
 
 
 def old_metadata(heads: Heads) -> tuple[str, ...]:
-    """Metadata files that any next commit deletes: those that fall out of the metadata-log, where that is asked for."""
+    """Return the metadata files that the next commit deletes: those dropped from the metadata-log, if so configured."""
     properties = heads.main.options
     if properties.get(DELETE_OLD, "false").lower() != "true":
         return ()
     listed = [str(each["metadata-file"]) for each in heads.document.get("metadata-log") or ()]
     most = max(1, number(properties, PREVIOUS_MAX, 100))
     return tuple(listed[: max(0, len(listed) + 1 - most)])
-
-
-# when each goes ------------------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-"""As of, in Iceberg: ids and refs are table-wide, and a time asks what main pointed to. Pure.
+"""Time travel in Iceberg: ids and refs are table-wide, and a time means what main pointed to. Pure.
 
-Law: a time names the entry of the snapshot-log with the greatest time at or before it, the last listed on a tie;
-never the snapshots' own times, and never the oldest where nothing fits. No point and branches read with the table's
-current schema, ids, tags and times with the snapshot's. Java's own answer (up to 1.11: the last listed entry that
-fits) is told beside it.
+Invariant: a time means the entry of the snapshot-log with the greatest time at or before it, the last listed on a tie;
+never the snapshots' own times, and never the oldest if no entry fits. The latest version and branches are read with the
+table's current schema; ids, tags and times with the snapshot's. Java's own answer (up to 1.11: the last listed entry
+that fits) is reported as well.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.units import nearest
 
 GRAMMAR = told(
-    "A point is a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, "
-    "time:ISO-TIME-WITH-ZONE or time:EPOCH-MILLISECONDS, latest, earliest or latest~N."
+    "Try a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, time:ISO-TIME-WITH-ZONE "
+    "or time:EPOCH-MILLISECONDS, latest, earliest or latest~N."
 )
 
 
 def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
-    """What `point` names; errors as of `core.model.time_travel.resolve`."""
+    """Resolve `point` on `branch`.
+
+    Raises `Invalid` for an invalid version, `NotFound` (with the nearest ones) if absent, `Corrupt` for a ref without
+    its snapshot.
+    """
     text, is_named = point.strip(), False
     if text.startswith("branch:"):
         branch, text = _split(heads, text[len("branch:") :])
@@ -48,9 +52,9 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     if kind == "time" and value:
         if branch != MAIN:
             raise Invalid(
-                "A time names what main pointed to, so it cannot be asked of {branch!r}.",
+                "A time finds what main pointed to, so it cannot be used with branch {branch!r}.",
                 branch=branch,
-                remedy="Name the branch, an id, or a time without a branch.",
+                remedy="Give the branch, an id, or a time without a branch.",
             )
         return _by_time(heads, parse_time_ms(value))
     if text == "latest" or re.fullmatch(r"latest~\d{1,9}", text):
@@ -58,15 +62,17 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     if text == "earliest":
         chain = _chain(heads, line)
         return _answer(
-            heads, chain[-1], told("The earliest of {chain} ancestors of {head}.", chain=len(chain), head=_head(line))
+            heads,
+            chain[-1],
+            told("The earliest of the {chain} ancestors of {head}.", chain=len(chain), head=_head(line)),
         )
     if kind == "watermark":
         raise Invalid("Iceberg snapshots have no watermark.", remedy=GRAMMAR)
-    raise Invalid("{point!r} is no point.", point=point, remedy=GRAMMAR)
+    raise Invalid("not a valid version: {point!r}.", point=point, remedy=GRAMMAR)
 
 
 def unwritten(heads: Heads) -> AsOf | None:
-    """A table without any snapshot: its current columns, and no rows, under Iceberg's own number for no snapshot."""
+    """Return a table without snapshots: its current columns and no rows, under Iceberg's id for no snapshot."""
     schema = heads.main.schema
     if members(heads) or schema is None:
         return None
@@ -89,7 +95,7 @@ def unwritten(heads: Heads) -> AsOf | None:
 
 
 def _split(heads: Heads, text: str) -> tuple[str, str]:
-    """A branch's name, which may hold slashes, and the point on it."""
+    """Split text into a branch's name, which may contain slashes, and the version on it."""
     fitting = [line.branch for line in heads.lines if text == line.branch or text.startswith(f"{line.branch}/")]
     branch = max(fitting, key=len, default=text)
     return branch, text[len(branch) + 1 :] or "latest"
@@ -98,19 +104,19 @@ def _split(heads: Heads, text: str) -> tuple[str, str]:
 def _by_id(heads: Heads, wanted: int) -> AsOf:
     found = members(heads).get(wanted)
     if found is not None:
-        rule = told("Snapshot {id} was named by its id.", id=wanted)
-        return _answer(heads, found, both(rule, told("It is {note}.", note=found.note)) if found.note else rule)
+        rule = told("Snapshot {id}, given by its id.", id=wanted)
+        return _answer(heads, found, both(rule, told("Its status: {note}.", note=found.note)) if found.note else rule)
     logged = any(number == wanted for _, number in heads.pointer)
-    gone = told("it has expired: main pointed to it once" if logged else "the table's metadata does not name it")
+    gone = told("it has expired; main once pointed to it" if logged else "it is not in the table's metadata")
     why = told("There is no snapshot {id}: {why}.", id=wanted, why=gone)
-    raise NotFound(why, path=heads.location, remedy=told("Name another snapshot."))
+    raise NotFound(why, path=heads.location, remedy=told("Choose another snapshot."))
 
 
 def _by_tag(heads: Heads, name: str) -> AsOf:
     for line in heads.lines:
         for tag in line.tags:
             if tag.name == name:
-                rule = told("Tag {name} names snapshot {id}.", name=name, id=tag.snapshot.id)
+                rule = told("Tag {name} points to snapshot {id}.", name=name, id=tag.snapshot.id)
                 return _answer(heads, tag.snapshot, rule)
     _refuse_broken(heads, name, False)
     known = ", ".join([tag.name for line in heads.lines for tag in line.tags][:20]) or "none"
@@ -129,11 +135,11 @@ def _refuse_broken(heads: Heads, name: str, is_branch: bool) -> None:
 
 def _lost(heads: Heads, ref: Ref) -> Corrupt:
     return Corrupt(
-        "Ref {name} names snapshot {snapshot_id}, which is not among the table's snapshots.",
+        "Ref {name} points to snapshot {snapshot_id}, which the table does not have.",
         name=ref.name,
         snapshot_id=ref.snapshot_id,
         path=heads.location,
-        remedy="Name another point; the next expiry drops the ref.",
+        remedy="Choose another version; the next expiry deletes the ref.",
     )
 
 
@@ -141,35 +147,41 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
     log = heads.pointer
     if not log:
         raise NotFound(
-            "The table's snapshot-log is empty, so nothing tells what main pointed to at any time.",
+            ("The table's snapshot-log is empty, so what main pointed to at any time cannot be determined."),
             path=heads.location,
-            remedy=told("Name a snapshot by its id, or a tag."),
+            remedy=told("Give a snapshot id or a tag."),
         )
     snapshots = members(heads)
     fitting = [place for place, (entry_ms, _) in enumerate(log) if entry_ms <= time_ms]
     if not fitting:
         first_ms, first = min(log)
         raise NotFound(
-            "The snapshot-log says nothing of {at}: it begins at {first}.",
+            "The snapshot-log has no entry for {at}: it starts at {first}.",
             at=in_words(time_ms),
             first=in_words(first_ms),
             path=heads.location,
             remedy=told(
-                "The first entry names snapshot {id}; older ones that stay are reached by id or tag only.", id=first
+                (
+                    "The first entry points to snapshot {id}; older snapshots that are kept can be read by "
+                    "id or tag only."
+                ),
+                id=first,
             ),
         )
     engine = log[fitting[-1]][1]
     at = max(fitting, key=lambda place: (log[place][0], place))
     entry_ms, wanted = log[at]
     rule = told(
-        "Main pointed to {id} from {since} on (snapshot-log, entry {entry} of {entries}).",
+        "From {since} on, main pointed to {id} (snapshot-log, entry {entry} of {entries}).",
         id=wanted,
         since=in_words(entry_ms),
         entry=at + 1,
         entries=len(log),
     )
     if sum(each_ms == entry_ms for each_ms, _ in log) > 1:
-        rule = both(rule, told("Several entries share that time; the last listed counts, for it lasted."))
+        rule = both(
+            rule, told("Several entries have that time; the last listed one counts, because it stayed in effect.")
+        )
     if any(each_ms > time_ms for each_ms, _ in log[:at]) or any(
         log[place][0] > log[place + 1][0] for place in range(len(log) - 1)
     ):
@@ -180,17 +192,17 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
             at=in_words(time_ms),
             id=wanted,
             path=heads.location,
-            remedy=told("Engines fail here, or answer with an older state; name a snapshot by its id, or a tag."),
+            remedy=told("Engines fail here or return an older state; give a snapshot id or a tag."),
         )
     found = snapshots[wanted]
     if found.time_ms != entry_ms:
-        late = "The snapshot itself is of {at}: main was set to it later."
+        late = "The snapshot itself was committed {at}; main was moved to it later."
         rule = both(rule, told(late, at=in_words(found.time_ms)))
     note = None
     if engine != wanted:
-        note = told("Java up to 1.11 answers {id}: it takes the last listed entry that fits.", id=engine)
+        note = told("Java up to 1.11 finds {id}: it takes the last listed entry that fits.", id=engine)
     elif (first := next(number for each_ms, number in log if each_ms == entry_ms)) != wanted:
-        note = told("Java after 1.11 answers {id}: of entries that share a time it takes the first.", id=first)
+        note = told("Java after 1.11 finds {id}: of entries with the same time it takes the first.", id=first)
     before = [snapshots[number] for _, number in log[:at] if number in snapshots]
     after = [snapshots[number] for _, number in log[at + 1 :] if number in snapshots]
     return _answer(
@@ -208,7 +220,7 @@ def _from_latest(heads: Heads, line: Line, back: int, is_named: bool) -> AsOf:
     chain = _chain(heads, line)
     if back >= len(chain):
         raise NotFound(
-            "latest~{back} goes back further than the {count} snapshots of {branch} that are there.",
+            "latest~{back} goes back further than the {count} existing snapshots of {branch}.",
             back=back,
             count=len(chain),
             branch=_head(line),
@@ -216,7 +228,7 @@ def _from_latest(heads: Heads, line: Line, back: int, is_named: bool) -> AsOf:
             remedy=told("The earliest is snapshot {id} (latest~{back}).", id=chain[-1].id, back=len(chain) - 1),
         )
     if back:
-        ancestor = "{back} ancestors before {id}, the head of {branch}."
+        ancestor = "{back} ancestors before snapshot {id}, the head of {branch}."
         rule = told(ancestor, back=back, id=chain[0].id, branch=_head(line))
         return _answer(heads, chain[back], rule)
     rule = told("The head of {branch}, read with the table's current schema.", branch=_head(line))
@@ -228,7 +240,7 @@ def _head(line: Line) -> Told:
 
 
 def _chain(heads: Heads, line: Line) -> list[Snapshot]:
-    """A line from its head back; what is on no branch stands in the order of time."""
+    """Return a branch from its head back; snapshots on no branch are ordered by time, newest first."""
     if line.head is not None:
         return list(ancestors(members(heads), line.head.id))
     ref = next((ref for ref in heads.refs if ref.is_branch and ref.name == line.branch), None)
@@ -236,7 +248,7 @@ def _chain(heads: Heads, line: Line) -> list[Snapshot]:
         raise _lost(heads, ref)
     if not line.snapshots:
         raise NotFound(
-            "The table has no current snapshot.", path=heads.location, remedy="Nothing was committed to main yet."
+            "The table has no current snapshot.", path=heads.location, remedy="Nothing has been committed to main yet."
         )
     return list(reversed(line.snapshots))
 
@@ -253,7 +265,7 @@ def _answer(
     schema: Schema | None = None,
 ) -> AsOf:
     line = next(line for line in heads.lines if found in line.snapshots)
-    before, after = neighbours or (  # what it was made from, wherever that stands, and what was made from it here
+    before, after = neighbours or (  # its parent, wherever that is, and its child on this branch
         None if found.parent_id is None else members(heads).get(found.parent_id),
         next((each for each in line.snapshots if each.parent_id == found.id), None),
     )
@@ -276,10 +288,10 @@ def _schema(heads: Heads, line: Line, snapshot: Snapshot) -> Schema:
         return line.schemas[snapshot.schema_id]
     except KeyError:
         raise Corrupt(
-            "Snapshot {id} was written with schema {schema_id}, which the metadata names no more (it was "
-            "cleaned away).",
+            "Snapshot {id} was written with schema {schema_id}, which is no longer in the metadata "
+            "(it was cleaned up).",
             id=snapshot.id,
             schema_id=snapshot.schema_id,
             path=heads.location,
-            remedy="Read it by an older metadata.json, which still has the schema.",
+            remedy="Open an older metadata.json that still has the schema.",
         ) from None

@@ -1,7 +1,7 @@
-"""Iceberg's column types out of a schema's JSON, with field ids and defaults; what they are in Spark and Arrow.
+"""Iceberg's column types from a schema's JSON, with field ids and defaults, and their equivalents in Spark and Arrow.
 
-Law: a type that is not known is refused by its name and never guessed, for its own column alone. Nanoseconds are cut
-down to the microseconds that Spark has; geometry and geography are their well-known binary.
+Invariant: an unknown type is rejected by its name, never guessed, and only for its own column. Nanoseconds are
+truncated to Spark's microseconds; geometry and geography are read as well-known binary.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _ARROW = {
     "uuid": pa.string(),
     "fixed": pa.binary(),
     "binary": pa.binary(),
-    "time": pa.time64("ns"),  # the only unit that Spark takes
+    "time": pa.time64("ns"),  # the only unit that Spark accepts
     "timestamp_ns": pa.timestamp("us"),
     "timestamptz_ns": pa.timestamp("us", tz="UTC"),
     "variant": pa.struct(
@@ -69,15 +69,17 @@ _ARROW = {
     UNREADABLE: pa.string(),
 }
 _WAY_OUT = told(
-    "Leave it to an engine that has the type: Spark with Iceberg's own runtime (Spark 4.1 or older), Trino or DuckDB."
+    "Use an engine that supports the type: Spark with Iceberg's own runtime (Spark 4.1 or older), Trino or DuckDB."
 )
 _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())
 
 
 @dataclass(frozen=True, slots=True)
 class IcebergField:
-    """A column, a struct's field, a list's element, a map's key or value. `default`: what older rows have.
-    `refusal`: why a column of the type UNREADABLE cannot be shown."""
+    """A column, a struct's field, a list's element, or a map's key or value.
+
+    `default`: the value in older rows. `refusal`: why a column of type UNREADABLE cannot be shown.
+    """
 
     id: int
     name: str
@@ -88,8 +90,11 @@ class IcebergField:
 
 @dataclass(frozen=True, slots=True)
 class IcebergType:
-    """`root` is Iceberg's name; `size` and `scale` are those of decimal, `size` also that of fixed; `inner` are the
-    fields of struct, the element of list, key and value of map."""
+    """A parsed type.
+
+    `root`: Iceberg's name. `size`, `scale`: those of a decimal; `size` also the length of fixed. `inner`: the fields of
+    a struct, the element of a list, or the key and value of a map.
+    """
 
     root: str
     size: int = 0
@@ -98,21 +103,21 @@ class IcebergType:
 
 
 def columns(schema: Mapping[str, Any]) -> tuple[IcebergField, ...]:
-    """The columns of a schema's JSON, those of types that are not known as UNREADABLE; `Corrupt` for no schema."""
+    """Parse the columns of a schema's JSON; unknown types become UNREADABLE. Raises `Corrupt` for an invalid schema."""
     try:
         found = tuple(_or_unreadable(each) for each in schema["fields"])
     except (KeyError, TypeError, ValueError) as error:
         raise Corrupt(
-            "Schema {schema_id} was expected to list fields with id, name and type: {error!r}.",
+            "Schema {schema_id} must list fields with id, name and type: {error!r}.",
             schema_id=schema.get("schema-id", 0),
             error=error,
-            remedy="Restore the metadata file, or open an older one by its own path.",
+            remedy="Restore the metadata file, or open an older one by its path.",
         ) from error
     return found
 
 
 def find(schemas: Sequence[Mapping[str, Any]], id: int) -> IcebergField | None:
-    """A field by its id, wherever it stands in the first of these schemas that has it."""
+    """Return a field by its id, at any depth, from the first of these schemas that has it."""
     for schema in schemas:
         for each in schema.get("fields", ()):
             if found := _find(each, id):
@@ -121,7 +126,7 @@ def find(schemas: Sequence[Mapping[str, Any]], id: int) -> IcebergField | None:
 
 
 def arrow(of: IcebergType) -> pa.DataType:
-    """The Arrow type rows are given to Spark in."""
+    """Return the Arrow type in which rows are passed to Spark."""
     match of.root:
         case "decimal":
             return pa.decimal128(of.size, of.scale)
@@ -136,7 +141,7 @@ def arrow(of: IcebergType) -> pa.DataType:
 
 
 def spark(of: IcebergType) -> str:
-    """The type in Spark's DDL."""
+    """Return the type in Spark's DDL."""
     match of.root:
         case "decimal":
             return f"decimal({of.size},{of.scale})"
@@ -151,17 +156,17 @@ def spark(of: IcebergType) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name in backticks, as SQL reads it back unchanged."""
+    """Quote a name in backticks, as SQL reads it back unchanged."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def leaves(column: IcebergField) -> set[int]:
-    """The ids of the values that a file stores of a column."""
+    """Return the ids of the primitive fields that a file stores for a column."""
     return set().union(*map(leaves, column.type.inner)) if column.type.inner else {column.id}
 
 
 def has(of: IcebergType, what: Callable[[IcebergType], bool]) -> bool:
-    """Is that said of the type, or of any inside it?"""
+    """Return whether the condition holds for the type or any type inside it."""
     return what(of) or any(has(each.type, what) for each in of.inner)
 
 
@@ -184,7 +189,7 @@ def _or_unreadable(given: Mapping[str, Any]) -> IcebergField:
 
 
 def _type(given: Any, name: str) -> IcebergType:
-    """The type of a column called `name`, from JSON."""
+    """Parse the type of a column called `name` from JSON."""
     if isinstance(given, str):
         return _primitive(given, name)
     if not isinstance(given, Mapping):
@@ -221,7 +226,7 @@ def _primitive(given: str, name: str) -> IcebergType:
 
 def _unknown(name: str, of: str) -> Unsupported:
     return Unsupported(
-        "The column '{name}' has the type {of}, which cannot be read through plain Spark.",
+        "Column '{name}' has type {of}, which plain Spark cannot read.",
         name=name,
         of=of,
         remedy=_WAY_OUT,
@@ -229,7 +234,7 @@ def _unknown(name: str, of: str) -> Unsupported:
 
 
 def _find(given: Any, id: int) -> IcebergField | None:
-    """A field by id in the JSON of a field or type; fields beside it may be of any type."""
+    """Find a field by id in the JSON of a field or type; other fields may have unknown types."""
     if not isinstance(given, Mapping):
         return None
     if given.get("id") == id and "type" in given:
@@ -244,12 +249,12 @@ def _find(given: Any, id: int) -> IcebergField | None:
 
 
 def _default(given: Any, of: IcebergType, name: str) -> Any:
-    """An initial-default, JSON of one value, as Arrow takes it."""
+    """Return an initial-default (a single value in JSON) as a value for Arrow."""
     if given is None:
         return None
     if of.inner:
         raise Unsupported(
-            "The column '{name}' of type {root} has an initial-default, which cannot be filled in here.",
+            "Column '{name}' of type {root} has an initial-default, which Snapscope cannot fill in.",
             name=name,
             root=of.root,
             remedy=_WAY_OUT,
@@ -258,7 +263,7 @@ def _default(given: Any, of: IcebergType, name: str) -> Any:
         return value(given, of)
     except (ValueError, TypeError, ArithmeticError) as error:
         raise Corrupt(
-            "The initial-default {given!r:.60} of '{name}' is no {root}: {error}.",
+            "The initial-default {given!r:.60} of column '{name}' is not a valid {root}: {error}.",
             given=given,
             name=name,
             root=of.root,
@@ -267,7 +272,7 @@ def _default(given: Any, of: IcebergType, name: str) -> Any:
 
 
 def value(given: Any, of: IcebergType) -> Any:
-    """A single value as metadata writes it in JSON, as Arrow takes it. ValueError or TypeError where it is none."""
+    """Return a single value in metadata's JSON form as a value for Arrow. Raises ValueError or TypeError if invalid."""
     match of.root:
         case "boolean" if isinstance(given, bool):
             return given
@@ -294,8 +299,10 @@ def value(given: Any, of: IcebergType) -> Any:
 
 
 def spelled(text: str, of: IcebergType) -> Any:
-    """A partition value as Avro's decoder spells it, as Arrow takes it; writers differ in whether a day or a time is a
-    number or has a logical type. ValueError where it is none."""
+    """Return a partition value, spelled by the Avro decoder, as a value for Arrow.
+
+    Writers differ in whether a day or time is a number or has a logical type. Raises ValueError if it is invalid.
+    """
     match of.root:
         case "boolean":
             return {"true": True, "false": False}[text]

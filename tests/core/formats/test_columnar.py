@@ -52,7 +52,7 @@ def test_the_rows_are_those_of_avro(form: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", BOTH)
 def test_files_of_several_writers_are_read_side_by_side(form: str, tmp_path: Path) -> None:
-    """A later writer has one field more, an early one has none of those that are not required."""
+    """A later writer has an additional field, an early one lacks all optional ones."""
     early = {**SCHEMA, "fields": [*SCHEMA["fields"][:2], _without(SCHEMA["fields"][2], "_SOURCE")]}
     later = {**SCHEMA, "fields": [*SCHEMA["fields"], {"name": "_NEW", "type": ["null", "long"], "default": None}]}
     contents = [encoded(form, schema, [_fit(record(n), schema)]) for n, schema in enumerate((SCHEMA, early, later))]

@@ -1,4 +1,5 @@
-"""Footers of Parquet and ORC files: those of writers pass, those that claim or unpack to gigabytes do not."""
+"""Footers of Parquet and ORC files: those of real writers pass, those that claim or unpack to gigabytes are
+rejected."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ def test_a_footer_of_a_parquet_file_that_claims_too_much(tmp_path: Path) -> None
         file.truncate(size_limits.GB)  # sparse
         file.seek(0, 2)
         file.write((size_limits.FOOTER + 1).to_bytes(4, "little") + b"PAR1")
-    with pytest.raises(Corrupt, match=r"its footer takes 268,435,457 bytes, more than 268,435,456"):
+    with pytest.raises(Corrupt, match="its footer is 268,435,457 bytes, more than the limit of 268,435,456"):
         python_files.decode(str(path), "parquet", [("a", PaimonType("INT"))], "f")
 
 
@@ -62,7 +63,7 @@ def varint(value: int) -> bytes:
 
 
 def orc_bomb(blocks: int, block: int = 256 << 10) -> bytes:
-    """A footer of so many compressed blocks of zeros."""
+    """Create a footer of this many compressed blocks of zeros."""
     packer = zlib.compressobj(9, wbits=-15)
     one = packer.compress(bytes(block)) + packer.flush()
     footer = ((len(one) << 1).to_bytes(3, "little") + one) * blocks
@@ -71,9 +72,9 @@ def orc_bomb(blocks: int, block: int = 256 << 10) -> bytes:
 
 
 def test_a_footer_of_an_orc_file_that_unpacks_to_gigabytes() -> None:
-    content = orc_bomb(20_000)  # 5 GB out of 6 MB
+    content = orc_bomb(20_000)  # 5 GB from 6 MB
     assert len(content) < 8 << 20
-    with pytest.raises(Corrupt, match=r"its footer takes 5,242,880,000 bytes"):
+    with pytest.raises(Corrupt, match="its footer is 5,242,880,000 bytes, more than the limit of"):
         python_files.decode(content, "orc", [("a", PaimonType("INT"))], "f")
     footer_limits.refuse_large(orc_bomb(100), "orc")
 

@@ -1,4 +1,4 @@
-"""Which format a place, a name or a table's references belong to."""
+"""Which format a location, a name or a table's references belong to."""
 
 from __future__ import annotations
 

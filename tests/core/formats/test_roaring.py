@@ -1,4 +1,4 @@
-"""Bitmaps as engines write them, bytes that say something else than they hold, and how much is made of a few."""
+"""Bitmaps as engines write them, bytes that contradict their content, and the memory that a few bytes may claim."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LUMPS = st.lists(
 
 
 def bitmap(kinds: Sequence[tuple[int, bytes]], *, runs: bool = False) -> bytes:
-    """Containers as (cardinality, body), each in the one after the other's place."""
+    """Encode containers as (cardinality, body), at successive keys."""
     count = len(kinds)
     start = struct.pack("<IB", 12347 | count - 1 << 16, 0xFF) if runs else struct.pack("<II", 12346, count)
     heads = b"".join(struct.pack("<HH", high, cardinality - 1) for high, (cardinality, _) in enumerate(kinds))
@@ -68,7 +68,7 @@ def test_one_that_is_empty() -> None:
         b"\0",
         bitmap([(3, shorts(1, 2))]),  # too short
         bitmap([(3, shorts(5, 4, 6))]),  # not ascending
-        bitmap([(3, shorts(5, 5, 6))]),  # twice the same
+        bitmap([(3, shorts(5, 5, 6))]),  # a duplicate
         bitmap([(5000, bytes([0xFF] * 600 + [0] * 7592))]),  # 4,800 bits are set
         bitmap([(10, shorts(1, 65530, 9))], runs=True),  # ends beyond its container
         bitmap([(20, shorts(2, 0, 9, 5, 9))], runs=True),  # runs overlap
@@ -78,7 +78,7 @@ def test_one_that_is_empty() -> None:
     ],
 )
 def test_what_says_something_else_than_it_holds(data: bytes) -> None:
-    with pytest.raises(ValueError, match="no Roaring bitmap"):
+    with pytest.raises(ValueError, match=r"it is not a valid Roaring bitmap \("):
         roaring.narrow(data, 0)
 
 
@@ -98,7 +98,7 @@ except ValueError as error:
 
 
 def test_a_bomb_is_refused_before_memory_is_made() -> None:
-    """185 MB that claim 859 billion positions: neither they nor CRoaring's own form of them are laid out."""
+    """185 MB that claim 859 billion positions: neither these nor CRoaring's own form of them are allocated."""
     done = subprocess.run(
         [sys.executable, "-c", _ASKED],
         capture_output=True,

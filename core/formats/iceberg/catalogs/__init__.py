@@ -1,1 +1,1 @@
-"""Catalogs that say which metadata of an Iceberg table is current, and take its commits."""
+"""Catalogs, which state the current metadata of an Iceberg table and accept its commits."""

@@ -1,10 +1,9 @@
-"""Catalogs as pyiceberg is configured to reach them: which tables there are, which metadata of each is current, and a
-new one put in its place by the catalog's own commit.
+"""Catalogs in pyiceberg's configuration: list their tables, find each one's current metadata, and commit new metadata.
 
-A table is written `iceberg://CATALOG/NAMESPACE/TABLE`; levels of a namespace are joined by dots, and what would be
-mistaken in a name is escaped as in any URL. Law: pyiceberg is the client and no more. Metadata is read and written
-here, and nothing that a table's metadata says is imported: neither `py-io-impl` nor a location provider.
-`core.formats.iceberg.catalogs.pyiceberg_client` says what of it is used.
+A table is written `iceberg://CATALOG/NAMESPACE/TABLE`; levels of a namespace are joined by dots, and ambiguous
+characters are URL-escaped. Invariant: pyiceberg is only the client. Metadata is read and written here, and nothing
+that a table's metadata names is imported: neither `py-io-impl` nor a location provider.
+`core.formats.iceberg.catalogs.pyiceberg_client` lists what is used of it.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from core.formats.iceberg.catalogs import pyiceberg_client as pyiceberg
 from core.formats.iceberg.catalogs import rest
 from core.formats.iceberg.catalogs.pyiceberg_client import Identifier
 from core.formats.iceberg.file_paths import ABSOLUTE, TableLocation
+from core.formats.iceberg.locations import SCHEME
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Unknown
@@ -38,24 +38,18 @@ from core.storage.store import Store
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
 
-SCHEME = "iceberg://"
 WRITES = ("SqlCatalog", "HiveCatalog", "RestCatalog")
 _SECRET = re.compile("token|credential|secret|password|key", re.IGNORECASE)
 
 
-def is_name(location: str) -> bool:
-    """Is this the name of a catalog, of a namespace in it, or of a table?"""
-    return location.startswith(SCHEME)
-
-
 def names() -> list[str]:
-    """The catalogs that pyiceberg's configuration names."""
+    """Return the names of the catalogs in pyiceberg's configuration."""
     with _asked("pyiceberg's configuration", {}):
         return sorted(pyiceberg.known())
 
 
 def url(catalog: str, *levels: str) -> str:
-    """The name of a catalog, of a namespace, or (its name last) of a table."""
+    """Return the name of a catalog, of a namespace, or of a table (its own name last)."""
     parts = [catalog, *([".".join(_escaped(each) for each in levels[:-1]), _escaped(levels[-1])] if levels else [])]
     return SCHEME + "/".join(parts)
 
@@ -65,11 +59,11 @@ def _escaped(level: str) -> str:
 
 
 def parts(location: str) -> tuple[str, Identifier, str]:
-    """Catalog, namespace and table of a name; "" and () where it names none. `Invalid` for what is no such name."""
+    """Split a name into catalog, namespace and table; "" and () for missing parts. Raises `Invalid`."""
     words = location.removeprefix(SCHEME).rstrip("/").split("/")
     if len(words) > 3 or not all(words[1:]):
         raise Invalid(
-            "{location!r} names no table of a catalog.",
+            "{location!r} does not name a table in a catalog.",
             location=location,
             remedy=told("Write {scheme}CATALOG/NAMESPACE/TABLE.", scheme=SCHEME),
         )
@@ -78,7 +72,7 @@ def parts(location: str) -> tuple[str, Identifier, str]:
 
 
 def tables(catalog: str, below: Identifier = ()) -> Iterator[Identifier | SnapscopeError]:
-    """Every table of a catalog, or of one namespace and those in it, by identifier; errors of namespaces in between."""
+    """Yield every table of a catalog or namespace, recursively, by identifier; and the errors of inner namespaces."""
     with _opened(catalog) as (client, conf):
         waiting = [below]
         while waiting:
@@ -98,7 +92,7 @@ def tables(catalog: str, below: Identifier = ()) -> Iterator[Identifier | Snapsc
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
-    """One table of a catalog."""
+    """One table in a catalog."""
 
     catalog: str
     identifier: Identifier
@@ -111,7 +105,7 @@ class CatalogTable:
                 "{location} is a catalog or a namespace, not a table.",
                 location=location,
                 remedy=told(
-                    "Name a table: {scheme}{catalog}/NAMESPACE/TABLE.", scheme=SCHEME, catalog=catalog or "CATALOG"
+                    "Add the table: {scheme}{catalog}/NAMESPACE/TABLE.", scheme=SCHEME, catalog=catalog or "CATALOG"
                 ),
             )
         return cls(catalog, (*namespace, name))
@@ -121,31 +115,33 @@ class CatalogTable:
         return url(self.catalog, *self.identifier)
 
     def current(self) -> str:
-        """Where the catalog says the current metadata is."""
+        """Return the location of the current metadata according to the catalog."""
         with _opened(self.catalog) as (client, conf), _asked(self.location, conf):
             return self._current(client)
 
     def _current(self, client: Catalog) -> str:
         location = pyiceberg.location(client, self.identifier)
         if not location:
-            raise Unsupported("The catalog tells no metadata file of this table.", path=self.location)
+            raise Unsupported("The catalog reports no metadata file for this table.", path=self.location)
         return location
 
     def refuse_commit(self) -> None:
-        """`Unsupported` where this kind of catalog cannot be committed to from here."""
+        """Raise `Unsupported` if this kind of catalog does not support commits from here."""
         with _opened(self.catalog) as (client, _):
             kind = type(client).__name__
         if kind not in WRITES:
             raise Unsupported(
-                "Tables of a {kind} are read only here; nothing was changed.",
+                "Snapscope can only read tables of a {kind}; nothing was changed.",
                 kind=kind,
                 path=self.location,
-                remedy="Carry the change out with the table's own engine.",
+                remedy="Make the change with the table's own engine.",
             )
 
     def commit(self, store: Store, place: TableLocation, found: Metadata, edit: SwapMetadata) -> str | None:
-        """Let the catalog name a new metadata file in the place of exactly `found`; where it is, None where another
-        commit came first. `Unknown` where what became of it is not known."""
+        """Commit new metadata in place of exactly `found`; return its path, or None if another commit came first.
+
+        Raises `Unknown` if the outcome is not known.
+        """
         with _opened(self.catalog) as (client, conf):
             if type(client).__name__ == "RestCatalog":
                 return self._by_server(client, conf, place, found, edit)
@@ -170,10 +166,10 @@ class CatalogTable:
             staged = pyiceberg.parsed(packed.unpacked(content, path).decode())
         except Exception as error:
             raise Unsupported(
-                "pyiceberg, through which this catalog is committed to, cannot read this metadata: {error}.",
+                ("Snapscope commits to this catalog through pyiceberg, which cannot read this metadata: {error}."),
                 error=error,
                 path=found.path,
-                remedy="Carry the change out with the table's own engine.",
+                remedy="Make the change with the table's own engine.",
             ) from error
 
         def is_current(location: str) -> bool:
@@ -227,16 +223,16 @@ class CatalogTable:
 
     def _unknown(self, conf: Mapping[str, str], what: str, error: object) -> Unknown:
         return Unknown(
-            "It is not known whether the catalog took {what} ({masked}); no file was deleted.",
+            ("It cannot be determined whether the catalog accepted {what} ({masked}); no file was deleted."),
             what=what,
             masked=_masked(str(error), conf),
             path=self.location,
-            remedy=told("Look at the table again; then resume or undo this run."),
+            remedy=told("Re-check the table, then resume or undo this run."),
         )
 
 
 def _next(found: Metadata, edit: SwapMetadata) -> tuple[str, bytes]:
-    """The next metadata file beside the current one: its path and bytes."""
+    """Return the path and content of the next metadata file, in the directory of the current one."""
     content = edits.written(edits.edited(found, edit, time.time_ns() // 1_000_000), found.path)
     directory, _, name = found.path.rpartition("/")
     number = re.match(r"(\d{1,9})-", name)
@@ -247,17 +243,17 @@ def _next(found: Metadata, edit: SwapMetadata) -> tuple[str, bytes]:
 
 @contextmanager
 def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
-    """A catalog's client and its configuration, read now."""
+    """Open a catalog's client and its current configuration. Raises `NotFound` if it is not configured."""
     conf: dict[str, str] = {}
     with _asked(name, conf):
         found = pyiceberg.configuration(name)
         if found is None:
             listed = ", ".join(pyiceberg.known()) or "none"
             raise NotFound(
-                "pyiceberg's configuration names no catalog {name!r}.",
+                "The pyiceberg configuration has no catalog {name!r}.",
                 name=name,
                 remedy=told(
-                    "Catalogs: {listed}. They are configured in .pyiceberg.yaml or PYICEBERG_CATALOG__NAME__URI.",
+                    ("Catalogs: {listed}. Configure them in .pyiceberg.yaml or with PYICEBERG_CATALOG__NAME__URI."),
                     listed=listed,
                 ),
             )
@@ -271,7 +267,7 @@ def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
 
 @contextmanager
 def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
-    """Whatever a client raises becomes one of our errors, without the secrets of its configuration."""
+    """Convert any error of a client to one of ours, without the secrets in its configuration."""
     try:
         with time_limits.asking():
             yield
@@ -279,7 +275,7 @@ def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
         raise
     except ImportError as error:
         raise Unsupported(
-            "Catalogs are reached through pyiceberg, and it lacks something: {error}.",
+            "Snapscope reaches catalogs through pyiceberg, and a dependency is missing: {error}.",
             error=error,
             path=what,
             remedy=told(
@@ -290,9 +286,9 @@ def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
     except Exception as error:
         said = _masked(f"{type(error).__name__}: {error}", conf)
         if type(error).__name__ in ("NoSuchTableError", "NoSuchNamespaceError", "NoSuchIcebergFormatError"):
-            raise NotFound("The catalog knows no {what} ({said}).", what=what, said=said, path=what) from error
+            raise NotFound("The catalog has no {what} ({said}).", what=what, said=said, path=what) from error
         raise Corrupt(
-            "The catalog could not answer: {said}.",
+            "The catalog did not answer: {said}.",
             said=said,
             path=what,
             remedy="Check its configuration (.pyiceberg.yaml, PYICEBERG_*) and the connection; nothing was changed.",

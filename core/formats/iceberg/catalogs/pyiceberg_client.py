@@ -1,22 +1,22 @@
-"""pyiceberg as a client of catalogs: the only module that reaches into it.
+"""pyiceberg as a client of catalogs: the only module that uses its internals.
 
 Of its public API: `load_catalog`; `list_namespaces`, `list_tables`, `load_table`, `commit_table`, `close` of a catalog;
 `StagedTable`; its errors; the updates and requirements of `pyiceberg.table.update` (in `rest`). Beyond that, each with
-what it is needed for and checked by a test of its own (`INTERNALS`):
+its purpose and checked by a test of its own (`INTERNALS`):
 
-- `utils.config.Config.get_known_catalogs`, `.get_catalog_config`: which catalogs are configured. Only one that is named
-  can be loaded, and no public function lists the names.
-- `Catalog._load_file_io`: what a table's own properties name is imported there, as code. Nothing is to be.
+- `utils.config.Config.get_known_catalogs`, `.get_catalog_config`: which catalogs are configured. Only a catalog whose
+  name is known can be loaded, and no public function lists the names.
+- `Catalog._load_file_io`: imports what a table's own properties name, as code. Nothing may be imported.
 - `SqlCatalog._convert_orm_to_iceberg`, `HiveCatalog._convert_hive_into_iceberg`, `RestCatalog._response_to_table`:
-  `load_table` parses metadata that anybody may have written, without limits. They turn the catalog's answer into a
-  table; here into the location alone.
-- `SqlCatalog._update_and_stage_table`, `._write_metadata`, and the same of `HiveCatalog`: `commit_table` does the lock
-  or the compare-and-swap, which no public function does for a metadata file that is there already. Here they stage our
-  file, and write none.
+  `load_table` parses metadata that anybody may have written, without limits. These convert the catalog's response to a
+  table; here they return only the location.
+- `SqlCatalog._update_and_stage_table`, `._write_metadata`, and the same of `HiveCatalog`: `commit_table` takes the lock
+  or does the compare-and-swap, which no public function does for an existing metadata file. Here they stage our file,
+  and write none.
 - `table.metadata.TableMetadataUtil.parse_raw`: `commit_table` compares the staged metadata with the current one.
 
-Law: where one of these is missing the catalog is refused before anything is asked or written, since pyiceberg would
-then do by itself what is replaced here. Source: pyiceberg 0.12.
+Invariant: if one of these is missing, the catalog is rejected before any request or write, since pyiceberg would then
+do what is replaced here. Source: pyiceberg 0.12.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ _ANSWERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "HiveCatalog": ("_convert_hive_into_iceberg", lambda table: _of_hive(table.parameters)),
     "RestCatalog": ("_response_to_table", lambda _, response: response.metadata_location),
 }
-"""Per kind of catalog what turns its answer into a table: here the location alone, so that no metadata is parsed."""
+"""By kind of catalog, what converts its response to a table; here to the location, so no metadata is parsed."""
 INTERNALS: Mapping[str, tuple[str, ...]] = {
     kind: ("_load_file_io", answer, *(_BY_FILE if kind != "RestCatalog" else ()))
     for kind, (answer, _) in _ANSWERS.items()
 } | {"": ("_load_file_io",)}
-"""Per kind of catalog the names beyond its public API that are replaced."""
+"""By kind of catalog, the names outside its public API that are replaced."""
 
 
 def known() -> list[str]:
-    """The catalogs that pyiceberg's configuration names."""
+    """Return the names of the catalogs in pyiceberg's configuration."""
     from pyiceberg.utils.config import Config
 
     return list(Config().get_known_catalogs())
 
 
 def configuration(name: str) -> dict[str, str] | None:
-    """What is configured of a catalog, read now; None where it is not named."""
+    """Return the current configuration of a catalog; None if it is not configured."""
     from pyiceberg.utils.config import Config
 
     found = Config().get_catalog_config(name)
@@ -68,14 +68,14 @@ def configuration(name: str) -> dict[str, str] | None:
 
 
 def opened(name: str, conf: Mapping[str, str]) -> Catalog:
-    """A client that reads and writes no file of a table."""
+    """Open a client that reads and writes no file of a table. Raises `Unsupported` if it lacks a name replaced here."""
     from pyiceberg.catalog import load_catalog
 
     client: Any = load_catalog(name, **{"init_catalog_tables": "false", **conf})
     if missing := [each for each in INTERNALS[_kind(client)] if not hasattr(client, each)]:
         client.close()
         raise Unsupported(
-            "The installed pyiceberg has no {missing} in its {kind}, so it could do more than is asked of it.",
+            ("The {kind} of the installed pyiceberg has no {missing}, so it could do more than Snapscope asks for."),
             missing=", ".join(missing),
             kind=type(client).__name__,
             path=name,
@@ -86,7 +86,7 @@ def opened(name: str, conf: Mapping[str, str]) -> Catalog:
 
 
 def location(client: Catalog, identifier: Identifier) -> str | None:
-    """Where a catalog says that a table's metadata is; the metadata itself is not read."""
+    """Return the location of a table's metadata according to the catalog; the metadata itself is not read."""
     if answer := _ANSWERS.get(_kind(client)):
         setattr(client, *answer)
     found: Any = client.load_table(identifier)
@@ -95,20 +95,23 @@ def location(client: Catalog, identifier: Identifier) -> str | None:
 
 
 def read_by_store(client: Any) -> None:
-    """Let it read metadata through the store and write none, whatever a table's own properties ask to be imported."""
+    """Make the client read metadata through the store and write none, whatever a table's properties ask to import."""
     client._load_file_io = lambda *_, **__: _Files()
 
 
 def parsed(document: str) -> Any:
-    """Metadata as a commit asks for it; pyiceberg's own error where it cannot read it."""
+    """Parse metadata as a commit needs it. Raises pyiceberg's own error if it cannot read it."""
     from pyiceberg.table.metadata import TableMetadataUtil
 
     return TableMetadataUtil.parse_raw(document)
 
 
 def swapped(client: Any, identifier: Identifier, is_current: Callable[[str], bool], target: str, metadata: Any) -> str:
-    """The catalog's own commit, with its lock or compare-and-swap, around a file that is there already; the file that
-    it names then. `CommitFailedException` where the one it named before is not current."""
+    """Run the catalog's own commit, with its lock or compare-and-swap, for a file that already exists.
+
+    Returns the file that the catalog names afterwards. Raises `CommitFailedException` if `is_current` rejects the file
+    that it named before.
+    """
     from pyiceberg.exceptions import CommitFailedException
     from pyiceberg.table import StagedTable
 
@@ -124,20 +127,21 @@ def swapped(client: Any, identifier: Identifier, is_current: Callable[[str], boo
 
 
 def _kind(client: Catalog) -> str:
-    """Which of the kinds above it is, or is made from."""
+    """Return which of the kinds above the client is or derives from."""
     return next((each.__name__ for each in type(client).__mro__ if each.__name__ in INTERNALS), "")
 
 
 def _of_hive(parameters: Mapping[str, str]) -> str | None:
     if parameters.get("table_type", "").lower() != "iceberg":
         raise Invalid(
-            "This is no Iceberg table but {table_type!r}.", table_type=parameters.get("table_type", "one of Hive")
+            "This is not an Iceberg table; its table_type is {table_type!r}.",
+            table_type=parameters.get("table_type", "one of Hive"),
         )
     return parameters.get("metadata_location")
 
 
 class _Named:
-    """All that a commit by file asks of a table."""
+    """All that a commit by file needs of a table."""
 
     def __init__(self, identifier: Identifier) -> None:
         self._identifier = identifier
@@ -162,5 +166,5 @@ class _Input:
     def open(self, seekable: bool = True) -> io.BytesIO:
         directory, _, name = normal(self.location).rpartition("/")
         content = Store.named(directory).read(name, TABLE_METADATA)
-        metadata_json.unpacked(content, self.location)  # which the client would do without an end
+        metadata_json.unpacked(content, self.location)  # the client would unpack it without a limit
         return io.BytesIO(content)

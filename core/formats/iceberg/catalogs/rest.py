@@ -1,4 +1,4 @@
-"""What a REST catalog is asked for: an edit in the words of the protocol. Source: pyiceberg 0.12."""
+"""Translate an edit into the requirements and updates of the REST catalog protocol. Source: pyiceberg 0.12."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ _STATISTICS = {"statistics": "RemoveStatisticsUpdate", "partition-statistics": "
 
 
 def asking(found: Metadata, edit: SwapMetadata, where: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """An edit as requirements and updates of a server that writes metadata itself."""
+    """Return an edit as requirements and updates for a server that writes metadata itself.
+
+    Raises `Invalid` or `Unsupported` for what the protocol cannot express.
+    """
     from pyiceberg.table import update as u
 
     removed, sets = dict(edit.removes), {edits.part(path): json.loads(content) for path, content in edit.sets}
-    edits.edited(found, edit, found.updated_ms)  # refuses what may not be
+    edits.edited(found, edit, found.updated_ms)  # rejects invalid edits
     if unsaid := [name or field for field, name in sets if field != "refs"]:
         raise Invalid(
-            "It cannot be taken back: a REST catalog takes no removed snapshot back ({unsaid}).",
+            ("This run cannot be undone: a REST catalog does not accept a removed snapshot again ({unsaid})."),
             unsaid=unsaid[0],
             path=where,
             remedy="Resume the run instead.",
@@ -31,7 +34,7 @@ def asking(found: Metadata, edit: SwapMetadata, where: str) -> tuple[tuple[Any, 
     for (_, name), value in sets.items():
         if lost := sorted(value.keys() - _KNOWN_OF_REF):
             raise Unsupported(
-                "A REST catalog would lose what else is written of {name}: {lost}.",
+                "A REST catalog would lose other fields of {name}: {lost}.",
                 name=name,
                 lost=", ".join(lost),
                 path=where,
@@ -59,5 +62,5 @@ def asking(found: Metadata, edit: SwapMetadata, where: str) -> tuple[tuple[Any, 
 
 
 def _made(kind: Any, said: Mapping[str, Any]) -> Any:
-    """A requirement or an update as the protocol writes it."""
+    """Return a requirement or an update as the protocol writes it."""
     return kind.model_validate(said)

@@ -1,1 +1,1 @@
-"""Plans of changes of an Iceberg table's refs and snapshots."""
+"""Plans of changes to an Iceberg table's refs and snapshots."""

@@ -1,4 +1,4 @@
-"""What a plan of an Iceberg table does: one commit of new metadata, and the files that nothing needs then. Pure."""
+"""The effects of a plan on an Iceberg table: one commit of new metadata, then deletion of unneeded files. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from core.model.references import ObjectKind
 
 
 def of(plan: Plan, swap: SwapMetadata) -> tuple[Effect, ...]:
-    """All that a finished plan does. Nobody publishes a reference to old metadata, so for that nobody is waited for."""
+    """Return all effects of a finished plan.
+
+    Nobody publishes a reference to old metadata, so deleting only metadata needs no grace period.
+    """
     changes: list[Effect] = [swap] if swap.removes or swap.sets else []
     if isinstance(plan.change, CreateTag) and plan.change.verified and plan.source is not None:
         changes.insert(0, VerifyFiles(str(plan.source.id)))

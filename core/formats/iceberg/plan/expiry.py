@@ -1,7 +1,7 @@
-"""Plans of an Iceberg table: snapshots hold files, refs decide which snapshots stay.
+"""Plans of an Iceberg table: snapshots hold files, refs decide which snapshots are kept.
 
-Law: freed = what some going snapshot reaches and no remaining one does. Removing a ref frees nothing by itself; what
-it costs is told under the table's own policy. A plan is the same value as for any other format.
+Invariant: freed = reachable from an expiring snapshot and from no remaining one. Removing a ref frees nothing by
+itself; its cost is computed under the table's own retention. A plan is the same value as for any other format.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ RULES = codes.ICEBERG()
 
 
 def preview(history: History, change: Change, now_ms: int) -> Plan:
-    """The plan of `change` at `now_ms`; errors as of `core.formats.table_format.TableFormat.plan`."""
+    """Plan `change` at `now_ms`; errors as in `core.formats.table_format.TableFormat.plan`."""
     heads = history.heads
     judged, move = _unchanged(heads), Move(heads.refs)
     warnings: list[Reason] = []
@@ -60,18 +60,21 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
             warnings += unreadable(_tagged(heads, judged.goes))
         case CleanOrphans():
             raise Unsupported(
-                "Orphaned files of Iceberg tables are not looked for yet.",
+                "Snapscope does not look for orphan files of Iceberg tables yet.",
                 path=heads.location,
                 remedy="Use the engine's own remove_orphan_files.",
             )
         case DropPartitions() | Truncate() | Compact() | Analyze():
             raise Unsupported(
-                "Nothing is written to Iceberg tables but references and expiries.",
+                (
+                    "Snapscope changes only references of Iceberg tables and expires snapshots; it writes "
+                    "nothing else to them."
+                ),
                 path=heads.location,
-                remedy="Use the table's own engine.",
+                remedy="Use the table's own engine instead.",
             )
         case ResetConsumer() | ClearConsumers():
-            raise Unsupported("Iceberg keeps no streaming readers' places.", path=heads.location)
+            raise Unsupported("Iceberg does not store the progress of streaming readers.", path=heads.location)
         case _:
             move = reference_changes.of(heads, change, now_ms)
             left = reference_changes.left_behind(heads, move.after)
@@ -84,14 +87,14 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
 
 
 def _tagged(heads: Heads, ids: Set[int]) -> list[Snapshot]:
-    """Those of these snapshots that a tag names now."""
+    """Return those of these snapshots that a tag currently names."""
     there = members(heads)
     named = {ref.snapshot_id for ref in heads.refs if not ref.is_branch} & there.keys() & ids
     return [there[id] for id in named]
 
 
 def expiring(history: History, now_ms: int) -> Mask:
-    """Positions that the table's own policy would expire at `now_ms`; nothing where expiry is switched off."""
+    """Mask the positions that the table's own retention would expire at `now_ms`; none if expiry is disabled."""
     try:
         refuse_off(history.heads)
     except Unsupported:
@@ -100,7 +103,7 @@ def expiring(history: History, now_ms: int) -> Mask:
 
 
 def marginal(history: History, after: Sequence[Ref], now_ms: int) -> tuple[int, int]:
-    """(files, bytes) that an expiry by the table's own rules frees only if these are the refs."""
+    """Return the number of files and bytes that an expiry by the table's own rules frees only with these refs."""
     kept, without = (_left(history, _judge(history.heads, ExpiryOptions(now_ms), refs)) for refs in (None, after))
     return _measured(history, kept, without)
 
@@ -174,9 +177,10 @@ def _plan(
 
 
 def _fewer_than_said(history: History, after: Mask) -> list[Reason]:
-    """Remaining snapshots whose manifests name fewer data files than their summary counts.
+    """Report remaining snapshots whose manifests list fewer data files than their summary states.
 
-    A list that lost whole blocks reads well, and what it named would be freed; a summary may be stale, so it is told.
+    A list that lost whole blocks is readable, and the files missing in it would be freed. A summary may be stale, so
+    this is only a warning.
     """
     is_data = np.array(pc.equal(history.files["content"], "data").to_pylist(), dtype=np.int64)
     counts = history.live.sums(is_data)
@@ -186,7 +190,7 @@ def _fewer_than_said(history: History, after: Mask) -> list[Reason]:
         said = str((summary or {}).get("total-data-files", ""))
         if after[position] and said.isdecimal() and counts[position] < int(said):
             found.append(
-                told("{point} ({said} said, {found} found)", point=holder.point, said=said, found=counts[position])
+                told("{point} (summary: {said}, found: {found})", point=holder.point, said=said, found=counts[position])
             )
     if not found:
         return []
@@ -224,15 +228,15 @@ def _judge(heads: Heads, asked: ExpiryOptions, refs: Sequence[Ref] | None = None
 
 
 def _refuse_unread(history: History, source: Snapshot) -> None:
-    """`Corrupt` where a ref would point to what nobody can read in full."""
+    """Raise `Corrupt` if a ref would point to a snapshot that cannot be read completely."""
     for position, problems in history.incomplete.items():
         if history.holders[position].name == str(source.id):
             raise Corrupt(
-                "Snapshot {id} cannot be read in full, so no ref was let name it: {problem}",
+                "Snapshot {id} cannot be read in full, so no ref was pointed to it: {problem}",
                 id=source.id,
                 problem=problems[0].sentence(),
                 path=problems[0].path,
-                remedy="Restore the file, or name another point.",
+                remedy="Restore the file, or choose another snapshot.",
             )
 
 
@@ -241,21 +245,24 @@ def _refuse_unknown(history: History, after: Mask) -> None:
         if after[position]:
             holder = history.holders[position]
             raise Corrupt(
-                "{point} stays, but it cannot be read in full, so nobody knows which files it still needs: {problem}",
+                (
+                    "{point} is kept, but it cannot be read in full, so the files it still needs cannot be "
+                    "determined: {problem}"
+                ),
                 point=holder.point,
                 problem=problems[0].sentence(),
                 path=problems[0].path,
                 remedy=told(
-                    "Restore the file, or let this snapshot go in the same plan (--snapshot {name}).", name=holder.name
+                    "Restore the file, or expire this snapshot in the same plan (--snapshot {name}).", name=holder.name
                 ),
             )
 
 
-# what is asked -------------------------------------------------------------------------------------------------------
+# requests ------------------------------------------------------------------------------------------------------------
 
 
 def _refuse_unheeded(change: Expire) -> None:
-    """`Invalid` where part of a request has no meaning in Iceberg."""
+    """Raise `Invalid` if part of a request has no meaning in Iceberg."""
     given = {
         "retain-max": change.retain_max,
         "max-deletes": change.max_deletes,
@@ -268,12 +275,14 @@ def _refuse_unheeded(change: Expire) -> None:
     }
     if unheeded := [name for name, value in given.items() if value is not None]:
         raise Invalid(
-            "{unheeded}: Iceberg's expiry knows no such thing.",
+            "{unheeded}: Iceberg's expiry has no such option.",
             unheeded=", ".join(unheeded),
-            remedy="Give older-than, retain-min, snapshots or refs to drop; each branch keeps by its own rule.",
+            remedy=("Give older-than, retain-min, snapshots or refs to delete; each branch follows its own retention."),
         )
     if change.older_than_ms is not None and change.time_retained_ms is not None:
-        raise Invalid("older-than and time-retained both say from when on snapshots stay.", remedy="Give one of them.")
+        raise Invalid(
+            "older-than and time-retained both set the age limit of snapshots.", remedy="Give exactly one of them."
+        )
 
 
 def _expire(heads: Heads, change: Expire, now_ms: int) -> RefVerdicts:
@@ -281,7 +290,7 @@ def _expire(heads: Heads, change: Expire, now_ms: int) -> RefVerdicts:
     for name in change.drop_tags:
         find(heads, name)
         if name == MAIN:
-            raise Invalid("Branch main cannot be dropped.", remedy="Leave it out.")
+            raise Invalid("Branch main cannot be deleted.", remedy="Leave it out.")
     older_than_ms = change.older_than_ms
     if change.time_retained_ms is not None:
         older_than_ms = now_ms - change.time_retained_ms
@@ -292,9 +301,9 @@ def _expire(heads: Heads, change: Expire, now_ms: int) -> RefVerdicts:
 def refuse_off(heads: Heads) -> None:
     if heads.main.options.get("gc.enabled", "true").lower() != "true":
         raise Unsupported(
-            "The table says gc.enabled = false: its files may belong to another table too, so nothing may expire.",
+            ("The table sets gc.enabled = false: its files may also belong to another table, so nothing can expire."),
             path=heads.location,
-            remedy="Set gc.enabled = true only if no other table names these files.",
+            remedy="Set gc.enabled = true only if no other table uses these files.",
         )
 
 
@@ -302,11 +311,11 @@ def _path(name: str) -> str:
     return f"metadata.json#refs/{name}"
 
 
-# what else there is to know ------------------------------------------------------------------------------------------
+# notes ---------------------------------------------------------------------------------------------------------------
 
 
 def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: int) -> list[Reason]:
-    """What a change of refs, which frees nothing, leaves to be freed."""
+    """Return what a change of refs, which frees nothing itself, allows an expiry to free."""
     if change.is_harmless:
         return []
     few = len(change.names) == 1 if isinstance(change, DeleteTags | DeleteBranches) else True
@@ -353,7 +362,7 @@ def _expiry_notes(heads: Heads, change: Expire, judged: RefVerdicts, now_ms: int
         if not log:
             notes.append(codes.LOG_EMPTY())
         elif len(after) < len(log):
-            reach = told("answers no time any more")
+            reach = told("no longer works for any time")
             if after:
                 reach = told("reaches back to {at}", at=in_words(after[0][0]))
             notes.append(

@@ -1,8 +1,8 @@
-"""Iceberg's refs moved by hand: which refs there are after a change of tags or branches, and what that leaves behind.
+"""Changes of Iceberg's tags and branches: which refs exist afterwards, and which snapshots they leave behind.
 
-Law: main is never made, deleted or renamed, and goes back only to an ancestor unless asked; a ref is made of the one it
-replaces. Moving or removing a ref frees nothing: it changes what the next expiry takes. Pure.
-Source: `UpdateSnapshotReferencesOperation` and `SetSnapshotOperation` of Iceberg 1.11.
+Invariant: main is never created, deleted or renamed, and is set back only to an ancestor unless `any_line` is set; a
+replaced ref keeps its other fields. Moving or removing a ref frees nothing: it changes what the next expiry removes.
+Pure. Source: `UpdateSnapshotReferencesOperation` and `SetSnapshotOperation` of Iceberg 1.11.
 """
 
 from __future__ import annotations
@@ -40,8 +40,11 @@ OfRefs = CreateTag | DeleteTags | RenameTag | ReplaceTag | OfBranches
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What a change comes to. `after`: all refs then. `told`: per ref of now whether it stays, and why, where that is
-    news. `writes`: the ref that is written, made of `replaces` where there is one; `source`: what it names."""
+    """The result of a change.
+
+    `after`: all refs afterwards. `told`: for existing refs that change, whether they are kept, and why. `writes`: the
+    ref that is written, derived from `replaces` if there is one. `source`: the snapshot it names.
+    """
 
     after: tuple[Ref, ...]
     told: Mapping[str, tuple[bool, Reason]] = field(default_factory=dict)
@@ -52,7 +55,7 @@ class Move:
 
 
 def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
-    """`Invalid` for what a ref may not be or do, `NotFound` for a point that is not there."""
+    """Compute a change of refs. Raises `Invalid` for an invalid request, `NotFound` for a missing version."""
     match change:
         case CreateTag():
             source = _source(heads, change.snapshot_id, change.branch)
@@ -83,7 +86,7 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
             if not change.names:
                 kind = KINDS["branch" if is_branch else "tag"]
                 raise Invalid(
-                    "No {kind} was named.", kind=kind, remedy=told("Name at least one {kind} to delete.", kind=kind)
+                    "No {kind} was given.", kind=kind, remedy=told("Give at least one {kind} to delete.", kind=kind)
                 )
             why = codes.NAMED_TO_DELETE()
             gone = {find(heads, name, is_branch=is_branch).name: why for name in change.names}
@@ -97,14 +100,14 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
             _refuse_there(old, source)
             if old.snapshot_id not in _line(heads, source.id):
                 raise Invalid(
-                    "{name} cannot be forwarded to {to}: its head {head} is no ancestor of {id}, so "
-                    "what it holds would be lost.",
+                    "{name} cannot be fast-forwarded to {to}: its head {head} is not an ancestor of {id}, so "
+                    "its own snapshots would be lost.",
                     name=old.name,
                     to=to.name,
                     head=old.snapshot_id,
                     id=source.id,
                     remedy=told(
-                        "Roll it back to where {name} left it first, or let it point there by rollback --set (main) "
+                        "Roll it back to where {name} branched off first, or move it with rollback --set (main) "
                         "or replace-branch.",
                         name=to.name,
                     ),
@@ -135,24 +138,26 @@ def _moved(heads: Heads, old: Ref, new: Ref, source: Snapshot, why: Reason) -> M
 def _replaced(heads: Heads, change: ReplaceBranch, now_ms: int) -> Move:
     old = find(heads, change.name, is_branch=True)
     if old.name == MAIN and (change.point is not None or change.max_ref_age_ms is not None):
-        what = told("rollback sets main back") if change.point is not None else told("main never ends")
+        what = told("use rollback to move it") if change.point is not None else told("main never expires")
         raise Invalid(
-            "Branch main is not replaced: {what}.", what=what, remedy="Use rollback TABLE POINT, or leave it out."
+            "replace-branch cannot do this to branch main: {what}.",
+            what=what,
+            remedy="Use rollback TABLE POINT, or omit this option.",
         )
     source = resolve(heads, change.point or f"branch:{old.name}", change.branch).snapshot
     new = _kept(dataclasses.replace(old, snapshot_id=source.id), change, source, now_ms)
     if new == old:
-        raise Invalid("Branch {name} is at snapshot {id} and keeps just so already.", name=old.name, id=source.id)
+        raise Invalid("Branch {name} is already at snapshot {id} with this retention.", name=old.name, id=source.id)
     why = codes.WILL_POINT(id=source.id)
     why = codes.WILL_KEEP_OTHERWISE() if source.id == old.snapshot_id else why
     return _moved(heads, old, new, source, why)
 
 
 def _kept(ref: Ref, change: CreateBranch | ReplaceBranch, source: Snapshot, now_ms: int) -> Ref:
-    """The branch with what it shall keep."""
+    """Return the branch with the requested retention. Raises `Invalid` if that is not positive or too short."""
     asked = (change.min_snapshots, change.max_snapshot_age_ms, change.max_ref_age_ms)
     if any(value is not None and value <= 0 for value in asked):
-        raise Invalid("What a branch keeps must be more than nothing.")
+        raise Invalid("Branch retention must be positive.")
     refuse_short("branch", source, change.max_ref_age_ms, now_ms)
     given = zip(("min_snapshots", "max_snapshot_age_ms", "max_ref_age_ms"), asked, strict=True)
     return dataclasses.replace(ref, **{name: value for name, value in given if value is not None})  # type: ignore[arg-type]
@@ -160,11 +165,11 @@ def _kept(ref: Ref, change: CreateBranch | ReplaceBranch, source: Snapshot, now_
 
 def _rolled_back(heads: Heads, change: Rollback) -> Move:
     if change.branch != MAIN:
-        raise Invalid("Only main is rolled back.", remedy="Let another branch point elsewhere by replace-branch.")
+        raise Invalid("Only main can be rolled back.", remedy="Use replace-branch to move another branch.")
     if change.destructive:
         raise Invalid(
-            "An Iceberg rollback destroys nothing: what it leaves behind lives until an expiry takes it.",
-            remedy="Leave --destructive out.",
+            ("An Iceberg rollback deletes nothing: snapshots it leaves behind are kept until they expire."),
+            remedy="Omit --destructive.",
         )
     old, found = find(heads, MAIN, is_branch=True), resolve(heads, change.point)
     source = found.snapshot
@@ -172,10 +177,10 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
     line = _line(heads, old.snapshot_id)
     if source.id not in line and not change.any_line:
         raise Invalid(
-            "Snapshot {id} is no ancestor of {snapshot_id}, where main is: that would be no way back.",
+            ("Snapshot {id} is not an ancestor of {snapshot_id}, where main is, so this would not be a rollback."),
             id=source.id,
             snapshot_id=old.snapshot_id,
-            remedy="Pass --set to let main point there all the same.",
+            remedy="Pass --set to move main there anyway.",
         )
     notes: list[Reason] = []
     if change.point.strip().startswith("time:"):
@@ -184,7 +189,7 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
             (each for each in line.values() if each.time_ms < time_ms), key=lambda each: each.time_ms, default=None
         )
         if theirs is None or theirs.id != source.id:
-            whither = told("fails") if theirs is None else told("goes to {id}", id=theirs.id)
+            whither = told("fails") if theirs is None else told("moves to {id}", id=theirs.id)
             notes.append(
                 codes.ROLLBACK_ELSEWHERE(
                     id=source.id,
@@ -204,18 +209,18 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
     return dataclasses.replace(moved, notes=tuple(notes))
 
 
-# what may be ---------------------------------------------------------------------------------------------------------
+# checks --------------------------------------------------------------------------------------------------------------
 
 
 def find(heads: Heads, name: str, *, is_branch: bool | None = None) -> Ref:
-    """A ref by its name; `Invalid` where there is none, or one of the other kind."""
+    """Return a ref by name. Raises `Invalid` if there is none, or one of the other kind."""
     kinds = {None: told("ref"), False: KINDS["tag"], True: KINDS["branch"]}
     for ref in heads.refs:
         if ref.name == name:
             if is_branch is not None and ref.is_branch != is_branch:
                 there, wanted = kinds[ref.is_branch], kinds[is_branch]
                 raise Invalid(
-                    "{name!r} is a {there}, not a {wanted}, so nothing was changed.",
+                    "{name!r} is a {there}, not a {wanted}; nothing was changed.",
                     name=name,
                     there=there,
                     wanted=wanted,
@@ -224,7 +229,7 @@ def find(heads: Heads, name: str, *, is_branch: bool | None = None) -> Ref:
     known = ", ".join(ref.name for ref in heads.refs if is_branch in (None, ref.is_branch)) or "none"
     plural = {None: told("Refs"), False: told("Tags"), True: told("Branches")}[is_branch]
     raise Invalid(
-        "There is no {kinds} {name!r}, so nothing was changed.",
+        "There is no {kinds} {name!r}; nothing was changed.",
         kinds=kinds[is_branch],
         name=name,
         remedy=told("{plural}: {known}.", plural=plural, known=known),
@@ -232,55 +237,56 @@ def find(heads: Heads, name: str, *, is_branch: bool | None = None) -> Ref:
 
 
 def refuse_short(kind: str, source: Snapshot, kept_ms: int | None, now_ms: int) -> None:
-    """`Invalid` for a retention that is over when it begins: it is counted from the snapshot."""
+    """Raise `Invalid` for a retention that would have ended already, because it is counted from the snapshot's time."""
     if kept_ms is None:
         return
     if kept_ms <= 0:
-        raise Invalid("A {kind}'s retention must be longer than nothing.", kind=KINDS[kind])
+        raise Invalid("The retention of a {kind} must be positive.", kind=KINDS[kind])
     age_ms = now_ms - source.time_ms
     if age_ms >= kept_ms:
         raise Invalid(
-            "Iceberg counts a {kind}'s time from its snapshot, which is {age_ms} old: with {kept_ms} the "
-            "very next expiry would drop it.",
+            "Iceberg counts the retention of a {kind} from its snapshot, which is {age_ms} old: with "
+            "{kept_ms} the next expiry would already delete it.",
             kind=KINDS[kind],
             age_ms=duration(age_ms),
             kept_ms=duration(kept_ms),
-            remedy="Give a retention longer than that, or none.",
+            remedy="Give a longer retention, or none.",
         )
 
 
 def _refuse_name(heads: Heads, kind: str, name: str) -> None:
     refuse_name(kind, name)
     if any(ref.name == name for ref in heads.refs):
-        raise Invalid("Ref {name!r} exists already.", name=name, remedy="Delete it first, or choose another name.")
+        raise Invalid("Ref {name!r} already exists.", name=name, remedy="Delete it first, or choose another name.")
 
 
 def _refuse_main(name: str, done: str) -> None:
     if name == MAIN:
         raise Invalid(
-            "Branch main is never {done}: without it the table reads as empty.", done=done, remedy="Leave it out."
+            "Branch main cannot be {done}: without it the table reads as empty.", done=done, remedy="Leave it out."
         )
 
 
 def _refuse_there(ref: Ref, source: Snapshot) -> None:
     if ref.snapshot_id == source.id:
-        raise Invalid(
-            "Branch {name} is at snapshot {id} already, so there is nothing to do.", name=ref.name, id=source.id
-        )
+        raise Invalid("Branch {name} is already at snapshot {id}; there is nothing to do.", name=ref.name, id=source.id)
 
 
-# what is left behind -------------------------------------------------------------------------------------------------
+# snapshots left behind -----------------------------------------------------------------------------------------------
 
 
 def left_behind(heads: Heads, after: Sequence[Ref]) -> frozenset[int]:
-    """Snapshots that some ref reaches now and none does afterwards."""
+    """Return the snapshots that some ref reaches now and none does afterwards."""
     return frozenset(_reached(heads, heads.refs) - _reached(heads, after))
 
 
 def told_of(left: Set[int]) -> str:
     ids = sorted(left)
     listed = ", ".join(map(str, ids[:3])) + (" …" if len(ids) > 3 else "")
-    why = "{count} snapshot ({ids}) is then on no ref", "{count} snapshots ({ids}) are then on no ref"
+    why = (
+        "{count} snapshot ({ids}) will then be on no branch or tag",
+        "{count} snapshots ({ids}) will then be on no branch or tag",
+    )
     return counted(len(ids), *why, ids=listed)
 
 

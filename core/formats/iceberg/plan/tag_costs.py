@@ -1,4 +1,4 @@
-"""What Iceberg's tags cost: they hold no file, so each costs what an expiry would free only without it. Pure."""
+"""The cost of Iceberg's tags. They hold no files: a tag costs what an expiry would free only without it. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.model.references import MAIN, Holder, HolderKind
 
 
 def tag_costs(history: History, now_ms: int) -> dict[str, int]:
-    """Per tag the bytes that an expiry by the table's own rules frees only without it; 0 where expiry is off."""
+    """Return the bytes by tag that the table's own retention frees only without it; 0 if expiry is disabled."""
     names = [ref.name for ref in history.heads.refs if not ref.is_branch]
     try:
         refuse_off(history.heads)
@@ -28,9 +28,10 @@ def tag_costs(history: History, now_ms: int) -> dict[str, int]:
 
 
 def by_tags(history: History, now_ms: int) -> tuple[History, Mask]:
-    """An Iceberg history in which each tag that alone keeps its snapshot has a position of its own; and what stays.
+    """Return a history in which each tag that alone keeps its snapshot has its own position, and what is kept.
 
-    Whether a tag keeps its snapshot does not depend on tags of other ones, so a set of tags is a set of positions.
+    Whether a tag keeps its snapshot does not depend on tags of other snapshots, so a set of tags is a set of
+    positions.
     """
     heads, options = history.heads, history.heads.main.options
     if options.get("gc.enabled", "true").lower() != "true":

@@ -1,1 +1,1 @@
-"""What an Iceberg commit writes: metadata documents, manifests."""
+"""What an Iceberg commit writes: metadata documents and manifests."""

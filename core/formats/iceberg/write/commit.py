@@ -1,7 +1,7 @@
-"""Commits: a new metadata document, made of the raw one, put in the place of exactly the one it was made from.
+"""Commits: a new metadata document, derived from the current one, replaces exactly that.
 
-Law: of a Hadoop table one writer wins each version; what became of a write is read back, never assumed.
-Source: `HadoopTableOperations` of Iceberg 1.11.
+Invariant: for a Hadoop table one writer wins each version; the result of a write is read back, never assumed. Source:
+`HadoopTableOperations` of Iceberg 1.11.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import pyarrow as pa
 from core.errors import Conflict, NotFound, SnapscopeError, Unsupported
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.file_paths import ABSOLUTE, TableLocation
+from core.formats.iceberg.locations import is_metadata
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.references import DIRECTORY, HINT, LAG_S, TEMPORARY, find, is_metadata, version_of
+from core.formats.iceberg.references import DIRECTORY, HINT, LAG_S, TEMPORARY, find, version_of
 from core.formats.iceberg.retention import old_metadata as fallen
 from core.formats.iceberg.write.edits import edited, has, part, removed_snapshots, written
 from core.formats.table_format import Unknown
@@ -32,13 +33,13 @@ RIVAL_S = 10.0
 _CODEC = "write.metadata.compression-codec"
 
 
-# afterwards ----------------------------------------------------------------------------------------------------------
+# after a commit ------------------------------------------------------------------------------------------------------
 
 
 def check_replaced(store: Store, place: TableLocation, found: Metadata, edit: SwapMetadata) -> None:
-    """`Conflict` where a ref that the plan did not know named a snapshot that the commit took away.
+    """Raise `Conflict` if a ref unknown to the plan named a snapshot that the commit removed.
 
-    The metadata that was replaced is the newest one in the log that still has one of them.
+    The metadata that was replaced is the newest one in the log that still has a removed snapshot.
     """
     gone = removed_snapshots(edit) - found.snapshots.keys()
     known = {name for field, name in map(part, dict(edit.removes)) if field == "refs"}
@@ -47,32 +48,38 @@ def check_replaced(store: Store, place: TableLocation, found: Metadata, edit: Sw
             before = _version(store, place, file)
         except SnapscopeError as error:
             raise Conflict(
-                "The metadata that the commit replaced cannot be read, so nobody knows what it took away "
-                "({error}); no file was deleted.",
+                "The metadata that the commit replaced cannot be read, so what the commit removed cannot "
+                "be determined ({error}); no file was deleted.",
                 error=error,
                 path=file,
-                remedy="Undo this run, or restore the file and resume.",
+                remedy="Undo this run, or restore the file and resume it.",
             ) from error
         if before.snapshots.keys() & gone:
             if lost := [ref.name for ref in before.refs.values() if ref.snapshot_id in gone and ref.name not in known]:
                 raise Conflict(
-                    "{lost} named a snapshot that goes, and was made while the commit ran; no file was deleted.",
+                    (
+                        "{lost} was created while the commit ran and points to a snapshot that expires; no file "
+                        "was deleted."
+                    ),
                     lost=", ".join(lost),
                     path=file,
-                    remedy="Undo this run; then plan again.",
+                    remedy="Undo this run, then make a new plan.",
                 )
             return
     if gone:
         raise Conflict(
-            "The metadata-log does not name the metadata that the commit replaced, so nobody knows what it took away; "
-            "no file was deleted.",
+            "The metadata-log does not contain the metadata that the commit replaced, so what the "
+            "commit removed cannot be determined; no file was deleted.",
             path=found.path,
-            remedy="Undo this run; then plan again.",
+            remedy="Undo this run, then make a new plan.",
         )
 
 
 def was_made(store: Store, place: TableLocation, found: Metadata, edit: SwapMetadata, base: str) -> bool:
-    """Did any version after `base` have the edit? True as well where that cannot be known: what is there stays then."""
+    """Return whether any version after `base` has the edit.
+
+    Also True if that cannot be determined, so that the edit is not committed again.
+    """
     version, files = found, [file for _, file in found.metadata_log]
     while version.path != base:
         if has(version, edit):
@@ -92,7 +99,7 @@ def _version(store: Store, place: TableLocation, file: str) -> Metadata:
 
 
 def at(store: Store, path: str) -> tuple[Store, str]:
-    """The store of a file of the table, or of one elsewhere by its whole URI, and its path there."""
+    """Return the store and path of a file of the table, or of a file elsewhere given by its URI."""
     if not ABSOLUTE.match(path):
         return store, path
     directory, _, name = path.rpartition("/")
@@ -105,7 +112,10 @@ def read_at(store: Store, path: str) -> bytes:
 
 
 def read_current(current: Callable[[], str], read: Callable[[str], bytes]) -> tuple[bytes, str]:
-    """The metadata file that a catalog names, and its name. Replaced and deleted meanwhile, the next one is read."""
+    """Read the metadata file that a catalog names; if it was replaced and deleted meanwhile, the next one.
+
+    Returns its content and name.
+    """
     ends, path = time.monotonic() + LAG_S, current()
     while True:
         try:
@@ -119,7 +129,7 @@ def read_current(current: Callable[[], str], read: Callable[[str], bytes]) -> tu
 
 
 def old_metadata(place: TableLocation, heads: Heads, held: Collection[str]) -> dict[str, int]:
-    """Paths and bytes of the metadata files that fall out of the log with the next commit and are deleted then."""
+    """Return paths and sizes of the metadata files that the next commit drops from the log and deletes."""
     paths = [place.path(each) for each in fallen(heads)]
     mine = place.ours(pa.array(paths, pa.string())).to_pylist()
     names = [path for path, own in zip(paths, mine, strict=True) if own and path not in held and _is_named(path)]
@@ -127,7 +137,10 @@ def old_metadata(place: TableLocation, heads: Heads, held: Collection[str]) -> d
 
 
 def outside(place: TableLocation, found: Metadata, kinds: Mapping[str, str]) -> Callable[[str], Reason | None]:
-    """Why a path is none of the table's files: hostile metadata may name anything, the metadata itself too."""
+    """Return a function that says why a path is not a deletable file of the table.
+
+    Hostile metadata may name any path, including the table's own metadata.
+    """
     needed = {place.path(file) for _, file in found.metadata_log} | {found.path, f"{DIRECTORY}/{HINT}"}
 
     def why_not(path: str) -> Reason | None:
@@ -143,22 +156,24 @@ def _is_named(path: str) -> bool:
 
 
 def write_new(store: Store, path: str, content: bytes) -> None:
-    """A metadata file that nothing names yet."""
+    """Create a metadata file that is not referenced yet."""
     own_store, name = at(store, path)
     own_store.create(name, content)
 
 
 def withdraw(store: Store, path: str) -> None:
-    """Take a metadata file away that nothing ever named."""
+    """Delete a metadata file that was never referenced."""
     own_store, name = at(store, path)
     own_store.delete(name)
 
 
 def is_packed(found: Metadata) -> bool:
-    """Does the table want its metadata packed?"""
+    """Return whether the table's metadata is compressed. Raises `Unsupported` for an unknown codec."""
     packed = found.properties.get(_CODEC, "none").lower()
     if packed not in ("none", "gzip"):
-        raise Unsupported("{codec} is {packed!r}, which no engine knows.", codec=_CODEC, packed=packed, path=found.path)
+        raise Unsupported(
+            "{codec} is {packed!r}, which no engine supports.", codec=_CODEC, packed=packed, path=found.path
+        )
     return packed == "gzip"
 
 
@@ -166,9 +181,9 @@ def is_packed(found: Metadata) -> bool:
 
 
 def publish(store: Store, found: Metadata, edit: SwapMetadata) -> str | None:
-    """Write the next version of a Hadoop table; its path, None where another writer has that version.
+    """Write the next version of a Hadoop table; return its path, or None if another writer has that version.
 
-    `Unknown` where nobody can say whether it was written, or where another wrote over it.
+    Raises `Unknown` if it is unclear whether it was written, or if another writer overwrote it.
     """
     version = version_of(found.path)
     assert version is not None, found.path
@@ -191,8 +206,10 @@ def publish(store: Store, found: Metadata, edit: SwapMetadata) -> str | None:
 
 
 def repair_hint(store: Store) -> None:
-    """Let the hint name the newest version: one that names a version that is gone ends readers. Hadoop keeps a check
-    sum beside it, which would be another file's then."""
+    """Make the hint name the newest version, because a hint that names a deleted version breaks readers.
+
+    Hadoop's checksum file of the old hint is deleted, since it would no longer match.
+    """
     store.delete(f"{DIRECTORY}/.{HINT}.crc")
     store.put(f"{DIRECTORY}/{HINT}", str(version_of(find(store)[0])).encode())
 
@@ -205,27 +222,27 @@ def _read_back(store: Store, path: str, content: bytes, failed: BaseException | 
     except SnapscopeError as error:
         raise Unknown(
             told(
-                "It is not known whether {path} was written ({failed}); no file was deleted.",
+                "It cannot be determined whether {path} was written ({failed}); no file was deleted.",
                 path=path,
                 failed=failed or error,
             ),
             path=store.location,
-            remedy=told("Look at the table again; then resume or undo this run."),
+            remedy=told("Re-check the table, then resume or undo this run."),
         ) from (failed or error)
     if now != content:
         raise Unknown(
-            told("Another writer wrote over {path} right after it was published; no file was deleted.", path=path),
+            told("Another writer overwrote {path} right after it was published; no file was deleted.", path=path),
             path=store.location,
-            remedy=told("Look at the table again; then resume or undo this run."),
+            remedy=told("Re-check the table, then resume or undo this run."),
         )
 
 
 def _outwait(store: Store) -> None:
-    """Wait for writers that may yet rename over what was just published.
+    """Wait for writers that may still rename a file over what was just published.
 
-    Java writes `<uuid>.metadata.json`, looks whether the version is free, and renames: on a local disk over whatever
-    came in between. Who looked before we came has such a file here until it is done; one left by a crash is waited
-    for in vain.
+    Java writes `<uuid>.metadata.json`, checks that the version is free, and renames: on a local disk this replaces
+    whatever was created in between. A writer that checked before us has such a file until it is done; a file left by a
+    crash is waited for in vain, for 10 s.
     """
 
     def rivals() -> set[str]:

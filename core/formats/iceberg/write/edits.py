@@ -1,8 +1,8 @@
-"""What a commit changes of a metadata document, and what undoes it. Pure.
+"""What a commit changes in a metadata document, and what undoes it. Pure.
 
-Law: whatever the edit does not name stays as it is, unknown fields included. What a removed snapshot leaves behind
-(statistics, its part of the snapshot-log) goes with it; no ref that stays may name it.
-Source: `TableMetadata` of Iceberg 1.11.
+Invariant: everything that the edit does not name is unchanged, including unknown fields. What belongs to a removed
+snapshot (statistics, its part of the snapshot-log) is removed too; no remaining ref may name it. Source:
+`TableMetadata` of Iceberg 1.11.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from core.model.references import MAIN, Heads
 
 STATISTICS = ("statistics", "partition-statistics")
 _PARTS = ("snapshot-log", *STATISTICS)
-AGAIN = told("Plan again.")
+AGAIN = told("Make a new plan.")
 
 
 def edit_of(plan: Plan, heads: Heads) -> SwapMetadata:
-    """What carries a plan out. A ref that is replaced or renamed keeps what else is written of it."""
+    """Return the edit of a plan. A ref that is replaced or renamed keeps its other fields."""
     sets: list[tuple[str, bytes]] = []
     if plan.leaves:
         new = {"type": "tag" if isinstance(plan.change, CreateTag) else "branch"}
@@ -44,7 +44,7 @@ def edit_of(plan: Plan, heads: Heads) -> SwapMetadata:
 
 
 def _retention(change: Change) -> dict[str, int]:
-    """What is asked to be kept of a ref, as metadata writes it."""
+    """Return the requested retention of a ref, as in metadata."""
     match change:
         case CreateTag() | ReplaceTag():
             given = {"max-ref-age-ms": change.retained_ms}
@@ -60,32 +60,36 @@ def _retention(change: Change) -> dict[str, int]:
 
 
 def check(heads: Heads, edit: SwapMetadata) -> None:
-    """`Conflict` where a reference is not as the edit expects it."""
+    """Raise `Conflict` if a reference is not as the edit expects it."""
     for path, content in edit.removes:
         if heads.references.get(path) != content:
             raise Conflict(
-                told("{path} is gone or was rewritten since; nothing was changed.", path=path), path=path, remedy=AGAIN
+                told("{path} was deleted or rewritten in the meantime; nothing was changed.", path=path),
+                path=path,
+                remedy=AGAIN,
             )
     for path in dict(edit.sets).keys() - dict(edit.removes).keys():
         if path in heads.references and part(path)[0] not in _PARTS:
             raise Conflict(
-                told("{path} was made by another hand since; nothing was changed.", path=path), path=path, remedy=AGAIN
+                told("Another writer has created {path} in the meantime; nothing was changed.", path=path),
+                path=path,
+                remedy=AGAIN,
             )
 
 
 def part(path: str) -> tuple[str, str]:
-    """What a reference is a part of: ("snapshots", its id), ("refs", its name), or (its field, "")."""
+    """Split a reference's name: ("snapshots", its id), ("refs", its name), or (its field, "")."""
     field, _, name = path.removeprefix(reference("")).partition("/")
     return field, name
 
 
 def removed_snapshots(edit: SwapMetadata) -> frozenset[int]:
-    """Ids of the snapshots that an edit takes away."""
+    """Return the ids of the snapshots that an edit removes."""
     return frozenset(int(name) for field, name in map(part, dict(edit.removes)) if field == "snapshots")
 
 
 def edited(found: Metadata, edit: SwapMetadata, now_ms: int) -> dict[str, Any]:
-    """The document with the edit, as the next version. `Conflict` where a ref that stays names a snapshot that goes."""
+    """Return the document's next version, with the edit. Raises `Conflict` if a ref would name a removed snapshot."""
     document = dict(found.document)
     sets = {part(path): json.loads(content) for path, content in edit.sets}
     gone = removed_snapshots(edit) - {int(name) for field, name in sets if field == "snapshots"}
@@ -94,7 +98,7 @@ def edited(found: Metadata, edit: SwapMetadata, now_ms: int) -> dict[str, Any]:
     if named or found.current in gone:
         name = min(named, default=MAIN)
         raise Conflict(
-            "{name} names snapshot {named}, which was to go; nothing was changed.",
+            "{name} points to snapshot {named}, which was to expire; nothing was changed.",
             name=name,
             named=named.get(name, found.current),
             path=found.path,
@@ -104,7 +108,7 @@ def edited(found: Metadata, edit: SwapMetadata, now_ms: int) -> dict[str, Any]:
     for (field, name), value in sets.items():
         if field == "refs" and value["snapshot-id"] not in there:
             raise Conflict(
-                "The snapshot {snapshot_id} of {name} is gone since; nothing was changed.",
+                "Snapshot {snapshot_id} of {name} no longer exists; nothing was changed.",
                 snapshot_id=value["snapshot-id"],
                 name=name,
             )
@@ -124,7 +128,7 @@ def edited(found: Metadata, edit: SwapMetadata, now_ms: int) -> dict[str, Any]:
     document |= {field: value for (field, _), value in sets.items() if field in _PARTS}
     document["metadata-log"] = metadata_log(found)
     document["last-updated-ms"] = max(now_ms, found.updated_ms)
-    if main is not None:  # Java logs whatever is set of main, were it its retention alone
+    if main is not None:  # Java logs every change of main, even of its retention alone
         document["current-snapshot-id"] = main["snapshot-id"]
         entry = {"timestamp-ms": document["last-updated-ms"], "snapshot-id": main["snapshot-id"]}
         document["snapshot-log"] = [*(document.get("snapshot-log") or ()), entry]
@@ -132,7 +136,7 @@ def edited(found: Metadata, edit: SwapMetadata, now_ms: int) -> dict[str, Any]:
 
 
 def metadata_log(found: Metadata) -> list[Mapping[str, Any]]:
-    """The metadata-log of the next version: as long as the table allows, the replaced file last."""
+    """Return the metadata-log of the next version, within the table's limit, with the replaced file last."""
     most = max(1, number(found.properties, PREVIOUS_MAX, 100))
     before = list(found.document.get("metadata-log") or ())
     kept = before[max(0, len(before) + 1 - most) :]
@@ -141,7 +145,7 @@ def metadata_log(found: Metadata) -> list[Mapping[str, Any]]:
 
 
 def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: SwapMetadata) -> SwapMetadata:
-    """The edit that brings back exactly what `edit` changed. `Invalid` where that cannot be exact any more."""
+    """Return the edit that exactly undoes `edit`. Raises `Invalid` if that is no longer possible."""
     before, after = dict(edit.removes), dict(edit.sets)
     sets: list[tuple[str, bytes]] = []
     removes: list[tuple[str, bytes]] = []
@@ -151,7 +155,13 @@ def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: SwapMetadata) 
             continue
         if now != after.get(path):
             raise Invalid(
-                told("It cannot be taken back exactly: {path} is another's by now. Nothing was changed.", path=path),
+                told(
+                    (
+                        "This run cannot be undone exactly: another writer has changed {path} since. Nothing was "
+                        "changed."
+                    ),
+                    path=path,
+                ),
                 path=found.path,
                 remedy="Resume the run instead.",
             )
@@ -166,7 +176,7 @@ def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: SwapMetadata) 
 
 
 def _beside(found: Metadata, beside: Mapping[str, bytes], restored: set[int]) -> list[tuple[str, bytes]]:
-    """The log and the statistics as they were, with what came since."""
+    """Return the log and the statistics as they were, with what was added since."""
     sets = []
     for name in _PARTS:
         if reference(name) not in beside:
@@ -180,13 +190,13 @@ def _beside(found: Metadata, beside: Mapping[str, bytes], restored: set[int]) ->
             kept = len(trimmed(old, set(found.snapshots)))
             if now[:kept] != then[len(then) - kept :]:
                 raise Invalid(
-                    "It cannot be taken back exactly: the snapshot-log was changed by another hand since. "
+                    "This run cannot be undone exactly: another writer has changed the snapshot-log since. "
                     "Nothing was changed.",
                     path=found.path,
                     remedy="Resume the run instead.",
                 )
             entries = [(each["timestamp-ms"], each["snapshot-id"]) for each in (*then, *now[kept:])]
-            left = len(trimmed(entries, found.snapshots.keys() | restored))  # others may have expired some since
+            left = len(trimmed(entries, found.snapshots.keys() | restored))  # others may have expired some
             whole = [*then, *now[kept:]][len(entries) - left :]
         sets.append((reference(name), json.dumps(whole).encode()))
     return sets
@@ -194,7 +204,7 @@ def _beside(found: Metadata, beside: Mapping[str, bytes], restored: set[int]) ->
 
 def _refs(found: Metadata, edit: SwapMetadata, sets: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
     refs = dict(found.document.get("refs") or {})
-    if MAIN not in refs and found.current is not None:  # metadata of before there were refs
+    if MAIN not in refs and found.current is not None:  # metadata from before refs existed
         refs = {MAIN: {"snapshot-id": found.current, "type": "branch"}, **refs}
     for field, name in map(part, dict(edit.removes)):
         if field == "refs":
@@ -203,7 +213,7 @@ def _refs(found: Metadata, edit: SwapMetadata, sets: Mapping[tuple[str, str], An
 
 
 def _in_order(left: Sequence[Any], back: Iterable[Any]) -> list[Any]:
-    """Snapshots with others put back where they were: by sequence number, then by time."""
+    """Insert snapshots where they were: by sequence number, then by time."""
 
     def place(each: Mapping[str, Any]) -> tuple[int, int]:
         return each.get("sequence-number") or 0, each["timestamp-ms"]
@@ -216,12 +226,12 @@ def _in_order(left: Sequence[Any], back: Iterable[Any]) -> list[Any]:
 
 
 def written(document: Mapping[str, Any], path: str) -> bytes:
-    """The bytes of a document, read again as a reader will. `Unsupported` for what JSON cannot say."""
+    """Encode a document and check that it can be read again. Raises `Unsupported` for what JSON cannot express."""
     try:
         content = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except ValueError as error:
         raise Unsupported(
-            "The metadata holds what JSON cannot say ({error}), so it is not written anew.",
+            "The metadata contains what JSON cannot express ({error}), so it was not written again.",
             error=error,
             path=path,
             remedy="Make this change with the table's own engine.",
@@ -231,6 +241,6 @@ def written(document: Mapping[str, Any], path: str) -> bytes:
 
 
 def has(found: Metadata, edit: SwapMetadata) -> bool:
-    """Is everything gone that an edit removes, and everything there that it sets?"""
+    """Return whether everything that an edit removes is absent, and everything that it sets is present."""
     refs, removes = references(found), dict(edit.removes).keys() - dict(edit.sets).keys()
     return all(refs.get(path) == content for path, content in edit.sets) and not removes & refs.keys()

@@ -1,7 +1,7 @@
-"""Manifests and manifest lists as Iceberg writes them, format version 2. Pure: values in, bytes out.
+"""Encode manifests and manifest lists as Iceberg writes them, format version 2. Pure: values in, bytes out.
 
-Law: the same values give the same bytes. Shapes: the table specification, "Manifests" and "Manifest Lists"; every
-field bears its id. Bounds are whole values, serialized as in "Appendix D".
+Invariant: the same values give the same bytes. Schemas: the table specification, "Manifests" and "Manifest Lists";
+every field has its id. Bounds are complete values, serialized as in "Appendix D".
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from core.errors import Unsupported
 from core.formats.iceberg.manifests import ADDED, DATA, DELETED, EXISTING
 
 Json = Mapping[str, Any]
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # of a type without zone
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 # for a type without zone
 _AVRO = {"int": "int", "long": "long", "string": "string", "boolean": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnMetrics:
-    """What a file tells of one of its columns; bounds are None where it has no value."""
+    """Statistics of one column in one file; bounds are None if it has no value."""
 
     size: int  # in bytes
     nulls: int
@@ -37,9 +37,9 @@ class ColumnMetrics:
 
 @dataclass(frozen=True, slots=True)
 class NewContentFile:
-    """A data or position-delete file in Parquet. `partition`: values by the name of the spec's field."""
+    """A data or position-delete file in Parquet. `partition`: values by the names of the spec's fields."""
 
-    path: str  # its whole location
+    path: str  # complete location
     rows: int
     size: int  # in bytes
     partition: Mapping[str, Any] = field(hash=False)
@@ -49,7 +49,7 @@ class NewContentFile:
 
 @dataclass(frozen=True, slots=True)
 class ManifestEntry:
-    """A file in a manifest. `sequence`: None is inherited, and only of an added one."""
+    """A file in a manifest. `sequence`: None is inherited, allowed only in an ADDED entry."""
 
     status: int
     snapshot_id: int
@@ -57,19 +57,19 @@ class ManifestEntry:
     file: NewContentFile
 
     def existing(self, sequence: int) -> ManifestEntry:
-        """The entry as a later manifest has it; `sequence` is that of the manifest it comes from."""
+        """Return the entry for a later manifest; `sequence` is that of the manifest it comes from."""
         own = sequence if self.sequence is None else self.sequence
         return ManifestEntry(EXISTING, self.snapshot_id, own, self.file)
 
     def deleted(self, by: int, sequence: int) -> ManifestEntry:
-        """The entry in the snapshot `by` that takes the file away."""
+        """Return the entry in the snapshot `by` that removes the file."""
         own = sequence if self.sequence is None else self.sequence
         return ManifestEntry(DELETED, by, own, self.file)
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """How a table is partitioned: `fields` as the metadata has them, `types` of their values by name."""
+    """How a table is partitioned: `fields` as in the metadata, `types` of their values by name."""
 
     id: int
     fields: Sequence[Json]
@@ -77,7 +77,7 @@ class Spec:
 
 
 def manifest(path: str, entries: Sequence[ManifestEntry], schema: Json, spec: Spec) -> bytes:
-    """One manifest. All entries are of data files, or all of delete files."""
+    """Encode one manifest. All entries are data files, or all are delete files."""
     content = "data" if entries[0].file.content == DATA else "deletes"
     told = {
         "schema": json.dumps(schema),
@@ -91,14 +91,14 @@ def manifest(path: str, entries: Sequence[ManifestEntry], schema: Json, spec: Sp
 
 
 def manifest_list(path: str, rows: Iterable[Json], snapshot_id: int, parent: int | None, sequence: int) -> bytes:
-    """The list of a snapshot's manifests, of rows as `listed` makes them."""
+    """Encode the list of a snapshot's manifests from rows as returned by `listed`."""
     told = {"snapshot-id": str(snapshot_id), "parent-snapshot-id": "null" if parent is None else str(parent)}
     told |= {"sequence-number": str(sequence), "format-version": "2"}
     return _written(path, _LIST, rows, told)
 
 
 def listed(path: str, size: int, entries: Sequence[ManifestEntry], spec: Spec, snapshot_id: int, sequence: int) -> Json:
-    """A manifest's row in the lists of its own and of later snapshots."""
+    """Return a manifest's row in the lists of its own and of later snapshots."""
     counts = {status: [each for each in entries if each.status == status] for status in (ADDED, EXISTING, DELETED)}
     least = min((each.sequence or sequence for each in entries if each.status != DELETED), default=sequence)
     row: dict[str, Any] = {
@@ -115,7 +115,7 @@ def listed(path: str, size: int, entries: Sequence[ManifestEntry], spec: Spec, s
 
 
 def stored(value: Any, of: str) -> bytes:
-    """A value of a type as bounds and partition summaries have it. `Unsupported` for a type that is not written."""
+    """Encode a value as in bounds and partition summaries. Raises `Unsupported` for a type that is not written here."""
     match of:
         case "int" | "date":
             days = (value - _EPOCH.date()).days if isinstance(value, dt.date) else int(value)
@@ -131,7 +131,7 @@ def stored(value: Any, of: str) -> bytes:
             number = decimals.unscaled(value, int(of.rstrip(")").rpartition(",")[2]))
             return number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
         case _:
-            raise Unsupported("Values of the type {of!r} are not written here.", of=of)
+            raise Unsupported("Snapscope does not write values of type {of!r}.", of=of)
 
 
 def _summary(values: Sequence[Any], of: str) -> Json:

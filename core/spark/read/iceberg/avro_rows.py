@@ -1,4 +1,4 @@
-"""Avro data files as Arrow columns, with the field ids of their schema. Runs inside of tasks."""
+"""Avro data files as Arrow columns, with the field ids of their schema. Runs inside tasks."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ Plain: TypeAlias = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class AvroRows:
-    """The rows of one file; `batches` as those of `stored_files.StoredFile`."""
+    """The rows of one file; `batches` as in `stored_files.StoredFile`."""
 
     schema: pa.Schema
     batches: Callable[[Sequence[int]], Iterator[tuple[int, list[pa.Array]]]]
 
 
 def opened(source: str | pa.Buffer, batch_rows: int) -> AvroRows:
-    """A file by its local path or its content. `ValueError` where its schema or a record is none of a table's."""
+    """Open a file by its local path or its content. Raises `ValueError` if its schema or a record is not a table's."""
     with _reading(source) as file:
         written: Any = fastavro.reader(file).metadata["avro.schema"]
     record = json.loads(written)
@@ -78,7 +78,7 @@ def _identified(name: str, of: pa.DataType, id: Any) -> pa.Field:
 
 
 def _type(given: Any, named: dict[str, Any]) -> tuple[pa.DataType, Plain]:
-    """The Arrow type of an Avro type, and what makes its values those that Arrow takes."""
+    """The Arrow type of an Avro type, and a function that converts its values for Arrow."""
     if isinstance(given, list):
         parts = [each for each in given if each != "null"]
         if len(parts) > 1:

@@ -17,7 +17,7 @@ WAY_OUT = told("Read it with Iceberg's own runtime in Spark 4.1 or older, with T
 
 
 class Columns:
-    """The point's columns, and those that other schemas of the table have had."""
+    """The version's columns, and those of the table's other schemas."""
 
     def __init__(self, found: Metadata, id: int) -> None:
         listed = found.document.get("schemas") or [found.document["schema"]]
@@ -28,10 +28,10 @@ class Columns:
         if not self.columns:
             raise Unsupported("The table has no columns, so there is nothing to read.")
         self.is_hard = any(types.has(each.type, _is_hard) for each in self.columns)
-        """Whether some column must be converted by us."""
+        """Whether some column must be converted in Python."""
 
     def any(self, id: int) -> IcebergField | None:
-        """A field by its id, as the point or else the newest schema has it; None where its type is not known either."""
+        """A field by its id, from the version's or else the newest schema; None if it, or its type, is unknown."""
         try:
             return types.find(self.others, id)
         except (Unsupported, Corrupt):
@@ -41,7 +41,7 @@ class Columns:
         found = types.find(self.others, id)
         if found is None:
             raise Unsupported(
-                "Equality deletes compare by the column with id {id}, which no schema of the metadata has any more.",
+                ("Equality deletes compare by the column with id {id}, which no schema in the metadata has."),
                 id=id,
                 remedy="Open an older metadata.json, which still has that schema.",
             )
@@ -49,7 +49,7 @@ class Columns:
             raise found.refusal
         if found.type.inner:
             raise Corrupt(
-                "Equality deletes compare by the column '{name}', which is a {root}.",
+                "Equality deletes compare by column '{name}', which is a {root}.",
                 name=found.name,
                 root=found.type.root,
             )
@@ -61,11 +61,11 @@ def _is_hard(of: IcebergType) -> bool:
 
 
 def differs(columns: Sequence[IcebergField]) -> tuple[str, ...]:
-    """In sentences: of which columns Spark shows less than is stored."""
+    """Sentences naming columns of which Spark shows less than is stored."""
     names = [each.name for each in columns if types.has(each.type, lambda of: of.root.endswith("_ns"))]
     if not names:
         return ()
-    return (told("Spark has no nanoseconds: {names} are cut down to microseconds", names=", ".join(names)),)
+    return (told("Spark has no nanoseconds: {names} are truncated to microseconds", names=", ".join(names)),)
 
 
 def in_words(schema: Schema, columns: Sequence[IcebergField]) -> Schema:

@@ -1,7 +1,7 @@
-"""A file's column as the table's column: by field id at every level, types widened, what is missing filled in. Pure.
+"""Convert a file's column to the table's: by field id at every level, types widened, missing fields filled in. Pure.
 
-Laws: what a file lacks comes from its partition, then from the column's initial-default, else it is null. A file that
-stores another type than its column can be read as is `Corrupt`.
+Invariants: a field that the file lacks comes from its partition, else from the column's initial-default, else it is
+null. A file that stores a type from which the column cannot be read is `Corrupt`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from core.spark.read import int96, timestamps
 from core.spark.read.iceberg.columns import WAY_OUT
 from core.spark.read.iceberg.stored_files import children, id_of
 
-Constants: TypeAlias = Mapping[str, str | None] | None  # a partition's values by column id; None: spec not known
+Constants: TypeAlias = Mapping[str, str | None] | None  # a partition's values by column id; None: the spec is unknown
 
 
 def way(fields: Iterable[pa.Field], id: int) -> tuple[int, ...] | None:
-    """Where the field with this id stands: the number of the column, then of fields in structs."""
+    """The path to the field with this id: the column's number, then the numbers of fields in structs."""
     for number, field in enumerate(fields):
         if id_of(field) == id:
             return (number,)
@@ -43,7 +43,7 @@ def found(
 
 
 def filled(wanted: IcebergField, constants: Constants, count: int) -> pa.Array:
-    """A column that the file lacks."""
+    """The values of a column that the file lacks."""
     to, constants = types.arrow(wanted.type), constants or {}
     if (text := constants.get(f"{wanted.id}")) is not None:
         return pa.repeat(pa.scalar(types.spelled(text, wanted.type), to), count)
@@ -55,7 +55,7 @@ def filled(wanted: IcebergField, constants: Constants, count: int) -> pa.Array:
 def converted(
     column: pa.Array, field: pa.Field, wanted: IcebergField, path: str, constants: Constants = None
 ) -> pa.Array:
-    """A file's column as its column of the table: types widened, fields of structs by their ids."""
+    """Convert a file's column to the table's: types widened, struct fields matched by their ids."""
     of = wanted.type
     have = field.type.storage_type if isinstance(field.type, pa.BaseExtensionType) else field.type
     if isinstance(column, pa.ExtensionArray):
@@ -93,7 +93,7 @@ def converted(
             return timestamps.cast(_micros(column) if root == "time" else column, types.arrow(of))
         case _:
             raise Corrupt(
-                "The column '{name}' was expected to be {root}; the file has {have}.",
+                "Column '{name}' should be {root}; the file has {have}.",
                 name=wanted.name,
                 root=of.root,
                 have=have,
@@ -102,7 +102,7 @@ def converted(
 
 
 def _fits(have: pa.DataType, root: str) -> bool:
-    """Whether a file that stores this type may be one of such a column."""
+    """Whether a column with this Iceberg type can be read from a file that stores this Arrow type."""
     is_ = pa.types
     fits = {
         "boolean": lambda: is_.is_boolean(have),
@@ -116,7 +116,7 @@ def _fits(have: pa.DataType, root: str) -> bool:
         "timestamptz": lambda: is_.is_timestamp(have),
         "timestamp_ns": lambda: is_.is_timestamp(have) or is_.is_date32(have),
         "timestamptz_ns": lambda: is_.is_timestamp(have),
-        "time": lambda: is_.is_time(have) or is_.is_int64(have),  # of ORC a number of microseconds
+        "time": lambda: is_.is_time(have) or is_.is_int64(have),  # ORC: microseconds
         "string": lambda: is_.is_string(have) or is_.is_large_string(have) or is_.is_binary(have),
         "fixed": lambda: is_.is_fixed_size_binary(have) or is_.is_binary(have),
         "binary": lambda: is_.is_fixed_size_binary(have) or is_.is_binary(have) or is_.is_large_binary(have),
@@ -141,12 +141,15 @@ def _micros(column: pa.Array) -> pa.Array:
 
 
 def _variants(column: pa.Array, wanted: IcebergField, path: str) -> pa.Array:
-    """Values as Spark takes them. Shredded ones have parts of their values in columns of their own."""
+    """Variant values in Spark's form.
+
+    Shredded variants, with parts of their values in columns of their own, are refused.
+    """
     names = {each.name: number for number, each in enumerate(children(column.type))}
     if "typed_value" in names or not {"metadata", "value"} <= names.keys():
         raise Unsupported(
-            "The column '{name}' is a shredded variant in this file, beside deletes or on another store; only Spark's "
-            "own reader puts such together.",
+            "Column '{name}' is a shredded variant in a file that has deletes or is on another "
+            "store; only Spark's own reader can reassemble it.",
             name=wanted.name,
             path=path,
             remedy=WAY_OUT,

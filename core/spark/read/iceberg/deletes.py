@@ -1,8 +1,8 @@
-"""The delete files of an Iceberg snapshot, and which of them reach which data files.
+"""The delete files of an Iceberg snapshot, and the data files that each applies to.
 
-Laws: a deletion vector replaces position deletes; what a delete reaches is told by spec, partition and sequence number
-(table specification, "Scan Planning"). Where entries contradict each other, so that engines would differ, that is
-`Corrupt`; a delete that names a live file in another spelling is never left out in silence.
+Invariants: a deletion vector replaces position deletes; what a delete applies to follows from spec, partition and
+sequence number (table specification, "Scan Planning"). Entries that contradict each other, so that engines would
+differ, are `Corrupt`; a delete that names a live file in another spelling is never silently ignored.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Scope: TypeAlias = tuple[int, tuple[tuple[int, Any], ...]]  # spec, and the part
 
 
 class Deletes:
-    """The delete files of a snapshot, by what they reach."""
+    """The delete files of a snapshot, by what they apply to."""
 
     def __init__(self, found: Metadata, listed: Columns, deletes: pa.Table, data: pa.Table) -> None:
         self.found, self.listed = found, listed
         self.scopes: dict[tuple[int, str], Scope] = {}
-        self.identities: dict[int, dict[int, int]] = {}  # spec: source column by partition field
+        self.identities: dict[int, dict[int, int]] = {}  # by spec: source column by partition field
         self.vectors: dict[str, Entry] = {}
         self.by_path: dict[str, list[Entry]] = {}
         self.by_scope: dict[tuple[bool, Scope], list[Entry]] = {}
@@ -51,27 +51,30 @@ class Deletes:
         self.sources = {id for number in used for id in self._identity(number).values()} & wanted
 
     def of(self, row: Entry) -> tuple[Entry | None, tuple[int, ...], tuple[int, ...]]:
-        """The deletion vector of a data file, else its position deletes; and its equality deletes; by number."""
+        """By number: the deletion vector of a data file, else its position deletes; and its equality deletes."""
         own = row["sequence"]
         vector = self.vectors.get(row["path"])
         named = [] if vector is not None else self.by_path.get(row["path"], [])
         for each in (*named, *([vector] if vector is not None else [])):
             if each["scope"] != row["scope"]:
                 raise Corrupt(
-                    told("Its deletes name a data file of another partition, {path}.", path=row["path"]),
+                    told("Its deletes refer to a data file of another partition, {path}.", path=row["path"]),
                     path=each["path"],
-                    remedy="Engines differ in whether they apply; the table must be repaired by its own engine.",
+                    remedy="Engines differ in whether such deletes apply; repair the table with its own engine.",
                 )
         if vector is not None and own > vector["sequence"]:
             raise Corrupt(
                 told(
-                    "A deletion vector of sequence number {sequence} names a file of the later {own}, {path}.",
+                    (
+                        "A deletion vector with sequence number {sequence} refers to a file with the later "
+                        "{own}, {path}."
+                    ),
                     sequence=vector["sequence"],
                     own=own,
                     path=row["path"],
                 ),
                 path=vector["path"],
-                remedy="The table must be repaired by its own engine.",
+                remedy="Repair the table with its own engine.",
             )
         around = self.by_scope.get((False, row["scope"]), []) if vector is None else []
         positions = [each["number"] for each in (*named, *around) if own <= each["sequence"]]
@@ -92,7 +95,7 @@ class Deletes:
         return sum(self.all[number]["bytes"] for numbers in key[-2:] if len(key) == 2 for number in numbers)
 
     def described(self, row: Entry, vector: Entry | None) -> dict[str, Any]:
-        """One data file as a task takes it. `constants`: partition values that its columns would have."""
+        """Describe one data file for a task. `constants`: values of columns that come from its partition."""
         values = dict(row["scope"][1])
         sources = self._identity(row["spec_id"])
         texts = dict(_parts(row["partition"]))
@@ -110,7 +113,7 @@ class Deletes:
         return {**own, "vector": where}
 
     def scope(self, row: Entry) -> Scope:
-        """Spec and partition values, comparable whoever wrote them."""
+        """Spec and partition values, comparable whichever engine wrote them."""
         key = row["spec_id"], row["partition"]
         if key not in self.scopes:
             self.scopes[key] = (
@@ -145,7 +148,7 @@ class Deletes:
             return repr(value) if isinstance(value, float) else value  # NaN equals NaN here
         except (ValueError, KeyError, ArithmeticError) as error:
             raise Corrupt(
-                "{text!r:.40} of the partition field {id} is no {of}.",
+                "{text!r:.40} is not a valid {of} for partition field {id}.",
                 text=text,
                 id=id,
                 of=of and of.root,
@@ -165,20 +168,20 @@ class Deletes:
         self.all[row["number"]] = row
         if row["spec_id"] not in self.found.specs:
             raise Corrupt(
-                "A delete file is of partition spec {spec_id}, which is not known.",
+                "A delete file uses partition spec {spec_id}, which is not in the metadata.",
                 spec_id=row["spec_id"],
                 path=row["path"],
             )
         if row["content"] == EQUALITY_DELETES:
             if not row["equality_ids"]:
-                raise Corrupt("A file of equality deletes names no columns to compare by.", path=row["path"])
+                raise Corrupt("An equality delete file lists no columns to compare.", path=row["path"])
             if all(each["transform"] == "void" for each in self.found.specs.get(row["spec_id"], ())):
                 self.everywhere.append(row)
             else:
                 self.by_scope.setdefault((True, row["scope"]), []).append(row)
         elif row["format"].lower() == "puffin":
             if row["referenced"] is None or row["offset"] is None or row["size"] is None:
-                raise Corrupt("A deletion vector does not name its data file, or where it lies.", path=row["path"])
+                raise Corrupt("A deletion vector does not name its data file, or its own location.", path=row["path"])
             if row["referenced"] in self.vectors:
                 raise Corrupt(
                     "{referenced} has more than one deletion vector.", referenced=row["referenced"], path=row["path"]
@@ -190,7 +193,10 @@ class Deletes:
             self.by_scope.setdefault((False, row["scope"]), []).append(row)
 
     def _refuse_near_misses(self, data: pa.Table) -> None:
-        """Engines compare locations as texts: a file named in another spelling would keep its deleted rows."""
+        """Refuse deletes that name a live file in another spelling.
+
+        Engines compare locations as strings, so such a file would keep its deleted rows.
+        """
         exact = set(data["path"].to_pylist())
         odd = [each for each in (*self.vectors, *self.by_path) if each not in exact]
         if odd:
@@ -201,18 +207,18 @@ class Deletes:
 
 
 def near_miss(name: str, path: str) -> Corrupt:
-    """Deletes that would apply to a live file, were its location not written in two ways."""
+    """The error for deletes that would apply to a live file if both spelled its location the same way."""
     return Corrupt(
-        "Its deletes name {name}, which the table's manifests write in another way (scheme or host), "
-        "so engines that compare locations as texts would bring deleted rows back.",
+        "Its deletes refer to {name}, which the table's manifests write differently (scheme or "
+        "host), so engines that compare locations as text would bring deleted rows back.",
         name=name,
         path=path,
-        remedy="The table was moved or is named by two schemes; its own engine must rewrite the delete files.",
+        remedy=("The table was moved or is named by two schemes; rewrite the delete files with its own engine."),
     )
 
 
 def _only_path(row: Entry) -> str | None:
-    """The data file that position deletes are all for, where their bounds tell it."""
+    """The single data file that position deletes apply to, if their bounds determine it."""
     low, high = ({each["key"]: each["value"] for each in row[side] or ()}.get(PATH) for side in ("lower", "upper"))
     return low.decode() if low is not None and low == high and row["content"] == POSITION_DELETES else None
 

@@ -1,7 +1,8 @@
-"""Which column of a file is which, where the file has no field ids: by the table's name mapping, else as engines guess.
+"""Map a file's columns if it has no field ids: by the table's name mapping, else as Iceberg's own readers do.
 
-Law: a file with any id is read by its ids. Else `schema.name-mapping.default` counts. Without it Iceberg's own readers
-take columns of ORC and Avro by today's name and those of Parquet by their place, the first being 1; so does this.
+Invariant: a file with any id is read by its ids; otherwise `schema.name-mapping.default` applies. Without it, Iceberg's
+own readers map columns of ORC and Avro by their current names and those of Parquet by their position, the first being
+1; so does this module.
 Source: the table specification, "Column Projection"; `ApplyNameMapping` and `addFallbackIds` of Iceberg 1.11.
 """
 
@@ -23,14 +24,14 @@ PROPERTY = "schema.name-mapping.default"
 
 @dataclass(frozen=True, slots=True)
 class MappedName:
-    """What a name stands for: a field id, and the names inside of it."""
+    """What a name maps to: a field id, and the names of nested fields."""
 
     id: int | None
     inner: Mapping[str, MappedName]
 
 
 def mapping(text: str | None) -> Mapping[str, MappedName] | None:
-    """The name mapping that a table's property holds. `Corrupt` where it is none."""
+    """The name mapping in a table's property. Raises `Corrupt` if it is not one."""
     if text is None:
         return None
     try:

@@ -1,6 +1,6 @@
-"""Data files of an Iceberg table as Arrow, less the rows that delete files name. Runs inside of tasks.
+"""Data files of an Iceberg table as Arrow, without the rows that delete files name. Runs inside tasks.
 
-Law: a column is found by its id alone, at every level (convert.py, and field_ids.py for files without ids).
+Invariant: a column is matched by its id alone, at every level (convert.py, and field_ids.py for files without ids).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def rows(
     unit: Mapping[str, Any],
     names: Names,
 ) -> Iterator[pa.Table]:
-    """The rows of a unit's data files that no delete of it reaches, with these columns, some at a time."""
+    """The rows of a unit's data files that none of its deletes applies to, with these columns, in batches."""
     by_id = {each.id: each for each in keys}
     positions = _positions(place, unit["positions"], [file["name"] for file in unit["files"]], names)
     groups: dict[tuple[int, ...], list[str]] = {}
@@ -65,17 +65,21 @@ def rows(
             yield found if keep.all() else found.filter(pa.array(keep))
         if len(gone) and gone[-1] >= start:
             raise Corrupt(
-                "Row {gone} is deleted in a file of {start} rows.", gone=gone[-1], start=start, path=file["path"]
+                "Row {gone} is deleted in a file that has only {start} rows.",
+                gone=gone[-1],
+                start=start,
+                path=file["path"],
             )
 
 
 def read(
     place: TableLocation, path: str, wanted: Sequence[IcebergField], constants: Constants, names: Names
 ) -> Iterator[pa.Table]:
-    """All rows of one file, in order, some at a time; columns are named by their ids.
+    """All rows of one file, in order, in batches; columns are named by their ids.
 
-    `constants` are the partition's values by column id, as Avro spells them; None where its spec is not known.
-    `names`: what a file without field ids is read by."""
+    `constants`: the partition's values by column id, as spelled in Avro; None if its spec is unknown. `names`: the
+    mapping for a file without field ids.
+    """
     for each in wanted:
         if each.refusal is not None:
             raise each.refusal
@@ -86,8 +90,7 @@ def read(
             for each, way in zip(wanted, ways, strict=True):
                 if way is None and constants is None:
                     raise Unsupported(
-                        "The data file has no column '{name}', and its manifest does not tell by which spec it is "
-                        "partitioned.",
+                        "The data file has no column '{name}', and its manifest does not say which spec partitions it.",
                         name=each.name,
                         path=path,
                         remedy=WAY_OUT,
@@ -105,16 +108,16 @@ def read(
         raise missing(path) from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Corrupt(
-            "The file could not be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
+            "The file cannot be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
         ) from error
 
 
 def missing(path: str) -> NotFound:
-    """A data or delete file that is not there."""
+    """The error for a missing data or delete file."""
     return NotFound(
-        "A file that the table names is not there.",
+        "A file that the table refers to does not exist.",
         path=path,
-        remedy="The point cannot be read in full; choose another one.",
+        remedy="This snapshot or tag cannot be read in full; choose another one.",
     )
 
 
@@ -132,7 +135,7 @@ def _opened(place: TableLocation, path: str) -> tuple[Store, str]:
 
 
 def _source(place: TableLocation, path: str) -> str | pa.Buffer:
-    """What to decode: a local file by its path, so that only what is needed is read."""
+    """What to decode: a local file by its path, so that only what is needed is read; otherwise its content."""
     store, inside = _opened(place, path)
     if store.is_local:
         return local_disk.refuse_special(store.full(inside))
@@ -149,20 +152,20 @@ def _vector(place: TableLocation, where: Sequence[Any]) -> Ints:
     store, inside = _opened(place, path)
     if size > INDEX_FILE:
         raise Corrupt(
-            "A deletion vector of at most {most:,} bytes was expected, its manifest says {size:,}.",
+            "A deletion vector may be at most {most:,} bytes; its manifest says {size:,}.",
             most=INDEX_FILE,
             size=size,
             path=path,
-            remedy="Restore the manifest, or choose another point.",
+            remedy="Restore the manifest, or choose another snapshot or tag.",
         )
     try:
-        return puffin.deleted(store.read(inside, size, offset), count, path)  # of a file with those of a thousand files
+        return puffin.deleted(store.read(inside, size, offset), count, path)  # a file may hold a thousand
     except NotFound as error:
         raise missing(path) from error
 
 
 def _positions(place: TableLocation, paths: Sequence[str], files: Sequence[str], names: Names) -> dict[str, Ints]:
-    """Deleted rows by data file, of these data files, ascending."""
+    """Deleted row positions per data file, ascending, for these data files."""
     own, wanted = set(files), pa.array(files, pa.string())
     spellings = normals(wanted)
     found: dict[str, list[Ints]] = {}
@@ -183,9 +186,9 @@ def _positions(place: TableLocation, paths: Sequence[str], files: Sequence[str],
 
 def _refuse_nulls(batch: pa.Table, path: str) -> None:
     if batch[f"{PATH.id}"].null_count or batch[f"{POSITION.id}"].null_count:
-        raise Corrupt("A file of position deletes has rows without a path or a position.", path=path)
+        raise Corrupt("A position delete file has rows without a path or a position.", path=path)
     if len(batch) and pc.min(batch[f"{POSITION.id}"]).as_py() < 0:
-        raise Corrupt("A file of position deletes names a negative position.", path=path)
+        raise Corrupt("A position delete file has a negative position.", path=path)
 
 
 def _equality(place: TableLocation, paths: Sequence[str], keys: Sequence[IcebergField], names: Names) -> list[pa.Array]:
@@ -199,7 +202,7 @@ def _equality(place: TableLocation, paths: Sequence[str], keys: Sequence[Iceberg
 
 
 class _Deleted:
-    """Rows of values, to be looked up: null equals null, NaN equals NaN, 0.0 is not -0.0, as the engines compare."""
+    """A lookup of value rows: null equals null, NaN equals NaN, 0.0 is not -0.0, as in the engines."""
 
     def __init__(self, columns: Sequence[pa.Array]) -> None:
         self.values: list[pa.Array] = []
@@ -213,7 +216,7 @@ class _Deleted:
             code = np.searchsorted(self.codes[-1], code)
 
     def among(self, columns: Sequence[pa.ChunkedArray]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Which rows are among the deleted."""
+        """Per row: whether it is deleted."""
         count = len(columns[0])
         found = np.ones(count, dtype=np.bool_)
         code: Ints = np.zeros(count, dtype=np.int64)

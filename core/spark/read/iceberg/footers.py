@@ -1,9 +1,9 @@
-"""What Iceberg's data files really have, by their own footers: the columns that metadata claims, and field ids at all.
+"""What Iceberg data files actually contain, from their footers: the columns that metadata claims, and field ids at all.
 
-Laws: the JVM reads a column that a file lacks as null. So where another source would have to fill a column (the
-partition, a default), the file itself is checked first: `column_sizes` may have been copied from the file that it was
-rewritten from. A footer is read once per process, and only of files that a query needs. Whether files have ids is
-looked up in one of each commit: Spark itself refuses a file without any.
+Invariants: the JVM reads a column that a file lacks as null. So if another source would have to fill a column (the
+partition, a default), the file itself is checked first, because `column_sizes` may have been copied from the file that
+it was rewritten from. A footer is read once per process, and only for files that a query needs. Whether files have ids
+is checked in one file per commit: Spark itself refuses a file without any.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg import stored_files
 from core.spark.read.iceberg.scan import IcebergScan
 
-_KEPT = 1 << 17  # of files that are known
+_KEPT = 1 << 17  # files in the cache
 _AT_ONCE = 8
 
 
 def settled(of: IcebergScan, columns: Collection[int] | None) -> IcebergScan:
-    """The point with the files that lack one of these columns (by number; None: all) given to tasks, which fill it."""
+    """Assign files that lack one of these columns (by number; None: all) to Python tasks, which fill it."""
     asked = of.columns if columns is None else [of.columns[number] for number in columns]
     must_have = of.must_have & frozenset[int]().union(*({each.id} | types.leaves(each) for each in asked))
     if not must_have or not of.native:
@@ -40,8 +40,10 @@ def settled(of: IcebergScan, columns: Collection[int] | None) -> IcebergScan:
 
 
 def guessed(of: IcebergScan) -> tuple[IcebergScan, tuple[str, ...]]:
-    """The point with the files without field ids given to tasks, where the table has no name mapping either; and, in
-    sentences, by what their columns are told apart. Files on other stores are not looked at."""
+    """Assign files without field ids to Python tasks, if the table has no name mapping either.
+
+    Also returns sentences on how their columns are identified. Files on other stores are not checked.
+    """
     if of.names is not None or not of.place.store.is_local:
         return of, ()
     live = {path for path, _ in of.native} | {file["path"] for unit in of.work for file in unit["files"]}
@@ -59,9 +61,10 @@ def guessed(of: IcebergScan) -> tuple[IcebergScan, tuple[str, ...]]:
     said = [
         told(
             "Files such as {path} have no field ids, and the table has no name mapping "
-            "(schema.name-mapping.default): their columns are told apart {how}, as Iceberg's own readers do",
+            "(schema.name-mapping.default): their columns are matched {how}, as Iceberg's own "
+            "readers do",
             path=path,
-            how=told("by their place") if form == "parquet" else told("by today's names"),
+            how=told("by their place") if form == "parquet" else told("by their current names"),
         )
         for form, path in forms.items()
     ]
@@ -94,7 +97,7 @@ def _opened(local: str, path: str) -> tuple[str, pa.Schema]:
         raise iceberg_files.missing(path) from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Corrupt(
-            "The file could not be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
+            "The file cannot be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
         ) from error
 
 

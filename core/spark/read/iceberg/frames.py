@@ -1,7 +1,8 @@
-"""The rows of an Iceberg table at a point as one Spark frame: files the JVM reads, and units that tasks read in Python.
+"""The rows of an Iceberg table at a version as one Spark frame: files read by the JVM, and units read by Python tasks.
 
-Law: columns are matched by field id at every level. For the JVM they are named by their ids as well: Spark 4.1 hands
-filters down to a file, and chooses how to decode it, by name, and a file's column of that name may be another one.
+Invariant: columns are matched by field id at every level. For the JVM they are also named by their ids: Spark 4.1
+pushes filters down to a file, and chooses how to decode it, by name, and a file's column of that name may be another
+one.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from core.spark.read.paimon.merge_on_read import bytes_of
 from core.spark.read.reader import Rows
 from core.spark.session.task_errors import carried, forwarding_errors
 
-_NAME = "#{}"  # no column of a file is called so
+_NAME = "#{}"  # no column of a file has such a name
 
 
 def rows(spark: SparkSession, of: IcebergScan, columns: Collection[int] | None = None) -> Rows:
-    """The rows of an opened point. Lists the files given to the JVM, reads their footers where these decide
-    who reads them, and nothing else until the frame is used.
+    """The rows of an opened version.
 
-    With `columns`, numbers of those that will be looked at, tasks leave all others null (the JVM leaves them out by
-    itself).
+    Lists the files assigned to the JVM and reads their footers where these decide who reads them; reads nothing else
+    until the frame is used. With `columns`, the numbers of the columns that will be used, tasks leave all others null
+    (the JVM skips them anyway).
     """
     of, guessed = footers.guessed(footers.settled(of, columns))
     parts = []
@@ -80,13 +81,13 @@ def _ddl(column: IcebergField) -> str:
 
 
 def _refused(column: IcebergField) -> Column:
-    """A column that tells why it cannot be shown, to who asks for it."""
+    """A column that raises the reason why it cannot be shown, if it is used."""
     assert column.refusal is not None
     return F.raise_error(F.lit(carried(column.refusal))).cast(types.spark(column.type)).alias(column.name)
 
 
 def _cheapest(columns: Sequence[IcebergField]) -> IcebergField:
-    """A column to count rows by: one that is not nested, where there is one; else one that no file has."""
+    """A column to count rows by: preferably not nested; if none can be shown, one that no file has."""
     shown = [each for each in columns if each.refusal is None]
     return min(shown, key=lambda each: bool(each.type.inner), default=IcebergField(-1, _NAME, IcebergType("boolean")))
 
@@ -126,7 +127,7 @@ def _field(column: IcebergField) -> dict[str, Any]:
 
 
 def _json(of: IcebergType) -> Any:
-    """The type in Spark's JSON, with field ids; elements, keys and values stand where they stand."""
+    """The type in Spark's JSON, with field ids; elements, keys and values are matched by position."""
     match of.root:
         case "struct":
             return {"type": "struct", "fields": [_field(each) for each in of.inner]}

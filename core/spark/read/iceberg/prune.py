@@ -1,7 +1,7 @@
 """Which data files of an Iceberg version a condition can match, by the bounds in their manifests.
 
-Law: a file is skipped only if every row of it fails the condition, whatever is unknown. Deletes only remove rows, so
-bounds stay valid under them; a column that a file lacks has no bounds and may hold anything.
+Invariant: a file is skipped only if every row of it fails the condition, whatever is unknown. Deletes only remove rows,
+so bounds stay valid; a column that a file lacks has no bounds and may contain anything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LENGTHS = {"int": (4,), "long": (4, 8), "date": (4,), "timestamp": (8,), "times
 
 
 def only(of: IcebergScan, condition: Condition) -> IcebergScan:
-    """The point without files that hold no row which the condition lets through."""
+    """The version without files in which no row passes the condition."""
     if condition == EVERYTHING:
         return of
     known = {number: _bounds(of, number) for number in _columns(condition)}
@@ -43,7 +43,7 @@ def _columns(condition: Condition) -> set[int]:
 
 
 def _bounds(of: IcebergScan, number: int) -> Callable[[int], ComparableBounds | None]:
-    """What is known of a column in each data file, by the file's row."""
+    """The known bounds of a column per data file, by the file's row."""
     column = of.columns[number]
     low, high, nulls = (_told(of.data[name], column.id) for name in ("lower", "upper", "nulls"))
     rows = of.data["rows"].to_pylist()
@@ -57,7 +57,7 @@ def _bounds(of: IcebergScan, number: int) -> Callable[[int], ComparableBounds | 
 
 
 def _told(listed: pa.ChunkedArray, id: int) -> dict[int, Any]:
-    """What a map by column says of one column, by row."""
+    """The entries of a map column for one key, by row."""
     flat = listed.combine_chunks()
     pairs = pc.list_flatten(flat)
     chosen = pc.equal(pc.struct_field(pairs, "key"), id)
@@ -66,7 +66,7 @@ def _told(listed: pa.ChunkedArray, id: int) -> dict[int, Any]:
 
 
 def value(stored: bytes, of: IcebergType) -> Any:
-    """A bound in the form that conditions come in; None where it is of another type by now, or not compared."""
+    """A bound in the form of conditions; None if its type has changed since or is not compared."""
     match of.root:
         case "string":
             return stored

@@ -1,4 +1,4 @@
-"""The rows of a point of an Iceberg table, from the files that a statement can make use of."""
+"""The rows of a version of an Iceberg table, from the files that a statement can use."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""An Iceberg table at a point: which files are read, which deletes apply to each, and by whom. From metadata alone.
+"""An Iceberg table at a version: which files are read, which deletes apply to each, and by whom. From metadata alone.
 
-Laws:
+Invariants:
 - Live entries are those of the snapshot's own manifests with status EXISTING or ADDED; a deletion vector replaces
-  position deletes; what a delete reaches is told by spec, partition and sequence number (table specification,
+  position deletes; what a delete applies to follows from spec, partition and sequence number (table specification,
   "Scan Planning").
-- The JVM reads only files whose rows are the table's as they stand, and that have every column which another source
-  would have to fill (footers.py); all others are read in Python (files.py).
-- What metadata contradicts is `Corrupt`, what is not understood `Unsupported`, by name.
+- The JVM reads only files whose rows are the table's unchanged, and that have every column which another source would
+  have to fill (footers.py); all others are read in Python (files.py).
+- Contradictory metadata is `Corrupt`, unsupported metadata `Unsupported`, by name.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ DELETE_FILES = (*ENTRY, *_LOWER_UPPER, avro.AvroColumn("equality_ids", (2, 135),
 DELETES = 1  # content of a manifest
 _MAPS = ("column_sizes", "lower", "upper", "nulls")
 Matched: TypeAlias = tuple[Entry, tuple[Entry | None, tuple[int, ...], tuple[int, ...]]]
-_UNIT_BYTES = 8 << 20  # of data files that share their deletes and are read by one task: or as much as the deletes
-_OPENING_BYTES = 256 << 10  # what it takes to open one
+_UNIT_BYTES = 8 << 20  # data files with the same deletes that one task reads: this much, or as much as the deletes
+_OPENING_BYTES = 256 << 10  # the cost of opening a file
 
 
 @dataclass(frozen=True)
 class IcebergScan:
-    """A point with all that reading its rows takes. `work` are JSON-ready units (see `files`)."""
+    """A version with everything needed to read its rows. `work` are JSON-ready units (see `files`)."""
 
     place: TableLocation
     columns: tuple[IcebergField, ...]
@@ -71,10 +71,10 @@ class IcebergScan:
     keys: tuple[IcebergField, ...]  # columns that equality deletes compare by
     native: tuple[tuple[str, int], ...]  # paths and rows
     work: tuple[Mapping[str, Any], ...]
-    data: pa.Table  # of each data file: file (its path), rows, bytes, lower, upper, nulls, snapshot_id
+    data: pa.Table  # per data file: file (its path), rows, bytes, lower, upper, nulls, snapshot_id
     must_have: frozenset[int]  # columns that a native file must have, whatever its metadata says
-    described: Mapping[str, Mapping[str, Any]]  # native files as tasks take them
-    names: Mapping[str, MappedName] | None  # what files without field ids are read by
+    described: Mapping[str, Mapping[str, Any]]  # native files, described for tasks
+    names: Mapping[str, MappedName] | None  # the mapping for files without field ids
 
     @property
     def files(self) -> int:
@@ -82,9 +82,11 @@ class IcebergScan:
 
 
 def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> IcebergScan:
-    """What a point takes to be read. `Unsupported` by name for what cannot be right, `Corrupt` if it is not whole.
+    """Prepare to read a version.
 
-    Without `by_jvm` all files are read in Python."""
+    Without `by_jvm`, all files are read in Python. Raises `Unsupported` by name for what cannot be read correctly,
+    `Corrupt` if the version is incomplete.
+    """
     if at.snapshot.id != documents.NO_SNAPSHOT:
         history.require(at.point)
     own = IcebergFormat.of(table.format)
@@ -136,7 +138,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
 def scan(
     place: TableLocation, manifests: IcebergManifests, found: Metadata, schema_id: int, snapshot: int
 ) -> list[tuple[Entry, tuple[Entry, ...]]]:
-    """Each data file of a snapshot with the delete files that apply to it: the one rule there is, whoever asks."""
+    """Each data file of a snapshot with the delete files that apply to it, by the same rule as `opened`."""
     index, scanned = _matched(found, Columns(found, schema_id), *_entries(place, manifests, found, snapshot))
     return [
         (row, (*([vector] if vector else []), *(index.all[number] for number in (*positions, *equality))))
@@ -151,8 +153,11 @@ def _matched(found: Metadata, listed: Columns, data: pa.Table, deletes: pa.Table
 
 
 def _ids_to_have(columns: Sequence[IcebergField]) -> set[int]:
-    """Columns that a file must have for the JVM to read it right: those that would not be null without it, and all of
-    structs, which Spark takes for null where a file has none of their fields."""
+    """Columns that a file must have for the JVM to read it correctly.
+
+    These are columns that would not be null otherwise, and all struct columns, because Spark reads a struct as null if
+    a file has none of its fields.
+    """
     found = {each.id for each in columns if each.default is not None}
     for each in columns:
         if types.has(each.type, lambda of: of.root == "struct"):
@@ -161,13 +166,13 @@ def _ids_to_have(columns: Sequence[IcebergField]) -> set[int]:
 
 
 def _is_visible(path: str) -> bool:
-    """On the local disk, under a name that Spark takes neither for a hidden one, which it skips, nor for two."""
+    """Whether the file is on the local disk, with a name that Spark neither skips as hidden nor splits in two."""
     is_elsewhere = re.match(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:/", path)
     return not is_elsewhere and not path.rpartition("/")[2].startswith(("_", ".")) and "\n" not in path
 
 
 def _has_all(sizes: pa.ChunkedArray, ids: set[int]) -> list[bool]:
-    """Of each file, whether its metadata names every one of these columns as stored in it."""
+    """Per file: whether its metadata lists all these columns as stored in it."""
     if not ids:
         return [True] * len(sizes)
     flat = sizes.combine_chunks()
@@ -178,7 +183,7 @@ def _has_all(sizes: pa.ChunkedArray, ids: set[int]) -> list[bool]:
 
 
 def _shares(files: Sequence[dict[str, Any]], most: int) -> Iterable[list[dict[str, Any]]]:
-    """Files that share their deletes, in parts that a task reads at a time."""
+    """Files with the same deletes, in portions that a task reads at a time."""
     part: list[dict[str, Any]] = []
     filled = 0
     for each in files:
@@ -205,7 +210,7 @@ def _entries(
         loaded = manifests.load(place, [path], LIST, place.sizes([path]))
         _raise_first(loaded.errors)
         listed = loaded.rows
-    else:  # version 1 may name them in the metadata itself: it has no deletes, and does not tell which of several specs
+    else:  # version 1 may list them in the metadata itself: without deletes, and without their spec
         spec = next(iter(found.specs)) if len(found.specs) == 1 else -1
         rows = [{"path": each, "spec_id": spec, "bytes": 0} for each in member.manifests]
         listed = pa.Table.from_pylist(rows, pa.schema([(each.name, each.type) for each in LIST]))

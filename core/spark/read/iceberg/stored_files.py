@@ -1,6 +1,7 @@
-"""One data or delete file as Arrow, with the field ids that it has: Parquet, ORC or Avro, told by its own first bytes.
+"""One data or delete file as Arrow, with the field ids it has: Parquet, ORC or Avro, detected by its first bytes.
 
-Law: nothing is converted here that the table's types decide; a file that is encrypted says so by its first bytes.
+Invariant: nothing is converted here that depends on the table's types; an encrypted file is detected by its first
+bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import pyarrow.parquet as parquet
 from core.errors import Unsupported
 from core.formats import footer_limits
 from core.messages import told
-from core.spark.read import int96
+from core.spark.read import int96, orc_times
 from core.spark.read.iceberg import avro_rows
 from core.spark.read.iceberg.columns import WAY_OUT
 from core.storage import local_disk, time_limits
@@ -30,7 +31,7 @@ _ENCRYPTED = (b"PARE", b"AGS1")
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """An open file. `batches` are the columns with these numbers, some rows at a time, each with how many rows."""
+    """An open file. `batches` yields (row count, columns with these numbers), in batches of rows."""
 
     form: str
     schema: pa.Schema
@@ -39,9 +40,10 @@ class StoredFile:
 
 @contextmanager
 def opened(source: str | pa.Buffer, path: str, batch_rows: int) -> Iterator[StoredFile]:
-    """A file by its local path or its content; `path` is what the table calls it.
+    """Open a file by its local path or its content; `path` is its name in the table.
 
-    `Unsupported` where it is encrypted; errors of Arrow, `ValueError` and `OSError` where it is no whole file."""
+    Raises `Unsupported` if it is encrypted; Arrow errors, `ValueError` or `OSError` if it is damaged.
+    """
     form = _form(source, path)
     if form == "avro":
         rows = avro_rows.opened(source, batch_rows)
@@ -99,7 +101,7 @@ def _parquet(file: parquet.ParquetFile, source: str | pa.Buffer, batch_rows: int
 
 
 def _with_all_digits(file: parquet.ParquetFile, source: str | pa.Buffer) -> parquet.ParquetFile:
-    """The file, or one whose times of 96 bits, which Arrow gets wrong before 1970, are bytes."""
+    """The file, or a copy whose INT96 times, which Arrow misreads before 1970, are raw bytes."""
     if not int96.has(file.schema, file.schema_arrow.names):
         return file
     content = Path(source).read_bytes() if isinstance(source, str) else source.to_pybytes()
@@ -115,24 +117,59 @@ def _orc(source: str | pa.Buffer, path: str) -> StoredFile:
         if not columns:
             yield file.nrows, []
             return
-        for number in range(file.nstripes):
-            try:
-                batch = file.read_stripe(number, columns=names)
-            except pa.ArrowInvalid as error:
-                if not _has_times_alone_at_fault(file, number, columns):
-                    raise
-                raise Unsupported(
-                    "An ORC file has a time outside of the years 1677 to 2262, which cannot be read here.",
-                    path=path,
-                    remedy=WAY_OUT,
-                ) from error
-            yield len(batch), _chosen(batch.columns, columns, names)
+        times: dict[int, list[pa.Array]] = {}
+        for stripe in range(file.nstripes):
+            found = _as_arrow_reads(file, stripe, columns, names, path)
+            for number, column in found.items():
+                if column is None or (names and _is_in_micros(schema.field(number)) and orc_times.is_near_1970(column)):
+                    if number not in times:
+                        times[number] = _times(source, schema.field(number), path)
+                    found[number] = times[number][stripe]
+            arrays = [found[number] for number in columns]
+            yield len(arrays[0]), arrays
 
     return StoredFile("orc", schema, batches)
 
 
+def _as_arrow_reads(
+    file: orc.ORCFile, stripe: int, columns: Sequence[int], names: list[str] | None, path: str
+) -> dict[int, Any]:
+    """Return a stripe's columns by number; None for times that Arrow cannot read; `Unsupported` for nested ones."""
+    try:
+        return dict(zip(columns, _chosen(file.read_stripe(stripe, columns=names).columns, columns, names), strict=True))
+    except pa.ArrowInvalid as error:
+        if not _has_times_alone_at_fault(file, stripe, columns):
+            raise
+        if len(columns) > 1:
+            each = (_as_arrow_reads(file, stripe, [number], _names(file.schema, [number]), path) for number in columns)
+            return {number: column for one in each for number, column in one.items()}
+        if pa.types.is_timestamp(file.schema.field(columns[0]).type):
+            return {columns[0]: None}
+        raise _unreadable_times(path) from error
+
+
+def _times(source: str | pa.Buffer, field: pa.Field, path: str) -> list[pa.Array]:
+    """Return the times of a column by stripe, as read by `orc_times`."""
+    content = Path(source).read_bytes() if isinstance(source, str) else source.to_pybytes()
+    try:
+        stripes = orc_times.stripes(content, field.name)
+    except (ValueError, LookupError) as error:
+        raise _unreadable_times(path) from error
+    return [each.cast(pa.int64()).cast(pa.timestamp("us", field.type.tz)) for each in stripes]
+
+
+def _unreadable_times(path: str) -> Unsupported:
+    said = "An ORC file has a time outside of the years 1677 to 2262, which cannot be read here."
+    return Unsupported(said, path=path, remedy=WAY_OUT)
+
+
+def _is_in_micros(field: pa.Field) -> bool:
+    """Whether it is a column of times to the microsecond: `orc_times` keeps no more, and Iceberg marks finer ones."""
+    return pa.types.is_timestamp(field.type) and (field.metadata or {}).get(b"iceberg.timestamp-unit") != b"NANOS"
+
+
 def _has_times_alone_at_fault(file: orc.ORCFile, stripe: int, columns: Sequence[int]) -> bool:
-    """Whether all other columns can be read: Arrow counts ORC's times in nanoseconds, which reach no further."""
+    """Whether only times fail: Arrow stores ORC's times in nanoseconds, from 1677 to 2262 only."""
     others = [number for number in columns if not _has_times(file.schema.field(number).type)]
     if len(others) == len(columns):
         return False
@@ -150,14 +187,14 @@ def _has_times(of: pa.DataType) -> bool:
 
 
 def _names(schema: pa.Schema, columns: Sequence[int]) -> list[str] | None:
-    """The columns by name; None where names do not tell them apart, or a dot would mean a field inside."""
+    """The columns by name; None if names are ambiguous, or contain a dot, which would mean a nested field."""
     names = [schema.names[number] for number in columns]
     is_plain = len(set(schema.names)) == len(schema.names) and not any("." in name for name in names)
     return names if is_plain else None
 
 
 def _chosen(found: Sequence[pa.Array], columns: Sequence[int], names: list[str] | None) -> list[pa.Array]:
-    """The columns in the order that was asked for; Arrow gives them in that of the file."""
+    """The columns in the requested order; Arrow returns them in the file's order."""
     if names is None:
         return [found[number] for number in columns]
     place = {number: at for at, number in enumerate(sorted(columns))}

@@ -1,7 +1,7 @@
-"""Iceberg's metadata tables of a table at a point, as Arrow: what `t$files` and its like answer in a query.
+"""Iceberg's metadata tables at a version, as Arrow: what `t$files` and others return in a query.
 
-Law: names and columns are Iceberg's own. `history`, `snapshots`, `refs` and `metadata_log_entries` are of the metadata
-that was opened; `files`, `data_files`, `delete_files`, `partitions` and `manifests` are those of the point.
+Invariant: names and columns are Iceberg's own. `history`, `snapshots`, `refs` and `metadata_log_entries` describe the
+metadata that was opened; `files`, `data_files`, `delete_files`, `partitions` and `manifests` describe the version.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MILLIS = pa.timestamp("ms", tz="UTC")
 
 
 def rows(kind: str, table: Table, history: History, point: str, branch: str) -> pa.Table:
-    """One of `KINDS` at a holder's point; they are of the table, whatever the branch."""
+    """One of `KINDS` at a holder's version; they belong to the table, whatever the branch."""
     found = documents.of(history.heads.document, history.heads.references[reference("file")].decode())
     if kind in _OF_METADATA:
         return _OF_METADATA[kind](found, history)
@@ -81,7 +81,7 @@ def _metadata_log(found: Metadata, _: History) -> pa.Table:
 def _manifests(table: Table, found: Metadata, snapshot: int) -> pa.Table:
     own = IcebergFormat.of(table.format)
     place, given = own.place(found), found.snapshots[snapshot].manifest_list
-    if given is None:  # version 1, which tells no more of them
+    if given is None:  # version 1, which states no more about them
         return pa.table({"path": _texts(found.snapshots[snapshot].manifests)})
     path = place.path(given)
     loaded = own.manifests.load(place, [path], LIST, place.sizes([path]))

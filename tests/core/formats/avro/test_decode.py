@@ -1,4 +1,4 @@
-"""Avro containers, whole and damaged: a file is answered by all its rows or by an error, never by fewer rows."""
+"""Avro files, valid and damaged: decoding returns all rows or an error, never fewer rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a table's files are: spellings of one place, what is inside, what is ours, a store that is no local disk."""
+"""Where a table's files are: spellings of a location, what is inside, what is ours, stores other than local disks."""
 
 from __future__ import annotations
 

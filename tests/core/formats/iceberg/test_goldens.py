@@ -44,7 +44,7 @@ def test_as_of(name: str) -> None:
     for request, answer in answers(name, "asof"):
         for time_ms, wanted in zip(request["ts"], answer["ids"], strict=True):
             if isinstance(wanted, str):
-                with pytest.raises(NotFound, match="begins at"):
+                with pytest.raises(NotFound, match="starts at"):
                     resolve(heads, f"time:{time_ms}")
             else:
                 assert resolve(heads, f"time:{time_ms}").engine == wanted

@@ -1,4 +1,4 @@
-"""An Iceberg table whose listings or reads lag, or whose metadata is replaced and deleted while it is read."""
+"""An Iceberg table whose listings or reads are stale, or whose metadata is replaced and deleted while it is read."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_metadata_replaced_and_deleted_while_it_is_read_is_no_damage(at: str, co
 
 def test_a_hint_of_a_version_that_is_gone_for_good_is_told(tmp_path: Path) -> None:
     write(tmp_path, 1, hint=4)
-    with pytest.raises(Corrupt, match="hint says version 4"):
+    with pytest.raises(Corrupt, match="The hint says version 4, but v"):
         read_version(tmp_path, Lies())
 
 

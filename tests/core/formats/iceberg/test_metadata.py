@@ -1,4 +1,4 @@
-"""metadata.json: all versions, every field missing or of another type, damaged files, what is refused by name."""
+"""metadata.json: all versions, every field missing or of another type, damaged files, and rejections by name."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ REQUIRED = {
 def test_what_is_required_and_missing_is_named(version: int, name: str) -> None:
     found = document(version)
     del found[name]
-    with pytest.raises(Corrupt, match=f"Field {name} was expected to be .* found nothing") as caught:
+    with pytest.raises(Corrupt, match=f"Field {name} must be a .*; found nothing") as caught:
         read(found)
     assert caught.value.path == "metadata/v1.metadata.json"
 
@@ -96,14 +96,14 @@ def test_a_packed_document_is_the_same() -> None:
     ("content", "says"),
     [
         (b"", "is empty"),
-        (b"{", "no JSON"),
-        (b"[]", "JSON object was expected, found list"),
-        (b'{"format-version": NaN}', "NaN is no JSON number"),
-        (b"[" * 100_000, "no JSON"),
-        (b'{"a": "\\ud800"}', "no JSON"),
-        (b"\xff\xfe", "no JSON"),
+        (b"{", "is not valid JSON"),
+        (b"[]", "Expected a JSON object, found list."),
+        (b'{"format-version": NaN}', "NaN is not a valid JSON number"),
+        (b"[" * 100_000, "is not valid JSON"),
+        (b'{"a": "\\ud800"}', "is not valid JSON"),
+        (b"\xff\xfe", "is not valid JSON"),
         (gzip.compress(b"{}", mtime=0)[:-4], "cut off"),
-        (b"\x1f\x8b\x08\x00" + b"\xff" * 20, "no whole gzip"),
+        (b"\x1f\x8b\x08\x00" + b"\xff" * 20, "The metadata is not a complete gzip file:"),
     ],
 )
 def test_damaged_files(content: bytes, says: str) -> None:
@@ -114,7 +114,7 @@ def test_damaged_files(content: bytes, says: str) -> None:
 @pytest.mark.parametrize(
     ("found", "says"),
     [
-        (document(4), "format version 4"),
+        (document(4), "The table has format version 4; Snapscope knows versions 1 to"),
     ],
 )
 def test_what_is_not_understood_is_refused(found: Json, says: str) -> None:
@@ -149,7 +149,7 @@ def test_zstd_is_refused_by_name() -> None:
         ({"current-snapshot-id": 1}, "refs.main.snapshot-id"),
         ({"refs": {"main": {"snapshot-id": 2, "type": "tag"}}}, "refs.main.type"),
         ({"snapshots": [snapshot(2, None, 1, "/t")] * 2}, r"snapshots\[1\].snapshot-id"),
-        ({"location": ""}, "location was expected"),
+        ({"location": ""}, "Field location must be a text"),
         ({"schemas": [{**SCHEMA, "type": "list"}]}, r"schemas\[0\].type"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Copies of tables that believe to be elsewhere: their files are found below the directory that was opened."""
+"""Copies of tables whose metadata names another location: their files are found below the directory that was opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""References of Iceberg tables: which metadata is read, lines, tags, notes, points, times, plans; where tables are."""
+"""References of Iceberg tables: which metadata is read, branches, tags, notes, versions, times, plans, table
+locations."""
 
 from __future__ import annotations
 
@@ -84,7 +85,7 @@ def test_a_bare_directory_is_read_as_java_reads_it(
 def test_a_hint_to_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     write(tmp_path, "v1.metadata.json", document(2, f"file:{tmp_path}"))
     (tmp_path / "metadata" / "version-hint.text").write_text("7")
-    with pytest.raises(Corrupt, match=r"there is no v7\.metadata\.json") as caught:
+    with pytest.raises(Corrupt, match="The hint says version 7, but v") as caught:
         open_table(str(tmp_path)).heads()
     assert "v1.metadata.json" in str(caught.value.remedy)
 
@@ -96,8 +97,8 @@ def test_the_newest_of_a_catalogs_files_is_read_and_said_to_be_perhaps_old(tmp_p
     heads = open_table(str(tmp_path)).heads()
     assert heads.document["last-updated-ms"] == 101
     said = [problem.sentence() for problem in heads.main.warnings]
-    assert any("A catalog owns this table" in each for each in said)
-    assert any("00010-c.metadata.json: expected one metadata of version 10" in each for each in said)
+    assert any("This table belongs to a catalog" in each for each in said)
+    assert any("00010-c.metadata.json: expected a single metadata file of version 10" in each for each in said)
     with pytest.raises(Unsupported, match="nothing was changed"):
         open_table(str(tmp_path)).refuse_apply()
 
@@ -182,7 +183,7 @@ def test_what_is_on_no_branch_says_what_it_is() -> None:
     assert notes[own["s5"]] == ""
     assert notes[own["w_staged"]] == "staged as wap-1 (wap.id), not published"
     assert notes[own["s4_after_rollback"]].startswith("rolled back")
-    assert cherry_picked() == ["on no ref, published as 2", "cherry-picked from 1"]
+    assert cherry_picked() == ["on no branch or tag, published as 2", "cherry-picked from 1"]
     x1 = labels("tags_branches")["x1_unreferenced"]
     lost = {each.id: each.note for line in heads_of("tags_branches").lines for each in line.snapshots}
     assert lost[x1].startswith("orphaned")
@@ -231,10 +232,10 @@ def test_odd_refs_are_told(tmp_path: Path) -> None:
     }
     heads = made(tmp_path, refs=refs)
     said = " ".join(problem.sentence() for problem in heads.main.warnings)
-    assert "VERSION AS OF takes it for an id" in said
+    assert "SQL cannot reach it: VERSION AS OF reads it as an id." in said
     assert "tag gone" in said
     for point in ("tag:gone", "branch:lost"):
-        with pytest.raises(Corrupt, match="99, which is not among the table's snapshots"):
+        with pytest.raises(Corrupt, match="points to snapshot 99, which the table does not have"):
             resolve(heads, point)
     assert resolve(heads, "tag:17").snapshot.id == 1
 
@@ -305,7 +306,9 @@ def test_a_schema_that_was_cleaned_away_is_told(tmp_path: Path) -> None:
     location = f"file:{tmp_path}"
     snapshots = [snapshot(1, None, 1000, location, **{"schema-id": 9}), snapshot(2, 1, 2000, location)]
     heads = made(tmp_path, snapshots=snapshots)
-    with pytest.raises(Corrupt, match="schema 9, which the metadata names no more"):
+    with pytest.raises(
+        Corrupt, match=r"was written with schema 9, which is no longer in the metadata \(it was cleaned up\)"
+    ):
         resolve(heads, "1")
 
 
@@ -318,9 +321,9 @@ def test_what_is_no_point(tmp_path: Path, point: str) -> None:
 def test_what_is_not_there(tmp_path: Path) -> None:
     heads = made(tmp_path)
     for point, says in (
-        ("9", "no snapshot 9: the table's metadata does not name it"),
+        ("9", "no snapshot 9: it is not in the table's metadata"),
         ("tag:v9", "no tag 'v9'"),
-        ("latest~2", "further than the 2 snapshots"),
+        ("latest~2", "goes back further than the 2 existing snapshots of"),
     ):
         with pytest.raises(NotFound, match=says):
             resolve(heads, point)
@@ -341,7 +344,7 @@ def test_a_time_asks_what_main_pointed_to() -> None:
     own, heads = labels("rollback"), heads_of("rollback")
     found = resolve(heads, f"time:{own['rollback_to_s1_at_ms'] + 1}")
     assert found.snapshot.id == own["s1"]
-    assert "main was set to it later" in found.rule
+    assert "The snapshot itself was committed" in found.rule
     newest = max(
         (each for line in heads.lines for each in line.snapshots if each.time_ms <= own["rollback_to_s1_at_ms"]),
         key=lambda each: each.time_ms,
@@ -352,8 +355,8 @@ def test_a_time_asks_what_main_pointed_to() -> None:
 def test_of_a_tie_the_last_listed_counts(tmp_path: Path) -> None:
     found = resolve(log(tmp_path, (1000, 1), (2000, 1), (2000, 2)), "time:2500")
     assert (found.snapshot.id, found.engine, found.gap_ms) == (2, 2, 500)
-    assert "share that time; the last listed counts" in found.rule
-    assert found.engine_note == "Java after 1.11 answers 1: of entries that share a time it takes the first."
+    assert "Several entries have that time; the last listed one counts, because it stayed in effect." in found.rule
+    assert found.engine_note == "Java after 1.11 finds 1: of entries with the same time it takes the first."
 
 
 def test_clocks_that_went_back(tmp_path: Path) -> None:
@@ -361,23 +364,23 @@ def test_clocks_that_went_back(tmp_path: Path) -> None:
     found = resolve(log(tmp_path, (1000, 1), (3000, 2), (2000, 1)), "time:5000")
     assert (found.snapshot.id, found.engine) == (2, 1)
     assert found.engine_note is not None
-    assert found.engine_note.startswith("Java up to 1.11 answers 1")
+    assert found.engine_note.startswith("Java up to 1.11 finds 1: it takes the last listed entry that fits.")
     assert "not in order of time" in found.rule
 
 
 def test_times_without_an_answer(tmp_path: Path) -> None:
     heads = log(tmp_path / "a", (1000, 1), (2000, 2))
     assert resolve(heads, "time:1000").snapshot.id == 1
-    with pytest.raises(NotFound, match=r"it begins at 1970-01-01 00:00:01\.000 UTC"):
+    with pytest.raises(NotFound, match=r"it starts at 1970-01-01 00:00:01\.000 UTC"):
         resolve(heads, "time:999")
     with pytest.raises(NotFound, match="snapshot-log is empty"):
         resolve(log(tmp_path / "b"), "time:5000")
     gone = log(tmp_path / "c", (1000, 9), (2000, 2))
     with pytest.raises(NotFound, match="main pointed to snapshot 9, which has expired"):
         resolve(gone, "time:1500")
-    with pytest.raises(NotFound, match="it has expired: main pointed to it once"):
+    with pytest.raises(NotFound, match="it has expired; main once pointed to it"):
         resolve(gone, "9")
-    with pytest.raises(Invalid, match="A time names what main pointed to"):
+    with pytest.raises(Invalid, match="A time finds what main pointed to, so it cannot be used with branch"):
         resolve(heads_of("tags_branches"), "branch:(no branch)/time:5000")
 
 
@@ -412,7 +415,7 @@ def test_removing_a_tag_frees_nothing_now_and_tells_its_cost(table: Table) -> No
         expiry = table.preview(Expire(drop_tags=(tag.name,)), NOW, history)
         without = expiry.freed_bytes
         (said,) = [warning for warning in plan.warnings if warning.code == codes.FREED_NEXT]
-        assert ("frees 0 files (0 B) more" in said.text) == (without == kept)
+        assert ("reclaims 0 files (0 B) more" in said.text) == (without == kept)
         lost = [(each.code, each.values.get("id")) for each in (*plan.warnings, *expiry.warnings)]
         left = [each.text for each in plan.warnings if each.code == codes.NOTHING_ELSE_HOLDS]
         is_last = any(str(tag.snapshot.id) in each for each in left)
@@ -451,7 +454,7 @@ def test_tags_that_are_made_moved_and_renamed(table: Table) -> None:
     for change in (CreateTag(tag.name), CreateTag("main"), RenameTag(tag.name, "main"), CreateTag("12")):
         with pytest.raises(Invalid):
             table.preview(change, NOW, history)
-    with pytest.raises(Unsupported, match="Orphaned files"):
+    with pytest.raises(Unsupported, match="Snapscope does not look for orphan files of Iceberg tables yet"):
         table.preview(CleanOrphans(0), NOW, history)
 
 

@@ -1,4 +1,4 @@
-"""Per-ref retention beside the rule written out as sets, on random tables with clocks that went back."""
+"""Per-ref retention compared with the rule written as sets, on random tables with clocks that went back."""
 
 from __future__ import annotations
 
@@ -138,11 +138,11 @@ def test_parents_that_go_round_in_a_circle_end() -> None:
 
 def test_what_cannot_be_asked() -> None:
     line = {1: snapshot(1, None, 100)}
-    with pytest.raises(Invalid, match="0 were to be retained"):
+    with pytest.raises(Invalid, match="At least one snapshot must be retained, not 0"):
         judge(line, [Ref(MAIN, True, 1)], {}, ExpiryOptions(NOW, retain_last=0))
     with pytest.raises(Invalid, match="no snapshot 7"):
         judge(line, [Ref(MAIN, True, 1)], {}, ExpiryOptions(NOW, ids=frozenset({7})))
-    with pytest.raises(Corrupt, match="min-snapshots-to-keep was expected to be a whole number, found 'many'"):
+    with pytest.raises(Corrupt, match="min-snapshots-to-keep must be a whole number, not 'many'"):
         judge(line, [Ref(MAIN, True, 1)], {"history.expire.min-snapshots-to-keep": "many"}, ExpiryOptions(NOW))
 
 

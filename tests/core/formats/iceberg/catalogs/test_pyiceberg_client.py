@@ -1,4 +1,5 @@
-"""Each name of pyiceberg's that is used and not promised: there, called as we count on, refused where it is gone."""
+"""Every undocumented name of pyiceberg that we use: it exists, behaves as expected, and is rejected by name if
+missing."""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ def test_a_catalog_that_lacks_a_name_is_refused(name: str, tmp_path: Path, monke
     """Were it only replaced where it is there, pyiceberg would write a metadata file of its own."""
     owner = next(each for each in class_of("SqlCatalog").__mro__ if name in vars(each))
     monkeypatch.delattr(owner, name)
-    with pytest.raises(Unsupported, match=f"no {name} in its SqlCatalog"):
+    with pytest.raises(Unsupported, match=f"has no {name}, so"):
         client.opened("lake", {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db"})
 
 

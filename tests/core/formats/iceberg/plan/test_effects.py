@@ -1,4 +1,4 @@
-"""What plans of Iceberg tables do: one swap of the metadata, and files after it."""
+"""The effects of Iceberg plans: one metadata swap, then file deletions."""
 
 from __future__ import annotations
 
