@@ -1,1 +1,1 @@
-"""Everything that runs on Spark: the session, reading resolved files, checked SQL, the writer of the demo."""
+"""Everything that runs on Spark: the session, reading files of a version, checked SQL, writing."""

@@ -1,11 +1,11 @@
-"""Compares two versions: which columns correspond, and which rows differ. Lazy.
+"""Compare two versions lazily: which columns correspond, and which rows differ.
 
-Laws: see core/spark/diff/rows.py, which runs it.
+The invariants are in core/spark/diff/rows.py, which runs the comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -24,7 +24,7 @@ from core.spark.read.paimon import frames as read
 from core.spark.read.paimon import merge_on_read, points
 from core.spark.read.paimon.points import PaimonScan
 
-SAME = "same"  # beside the kinds of rows that differ
+SAME = "same"  # in addition to the kinds of rows that differ
 
 
 # columns ----------------------------------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ SAME = "same"  # beside the kinds of rows that differ
 
 @dataclass(frozen=True, slots=True)
 class ComparedColumn:
-    """A column of the comparison: as it is called, the fields it is at the two points, and the type of both."""
+    """A column of the comparison: its name, its field at each version, and their common type."""
 
     name: str
     before: Field | None
@@ -47,7 +47,10 @@ class ComparedColumn:
 
 
 def columns_of(a: Schema, b: Schema) -> tuple[ComparedColumn, ...]:
-    """The columns of `b` in their order, then those that only `a` has. `Unsupported` for types that do not compare."""
+    """The columns of `b` in order, then those that only `a` has.
+
+    Raises `Unsupported` for types that cannot be compared.
+    """
     old, new = ({each.id: each for each in schema.fields} for schema in (a, b))
     keys = set(key_ids(b)) if key_ids(a) == key_ids(b) else set()
     found = [
@@ -68,7 +71,7 @@ def key_ids(schema: Schema) -> list[int]:
 
 
 def _common(before: Field | None, after: Field) -> PaimonType:
-    """The wider of two types; on the way back to an older point that is the first one."""
+    """The wider of two types; when comparing back to an older version, that is the first one."""
     if before is None:
         return parse(after.type)
     have, wanted = parse(before.type), parse(after.type)
@@ -82,7 +85,7 @@ def _common(before: Field | None, after: Field) -> PaimonType:
 
 
 def canonical(value: Expression, of: PaimonType) -> Expression:
-    """The value in a form that Spark compares and groups by: a map as its entries in order, wherever it stands."""
+    """The value in a form that Spark can compare and group by: maps, also nested ones, as sorted entries."""
     if not _has_map(of):
         return value
     if of.root == "ARRAY":
@@ -109,12 +112,12 @@ def _has_map(of: PaimonType) -> bool:
 
 @dataclass(frozen=True)
 class Compared:
-    """Two points side by side, lazily. `frame` has a row for each key, or for each distinct row:
+    """Two versions side by side, lazily. `frame` has one row per key, or per distinct row:
 
-    kind; times (how many rows that are); same (rows at both points); doubled (a key that a point has twice);
-    k0, k1 … (the key); a, b (structs of the other columns c0, c1 …, null where the point has no such row and where
-    nothing differs); which (numbers of the columns that changed).
-    `not_read`: rows of files that were not read, None where metadata cannot tell.
+    kind; times (the number of such rows); same (rows at both versions); doubled (a version has the key twice); k0, k1 …
+    (the key); a, b (structs of the other columns c0, c1 …, null where the version has no such row and where nothing
+    differs); which (numbers of the columns that changed). `not_read`: the number of rows in files that were not read,
+    None where metadata does not determine it.
     """
 
     frame: DataFrame
@@ -125,14 +128,14 @@ class Compared:
     notes: tuple[str, ...]
 
     def in_order(self, frame: DataFrame) -> DataFrame:
-        """By key, or by the rows themselves."""
+        """Order by key, or by the rows themselves."""
         if keys := [f"k{number}" for number, column in enumerate(self.columns) if column.is_key]:
             return frame.orderBy(*keys)
         row = F.coalesce("b", "a")
         return frame.orderBy(*(canonical(row[f"c{n}"], each.type) for n, each in enumerate(self.columns)), "kind")
 
     def changes(self, rows: pa.Table) -> Iterable[RowChange]:
-        """Rows of the frame as values of ours."""
+        """Convert rows of the frame to `RowChange` values."""
         names = {f"c{number}": column for number, column in enumerate(self.columns) if not column.is_key}
         for row in rows.to_pylist():
             key = {column.name: row[f"k{n}"] for n, column in enumerate(self.columns) if column.is_key}
@@ -140,10 +143,12 @@ class Compared:
                 {column.name: row[side][c] for c, column in names.items() if _is_of(column, side)} if row[side] else {}
                 for side in "ab"
             )
+            same: Mapping[str, object] = {}
             if row["kind"] == CHANGED:
                 changed = [self.columns[number].name for number in row["which"]]
+                same = {name: value for name, value in after.items() if name not in changed}
                 before, after = ({name: side.get(name) for name in changed} for side in (before, after))
-            yield RowChange(row["kind"], key, before, after, row["times"])
+            yield RowChange(row["kind"], key, before, after, row["times"], same)
 
 
 def _is_of(column: ComparedColumn, side: str) -> bool:
@@ -157,9 +162,10 @@ def compare(
     *,
     plans: tuple[merge_on_read.ReadPlan, merge_on_read.ReadPlan] | None = None,
 ) -> Compared:
-    """The rows of two opened points side by side, without those of files that both hold alike.
+    """The rows of two opened versions side by side, without files that both have unchanged.
 
-    `plans` of fewer files may stand for the points' own where they have every row that is asked for at both."""
+    `plans` with fewer files may replace the versions' own if they contain all requested rows of both.
+    """
     columns = columns_of(a.schema, b.schema)
     same = alike(a, b)
     frames = []
@@ -181,7 +187,7 @@ def side_by_side(
     not_read: int | None,
     notes: Sequence[str],
 ) -> Compared:
-    """The rows of two points; `files` are how many were read, of how many."""
+    """Compare the rows of two versions. `files`: the number of files read, and of all files."""
     sides = []
     for number, rows in enumerate(frames):
         values = (
@@ -193,10 +199,12 @@ def side_by_side(
     frame = _by_key(both, columns) if any(each.is_key for each in columns) else _by_row(both, columns)
     more = []
     if dropped := [each.name for each in columns if each.after is None]:
-        more.append(told("Not compared, because only the first point has that: {dropped}", dropped=", ".join(dropped)))
+        more.append(
+            told("Not compared, because only the first version has them: {dropped}", dropped=", ".join(dropped))
+        )
     if not_read is None:
         more.append(
-            told("Unchanged rows are not counted: those of files that were not read are known only by merging them")
+            told("Unchanged rows are not counted: rows of files that were not read are known only after merging")
         )
     return Compared(
         frame=frame,
@@ -251,13 +259,13 @@ def _by_row(both: DataFrame, columns: tuple[ComparedColumn, ...]) -> DataFrame:
 
 
 def _row(numbers: Iterable[int]) -> Expression:
-    """The columns of these numbers; never without a field, because Arrow has no such struct."""
+    """The columns with these numbers; never empty, because Arrow has no struct without fields."""
     names = [f"c{number}" for number in numbers]
     return F.struct(*names) if names else F.struct(F.lit(None).cast("boolean").alias("none"))
 
 
 def _shown(judged: DataFrame, keys: list[str], times: Expression, same: Expression, doubled: Expression) -> DataFrame:
-    """Equal rows are only counted: what they hold is not kept. Of an added row only what `b` has, and the reverse."""
+    """Drop what is not shown: equal rows are only counted, an added row needs only `b`, a removed one only `a`."""
     sides = (
         F.when(F.col("kind").isin(*kinds), F.col(name)).alias(name)
         for name, kinds in (("a", (REMOVED, CHANGED)), ("b", (ADDED, CHANGED)))

@@ -1,6 +1,6 @@
-"""Compares two versions of an Iceberg table by whole rows: no engine enforces unique identifier fields.
+"""Compare two versions of an Iceberg table by whole rows, because no engine enforces unique identifier fields.
 
-Law: files that both versions have under the same deletes are not read, if both versions read them with the same
+Invariant: files that both versions have with the same deletes are not read, if both versions read them with the same
 columns.
 """
 
@@ -26,7 +26,7 @@ _NOT_COMPARED = ("variant", "time", "unknown")
 
 
 def compare(spark: SparkSession, a: IcebergScan, b: IcebergScan) -> Compared:
-    """As `compare`; `unchanged` rows are known where no file that stays unread has rows to be counted."""
+    """As `compare.compare`; `unchanged` rows are known if metadata counts the rows of all skipped files."""
     if any(map(is_by_case, (a.schema, b.schema))):
         spark.conf.set("spark.sql.caseSensitive", "true")
     left_out = [each.name for each in dict.fromkeys((*a.columns, *b.columns)) if not _compares(each)]
@@ -49,13 +49,13 @@ def _compares(column: IcebergField) -> bool:
 
 
 def _compared(point: IcebergScan) -> Schema:
-    """The columns that are compared; of those that cannot be shown nothing is read."""
+    """The schema with only the columns that are compared; unsupported columns are not read."""
     ids = {each.id for each in point.columns if _compares(each)}
     return replace(point.schema, fields=tuple(each for each in point.schema.fields if each.id in ids))
 
 
 def _told(point: IcebergScan) -> dict[str, Any]:
-    """Of each file its rows, constants and deletes. Files that are live more than once are like no other."""
+    """Per file its rows, constants and deletes. A file that is live more than once equals no other."""
     found: list[tuple[str, Any]] = [(path, (rows, None, [], [], {})) for path, rows in point.native]
     for unit in point.work:
         for file in unit["files"]:

@@ -1,12 +1,13 @@
-"""What changed after one point of a branch up to another, each row with its kind: Paimon's `incremental-between`.
+"""The changes between two versions of a branch, with row kinds: Paimon's `incremental-between`.
 
-Laws, as the engine has them (docs/paimon.md §10.1):
-- An append table answers with the rows of the files that the APPEND commits between added, as they were written;
-  a primary-key table that writes changelogs with those of the commits between. OVERWRITE commits are passed over.
-- Two points of which one is a tag, and primary-key tables without changelogs, answer with the difference of their
-  rows: of a changed row the one before (-U) and the one after (+U). The engine itself compares only the files that
-  the points do not share: it gives no row before, and also rows that were written again as they were.
-- Where a commit between is gone or cannot be told so, the difference answers, and says why. Which one it was is said.
+Invariants, as in the engine (docs/paimon.md §10.1):
+- For an append table, the changes are the rows in files that the APPEND commits in between added, as written; for a
+  primary-key table that writes changelogs, the changelog rows of the commits in between. OVERWRITE commits are skipped.
+- If one version is a tag, or a primary-key table has no changelogs, the changes are the difference of the rows: for a
+  changed row the old one (-U) and the new one (+U). The engine itself compares only the files that the versions do not
+  share: it returns no old row, and also returns rows that were rewritten unchanged.
+- If a commit in between is gone or cannot be read this way, the difference is used, with the reason. The answer states
+  which mode was used.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ from core.table import Table
 
 KIND = "_rowkind"
 DELTA, CHANGELOG, DIFF = "delta", "changelog", "diff"
-_WINDOW = "compacted-changelog-"  # an entry that is a part of another bucket's file
+_WINDOW = "compacted-changelog-"  # an entry that is part of another bucket's file
 
 
 @dataclass(frozen=True)
 class Between:
-    """`rows` have `_rowkind` and the columns of the later point; `mode` is how they were told, and they say so."""
+    """The changes: `rows` with `_rowkind` and the later version's columns, and how they were found (`mode`)."""
 
     mode: str
     rows: Rows
@@ -61,14 +62,17 @@ def between(
     at: AsOf,
     condition: Condition = filters.EVERYTHING,
 ) -> Between:
-    """The changes after `since` up to `at`; of those that the condition on the later point's columns rules out, perhaps
-    not all. `Invalid` where these are no two points of one branch in this order."""
+    """The changes after `since` up to `at`.
+
+    Changes that `condition`, on the later version's columns, excludes may be missing. Raises `Invalid` unless these are
+    two versions of one branch in this order.
+    """
     if since.branch != at.branch or since.snapshot.id > at.snapshot.id:
         raise Invalid(
-            "{since} does not come before {at} on one branch, so nothing lies between them.",
+            ("{since} does not come before {at} on the same branch, so there are no changes between them."),
             since=since.point,
             at=at.point,
-            remedy="Name the earlier point as the one since which changes are asked for.",
+            remedy="Give the earlier version as the start of the changes.",
         )
     mode = CHANGELOG if at.schema.primary_keys else DELTA
     try:
@@ -76,6 +80,10 @@ def between(
             raise _NotByFiles(told("a tag was named"))
         if mode == CHANGELOG and at.schema.options.get("changelog-producer", "none").strip().lower() == "none":
             raise _NotByFiles(told("the table writes no changelog"))
+        if points.is_joined(at.schema):
+            raise _NotByFiles(told("several files hold different columns of the same rows"))
+        if points.other_branch(at.schema, at.branch) is not None:
+            raise _NotByFiles(told("the table has rows of another branch"))
         return _by_files(spark, table, history, since, at, mode, condition)
     except _NotByFiles as why:
         a, b = (points.opened_at(table, history, point) for point in (since, at))
@@ -91,7 +99,7 @@ def between(
 
 
 class _NotByFiles(Exception):
-    """Why the files of the commits between do not tell the changes: the second half of a sentence."""
+    """Why the files of the commits in between do not determine the changes: the second half of a sentence."""
 
 
 def _by_files(
@@ -103,7 +111,7 @@ def _by_files(
     parts = [scan_details.brought(PaimonFormat.of(table.format).manifests, history.heads, each, mode) for each in taken]
     for commit, part in zip(taken, parts, strict=True):
         if pc.any(pc.not_equal(part["kind"], ADD)).as_py():
-            raise _NotByFiles(told("the APPEND commit {id} also took files away", id=commit.id))
+            raise _NotByFiles(told("APPEND commit {id} also removed files", id=commit.id))
         if any(_WINDOW in path for path in part["path"].to_pylist()):
             raise _NotByFiles(
                 told("the changelog of commit {id} was compacted into files of several buckets", id=commit.id)
@@ -115,7 +123,7 @@ def _by_files(
         said = (scan_details.stats(table.store, each, of, (mode,)) for each in taken)
         return {key: row for each in said for key, row in each.items()}
 
-    _, kept = prune.left(at.schema, schemas, files, condition, stats)  # no row here is merged with another
+    _, kept = prune.left(at.schema, schemas, files, condition, stats)  # rows are not merged here
     asked = files.filter(pc.is_in(files["path"], pa.array(sorted(kept), pa.string())))
     frames = read.stored(spark, table.store, at.schema, schemas, asked, kinds=KIND)
     passed = sum(each.kind == "OVERWRITE" for each in commits)
@@ -129,7 +137,7 @@ def _by_files(
     if passed:
         notes.append(
             told(
-                "{passed} passed over, as the engine does",
+                "{passed} skipped, as the engine does",
                 passed=counted(passed, "{count} OVERWRITE commit", "{count} OVERWRITE commits"),
             )
         )
@@ -140,8 +148,11 @@ def _by_files(
 def _pruned(
     a: PaimonScan, b: PaimonScan, condition: Condition
 ) -> tuple[merge_on_read.ReadPlan, merge_on_read.ReadPlan]:
-    """What of two points to compare for the rows that are asked for. Rows are compared by key: only what both have of a
-    key tells a changed row from one that is new. Without a key equal rows are counted, and those agree on all."""
+    """The files of two versions to compare for the requested rows.
+
+    Rows are compared by key: only with both versions' rows of a key can a changed row be told from a new one. Without a
+    key, equal rows are counted, and those agree in all columns.
+    """
     ids = key_ids(b.schema)
     if ids != key_ids(a.schema):
         return a.plan, b.plan
@@ -173,12 +184,12 @@ def _commits(history: History, since: AsOf, at: AsOf) -> Sequence[Snapshot]:
     found = {each.id: each for each in (line.snapshots if line is not None else ())}
     ids = range(since.snapshot.id, at.snapshot.id + 1)
     if gone := next((id for id in ids if id not in found), None):
-        raise _NotByFiles(told("commit {gone} is not retained", gone=gone))
+        raise _NotByFiles(told("commit {gone} is no longer retained", gone=gone))
     return [found[id] for id in ids[1:]]
 
 
 def _rows_of(found: Compared) -> DataFrame:
-    """A comparison as rows with kinds, under the columns of the later point."""
+    """A comparison as rows with row kinds, with the columns of the later version."""
     kind = F.col("kind")
 
     def side(name: str, alone: str, changed: str) -> Column:

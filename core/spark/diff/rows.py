@@ -1,11 +1,13 @@
-"""Row diff: which rows differ between two points, by primary key where the table has one, else as whole rows counted.
+"""Row diff: which rows differ between two versions, by primary key if the table has one, else as counted whole rows.
 
-Laws:
-- A column is its field id: a renamed column is the same one. A column that only `b` has counts as null at `a`, so a row
-  is changed by it where it has a value; a column that only `a` has is not compared, the change of schema says it.
-- NaN equals NaN and 0.0 equals -0.0, as in a GROUP BY; maps are equal whatever the order of their entries.
-- Files (of primary-key tables: whole buckets) that both points hold alike are not read: their rows cancel out.
-- Totals are exact however few rows are shown; rows that were not read are counted by metadata or not at all, and said.
+Invariants:
+- A column is identified by its field id: a renamed column is the same one. A column that only `b` has counts as null at
+  `a`, so it changes every row where it has a value. A column that only `a` has is not compared; the schema change
+  reports it.
+- NaN equals NaN and 0.0 equals -0.0, as in a GROUP BY; maps are equal regardless of the order of their entries.
+- Files (for primary-key tables: whole buckets) that both versions have unchanged are not read: their rows cancel out.
+- Totals are exact however few rows are shown; rows that were not read are counted from metadata or not at all, and the
+  answer says so.
 """
 
 from __future__ import annotations
@@ -44,10 +46,11 @@ def row_diff(
     query_id: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> RowDiff:
-    """Compare the rows of two points of this history; at most `limit` of those that differ are answered.
+    """Compare the rows of two versions of this history; return at most `limit` differing rows.
 
-    `query_id` names the run for `sql.cancel`. Raises what reading either point raises, `Unsupported` for columns whose
-    types cannot be compared, `Invalid` for a time-out and a cancel, `NotFound` for a point that went meanwhile.
+    `query_id` names the run for `sql.cancel`. Raises what reading either version raises, `Unsupported` for columns
+    whose types cannot be compared, `Invalid` on timeout and cancellation, `NotFound` if a version disappeared
+    meanwhile.
     """
     with removed_points.explained(table, history, (a, b)):
         return sql.run_on_spark(
@@ -80,7 +83,7 @@ def _row_diff(
 
     def totals() -> DataFrame:
         found = _COMPARING[table.capabilities.format](spark, table, history, a, b)
-        kept = found.frame.persist(StorageLevel.MEMORY_AND_DISK)  # counted and shown from one reading
+        kept = found.frame.persist(StorageLevel.MEMORY_AND_DISK)  # read once, then counted and shown
         made.append((found, kept))
         counted = {kind: F.sum(F.when(F.col("kind") == kind, F.col("times"))) for kind in (ADDED, REMOVED, CHANGED)}
         counted |= {SAME: F.sum("same"), "doubled": F.sum(F.col("doubled").cast("long"))}
@@ -93,14 +96,14 @@ def _row_diff(
             raise Corrupt(
                 counted(
                     total["doubled"],
-                    "{count} primary key stands in the table more than once, so rows cannot be compared by it.",
-                    "{count} primary keys stand in the table more than once, so rows cannot be compared by them.",
+                    ("{count} primary key occurs more than once in the table, so rows cannot be compared by it."),
+                    ("{count} primary keys occur more than once in the table, so rows cannot be compared by them."),
                 ),
                 path=table.location,
             )
         rows = run.answer(lambda: found.in_order(kept.where(F.col("kind") != SAME)), row_cap=limit)
     finally:
-        with contextlib.suppress(Py4JError):  # Spark itself has ended, and nothing is kept
+        with contextlib.suppress(Py4JError):  # if Spark itself has ended, nothing is cached
             for _, each in made:
                 each.unpersist()
     unchanged = None if found.not_read is None else total[SAME] + found.not_read

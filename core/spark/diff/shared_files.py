@@ -1,6 +1,6 @@
-"""Which files hold the same rows at two versions, from metadata alone: a comparison need not read them. Pure.
+"""Which files hold the same rows at two versions, from metadata alone, so that a comparison can skip them. Pure.
 
-Law: the rows of such a file are equal at both versions, in every column that the second version has.
+Invariant: the rows of such a file are equal at both versions, in every column that the second version has.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from core.formats.paimon.scan_details import FileKey, keys_of
 from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Schema
 from core.spark.read.paimon import merge_on_read
-from core.spark.read.paimon.points import DECIDES, PaimonScan
+from core.spark.read.paimon.points import DECIDES, PaimonScan, is_joined
 
 
 def paths_of(plan: merge_on_read.ReadPlan) -> set[str]:
@@ -20,10 +20,14 @@ def paths_of(plan: merge_on_read.ReadPlan) -> set[str]:
 
 
 def alike(a: PaimonScan, b: PaimonScan) -> set[str]:
-    """Files whose rows are the same at both points: of an append table each file that both have with the same deleted
-    rows; of a primary-key table those of buckets with the same files on the same levels, read by the same rules.
+    """Files whose rows are the same at both versions.
 
-    A file that holds a column which only `b` shows differs by that column."""
+    For an append table: files that both have with the same deleted rows. For a primary-key table: the files of buckets
+    with the same files on the same levels, read by the same rules. A file with a column that only `b` shows differs.
+    With data evolution none is alike by itself.
+    """
+    if is_joined(a.schema) or is_joined(b.schema):
+        return set()
     shown = _ids(b.schema) - _ids(a.schema)
     fitting = {
         number
@@ -72,7 +76,7 @@ def _deciding(schema: Schema) -> dict[str, str]:
 
 
 def rows_of(point: PaimonScan, paths: set[str]) -> int | None:
-    """The rows that these files give, by metadata alone; None where only merging or counting could tell."""
+    """The number of rows that these files contribute, from metadata; None if that takes merging or counting."""
     if not paths:
         return 0
     keys = dict(zip(point.files["path"].to_pylist(), keys_of(point.files), strict=True))
@@ -92,7 +96,7 @@ def rows_of(point: PaimonScan, paths: set[str]) -> int | None:
 
 
 def _ids(schema: Schema) -> set[int]:
-    """All field ids, those inside of rows too."""
+    """All field ids, including those nested in rows."""
 
     def inside(of: PaimonType) -> Iterable[int]:
         for each in of.fields:

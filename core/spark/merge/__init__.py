@@ -1,1 +1,1 @@
-"""Rows of primary-key tables merged by the table's merge engine. Pure."""
+"""Merging rows of primary-key tables by the table's merge engine. Pure."""

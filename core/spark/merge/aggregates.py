@@ -1,11 +1,12 @@
 """Aggregate functions of a merge, one object per column. Pure.
 
-Law: each takes the rows of a key one after another, exactly as the engine's own function does; a number that does not
-fit its type is refused, not wrapped. (Of decimals of more than 18 digits every release of the engine makes null then,
-and starts again with the next row: so they are read, and never written.) `put` starts from a row's value, `add` takes a
-row in, `retract` takes one back (absent where the function cannot), `result` gives the single rows' own values and then
-those merged. `add_before` takes in a row that is older than all before it, as a sequence group may: the engine's
-function with its arguments exchanged.
+Invariant: each function processes the rows of a key one after another, exactly as the engine's own does. A number that
+does not fit its type is refused, not wrapped. (For decimals of more than 18 digits, every release of the engine yields
+null instead and starts again with the next row: so they are read, and never written.)
+
+Methods: `put` starts from a row's value, `add` adds a row, `retract` removes one (missing if the function cannot),
+`result` returns the values of single rows followed by the merged ones. `add_before` adds a row that is older than all
+before it, as a sequence group may: the engine's function with its arguments swapped.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _BLANK = " \t\n\r\v\f\x1c\x1d\x1e\x1f"
 
 
 def column_of(function: Function, column: pa.ChunkedArray, keys: int) -> Any:
-    """The column with the state of its function for so many keys."""
+    """The column with the state of its function for this many keys."""
     match function.name:
         case "max" | "bool_or":
             return _Extreme(column, keys, 1)
@@ -49,16 +50,16 @@ def column_of(function: Function, column: pa.ChunkedArray, keys: int) -> Any:
         case name if name == LAST_NON_NULL:
             return _LastNonNull(column, keys)
         case name:
-            raise Unsupported("The aggregate function '{name}' is not known.", name=name)
+            raise Unsupported("Unknown aggregate function '{name}'.", name=name)
 
 
 def refuse_lost(found: Mapping[str, Any]) -> None:
-    """Of merged columns that are to be written."""
+    """Raise `Unsupported` if a merged column that is to be written contains a sum that does not fit."""
     for name, column in found.items():
         if getattr(column, "lost", False):
             raise Unsupported(
-                "A sum in the column '{name}' does not fit its type {type}: it is null to every reader until it is "
-                "corrected, and written so its rows could not be summed any more.",
+                "A sum in column '{name}' does not fit its type {type}: every reader sees NULL until it "
+                "is corrected, and once written its rows could no longer be summed.",
                 name=name,
                 type=column.column.type,
                 remedy="Widen the column, or correct its rows, then compact.",
@@ -78,7 +79,7 @@ class _Last(PickedColumn):
         self.put(at, rows)
 
     def add_before(self, at: Ints, rows: Ints) -> None:
-        """The row that is last is there already."""
+        """The newest row is already there."""
 
     def retract(self, at: Ints, rows: Ints) -> None:
         self.clear(at)
@@ -109,13 +110,13 @@ class _First(PickedColumn):
         self.done[at[taken]] = True
 
     def add_before(self, at: Ints, rows: Ints) -> None:
-        starts = ~self.done[at] & ((self.source[at] >= 0) | self.of_any)  # what is there counts as the first one now
+        starts = ~self.done[at] & ((self.source[at] >= 0) | self.of_any)  # the current value counts as the first now
         self.put(at[~starts], rows[~starts])
         self.done[at[starts]] = True
 
 
 class _Extreme(PickedColumn):
-    """The greatest value (sign 1) or the least (-1); of equal ones the earlier row's. Null counts as nothing."""
+    """The maximum (sign 1) or minimum (-1); of equal values, that of the earlier row. Nulls are ignored."""
 
     def __init__(self, column: pa.ChunkedArray, keys: int, sign: int) -> None:
         super().__init__(column, keys)
@@ -130,7 +131,7 @@ class _Extreme(PickedColumn):
 
 
 class _Computed:
-    """A column whose merged value is none of its rows': values and whether there is one, per key."""
+    """A column whose merged value is computed: per key a value, and whether there is one."""
 
     lost = False
 
@@ -143,7 +144,7 @@ class _Computed:
         self.kept: Mask = np.ones(keys, dtype=np.bool_)
 
     def plain(self) -> Values:
-        """The column's values, anything where there is none."""
+        """The column's values; undefined where null."""
         of = self.column.type
         if pa.types.is_decimal(of):
             return decimals.integers(self.column)
@@ -162,7 +163,7 @@ class _Computed:
         self.value[at], self.there[at] = found, True
 
     def add_before(self, at: Ints, rows: Ints) -> None:
-        self.add(at, rows)  # in whatever order
+        self.add(at, rows)  # the order does not matter
 
     def combined(self, have: Values, new: Values) -> Values:
         raise NotImplementedError
@@ -172,9 +173,9 @@ class _Computed:
             raise Unsupported(
                 "A number does not fit its type {type} when it is aggregated.",
                 type=self.column.type,
-                remedy="The engine keeps a number here that its type has no room for; ask the engine itself."
+                remedy=("The engine stores a number here that its type cannot hold; read it with the engine itself.")
                 if pa.types.is_decimal(self.column.type)
-                else "The engine's releases answer differently here; none can be called right.",
+                else ("The engine's releases give different results here, and none of them is known to be right."),
             )
         return found
 
@@ -243,11 +244,11 @@ class _Product(_Computed):
                 self.value[at] = have / less
             return
         self.exact(have, (less != 0) & ~((less == -1) & (have == np.iinfo(have.dtype).min)))
-        self.value[at] = np.sign(have) * np.sign(less) * (np.abs(have) // np.abs(less))  # towards zero
+        self.value[at] = np.sign(have) * np.sign(less) * (np.abs(have) // np.abs(less))  # rounds towards zero
 
 
 class _ListAgg(_Computed):
-    """Texts one after another; blank ones count as nothing."""
+    """Concatenated strings; blank ones are ignored."""
 
     def __init__(self, column: pa.ChunkedArray, keys: int, function: Function) -> None:
         self.function = function

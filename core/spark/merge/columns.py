@@ -1,6 +1,7 @@
-"""The columns of a merge: their values as numbers, in the engine's order; and the plainest merged column. Pure.
+"""The columns of a merge: their values as numbers in the engine's order; and the simplest merged column. Pure.
 
-Laws: `codes` are equal where the engine calls values equal, and `ranks` are in the order in which it compares them.
+Invariants: `codes` are equal where the engine considers values equal, and `ranks` follow the order in which it compares
+them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NO_ROW = -1  # the merged value is null
 
 
 def codes(rows: pa.Table, names: Sequence[str]) -> Ints:
-    """Equal numbers for rows with equal values in these columns, different ones for others."""
+    """Equal numbers for rows with equal values in these columns, different numbers for others."""
     code: Ints = np.zeros(len(rows), dtype=np.int64)
     for name in names:
         column = one_chunk(rows[name])
@@ -59,7 +60,7 @@ def ranks(column: pa.ChunkedArray | pa.Array, *, descending: bool = False) -> In
 
 
 def java_bits(values: Values) -> Ints:
-    """Floats as integers in Java's order: -0.0 before 0.0, one NaN after everything."""
+    """Floats as integers in Java's order: -0.0 before 0.0, a single NaN after everything."""
     wide = values.astype(np.float64)
     wide[np.isnan(wide)] = np.nan
     bits = wide.view(np.int64)
@@ -112,7 +113,7 @@ def nulls(column: pa.Array) -> Mask:
 
 
 def numbers(column: pa.ChunkedArray | pa.Array) -> Values:
-    """The values with some number where they are null."""
+    """The values, with an arbitrary number where they are null."""
     flat = one_chunk(column)
     found: Values = (pc.fill_null(flat, 0) if flat.null_count else flat).to_numpy(zero_copy_only=False)
     return found

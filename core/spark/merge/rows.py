@@ -1,11 +1,12 @@
-"""The rows of one bucket, as its files hold them, merged into the table's rows. Pure: Arrow in, Arrow out.
+"""Merge the rows of one bucket, as its files hold them, into the table's rows. Pure: Arrow in, Arrow out.
 
-Laws: rows of one key are taken in the order user sequence, sequence number, retractions first; a key with a single row
-is that row, whatever the engine; a result that is a retraction is no row (docs/paimon.md §5.4). Where releases differ
-the answer is that of Paimon 2.0. What cannot be right is refused by its name, in the rule or when such a row is met.
+Invariants: rows of one key are processed in the order user sequence, sequence number, retractions first; a key with a
+single row is that row, whatever the engine; a result that is a retraction is not a row (docs/paimon.md §5.4). Where
+releases differ, the result is that of Paimon 2.0. What cannot be merged correctly is refused by name, when the rule is
+read or when such a row is found.
 
-How: rows are sorted once; then every key takes its first row, every key with more its second, and so on. So each step
-is one numpy operation over all keys, and yet each key sees its rows one by one, as the engine does.
+Method: rows are sorted once; then every key takes its first row, every key with more rows its second, and so on. So
+each step is one numpy operation over all keys, and yet each key processes its rows one by one, as the engine does.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ INSERT, UPDATE_BEFORE, DELETE = 0, 1, 3
 
 
 def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False, stored: bool = False) -> pa.Table:
-    """The merged rows, in no order; with `kinds` also those that are retractions, and a first column `_VALUE_KIND`;
-    with `stored` as a file holds them: before that one `_SEQUENCE_NUMBER`.
+    """Return the merged rows, unordered.
 
-    `rows` has the columns of `rule.columns`, `_SEQUENCE_NUMBER` (int64), `_VALUE_KIND` (int8) and `_LEVEL` (int32).
-    Raises `Unsupported` where a row is met that the rule cannot take.
+    `kinds`: also those that are retractions, with a first column `_VALUE_KIND`. `stored`: as a file holds them, with a
+    column `_SEQUENCE_NUMBER` before that. `rows` has the columns of `rule.columns`, `_SEQUENCE_NUMBER` (int64),
+    `_VALUE_KIND` (int8) and `_LEVEL` (int32). Raises `Unsupported` for a row that the rule cannot process.
     """
     kinds = kinds or stored
     rows = rows.combine_chunks()
@@ -47,7 +48,7 @@ def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False, stored: bool 
         return shown.take(pa.array(np.sort(_first(rule, order, start, count, retract))))
     if rule.engine == DEDUPLICATE:
         if rule.ignore_delete and retract.any():
-            retract[order[start[count == 1]]] &= not kinds  # the engine does not ignore one that is alone
+            retract[order[start[count == 1]]] &= not kinds  # the engine does not ignore a single row
             kept = rows.filter(pa.array(~retract))
             return merge(replace(rule, ignore_delete=False), kept, kinds=kinds, stored=stored)
         last = order[start + count - 1]
@@ -75,26 +76,26 @@ def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False, stored: bool 
     refuse_lost(found)
     number = numbers(rows[SEQUENCE])
     last = _last(steps, retract if rule.engine == PARTIAL_UPDATE and rule.ignore_delete else None)
-    latest = np.where(last == NO_ROW, 0, number[last])  # the engine's zero where all rows are ignored
+    latest = np.where(last == NO_ROW, 0, number[last])  # as in the engine, zero if all rows are ignored
     return merged.add_column(0, SEQUENCE, pa.array(np.concatenate((number[single], latest)), pa.int64()))
 
 
 def _first(rule: MergeRule, order: Ints, start: Ints, count: Ints, retract: Mask) -> Ints:
-    """Of each key the row that came first."""
+    """The first row of each key."""
     first = order[start]
     if not retract.any():
         return first
     if not rule.ignore_delete:
-        raise Unsupported("A deleted row was met, and a first-row table takes those only with 'ignore-delete'.")
+        raise Unsupported("The table contains a delete row, which a first-row table accepts only with 'ignore-delete'.")
     group = np.repeat(np.arange(len(start), dtype=np.int64), count)
-    taken = ~retract[order] | (count[group] == 1)  # one that is alone is not looked at
+    taken = ~retract[order] | (count[group] == 1)  # a single row is not checked
     _, at = np.unique(group[taken], return_index=True)
     found: Ints = order[taken][at]
     return found
 
 
 def _last(steps: _Steps, ignored: Mask | None) -> Ints:
-    """Of each key with several rows the last one that counts."""
+    """The last row that counts, of each key with several rows."""
     found: Ints = np.full(steps.keys, NO_ROW, dtype=np.int64)
     for rows in steps:
         keys = np.arange(len(rows), dtype=np.int64)
@@ -107,7 +108,7 @@ def _last(steps: _Steps, ignored: Mask | None) -> Ints:
 
 
 def _grouped(rule: MergeRule, rows: pa.Table, retract: Mask) -> tuple[Ints, Ints, Ints]:
-    """(rows in merging order, where each key begins, its number of rows)."""
+    """(rows in merge order, first index of each key, number of rows of each key)."""
     key = codes(rows, rule.keys)
     user = [ranks(rows[name], descending=rule.descending) for name in rule.sequence]
     by: list[Values] = [*user, numbers(rows[SEQUENCE])]
@@ -118,8 +119,11 @@ def _grouped(rule: MergeRule, rows: pa.Table, retract: Mask) -> tuple[Ints, Ints
 
 
 def _without_stale(order: Ints, start: Ints, count: Ints, level: Values) -> tuple[Ints, Ints, Ints]:
-    """With look-ups, what lies above level 0 is already merged with all below it: of each key only the row of the
-    lowest such level counts, beside those of level 0."""
+    """Drop rows that were already merged.
+
+    With look-ups, a row above level 0 is already merged with all levels below it: of each key only the row of the
+    lowest such level counts, together with those of level 0.
+    """
     group = np.repeat(np.arange(len(start), dtype=np.int64), count)
     at = level[order].astype(np.int64)
     high = np.flatnonzero(at > 0)
@@ -133,7 +137,7 @@ def _without_stale(order: Ints, start: Ints, count: Ints, level: Values) -> tupl
 
 @dataclass(frozen=True)
 class _Steps:
-    """Keys with several rows, longest first: step n is the n-th row of every key that has as many."""
+    """Keys with several rows, longest first: step n is the n-th row of every key that has that many."""
 
     order: Ints
     start: Ints
@@ -157,7 +161,7 @@ class _Steps:
 def _partial_update(
     rule: MergeRule, columns: pa.Table, steps: _Steps, retract: Mask, kind: Values
 ) -> tuple[Mapping[str, Any], Mask]:
-    """The columns of the merged keys, and which of these are rows."""
+    """The columns of the merged keys, and which keys are rows."""
     found = _columns(rule, columns, steps.keys)
     free = [found[name] for name in rule.columns if not any(name in group.fields for group in rule.groups)]
     groups = [(group, tuple_ranks(columns, group.sequence), np.zeros(steps.keys, np.int64)) for group in rule.groups]
@@ -212,7 +216,7 @@ def _retract_partial(
     if rule.groups:
         number = {name: number for number, name in enumerate(rule.columns)}
         judged = []
-        ends = np.full(len(at), len(rule.columns))  # the engine goes by column, up to the one that removes the row
+        ends = np.full(len(at), len(rule.columns))  # the engine stops at the column that removes the row
         for group, rank, newest in groups:
             there = rank[rows] > 0
             newer = there & (rank[rows] >= newest[at])
@@ -236,9 +240,9 @@ def _retract_partial(
         return
     if not rule.remove_on_delete:
         raise Unsupported(
-            "A deleted row was met, and a partial-update table takes those only with 'ignore-delete', "
-            "'partial-update.remove-record-on-delete' or sequence groups.",
-            remedy="The engine refuses to read this point too.",
+            "The table contains a delete row, which a partial-update table accepts only with "
+            "'ignore-delete', 'partial-update.remove-record-on-delete' or sequence groups.",
+            remedy="The engine refuses to read this version too.",
         )
     deleted[at[is_delete]] = True
     reset(at[is_delete], rows[is_delete])
@@ -278,10 +282,10 @@ def _retract(function: Function, name: str, column: Any, at: Ints, rows: Ints) -
         return
     if not hasattr(column, "retract"):
         raise Unsupported(
-            "A deleted or updated row was met, which the function '{function}' of the column '{column}' "
-            "cannot take back.",
+            "The table contains a delete or update row, which the function '{function}' of column "
+            "'{column}' cannot retract.",
             function=function.name,
             column=name,
-            remedy="The engine refuses to read this point too, unless 'ignore-retract' is set for the column.",
+            remedy=("The engine refuses to read this version too, unless 'ignore-retract' is set for the column."),
         )
     column.retract(at, rows)

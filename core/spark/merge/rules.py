@@ -1,6 +1,6 @@
-"""How the rows of one key become one row: what a table's options say, read once and checked. Pure.
+"""How the rows of one key become one row: the table's options, parsed and checked once. Pure.
 
-Law: an option that changes the answer is either understood or refused by its name; none is passed over.
+Invariant: an option that changes the result is either supported or refused by name; none is ignored.
 Source: docs/paimon.md §5.4 and Paimon's options of 2.0.
 """
 
@@ -18,7 +18,7 @@ PRIMARY_KEY, LAST_VALUE, LAST_NON_NULL = "primary-key", "last_value", "last_non_
 _NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE")
 _ORDERED = (*_NUMBERS, "DECIMAL", "CHAR", "VARCHAR", "BINARY", "VARBINARY", "BOOLEAN", "DATE", "TIME", "TIMESTAMP",
             "TIMESTAMP_LTZ")  # fmt: skip
-_FUNCTIONS: Mapping[str, Sequence[str] | None] = {  # with the types they are right for; None = all
+_FUNCTIONS: Mapping[str, Sequence[str] | None] = {  # with the types that are supported correctly; None = all
     "sum": (*_NUMBERS, "DECIMAL"),
     "product": _NUMBERS,
     "max": tuple(root for root in _ORDERED if root != "BOOLEAN"),
@@ -36,7 +36,7 @@ _FUNCTIONS: Mapping[str, Sequence[str] | None] = {  # with the types they are ri
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """How one column is aggregated."""
+    """The aggregate function of one column, with its options."""
 
     name: str
     ignores_retract: bool = False
@@ -46,9 +46,10 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A sequence group of a partial update: its own sequence columns, and all columns that follow them, these included.
+    """A sequence group of a partial update: its sequence columns, and all columns ordered by them, including these.
 
-    `removes`: a deleted row that is not older removes the whole row."""
+    `removes`: a delete that is not older removes the whole row.
+    """
 
     sequence: tuple[str, ...]
     fields: tuple[str, ...]
@@ -57,7 +58,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class MergeRule:
-    """Everything that merging needs to know of a table."""
+    """Everything that merging needs to know about a table."""
 
     engine: str
     keys: tuple[str, ...]  # the primary key without partition columns: unique in one bucket
@@ -66,17 +67,17 @@ class MergeRule:
     descending: bool
     ignore_delete: bool
     remove_on_delete: bool
-    lookup: bool  # rows above level 0 hold what was merged before
-    functions: Mapping[str, Function]  # of an aggregation all columns, of sequence groups those that are aggregated
+    lookup: bool  # rows above level 0 are results of earlier merges
+    functions: Mapping[str, Function]  # for an aggregation all columns; for sequence groups the aggregated ones
     groups: tuple[Group, ...]
 
 
 def merge_rule(schema: Schema, options: Mapping[str, str] | None = None) -> MergeRule:
-    """The rule of a primary-key table. `Unsupported`, by name, for what cannot be merged right."""
+    """The rule of a primary-key table. Raises `Unsupported`, by name, for what cannot be merged correctly."""
     said = schema.options if options is None else options
     engine = said.get("merge-engine", DEDUPLICATE).strip().lower()
     if engine not in (DEDUPLICATE, PARTIAL_UPDATE, AGGREGATION, FIRST_ROW):
-        raise Unsupported("The merge engine '{engine}' is not known to Snapscope.", engine=engine)
+        raise Unsupported("Snapscope does not know the merge engine '{engine}'.", engine=engine)
     if is_on(said, "sequence.snapshot-ordering"):
         raise Unsupported("The table's option 'sequence.snapshot-ordering' is true; its order is not in its files.")
     names = tuple(field.name for field in schema.fields)
@@ -86,7 +87,11 @@ def merge_rule(schema: Schema, options: Mapping[str, str] | None = None) -> Merg
     for name in sequence:
         if name not in of or of[name].root not in _ORDERED:
             raise Unsupported(
-                "The table's option 'sequence.field' names '{name}', which is no column to order by.", name=name
+                (
+                    "The table's option 'sequence.field' names '{name}', which is not a column that rows can "
+                    "be ordered by."
+                ),
+                name=name,
             )
     groups = _groups(said, of) if engine == PARTIAL_UPDATE else ()
     return MergeRule(
@@ -137,7 +142,7 @@ def _functions(
 def _in_groups(
     schema: Schema, said: Mapping[str, str], of: Mapping[str, PaimonType], groups: Sequence[Group]
 ) -> dict[str, Function]:
-    """The columns of a partial update that are aggregated: only inside of sequence groups are they."""
+    """The aggregated columns of a partial update; only columns of sequence groups can be aggregated."""
     grouped = {name for group in groups for name in group.fields}
     ordering = {name for group in groups for name in group.sequence}
     found = {}
@@ -149,8 +154,7 @@ def _in_groups(
             found[name] = _function(name, function, said, type_)
         elif function != LAST_NON_NULL:
             raise Unsupported(
-                "The column '{name}' of a partial-update table is aggregated by '{function}' outside of a "
-                "sequence group.",
+                "Column '{name}' of a partial-update table is aggregated by '{function}' outside a sequence group.",
                 name=name,
                 function=function,
             )
@@ -165,12 +169,14 @@ def _named(said: Mapping[str, str], name: str) -> str:
 def _function(name: str, function: str, said: Mapping[str, str], type_: PaimonType) -> Function:
     if function not in _FUNCTIONS:
         raise Unsupported(
-            "The column '{name}' is aggregated by '{function}', which is not merged here.", name=name, function=function
+            "Column '{name}' is aggregated by '{function}', which Snapscope does not merge.",
+            name=name,
+            function=function,
         )
     roots = _FUNCTIONS[function]
     if roots is not None and type_.root not in roots:
         raise Unsupported(
-            "The column '{name}' of type {root} is not merged by '{function}' here.",
+            "Snapscope does not merge column '{name}' of type {root} by '{function}'.",
             name=name,
             root=type_.root,
             function=function,
@@ -194,13 +200,11 @@ def _groups(said: Mapping[str, str], of: Mapping[str, PaimonType]) -> tuple[Grou
         for name in fields:
             if name not in of or (name in sequence and of[name].root not in _ORDERED):
                 raise Unsupported(
-                    "The table's option '{option}' names '{name}', which is no column it can be of.",
+                    "The table's option '{option}' names '{name}', which is not a suitable column.",
                     option=option,
                     name=name,
                 )
             if any(name in group.fields for group in found):
-                raise Unsupported(
-                    "The column '{name}' stands in two sequence groups ('{option}').", name=name, option=option
-                )
+                raise Unsupported("Column '{name}' is in two sequence groups ('{option}').", name=name, option=option)
         found.append(Group(sequence, fields, any(name in removing for name in sequence)))
     return tuple(found)

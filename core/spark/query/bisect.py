@@ -1,6 +1,7 @@
-"""Runs a bisect on a table: each probe is one query at one version, as the Query page and `query` run it.
+"""Run a bisect on a table: each probe is one query at one version, run like the Query page and `query` do.
 
-Law: a probe that fails is unknown and says why; a condition is refused only if it fails at both ends in the same way.
+Invariant: a probe that fails is unknown and says why; a condition is refused only if it fails at both ends in the same
+way.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from core.model.history import History
 from core.model.references import MAIN
 from core.table import Table
 
-EVERY_MOST = 200  # places that are looked at one by one
+EVERY_MOST = 200  # how many places may be checked one by one
 NULL = "the condition is NULL there"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found. `probes` stand in the order they were asked, `places` in the order of commits."""
+    """The result of a search. `probes` are in the order they were made, `places` in commit order."""
 
     asked: Condition
     branch: str
@@ -47,8 +48,10 @@ class Found:
 
     @property
     def is_after_gap(self) -> bool:
-        """Whether snapshots that went lie before the first point where the condition holds: after the last where it
-        does not, or, where there is none, just before."""
+        """Whether snapshots that are no longer retained lie where the condition may have turned true.
+
+        That is after the last version where it is false or, if there is none, just before the first where it is true.
+        """
         first, last = self.answer.first_true, self.answer.last_false
         if first is None:
             return False
@@ -59,7 +62,7 @@ class Found:
 
 
 def expected(count: int, *, is_every: bool) -> int:
-    """How many probes a search makes where all can be read."""
+    """How many probes a search makes if all versions can be read."""
     return count if is_every else min(count, 2 + math.ceil(math.log2(max(count - 1, 1))))
 
 
@@ -77,21 +80,21 @@ def search(
     on_probe: Callable[[Candidate, Probe], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Found:
-    """The first of a branch's points where a condition holds, between two points (None: all that is retained).
+    """Find the first version of a branch at which a condition holds, between two versions (None: all retained).
 
-    `on_place` is told each point before it is asked, with the id of its query (for `run.cancel`) and
-    how many points there are, `on_probe` each answer. `timeout_s` is for one probe. `is_every` asks all points instead
-    of half and half again. `Invalid` for what is no condition, one that can be asked nowhere, and where it was
-    cancelled."""
+    `on_place` is called with each version before its probe, the id of the query (for `run.cancel`) and the number of
+    versions; `on_probe` with each answer. `timeout_s` applies to one probe. `is_every` probes all versions instead of
+    bisecting. Raises `Invalid` if the text is not a condition, if it fails everywhere, and on cancellation.
+    """
     asked = condition(text)
     history = history or table.history()
     looked = places(history.heads, start, end, branch)
     if is_every and len(looked) > EVERY_MOST:
         raise Invalid(
-            "These are {looked:,} points, too many to ask one by one (at most {every_most}).",
+            "{looked:,} versions are too many to check one by one (at most {every_most}).",
             looked=len(looked),
             every_most=EVERY_MOST,
-            remedy="Name a shorter stretch, or search without asking every point.",
+            remedy="Give a shorter range, or search without checking every snapshot.",
         )
     began = time.monotonic()
     probes: list[Probe] = []
@@ -100,7 +103,7 @@ def search(
     while (place := _next(len(looked), known, is_every=is_every)) is not None:
         if cancelled():
             raise Invalid("The search was cancelled.")
-        id = uuid.uuid4().hex  # Spark takes no more work under an id that was stopped once
+        id = uuid.uuid4().hex  # Spark accepts no more work under an id that was cancelled
         if on_place is not None:
             on_place(looked[place], id, len(looked))
         probe, error = _probe(table, history, asked, looked[place], place, timeout_s, id, cancelled)
@@ -123,7 +126,7 @@ def _next(count: int, known: dict[int, bool | None], *, is_every: bool) -> int |
 
 
 def _refuse_alike(probes: Sequence[Probe], refusals: Sequence[Invalid], ends: int) -> None:
-    """A condition that both ends refuse in the same words (but for columns it might have meant) is wrong in itself."""
+    """Raise the refusal of both ends if the wording is the same (except suggested columns): the condition is wrong."""
     said = {str(error.message.values.get("said", error)).partition(" Did you mean")[0] for error in refusals}
     if len(probes) == len(refusals) == ends and len(said) == 1:
         raise refusals[0]
@@ -140,10 +143,10 @@ def _probe(
     cancelled: Callable[[], bool],
 ) -> tuple[Probe, SnapscopeError | None]:
     from core.spark.query import query
-    from core.spark.sql import run as sql  # Spark is slow to load
+    from core.spark.sql import run as sql  # slow to import
 
     def heard(_done: int, _total: int) -> None:
-        if cancelled():  # asked for before the query was there to be stopped
+        if cancelled():  # cancelled before the query could be stopped
             sql.cancel(id)
 
     began = time.monotonic()
@@ -168,7 +171,7 @@ def _probe(
             "The condition gave {which} at {point}.",
             which=told("no row") if found.num_rows == 0 else told("more than one row"),
             point=place.point,
-            remedy="Ask one thing of the whole table, such as exists(select 1 from t where …) or an aggregate.",
+            remedy=("Ask for one value of the whole table, such as exists(select 1 from t where …) or an aggregate."),
         )
     value = found[TURNED][0].as_py()
     if value is not None and not isinstance(value, bool):
@@ -176,7 +179,7 @@ def _probe(
             "The condition is neither true nor false at {point}: it gives {value!r}.",
             point=place.point,
             value=value,
-            remedy="Compare it with something, such as count(*) > 1000.",
+            remedy="Compare it with a value, such as count(*) > 1000.",
         )
     seen = _text(found[SEEN][0].as_py()) if asked.compares else None
     return Probe(number, value, seconds, seen, NULL if value is None else None), None

@@ -1,13 +1,13 @@
-"""The engines' own Spark connectors, for whoever configures one: the same points, read by Paimon's or Iceberg's code.
+"""The engines' own Spark connectors, if configured: the same versions, read by Paimon's or Iceberg's code.
 
-Laws:
-- Plain Spark reads unless a connector is asked for; until then nothing of it is loaded.
-- What is loaded is what `$SNAPSCOPE_CONNECTORS` says. No file of a table names a class to load or a store to look in.
-- A connector is told the point that was resolved here by its id or tag, in Iceberg in the very metadata file, so no
-  later commit changes the answer. Names can be given anew: `removed_points` looks again afterwards.
+Invariants:
+- Plain Spark reads unless a connector is requested; until then nothing of it is loaded.
+- Only what `$SNAPSCOPE_CONNECTORS` names is loaded. No file of a table can name a class to load or a store to access.
+- A connector gets the version that was resolved here by its id or tag and, for Iceberg, the exact metadata file, so no
+  later commit changes the answer. Names can be reused: `removed_points` checks again afterwards.
 
-What the setting names is added to the class loader that the driver and, in a local Spark, its tasks share. Spark's own
-ways of adding jars later (ADD JAR) give tasks another loader than the driver, and the connectors' classes do not meet.
+Jars are added to the class loader that the driver and, in a local Spark, its tasks share. Spark's own ways of adding
+jars later (ADD JAR) give tasks another loader than the driver's, and the connectors' classes then do not match.
 """
 
 from __future__ import annotations
@@ -43,23 +43,24 @@ ENGINES = (PLAIN, CONNECTOR)
 
 _NAMES = {"paimon": "Paimon Spark connector", "iceberg": "Iceberg Spark runtime"}
 _CLASSES = {"paimon": "org.apache.paimon.spark.SparkSource", "iceberg": "org.apache.iceberg.spark.source.IcebergSource"}
-_VERSIONS = {"iceberg": lambda jvm: jvm.org.apache.iceberg.IcebergBuild.version()}  # where the package tells none
+_VERSIONS = {"iceberg": lambda jvm: jvm.org.apache.iceberg.IcebergBuild.version()}  # where the package states none
 _EXAMPLE = "/path/to/the.jar or org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0"
 _COORDINATES = re.compile(r"[\w.\-]+:[\w.\-]+:[\w.\-]+")
-_ASK_PLAIN = told("Ask plain Spark instead (--engine plain).")
-_STARTS = {  # options that say where scans of a table start
+_ASK_PLAIN = told("Use plain Spark instead (--engine plain).")
+_STARTS = {  # options that set where scans of a table start
     "paimon": re.compile(
         r"scan\.(mode|version|snapshot-id|tag-name|watermark|timestamp.*|bounded.*|.*creation-time.*)|incremental-.*"
     )
 }
-_NAMES_CLASS = re.compile(r"(.*[.-])?(impl|class)")  # as write.location-provider.impl, which Iceberg loads to read
+_NAMES_CLASS = re.compile(r"(.*[.-])?(impl|class)")  # such as write.location-provider.impl, loaded even to read
 _SCHEME = r"^[A-Za-z][A-Za-z0-9+.\-]*:/"
 
 
 def configured() -> tuple[str, ...]:
-    """What `$SNAPSCOPE_CONNECTORS` names, parted by commas: full paths of jars, Maven coordinates. Empty if not set.
+    """The connectors that `$SNAPSCOPE_CONNECTORS` names, separated by commas: full jar paths or Maven coordinates.
 
-    `Invalid` for what is neither, `NotFound` for a jar that is not there."""
+    Empty if not set. Raises `Invalid` for what is neither, `NotFound` for a jar that cannot be read.
+    """
     found = []
     for each in filter(None, (part.strip() for part in os.environ.get(SETTING, "").split(","))):
         if each.endswith(".jar"):
@@ -74,9 +75,9 @@ def configured() -> tuple[str, ...]:
         elif _COORDINATES.fullmatch(each):
             found.append(each)
         else:
-            remedy = told("Write {example}; several are parted by commas.", example=_EXAMPLE)
+            remedy = told("Write {example}; separate several with commas.", example=_EXAMPLE)
             raise Invalid(
-                "{setting} names {each!r}, which is neither a .jar nor group:artifact:version.",
+                "{setting} contains {each!r}, which is neither a .jar nor group:artifact:version.",
                 setting=SETTING,
                 each=each,
                 remedy=remedy,
@@ -85,9 +86,10 @@ def configured() -> tuple[str, ...]:
 
 
 def loaded(spark: SparkSession, form: str) -> str:
-    """Which connector reads tables of this format, as `Iceberg Spark runtime 1.11.0`; loads what is configured first.
+    """The connector that reads tables of this format, as `Iceberg Spark runtime 1.11.0`; loads those configured first.
 
-    `Invalid` where none is configured or none of them reads it, `NotFound` for what cannot be had."""
+    Raises `Invalid` if none is configured or none reads the format, `NotFound` for what cannot be downloaded.
+    """
     if (name := _found(spark, form)) is not None:
         return name
     named = configured()
@@ -103,13 +105,13 @@ def loaded(spark: SparkSession, form: str) -> str:
         _add(spark, each)
     if (name := _found(spark, form)) is None:
         remedy = told(
-            "Name one that does in {setting}, such as {example}. {ask_plain}",
+            "Configure one in {setting}, such as {example}. {ask_plain}",
             setting=SETTING,
             example=_EXAMPLE,
             ask_plain=_ASK_PLAIN,
         )
         raise Invalid(
-            "No connector of those configured ({named}) reads {form} tables.",
+            "None of the configured connectors ({named}) reads {form} tables.",
             named=", ".join(named),
             form=form,
             remedy=remedy,
@@ -118,14 +120,14 @@ def loaded(spark: SparkSession, form: str) -> str:
 
 
 def known(spark: SparkSession) -> dict[str, str]:
-    """By format, the connectors that are configured and can be loaded; errors as in `loaded`."""
+    """By format, the connectors that are configured and can be loaded. Raises errors as `loaded` does."""
     for each in configured():
         _add(spark, each)
     return {form: name for form in _CLASSES if (name := _found(spark, form)) is not None}
 
 
 def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
-    """The rows of a point as the format's connector reads them; it does not tell how many files that takes."""
+    """The rows of a version as the format's connector reads them; it does not report how many files it reads."""
     form = history.heads.format
     engine = loaded(spark, form)
     _refuse(table, history, at)
@@ -152,7 +154,7 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
         left_out=(),
         differs=tuple(
             told(
-                "It reads this point with today's '{name}' ({now}); at the time it was {then}",
+                ("The connector reads this version with today's '{name}' ({now}); at the time it was {then}"),
                 name=name,
                 now=now,
                 then=then,
@@ -164,7 +166,7 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
 
 @contextlib.contextmanager
 def offered() -> Iterator[None]:
-    """What plain Spark does not read right, a connector may: the refusal says so."""
+    """Add to `Unsupported` errors that the engine's own connector may read the table."""
     try:
         yield
     except Unsupported as error:
@@ -182,15 +184,15 @@ def offered() -> Iterator[None]:
 
 
 def _paimon(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str], str]:
-    """Its read options for a point, and the table's place."""
+    """The connector's read options for a version, and the table's location."""
     holder = history.holders[history.position(at.point)]
     is_tag = holder.kind is HolderKind.TAG
     point = {"scan.tag-name": holder.name} if is_tag else {"scan.snapshot-id": str(at.snapshot.id)}
-    return point | {"branch": at.branch}, table.location  # main, too: a table's own options may name another
+    return point | {"branch": at.branch}, table.location  # even main: a table's options may name another
 
 
 def _iceberg(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str], str]:
-    """The same: its place is the metadata file, so a head can be named as such and is read with the current schema."""
+    """As `_paimon`; the location is the metadata file, so a head can be named as such and gets the current schema."""
     own = IcebergFormat.of(table.format)
     path = history.heads.references[reference("file")].decode()
     place = path if re.match(rf"/|{_SCHEME}", path) else own.store.url(path)
@@ -200,17 +202,17 @@ def _iceberg(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str
         return {}, place
     if at.branch.isdecimal():
         raise Unsupported(
-            "Spark takes the branch name {branch} for a snapshot id.", branch=at.branch, remedy=_ASK_PLAIN
+            "Spark would read the branch name {branch} as a snapshot id.", branch=at.branch, remedy=_ASK_PLAIN
         )
     return {"versionAsOf": at.branch}, place
 
 
 _POINTS = {"paimon": _paimon, "iceberg": _iceberg}
-_DECIDES = {"paimon": decided}  # options of today that decide what a point answers
+_DECIDES = {"paimon": decided}  # current options that decide what a version returns
 
 
 def _refuse(table: Table, history: History, at: AsOf) -> None:
-    """Whatever in the table's files would choose what is loaded, or another point than ours."""
+    """Raise `Unsupported` if a table's files would choose what is loaded, or a version other than ours."""
     heads = history.heads
     line = heads.line(at.branch)
     options = {**at.schema.options, **(line.options if line is not None else {})}
@@ -219,15 +221,15 @@ def _refuse(table: Table, history: History, at: AsOf) -> None:
     for name, value in options.items():
         if _NAMES_CLASS.fullmatch(name):
             raise Unsupported(
-                "The table's property '{name}' names a class ({options}), and no file of a table is let "
-                "choose what Spark loads.",
+                "The table's property '{name}' names a class ({options}); a table's file may not choose "
+                "what Spark loads.",
                 name=name,
                 options=value,
                 remedy=_ASK_PLAIN,
             )
     if starts:
         raise Unsupported(
-            "The table's own option '{starts}' says where reading starts, and would contradict the point.",
+            ("The table's own option '{starts}' sets where reading starts, which would contradict the chosen version."),
             starts=starts[0],
             remedy=_ASK_PLAIN,
         )
@@ -238,18 +240,21 @@ def _refuse(table: Table, history: History, at: AsOf) -> None:
     ).combine_chunks()
     if (first := elsewhere.index(True).as_py()) >= 0:
         raise Unsupported(
-            "A file of the table lies on another kind of store, which no file of a table is let choose.",
+            (
+                "A file of the table is on another kind of store; a table's file may not choose which "
+                "stores Spark connects to."
+            ),
             path=paths[first].as_py(),
             remedy=_ASK_PLAIN,
         )
 
 
 def _check(frame: DataFrame, at: AsOf, engine: str) -> None:
-    """The columns are those of the point: what ignored our options would mostly show others."""
+    """Raise `Corrupt` unless the columns are the version's: a connector that ignores our options shows others."""
     wanted, shown = ", ".join(field.name for field in at.schema.fields), ", ".join(frame.columns)
     if shown != wanted:
         raise Corrupt(
-            "{engine} shows the columns {shown} at {point}; they were {wanted}.",
+            "{engine} shows the columns {shown} at {point}; expected {wanted}.",
             engine=engine,
             shown=shown,
             point=at.point,
@@ -262,7 +267,7 @@ def _check(frame: DataFrame, at: AsOf, engine: str) -> None:
 
 
 def _found(spark: SparkSession, form: str) -> str | None:
-    """The connector of a format that is loaded, with its version or the name of its jar; None where there is none."""
+    """The loaded connector of a format, with its version or the name of its jar; None if there is none."""
     if form not in _CLASSES:
         return None
     try:
@@ -280,7 +285,7 @@ def _found(spark: SparkSession, form: str) -> str | None:
 
 
 def _loader(spark: SparkSession) -> Any:
-    """The class loader that SparkSubmit made for what is not Spark's own: of the driver and of all it starts."""
+    """The class loader that SparkSubmit created for non-Spark classes, of the driver and of everything it starts."""
     jvm: Any = spark._jvm
     loader = jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
     while "MutableURLClassLoader" in (parent := loader.getParent()).getClass().getName():
@@ -289,7 +294,7 @@ def _loader(spark: SparkSession) -> Any:
 
 
 def _add(spark: SparkSession, named: str) -> None:
-    """Adds a jar, or those that coordinates lead to, to the driver's loader; a cluster's machines are sent them."""
+    """Add a jar, or those that coordinates resolve to, to the driver's loader and to a cluster's machines."""
     jvm: Any = spark._jvm
     for path in [named] if named.endswith(".jar") else _fetched(spark, named):
         _loader(spark).addURL(jvm.java.io.File(path).toURI().toURL())
@@ -299,7 +304,7 @@ def _add(spark: SparkSession, named: str) -> None:
 
 
 def _fetched(spark: SparkSession, coordinates: str) -> list[str]:
-    """Spark's own way to Maven: its settings spark.jars.repositories and spark.jars.ivySettings count here, too."""
+    """Resolve Maven coordinates as Spark does, heeding spark.jars.repositories and spark.jars.ivySettings."""
     jvm: Any = spark._jvm
     for name, default in (("ivy", str(cache_dir() / "ivy")), ("repositories", ""), ("ivySettings", "")):
         if value := spark.conf.get(f"spark.jars.{name}", default):
@@ -321,6 +326,6 @@ def _fetched(spark: SparkSession, coordinates: str) -> list[str]:
 
 
 def _words(error: Py4JError) -> str:
-    """What Java says is wrong."""
+    """The message of a Java exception."""
     java: Any = getattr(error, "java_exception", None)
     return error_text(error) if java is None else str(java.getMessage() or java.toString()).splitlines()[0]

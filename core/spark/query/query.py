@@ -1,7 +1,7 @@
-"""SQL over a table at one of its versions: its files become a view, those of a second version one with `_before`.
+"""SQL over a table at one version: its files become a view, those of a second version one with the suffix `_before`.
 
-Law: the view is exactly the files of the resolved snapshot, read with that snapshot's schema; the statement can reach
-nothing else.
+Invariant: the view is exactly the files of the resolved snapshot, read with that snapshot's schema; the statement can
+access nothing else.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ VIEW = "t"
 
 
 def views(table_name: str, *, has_before: bool) -> tuple[str, ...]:
-    """The view names a statement may use: the table's own and `t`, and both with `_before` for the second point."""
+    """The view names a statement may use: the table's own and `t`, and both with `_before` for the second version."""
     own = tuple(dict.fromkeys((table_name, VIEW)))
     return (*own, *(f"{name}_before" for name in own)) if has_before else own
 
@@ -57,13 +57,14 @@ def query(
     history: History | None = None,
     engine: str = connector.PLAIN,
 ) -> QueryAnswer:
-    """Run one SELECT over the table as of `at`; `` `t$files` `` and its like are the format's system tables.
+    """Run one SELECT over the table as of `at`; `` `t$files` `` and others are the format's system tables.
 
-    `` `t$audit_log` `` are the point's rows with their kinds: see `points`. With `since`, an earlier point,
-    `t_changes` are the rows that changed since then: see core/spark/diff/incremental.py.
-    `query_id` names the run for `sql.cancel` from another thread; `on_progress` is told (tasks done, tasks known).
-    `engine`: who reads the rows of the points, PLAIN or the CONNECTOR of the table's format.
-    `Unsupported` for tables that cannot be read right by plain Spark yet, `Invalid` for a statement that is not
+    `` `t$audit_log` `` contains the version's rows with their row kinds: see `points`. With `since`, an earlier
+    version, `t_changes` are the rows that changed since then: see core/spark/diff/incremental.py. `query_id` names the
+    run for `sql.cancel` from another thread; `on_progress` is called with (tasks done, tasks known). `engine` reads the
+    rows: PLAIN or the CONNECTOR of the table's format.
+
+    Raises `Unsupported` for tables that plain Spark cannot read correctly yet, `Invalid` for a statement that is not
     allowed or fails.
     """
     history = history or table.history()
@@ -74,9 +75,9 @@ def query(
     )
     if engine not in connector.ENGINES:
         raise Invalid(
-            "{engine!r} is no engine.",
+            "not a valid engine: {engine!r}.",
             engine=engine,
-            remedy=told("Ask {engines}.", engines=" or ".join(connector.ENGINES)),
+            remedy=told("Use {engines}.", engines=" or ".join(connector.ENGINES)),
         )
     guard.check_text(statement, views(table.name, has_before=second is not None))
     asked = (table, statement, point, second, earlier, row_cap, history, engine)
@@ -126,7 +127,7 @@ def _query(
     engines: list[str] = []
 
     def make() -> DataFrame:
-        """The views of the files that the statement can make use of, and it over them."""
+        """Create the views from the files that the statement can use, and return the statement's frame."""
         if by_connector:
             engines.append(connector.loaded(spark, history.heads.format))
             wanted = [filters.ALL] * len(sources)
@@ -160,7 +161,7 @@ def _query(
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Views of the same rows, their columns, and the rows that a statement asks for (and maybe others)."""
+    """Views of the same rows, their columns, and a function returning at least the rows that a statement asks for."""
 
     names: Sequence[str]
     schema: Schema
@@ -201,22 +202,22 @@ def _refuse_changes(since: bool, audits: Sequence[str], *, by_connector: bool) -
         what = "t_changes" if since else "`t$audit_log`"
         if by_connector:
             raise Unsupported(
-                "{what} is not asked of a connector.", what=what, remedy="Ask plain Spark (--engine plain)."
+                "{what} is not available with a connector.", what=what, remedy="Use plain Spark (--engine plain)."
             )
         raise Unsupported(
-            "{what} tells the kinds of rows, which Paimon's files say and Iceberg's do not.",
+            "{what} needs row kinds, which Paimon's files store and Iceberg's do not.",
             what=what,
-            remedy="Compare two points: --at and --before in one query, or Diff.",
+            remedy="Compare two versions: --at and --before in one query, or use Diff.",
         )
 
 
 def _without_kind(condition: Condition, schema: Schema) -> Condition:
-    """What a condition on rows with their kind first asks of the rows themselves."""
+    """A condition on rows with a leading kind column, renumbered for the rows without it."""
     return filters.renumbered(condition, {number: number - 1 for number in range(1, len(schema.fields))})
 
 
 def _frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
-    """Arrow rows as they are: Spark would take a wall clock without a zone for an instant."""
+    """Arrow rows as a frame; without the casts, Spark would read wall-clock times as instants."""
     clocks = {field.name for field in rows.schema if pa.types.is_timestamp(field.type) and field.type.tz is None}
     frame = spark.createDataFrame(rows)
     return frame.select(*(F.col(name).cast("timestamp_ntz") if name in clocks else name for name in frame.columns))

@@ -1,1 +1,1 @@
-"""Rows of a version as Spark frames, a package for each format."""
+"""Rows of a version as Spark frames; one package per format."""

@@ -1,8 +1,8 @@
 """Parquet's INT96 timestamps as raw bytes. Pure.
 
-Why: Paimon writes a time before 1970 with a negative number of nanoseconds in its day. Arrow takes that number as
-unsigned, which is 584 years later, and Spark truncates towards 1970. Neither returns the raw value. Arrow does if the
-footer declares the column as 12 plain bytes, which it is: nothing else differs in the file.
+Reason: Paimon writes a time before 1970 with a negative number of nanoseconds in its day. Arrow reads that number as
+unsigned, which is 584 years later, and Spark truncates towards 1970, so neither returns the raw value. Arrow does if
+the footer declares the column as 12 plain bytes, which it physically is; nothing else in the file differs.
 """
 
 from __future__ import annotations
@@ -16,21 +16,24 @@ import pyarrow.compute as pc
 
 BYTES = 12
 _INT96, _FIXED = 3, 7  # Parquet's physical types
-_TRUE, _FALSE, _I16, _I32 = 1, 2, 4, 5  # Thrift's; of value: 3 byte, 6 i64, 7 double, 8 binary, 9 list, 12 struct
+_TRUE, _FALSE, _I16, _I32 = 1, 2, 4, 5  # Thrift's types; also 3 byte, 6 i64, 7 double, 8 binary, 9 list, 12 struct
 _JULIAN_1970 = 2_440_588
 _NANOS_OF_DAY = 86_400_000_000_000
 _Field: TypeAlias = tuple[int, int, Any]  # number, type, value
 
 
 def has(schema: Any, names: Iterable[str]) -> bool:
-    """Whether one of these columns of a Parquet schema has such times."""
+    """Whether one of these columns of a Parquet schema is stored as INT96."""
     columns = (schema.column(number) for number in range(len(schema)))
     paths = [each.path for each in columns if each.physical_type == "INT96"]
     return any(path == name or path.startswith(f"{name}.") for name in names for path in paths)  # names have dots, too
 
 
 def as_bytes(content: bytes) -> bytes:
-    """A Parquet file whose columns of such times are of 12 bytes. ValueError where it is no such file."""
+    """Rewrite a Parquet file's footer so that INT96 columns are 12-byte columns.
+
+    Raises ValueError if it is not Parquet.
+    """
     size = int.from_bytes(content[-8:-4], "little")
     if content[-4:] != b"PAR1" or size > len(content) - 12:
         raise ValueError("it has no footer")
@@ -38,7 +41,7 @@ def as_bytes(content: bytes) -> bytes:
     fields: dict[int, _Field] = {each[0]: each for each in reader.struct()}
     for element in fields[2][2][1]:
         if _is(element, _INT96):
-            kept = [each for each in element if each[0] not in (1, 2, 6, 10)]  # not what it means
+            kept = [each for each in element if each[0] not in (1, 2, 6, 10)]  # drop the logical type
             element[:] = [(1, _I32, _FIXED), (2, _I32, BYTES), *kept]
     for group in fields[4][2][1]:
         for chunk in next(each[2][1] for each in group if each[0] == 1):
@@ -46,14 +49,15 @@ def as_bytes(content: bytes) -> bytes:
                 if number == 3 and _is(column, _INT96):
                     column[:] = [(1, _I32, _FIXED), *(each for each in column if each[0] not in (1, 12))]
     out = bytearray()
-    _put_struct(out, [each for number, each in fields.items() if number != 5])  # nor what a writer says of its types
+    _put_struct(out, [each for number, each in fields.items() if number != 5])  # nor a writer's own schema
     return b"".join((content[: -8 - size], bytes(out), len(out).to_bytes(4, "little"), b"PAR1"))
 
 
 def times(column: pa.Array, to: pa.DataType, *, is_floored: bool = True) -> pa.Array:
-    """Values of 12 bytes as times. `ArrowInvalid` for those that the unit has no room for.
+    """Convert 12-byte values to timestamps. Raises `ArrowInvalid` for those out of the unit's range.
 
-    They are cut off downwards; or else, as Spark and Iceberg cut them, each day's nanoseconds towards zero."""
+    Values are rounded down; or else, as in Spark and Iceberg, each day's nanoseconds are truncated towards zero.
+    """
     raw = np.frombuffer(column.buffers()[1], dtype=np.uint8) if len(column) else np.zeros(0, np.uint8)
     raw = raw[BYTES * column.offset : BYTES * (column.offset + len(column))].reshape(-1, BYTES)
     nanos = np.ascontiguousarray(raw[:, :8]).view("<i8").reshape(-1)
@@ -63,14 +67,14 @@ def times(column: pa.Array, to: pa.DataType, *, is_floored: bool = True) -> pa.A
     if not is_floored:
         found += (nanos < 0) & (nanos % per_unit != 0)
     there = column.is_valid()
-    about = days * (_NANOS_OF_DAY / per_unit) + nanos / per_unit  # what wrapped around is 2**64 away from it
+    about = days * (_NANOS_OF_DAY / per_unit) + nanos / per_unit  # an overflowed value is 2**64 away from it
     if (there.to_numpy(zero_copy_only=False) & (np.abs(about - found) > 2.0**62)).any():
         years = 2**63 * per_unit // 31_556_952 // 10**9
         raise pa.ArrowInvalid(f"a time lies more than {years} years from 1970, which 64 bits of {to.unit} do not reach")
     return pc.if_else(there, pa.array(found), None).cast(pa.timestamp(to.unit)).cast(to)
 
 
-# Thrift's compact protocol ----------------------------------------------------------------------------------------
+# Thrift's compact protocol -------------------------------------------------------------------------------------------
 
 
 def _is(element: list[_Field], physical: int) -> bool:

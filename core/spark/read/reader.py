@@ -1,4 +1,4 @@
-"""What reads the rows of a point, whatever the table's format; `core.spark.read.readers` lists who does."""
+"""What reading a version returns, in any format; `core.spark.read.readers` lists the readers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from core.spark.sql.filters import Pushdown
 
 @dataclass(frozen=True)
 class Rows:
-    """A frame, and what it is made from: `merged` of `files` live data files go through a merge in Python.
+    """A frame, and its source: `merged` of `files` live data files are merged in Python.
 
-    `bytes_read` are those of the `files_read`, whole; None where it is not told which they are.
-    `left_out` and `differs` are sentences: what the engine would not show either, and where it would answer otherwise.
+    `bytes_read` is the total size of the `files_read`; None where it is not known which they are. `left_out` and
+    `differs` are sentences: what the engine would not show either, and where it would answer differently.
     """
 
     frame: DataFrame
@@ -30,9 +30,10 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The columns of a point, and the rows of it that a statement asks for (and maybe others).
+    """The columns of a version, and a function returning at least the rows that a statement asks for.
 
-    `ddl`: the columns' types in Spark, where they are not those of the schema's words."""
+    `ddl`: the columns' Spark types, where they do not follow from the schema.
+    """
 
     schema: Schema
     rows: Callable[[SparkSession, Pushdown], Rows]
@@ -40,6 +41,6 @@ class Source:
 
 
 def is_by_case(schema: Schema) -> bool:
-    """Whether only upper and lower case tell two columns apart."""
+    """Whether two column names differ only in upper and lower case."""
     names = {field.name for field in schema.fields}
     return len({name.casefold() for name in names}) < len(names)

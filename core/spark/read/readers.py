@@ -1,4 +1,4 @@
-"""Who reads the rows of a table, by its format. A new format is one more line here."""
+"""The reader of each format's rows. A new format is one more line here."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ READERS: Mapping[str, Callable[[Table, History, AsOf], Source]] = {"paimon": pai
 
 
 def source(table: Table, history: History, at: AsOf) -> Source:
-    """A point to be read. `Unsupported` by name for what cannot be right, `Corrupt` if it is not whole."""
+    """A version to be read.
+
+    Raises `Unsupported` by name for what cannot be read correctly, `Corrupt` if it is incomplete.
+    """
     reader = READERS.get(table.capabilities.format)
     if reader is None:
         what = table.capabilities.title
-        raise Unsupported("Nothing here reads rows of {format} tables.", format=what, path=table.location)
+        raise Unsupported("Snapscope cannot read rows of {format} tables.", format=what, path=table.location)
     return reader(table, history, at)

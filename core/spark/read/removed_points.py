@@ -16,7 +16,7 @@ from core.table import Table, resolve
 
 
 def resolved(table: Table, heads: Heads, point: str, branch: str = MAIN) -> AsOf:
-    """`core.model.time_travel.resolve`; where the point is gone and our journal knows by whom, that is said too."""
+    """As `core.model.time_travel.resolve`, with an error that says who removed the version if our journal knows."""
     try:
         return resolve(heads, point, branch)
     except NotFound as error:
@@ -29,9 +29,11 @@ def resolved(table: Table, heads: Heads, point: str, branch: str = MAIN) -> AsOf
 
 @contextlib.contextmanager
 def explained(table: Table, history: History, points: Sequence[AsOf], *, by_name: bool = False) -> Iterator[None]:
-    """While these points are read: what fails because the table has lost one of them fails as `NotFound`, saying so.
+    """While these versions are read, turn failures caused by the loss of one of them into a `NotFound` that says so.
 
-    `by_name`: whoever reads looks them up again, so any failure may come of it, and an answer may be of other rows."""
+    `by_name`: the reader looks the versions up again, so any failure may come from that, and an answer may be of other
+    rows.
+    """
     failures = (SnapscopeError,) if by_name else (Corrupt, NotFound)
     try:
         yield
@@ -44,7 +46,7 @@ def explained(table: Table, history: History, points: Sequence[AsOf], *, by_name
 
 
 def _lost(table: Table, history: History, points: Sequence[AsOf]) -> NotFound | None:
-    """The first of these points whose reference is not what it was."""
+    """The error for the first of these versions whose reference has changed, or None."""
     now = table.heads()
     for point in points:
         path = history.holders[history.position(point.point)].path
@@ -57,19 +59,21 @@ def _gone(table: Table, now: Heads, point: AsOf, path: str) -> NotFound:
     nearest = _nearest(now, point)
     remedy = (
         told(
-            "The nearest point left is {id}, committed {in_words}: ask at {id}.",
+            "The nearest remaining snapshot is {id}, committed {in_words}: query {id}.",
             id=nearest.id,
             in_words=in_words(nearest.time_ms),
         )
         if nearest is not None
         else told("No snapshot is left on its branch.")
     )
-    who = _who(table, path) or told("not by this Snapscope, so another engine or user expired, deleted or replaced it")
-    return NotFound("{point} went while it was read: {who}.", point=point.point, who=who, path=path, remedy=remedy)
+    who = _who(table, path) or told("not by this Snapscope: another engine or user expired, deleted or replaced it")
+    return NotFound(
+        "{point} was deleted while it was read: {who}.", point=point.point, who=who, path=path, remedy=remedy
+    )
 
 
 def _path(point: str, branch: str) -> str | None:
-    """The file of a snapshot or tag that is named; None for other points."""
+    """The path of a snapshot or tag given as a POINT; None for other POINTs."""
     text = point.strip()
     if text.startswith("branch:"):
         branch, _, text = text.removeprefix("branch:").partition("/")
@@ -79,12 +83,12 @@ def _path(point: str, branch: str) -> str | None:
 
 
 def _who(table: Table, path: str) -> str | None:
-    """Who took a reference away last, as far as our journal knows."""
+    """Who last removed a reference, as far as our journal knows."""
     journal = Journal()
     for run in journal.runs(table.location):
         if run.state != UNDONE and any(removed == path for removed, _ in journal.removed(run.id)):
             return told(
-                "{who} removed it in run {id} ({change_kind}), begun {in_words}",
+                "{who} deleted it in run {id} ({change_kind}), started {in_words}",
                 who=run.who,
                 id=run.id,
                 change_kind=run.change_kind,

@@ -1,4 +1,4 @@
-"""The system tables of a table, as its format's engine names them. A new format is one more line here."""
+"""System tables, under the names that the format's engine uses. A new format is one more line here."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _ROWS: Mapping[str, _Rows] = {"paimon": paimon.rows, "iceberg": iceberg.rows}
 
 
 def kinds(format: str) -> tuple[str, ...]:
-    """Which ones there are: `files`, `snapshots` and so on."""
+    """The names of the format's system tables: `files`, `snapshots` and so on."""
     return tuple(_KINDS.get(format, ()))
 
 
 def named(statement: str, names: Iterable[str], format: str) -> dict[str, str]:
-    """Those that a statement may mean: view name (`t$files`) → which one (`files`)."""
+    """The system tables that a statement may refer to: view name (`t$files`) → name (`files`)."""
     lowered = statement.lower()
     return {f"{name}${kind}": kind for name in names for kind in kinds(format) if f"{name}${kind}".lower() in lowered}
 
@@ -31,7 +31,7 @@ def named(statement: str, names: Iterable[str], format: str) -> dict[str, str]:
 def views(
     statement: str, names: Iterable[str], table: Table, history: History, at: AsOf
 ) -> Iterator[tuple[str, pa.Table]]:
-    """Those, each with its rows at a point."""
+    """The system tables that a statement may refer to, each with its rows at a version."""
     form = table.capabilities.format
     for view, kind in named(statement, names, form).items():
         yield view, _ROWS[form](kind, table, history, at.point, at.branch)

@@ -1,7 +1,8 @@
-"""Converts timestamps of files to those of columns. Pure.
+"""Convert the timestamps of files to those of columns. Pure.
 
-Law: a time with more digits than its column stores is rounded down, before 1970 as well as after it, so that a read
-time is never later than the written one. Nothing else loses a digit: a value that does not fit is an `ArrowInvalid`.
+Invariant: a time with more digits than its column stores is rounded down, before 1970 as well as after it, so that a
+time read is never later than the one written. Nothing else loses a digit: a value that does not fit raises
+`ArrowInvalid`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 def cast(column: Any, to: pa.DataType) -> Any:
-    """An array or a chunked one as another type; times go down to the last one that it has."""
+    """Cast an array or chunked array to another type; times are rounded down to its unit."""
     if column.type == to:
         return column
     if isinstance(column, pa.ChunkedArray):
@@ -55,11 +56,11 @@ def _has_times(of: pa.DataType) -> bool:
 
 
 def _floored(column: pa.Array, to: pa.DataType) -> pa.Array:
-    """A zone is a name for the same moment: a time without one is of UTC here."""
+    """Round times down. A zone only names the moment differently: a time without one is read as UTC."""
     digits = _PER_SECOND[column.type.unit] // _PER_SECOND[to.unit] or 1
     if digits > 1 and len(column):
         whole = np.frombuffer(column.buffers()[1], dtype=np.int64)[column.offset : column.offset + len(column)]
         own = pa.timestamp(to.unit, column.type.tz)
         flat = pa.array(np.floor_divide(whole, digits), pa.int64())
-        column = pc.if_else(column.is_valid(), flat, None).cast(own)  # what is null may be anything
+        column = pc.if_else(column.is_valid(), flat, None).cast(own)  # null slots have undefined values
     return column.cast(to)

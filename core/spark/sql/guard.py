@@ -1,14 +1,14 @@
-"""The gate for SQL that users write: Spark's own parser, then lists of what may pass.
+"""The guard for users' SQL: Spark's own parser, then lists of what may pass.
 
-Laws:
-- What is not on a list of core/spark/sql/allowed.py is refused; there is no list of what is bad.
-- Tables are the opened views and the statement's own WITH names, one part each; nothing else is reachable.
+Invariants:
+- What is not on a list in core/spark/sql/allowed.py is refused; there is no list of what is bad.
+- Tables are the opened views and the statement's own WITH names, as one-part names; nothing else is accessible.
 - The plan that was checked is the plan that runs: the text is parsed once. Its analyzed form is checked again, down to
-  the opened views: whatever else reads is refused there, however it got in.
+  the opened views: anything else that reads data is refused there, however it got in.
 - Whatever cannot be understood (too long, too deep, too large, unknown) is refused.
 
-This keeps an honest user from mistakes and a curious one from files, environment and shell of the machine. It is no
-container: queries of people who are not trusted belong under an operating-system user of their own.
+This protects honest users from mistakes, and keeps curious ones away from the machine's files, environment and shell.
+It is not a sandbox: run queries of untrusted people under a separate operating-system user.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ from core.errors import Invalid
 from core.messages import told
 from core.spark.session.session import error_text
 from core.spark.sql import allowed, result_sizes, spark_plans
+from core.units import nearest
 
 MOST_CHARACTERS = 20_000
-MOST_RELATIONS = 500  # counted with every WITH name written out in full, the way Spark will
+MOST_RELATIONS = 500  # counted with every WITH name expanded, as Spark does
 MOST_GROUPINGS = 4_096
 MOST_RECURSION = 100
 _BEGINNINGS = frozenset({"select", "with", "values", "table", "from", "map", "reduce"})  # of Spark's queries
+_MISSPELT = 0.75  # `form` is that like `from`; `delete` is less like `select`
 LARGEST_BULK = 10_000_000  # characters or elements that calls inside calls may be told to make
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlan:
-    """A query that may run. `frame` is lazy and holds the plan that was checked; `reads` are the views it reads."""
+    """A query that may run. `frame` is lazy and contains the checked plan; `reads` are the views it reads."""
 
     sql: str
     frame: DataFrame = field(repr=False)
@@ -46,10 +48,10 @@ class CheckedPlan:
 
 
 def check(session: SparkSession, sql: str, views: Collection[str]) -> CheckedPlan:
-    """Lets a query over the temporary views named in `views` (of this session) through and analyzes it; nothing runs.
+    """Check and analyze a query over the session's temporary views named in `views`; nothing runs.
 
-    Raises Invalid with a sentence that names what is refused, and what is allowed; also for SQL that Spark cannot
-    parse or resolve. View names are compared without case, as Spark does.
+    Raises Invalid with a sentence that names what is refused, and what is allowed; also for SQL that Spark cannot parse
+    or resolve. View names are compared case-insensitively, as Spark does.
     """
     names = frozenset(view.lower() for view in views)
     remedy = _remedy(names)
@@ -64,51 +66,66 @@ def check(session: SparkSession, sql: str, views: Collection[str]) -> CheckedPla
         reads = _check_analyzed(nodes, names)
         _check_rows(nodes)
     except _Refused as refused:
-        raise Invalid("The query was refused: {refused}.", refused=refused.args[0], remedy=remedy) from None
+        raise Invalid("The query was rejected: {refused}.", refused=refused.args[0], remedy=remedy) from None
     except RecursionError:
-        raise Invalid("The query was refused: it is nested too deeply.", remedy=remedy) from None
+        raise Invalid("The query was rejected: it is nested too deeply.", remedy=remedy) from None
     except (PySparkException, Py4JError) as error:
         raise Invalid(_sentence(error)) from error
     return CheckedPlan(sql=sql, frame=frame, reads=reads)
 
 
 def check_text(sql: str, views: Collection[str]) -> None:
-    """Refuses what no query begins with, and texts that are none, before Spark is started for it; `check` judges all.
+    """Refuse texts that cannot be a query, before Spark is started for them; `check` does the full check.
 
-    Raises Invalid. What begins with a comment, a bracket or a word that is not plain is left to `check`.
+    Raises Invalid. A text that starts with a comment, a bracket or anything but a plain word is left to `check`.
     """
     word = re.match(r"[ \t\r\n]*([A-Za-z]+)\b", sql)
     try:
         _check_text(sql)
         if word is not None and word[1].lower() not in _BEGINNINGS:
-            raise _Refused(told("{words} is not part of a query that only reads", words=word[1].lower()))
+            if meant := nearest(word[1].lower(), sorted(_BEGINNINGS), _MISSPELT):
+                raise _misspelt(sql, word, meant, views)
+            raise _Refused(told("{words} is not allowed in a read-only query", words=word[1].lower()))
     except _Refused as refused:
         raise Invalid(
-            "The query was refused: {refused}.",
+            "The query was rejected: {refused}.",
             refused=refused.args[0],
             remedy=_remedy({each.lower() for each in views}),
         ) from None
 
 
+def _misspelt(sql: str, word: re.Match[str], meant: str, views: Collection[str]) -> Invalid:
+    """A word at the beginning that is nearly one that a query may begin with; where it stands, as Spark counts."""
+    before = sql[: word.start(1)]
+    return Invalid(
+        "Syntax error at {word} (line {line}, position {position}): did you mean {meant}?",
+        word=f"'{word[1]}'",
+        line=before.count("\n") + 1,
+        position=len(before) - (before.rfind("\n") + 1) + 1,
+        meant=meant.upper(),
+        remedy=_remedy({each.lower() for each in views}),
+    )
+
+
 def _remedy(names: Collection[str]) -> str:
-    over = ", ".join(sorted(names)) if names else told("values alone (no table is open)")
-    return told("Allowed is one query (SELECT, WITH, VALUES, TABLE or FROM …) over {over}.", over=over)
+    over = ", ".join(sorted(names)) if names else told("values only (no table is open)")
+    return told("Only one query is allowed (SELECT, WITH, VALUES, TABLE or FROM …), over {over}.", over=over)
 
 
 class _Refused(Exception):
-    """Carries what is refused and why, as the second half of a sentence."""
+    """What is refused and why, as the second half of a sentence."""
 
 
 def _sentence(error: Exception) -> str:
     text = str(error)
     if "StackOverflowError" in text or spark_plans.TOO_DEEP in text:
-        return told("The query was refused: it is nested too deeply.")
+        return told("The query was rejected: it is nested too deeply.")
     if spark_plans.TOO_LARGE in text:
-        return told("The query was refused: it has more than {most_nodes:,} parts.", most_nodes=spark_plans.MOST_NODES)
+        return told("The query was rejected: it has more than {most_nodes:,} parts.", most_nodes=spark_plans.MOST_NODES)
     if "SQL_SCRIPTING" in text:
-        return told("The query was refused: it is a script, and only one query at a time may run.")
+        return told("The query was rejected: it is a script, and only one query may run at a time.")
     if "OutOfMemoryError" in text:
-        return told("The query was refused: it needs more memory than Spark has before it even runs.")
+        return told("The query was rejected: it needs more memory than Spark has before it even runs.")
     return told("Spark cannot run this query. {said}", said=error_text(error))
 
 
@@ -116,7 +133,7 @@ def _check_text(sql: str) -> None:
     if len(sql) > MOST_CHARACTERS:
         raise _Refused(
             told(
-                "it is {sql:,} characters long, {most_characters:,} are allowed",
+                "it is {sql:,} characters long; the limit is {most_characters:,}",
                 sql=len(sql),
                 most_characters=MOST_CHARACTERS,
             )
@@ -128,7 +145,7 @@ def _check_text(sql: str) -> None:
 
 
 def _frame(session: SparkSession, plan: Any) -> DataFrame:
-    """The analyzed, lazy DataFrame of a parsed plan. A command would run right here; none has passed."""
+    """The analyzed, lazy DataFrame of a parsed plan. A command would run right here; none has passed the checks."""
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
     jvm: Any = session._jvm
@@ -140,7 +157,7 @@ def _frame(session: SparkSession, plan: Any) -> DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """What a part of the statement grows into: relations read, and elements that one value may be told to hold."""
+    """What a part of the statement expands to: relations read, and elements that one value may contain."""
 
     relations: int = 0
     bulk: float = 1.0
@@ -164,14 +181,14 @@ class _Judge:
         if relations > MOST_RELATIONS:
             raise _Refused(
                 told(
-                    "with every WITH name written out it reads {relations:,} relations, {most_relations} are allowed",
+                    ("with every WITH name expanded it reads {relations:,} relations; the limit is {most_relations}"),
                     relations=relations,
                     most_relations=MOST_RELATIONS,
                 )
             )
 
     def _visit(self, node: Any, scope: Mapping[str, int]) -> _Cost:
-        """`scope` maps the WITH names that are visible here to the relations each of them reads."""
+        """Check a node. `scope` maps the WITH names visible here to the number of relations that each reads."""
         if isinstance(node, list):
             return self._all(node, scope)
         if not isinstance(node, dict):
@@ -192,9 +209,7 @@ class _Judge:
                 return self._with(parts, scope)
             case "plans.logical.UnresolvedHint":
                 if parts[0].lower() not in allowed.HINTS:
-                    raise _Refused(
-                        told("the hint {parts} is not allowed, only those that choose a join are", parts=parts[0])
-                    )
+                    raise _Refused(told("the hint {parts} is not allowed; only join hints are", parts=parts[0]))
             case "expressions.Cube":
                 self._grouped(2 ** len(parts[0]))
             case "expressions.Rollup":
@@ -206,7 +221,7 @@ class _Judge:
             case _ if name in allowed.VALUES or name.startswith(allowed.VALUE_PACKAGES):
                 pass
             case _:
-                raise _Refused(told("{words} is not part of a query that only reads", words=_words(name)))
+                raise _Refused(told("{words} is not allowed in a read-only query", words=_words(name)))
         return self._all(parts, scope)
 
     def _all(self, nodes: Iterable[Any], scope: Mapping[str, int]) -> _Cost:
@@ -221,7 +236,7 @@ class _Judge:
             raise _Refused(told("`{names}` is not an opened table", names=".".join(names)))
         if streaming or options["of"] != [0]:
             raise _Refused(
-                told("`{names}` can be read only as it is, without STREAM and without options", names=names[0])
+                told("`{names}` can only be read as it is, without STREAM and without options", names=names[0])
             )
         return _Cost(relations=scope.get(names[0].lower(), 1))
 
@@ -234,7 +249,7 @@ class _Judge:
             if levels is not None and levels > MOST_RECURSION:
                 raise _Refused(
                     told(
-                        "a recursion of {levels:,} levels is asked for, {most_recursion} are allowed",
+                        "it asks for {levels:,} levels of recursion; the limit is {most_recursion}",
                         levels=levels,
                         most_recursion=MOST_RECURSION,
                     )
@@ -247,7 +262,7 @@ class _Judge:
     def _function(self, parts: list[Any], scope: Mapping[str, int]) -> _Cost:
         names, arguments, _distinct, where, _ignore_nulls, within, internal = parts
         if internal:
-            raise _Refused(told("{names} is a function of Spark's own", names=".".join(names)))
+            raise _Refused(told("{names} is a Spark function", names=".".join(names)))
         return self._call(names, arguments, allowed.FUNCTIONS, [where, within], scope)
 
     def _call(
@@ -267,7 +282,7 @@ class _Judge:
         if name in allowed.FORMATS and not result_sizes.plain_format(arguments):
             raise _Refused(
                 told(
-                    "{name} is allowed only with a plain pattern, of widths below {largest_answer:,}",
+                    "{name} is allowed only with a plain pattern, with widths below {largest_answer:,}",
                     name=name,
                     largest_answer=result_sizes.LARGEST_ANSWER,
                 )
@@ -276,7 +291,7 @@ class _Judge:
         if size > most:
             raise _Refused(
                 told(
-                    "{name} is told to make up to {size:,.0f} elements, {most:,} are allowed",
+                    "{name} would create up to {size:,.0f} elements; the limit is {most:,}",
                     name=name,
                     size=size,
                     most=most,
@@ -290,7 +305,7 @@ class _Judge:
         if bulk > LARGEST_BULK:
             raise _Refused(
                 told(
-                    "{name} would make up to {bulk:,.0f} elements, {largest_bulk:,} are allowed",
+                    "{name} would create up to {bulk:,.0f} elements; the limit is {largest_bulk:,}",
                     name=name,
                     bulk=bulk,
                     largest_bulk=LARGEST_BULK,
@@ -303,7 +318,7 @@ class _Judge:
         if self._groupings > MOST_GROUPINGS:
             raise _Refused(
                 told(
-                    "GROUP BY asks for {groupings:,} grouping sets, {most_groupings:,} are allowed",
+                    "GROUP BY has {groupings:,} grouping sets; the limit is {most_groupings:,}",
                     groupings=self._groupings,
                     most_groupings=MOST_GROUPINGS,
                 )
@@ -316,11 +331,11 @@ def _words(class_name: str) -> str:
     return " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+", short)).lower() or class_name
 
 
-# -------------------------------------------------------------------------------------------------- the analyzed plan
+# the analyzed plan -------------------------------------------------------------------------------------------------
 
 
 def _check_analyzed(node: Any, views: frozenset[str]) -> frozenset[str]:
-    """The views the analyzed plan reads. Refuses what reads outside them, calls code or tells of the machine."""
+    """The views that the analyzed plan reads. Refuses what reads outside them, calls code or reveals the machine."""
     if isinstance(node, list):
         reads: frozenset[str] = frozenset()
         for item in node:
@@ -336,20 +351,20 @@ def _check_analyzed(node: Any, views: frozenset[str]) -> frozenset[str]:
             raise _Refused(told("`{table}` is not an opened table", table=table))
         return frozenset({table.lower()})
     if short.startswith("plans.logical.") and short not in allowed.ANALYZED_PLANS:
-        raise _Refused(told("{words} is not part of a query that only reads", words=_words(name)))
+        raise _Refused(told("{words} is not allowed in a read-only query", words=_words(name)))
     if name in allowed.REFUSED_EXPRESSIONS:
-        raise _Refused(told("{words} tells of or acts on the machine, not the table", words=_words(name)))
+        raise _Refused(told("{words} reads from or acts on the machine, not the table", words=_words(name)))
     if not name.startswith(allowed.ANALYZED_PACKAGES):
         raise _Refused(told("{words} reads outside the opened tables", words=_words(name)))
     return _check_analyzed(parts, views)
 
 
 def _check_rows(node: Any) -> None:
-    """Refuses what makes more rows out of nothing than anybody reads."""
+    """Refuse plans that generate more rows than anybody reads."""
     try:
         result_sizes.check_rows(node)
     except result_sizes.TooManyRows as error:
         made, most = error.args[0], result_sizes.MOST_ROWS
         raise _Refused(
-            told("it makes up to {made:,.0f} rows out of nothing, {most:,} are allowed", made=made, most=most)
+            told("it generates up to {made:,.0f} rows; the limit is {most:,}", made=made, most=most)
         ) from None

@@ -1,9 +1,9 @@
-"""Estimates from the statement's text how large function results and generated rows can get.
+"""Estimate from a statement's text how large function results and generated rows can get. Pure.
 
-Law: pure. A column counts as one, and so do the rows of an opened table, so this bounds what the text of a statement
-can ask for, not what data makes of it. The rest is bounded by the query's time limit and the JVM's memory.
+Invariant: a column counts as one, and so do all rows of an opened table. So this limits what the text of a statement
+can request, not what data makes of it; the rest is limited by the query's time limit and the JVM's memory.
 
-Calls come as nodes of core/spark/sql/spark_plans.py.
+Calls are nodes of core/spark/sql/spark_plans.py.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any
 from core.spark.sql.allowed import SIZED
 from core.spark.sql.spark_plans import is_a
 
-LARGEST_ANSWER = 10_000  # characters or elements one call may be told to make
-LONGEST_SEQUENCE = 1_000_000  # elements of a sequence: a year of minutes passes
-MOST_ROWS = 1_000_000_000  # rows that ranges, sequences and lists may make with each other
+LARGEST_ANSWER = 10_000  # characters or elements that one call may produce
+LONGEST_SEQUENCE = 1_000_000  # elements of a sequence; enough for a year of minutes
+MOST_ROWS = 1_000_000_000  # rows that ranges, sequences and lists may generate in combination
 _EQUALS = ("expressions.EqualTo", "expressions.EqualNullSafe")
 _DAY_US = 86_400e6
 _MONTH_DAYS = 28
 
 
 def requested_size(name: str, arguments: list[Any]) -> tuple[float, int]:
-    """(characters or elements the call is told to make, how many are allowed); 1 for a function that makes no more."""
+    """(characters or elements that the call requests, the allowed number); 1 for a function without a size argument."""
     if name == "sequence":
         return _steps(arguments), LONGEST_SEQUENCE
     position = SIZED.get(name)
@@ -35,21 +35,21 @@ def requested_size(name: str, arguments: list[Any]) -> tuple[float, int]:
 
 
 def plain_format(arguments: list[Any]) -> bool:
-    """Whether the first argument is a literal pattern, as for printf, without a width or precision of five digits."""
+    """Whether the first argument is a literal printf pattern without a width or precision of five or more digits."""
     value = arguments[0]["of"][0] if arguments and is_a(arguments[0], "expressions.Literal") else None
     return isinstance(value, dict) and not re.search(r"%[^a-zA-Z%]*\d{5,}", str(value["of"][0]))
 
 
 def check_rows(node: Any) -> None:
-    """Raises TooManyRows for an analyzed plan that makes more rows out of nothing than anybody reads."""
+    """Raise TooManyRows for an analyzed plan that generates more rows than anybody reads."""
     _bounded(rows(node))
 
 
 def rows(node: Any, named: dict[str, float] | None = None, keys: int = 0) -> float:
-    """The most rows that any part of an analyzed plan makes, where every row of an opened table counts as one in all.
+    """The maximum number of rows in any part of an analyzed plan, with all rows of an opened table counted as one.
 
-    Joins by a key make as many as their larger side. `named` are those of the WITH names around it, `keys` says how
-    many of the joins right below are by a key that a filter above names.
+    A join by a key yields as many rows as its larger side. `named`: the sizes of the enclosing WITH names. `keys`: how
+    many joins directly below are by a key that a filter above states.
     """
     named = {} if named is None else named
     if isinstance(node, list):
@@ -94,23 +94,23 @@ def rows(node: Any, named: dict[str, float] | None = None, keys: int = 0) -> flo
 
 
 class TooManyRows(Exception):
-    """Carries how many."""
+    """The number of rows is its argument."""
 
 
 def _bounded(made: float) -> float:
-    """Whatever is left of them, so many were made first."""
+    """Check rows before a limit or aggregate reduces them: they are generated first."""
     if made > MOST_ROWS:
         raise TooManyRows(made)
     return made
 
 
 def _product(left: float, right: float) -> float:
-    """An empty side still counts as one row of the other."""
+    """The product; an empty side counts as one row."""
     return max(1.0, left) * max(1.0, right)
 
 
 def _keys(condition: Any) -> int:
-    """How many of its conjuncts compare columns with columns by being equal."""
+    """The number of conjuncts that test columns for equality with columns."""
     if is_a(condition, "expressions.And"):
         return sum(map(_keys, condition["of"]))
     sides = condition["of"] if any(is_a(condition, each) for each in _EQUALS) else []
@@ -118,7 +118,7 @@ def _keys(condition: Any) -> int:
 
 
 def _elements(node: Any) -> float:
-    """How many rows a generator makes of one, at most, as far as the text tells."""
+    """The maximum number of rows that a generator makes of one, as far as the text shows."""
     made = 1.0
     for sequence in _parts_of(node, "Sequence"):
         made *= max(1.0, _steps([_uncast(each) for each in sequence["of"][:3] if each is not None]))
@@ -128,7 +128,7 @@ def _elements(node: Any) -> float:
 
 
 def _parts_of(node: Any, name: str) -> Iterator[Any]:
-    """Every expression of that name in an expression, itself included."""
+    """Every expression of that name in an expression, including itself."""
     if isinstance(node, list):
         for each in node:
             yield from _parts_of(each, name)
@@ -143,7 +143,7 @@ def _uncast(node: Any) -> Any:
 
 
 def _steps(arguments: list[Any]) -> float:
-    """Elements of `sequence(first, last[, step])`: counted where all are literals, else bounded by their numbers."""
+    """Elements of `sequence(first, last[, step])`: counted if all are literals, else bounded by their numbers."""
     values = [_literal(argument) for argument in arguments]
     if len(values) < 2 or values[0] is None or values[1] is None:
         return max((_magnitude(argument) for argument in arguments[:2]), default=1.0)
@@ -161,7 +161,7 @@ def _steps(arguments: list[Any]) -> float:
 
 
 def _literal(node: Any) -> float | None:
-    """The number a literal stands for, with its sign. Dates are days, times and day-time intervals microseconds."""
+    """The signed number of a literal. Dates are in days, times and day-time intervals in microseconds."""
     if is_a(node, "expressions.UnaryMinus"):
         value = _literal(node["of"][0])
         return None if value is None else -value
@@ -184,7 +184,7 @@ def _type(node: Any) -> str:
 
 
 def _magnitude(node: Any) -> float:
-    """The product of all numbers in an expression: no sum or product of them is larger, and no one needs more."""
+    """The product of all numbers in an expression: an upper bound of any sum or product of them."""
     if isinstance(node, list):
         return math.prod(_magnitude(item) for item in node)
     if not isinstance(node, dict):

@@ -1,13 +1,12 @@
-"""Runs a user's query: checked, with a row limit and a time limit, cancellable from any thread, with progress.
+"""Run a user's query: checked, with a row limit and a time limit, cancellable from any thread, with progress.
 
-Laws:
-- Only what core/spark/sql/guard.py accepted runs, and it is the very plan that was checked.
-- The caller gets an answer at the end, at the time limit, or when somebody cancels, whatever Spark does: no call to the
-  JVM is made in the caller's thread, nor in the thread that ends what was stopped.
-- One time limit covers all of it: waiting for Spark, planning, running, and running again.
-- A stopped query gives its cores back: if its tasks do not react, or the JVM does not answer, Spark is killed from
-  outside and restarted.
-- Whatever Spark throws becomes one sentence of Spark's own; a stack trace is never shown.
+Invariants:
+- Only what core/spark/sql/guard.py accepted runs, and exactly the plan that was checked.
+- The caller gets an answer at the end, at the time limit, or on cancellation, whatever Spark does: neither its thread
+  nor the one that cleans up stopped queries calls the JVM.
+- One time limit covers everything: waiting for Spark, planning, running, and running again.
+- A stopped query releases its cores: if its tasks or the JVM do not react, Spark is killed from outside and restarted.
+- Whatever Spark raises becomes one sentence in Spark's own words; a stack trace is never shown.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ from core.spark.sql import guard
 POLL_S = 0.15
 AGAIN_S = 0.25
 LINGER_S = 5.0
-EXIT_S = 2.0  # from a broken connection to the exit status of the JVM that broke it
-ATTEMPTS = 3  # a Spark that was ended to be rid of somebody's query takes the others with it
+EXIT_S = 2.0  # seconds from a broken connection to the exit status of its JVM
+ATTEMPTS = 3  # killing Spark because of one query ends other queries, too
 
 TOO_LARGE = told("The query needs more memory than Spark has.")
-TOO_LARGE_TOGETHER = told("Spark ran out of memory and ended: this query or one that ran beside it needs more.")
-TOO_LARGE_NEXT = told("Ask for fewer rows or columns, or give Spark more with spark.driver.memory.")
+TOO_LARGE_TOGETHER = told("Spark ran out of memory and exited: this query or a concurrent one needs more.")
+TOO_LARGE_NEXT = told("Ask for fewer rows or columns, or give Spark more memory with spark.driver.memory.")
 
-_GONE = (Py4JError, OSError, AttributeError)  # what asking a Spark that has ended raises
+_GONE = (Py4JError, OSError, AttributeError)  # raised by calls to a Spark that has ended
 
 
 @dataclass(frozen=True, slots=True)
 class StatementResult:
-    """Rows as an Arrow table. `truncated`: the query has more than the cap. `seconds`: from the call to the rows."""
+    """Rows as an Arrow table. `truncated`: there are more than the cap. `seconds`: from the call to the rows."""
 
     table: pa.Table
     truncated: bool
@@ -55,21 +54,24 @@ class StatementResult:
 
 @dataclass(slots=True)
 class RunningStatement:
-    """A running query as its caller, its worker and whoever cancels it see it."""
+    """A running query, shared by its caller, its worker and whoever cancels it."""
 
     id: str
-    changed: threading.Event = field(default_factory=threading.Event)  # ended, or cancelled
+    changed: threading.Event = field(default_factory=threading.Event)  # set when it ended or was cancelled
     ended: threading.Event = field(default_factory=threading.Event)
     cancelled: bool = False
-    given_up: bool = False  # nobody waits for the rows any more: cancelled, out of time, or the caller has left
-    is_alone: bool = True  # no other query ran at any time meanwhile
-    spark: sessions.Spark | None = None  # what it runs on, once that is there
-    tasks: tuple[int, int] = (0, 0)  # done and known
+    given_up: bool = False  # nobody waits for the rows: cancelled, timed out, or the caller has left
+    is_alone: bool = True  # no other query ran at the same time
+    spark: sessions.Spark | None = None  # what it runs on, once started
+    tasks: tuple[int, int] = (0, 0)  # (done, known)
     result: Any = None
     error: BaseException | None = None
 
     def answer(self, make: Callable[[], DataFrame], *, row_cap: int = 1_000) -> StatementResult:
-        """At most so many rows of a frame, in the query's own thread. Raises what `refusal` makes of Spark's errors."""
+        """At most `row_cap` rows of a frame, in the query's own thread.
+
+        Raises Spark's errors as `refusal` converts them.
+        """
         if row_cap < 1:
             raise Invalid("The row cap must be at least 1, not {row_cap}.", row_cap=row_cap)
         began = time.monotonic()
@@ -98,13 +100,12 @@ def run_on_spark(
     on_progress: Callable[[int, int], None] | None = None,
     session: SparkSession | None = None,
 ) -> _T:
-    """Does the work in a thread and, unless one is given, a session of its own; again where the end of another query
-    took its Spark along. `timeout_s` is for all of it.
+    """Run the work in its own thread and, unless one is given, its own session; retry if another query ended its Spark.
 
-    `on_progress(done, total)` counts tasks, both only ever growing; it is called from this thread, at first as soon as
-    the query can be cancelled, then at most every 0.15 s, and whatever it raises cancels the query. `query_id` is what
-    `cancel` takes; use a new one for each query. Raises what the work raises, Invalid for a time-out and a cancel;
-    Conflict where `query_id` is running already.
+    `timeout_s` covers everything. `on_progress(done, total)` counts tasks, both never decreasing; it is called in the
+    caller's thread, first as soon as the query can be cancelled, then at most every 0.15 s, and anything it raises
+    cancels the query. `query_id` is what `cancel` takes; use a new one for each query. Raises what the work raises,
+    Invalid on timeout and cancellation, Conflict if `query_id` is already running.
     """
     began = time.monotonic()
     query = RunningStatement(id=query_id or uuid.uuid4().hex)
@@ -116,7 +117,7 @@ def run_on_spark(
             other.is_alone = False
         _running[query.id] = query
     try:
-        # Spark's job group belongs to the thread, and a planning that hangs cannot be interrupted: a thread per query.
+        # Spark's job groups belong to threads, and planning that hangs cannot be interrupted: one thread per query.
         _thread(f"query {query.id}", _work, query, work, session)
         if on_progress is not None:
             _thread(f"progress of query {query.id}", _count, query)
@@ -133,7 +134,7 @@ def run_on_spark(
         raise Invalid(
             "The query was stopped after {timeout_s:g} seconds, its time limit.",
             timeout_s=timeout_s,
-            remedy="Ask for less (a filter, fewer columns), or raise the limit (--timeout on the command line).",
+            remedy="Add a filter or select fewer columns, or raise the limit (--timeout on the command line).",
         )
     if query.error is not None:
         raise query.error
@@ -151,7 +152,7 @@ def run(
     on_progress: Callable[[int, int], None] | None = None,
     query_id: str | None = None,
 ) -> StatementResult:
-    """Checks and runs `sql` over the temporary views named in `views`, and returns at most `row_cap` rows.
+    """Check and run `sql` over the temporary views named in `views`; return at most `row_cap` rows.
 
     See `run_on_spark` for the rest. Raises Invalid for what the guard refuses and what Spark cannot run, Corrupt for a
     data file that cannot be read.
@@ -174,25 +175,25 @@ def _thread(name: str, work: Callable[..., None], *given: object) -> None:
 
 
 def cancel(query_id: str) -> bool:
-    """Cancels a running query, from any thread: its `run` raises Invalid. False where no query of that id runs."""
+    """Cancel a running query, from any thread: its `run` raises Invalid. False if no query of that id runs."""
     with _lock:
         query = _running.get(query_id)
         if query is None:
             return False
         query.cancelled = query.given_up = True
-    query.changed.set()  # its caller sees to its end
+    query.changed.set()  # its caller does the rest
     return True
 
 
 def refusal(error: BaseException) -> SnapscopeError:
-    """Any failure of Spark as one of our errors, in Spark's own words. Errors of ours pass through."""
+    """Convert any Spark failure to one of our errors, in Spark's own words. Errors of ours pass through."""
     if isinstance(error, SnapscopeError):
         return error
     text = str(error)
     if ours := received(text):
         return ours
     if isinstance(error, Py4JNetworkError | ConnectionError):
-        return Invalid("Spark's process ended while the query ran.", remedy="Ask again: a new one is started.")
+        return Invalid("Spark's process exited while the query ran.", remedy="Run it again: Spark is restarted.")
     if "OutOfMemoryError" in text:
         return Invalid(TOO_LARGE, remedy=TOO_LARGE_NEXT)
     if "doesn't contain any field Ids" in text:
@@ -206,7 +207,7 @@ def refusal(error: BaseException) -> SnapscopeError:
     return Invalid("Spark could not run this query. {said}", said=error_text(error))
 
 
-# ------------------------------------------------------------------------------------------------- threads of a query
+# threads of a query ------------------------------------------------------------------------------------------------
 
 
 def _work(
@@ -217,7 +218,7 @@ def _work(
             try:
                 query.spark = sessions.spark()
                 own = session or sessions.isolated()
-                query.spark = sessions.spark()  # another one where that one took no work
+                query.spark = sessions.spark()  # a new one if the first accepted no work
                 own.sparkContext.setJobGroup(query.id, "a query in Snapscope", interruptOnCancel=True)
                 if not query.given_up:
                     query.result = work(own, query)
@@ -234,11 +235,11 @@ def _work(
 
 
 def _taken_away(query: RunningStatement, error: Exception) -> SnapscopeError | None:
-    """What to say where the work failed because its Spark has ended; None of any other failure."""
+    """The error if the work failed because its Spark ended; None for any other failure."""
     if query.spark is None:
         return None
     if query.spark.was_killed:
-        return Invalid("Spark was started anew while the query ran.", remedy="Ask again.")
+        return Invalid("Spark was restarted while the query ran.", remedy="Run it again.")
     chain = (error, error.__cause__, error.__context__)
     if not query.spark.ran_out_of_memory(EXIT_S if any(map(_is_cut_off, chain)) else 0):
         return None
@@ -246,17 +247,17 @@ def _taken_away(query: RunningStatement, error: Exception) -> SnapscopeError | N
 
 
 def _is_cut_off(error: BaseException | None) -> bool:
-    """Whether the JVM did not answer. Py4J raises a bare Py4JError where half an answer came before the end."""
+    """Whether the JVM did not answer. Py4J raises a bare Py4JError if only part of an answer arrived."""
     return isinstance(error, OSError | EOFError | Py4JNetworkError) or type(error) is Py4JError
 
 
 def _of_ours(error: Exception) -> Exception:
-    """Errors of Spark as ours; others are what they are."""
+    """Convert errors of Spark to ours; return others unchanged."""
     return refusal(error) if isinstance(error, Py4JError | PySparkException | ConnectionError) else error
 
 
 def _count(query: RunningStatement) -> None:
-    """Tasks finished and known so far. Spark finds more of them as it goes, and forgets old stages."""
+    """Count tasks finished and known so far. Spark finds more of them while running, and forgets old stages."""
     while not query.ended.wait(POLL_S) and not query.given_up:
         if query.spark is None:
             continue
@@ -274,10 +275,10 @@ def _count(query: RunningStatement) -> None:
 
 
 def _wait(query: RunningStatement, deadline: float, on_progress: Callable[[int, int], None] | None) -> None:
-    """Until the query has ended, was cancelled, or the deadline has passed."""
+    """Wait until the query has ended, was cancelled, or the deadline has passed."""
     said = (0, 0)
     if on_progress is not None:
-        on_progress(0, 0)  # who gave up while there was nothing to cancel yet says so now
+        on_progress(0, 0)  # a caller that gave up earlier can say so now
     while not query.ended.is_set() and not query.cancelled and (left := deadline - time.monotonic()) > 0:
         query.changed.wait(left if on_progress is None else min(POLL_S, left))
         if on_progress is not None and not query.ended.is_set() and (seen := query.tasks)[1] and seen != said:
@@ -287,20 +288,20 @@ def _wait(query: RunningStatement, deadline: float, on_progress: Callable[[int, 
 
 @dataclass(slots=True)
 class _Heard:
-    """What Spark last said of a query that is to end."""
+    """The last known state of a query that is to end."""
 
     at: float
-    lingering: int = 0  # its tasks that still hold a core
+    lingering: int = 0  # tasks that still hold a core
     cores: int = 1
     over: threading.Event = field(default_factory=threading.Event)
 
 
 def _see_off(query: RunningStatement) -> None:
-    """Sees to it that a stopped query gives its cores back. What is asked of the JVM is asked by another thread.
+    """Make sure that a stopped query releases its cores. All calls to the JVM are made by another thread.
 
-    Its tasks have `LINGER_S` to end. The loops of a join of everything with everything never look up, for minutes or
-    hours: a local Spark that nobody else uses, or that has no core left for anybody, is ended with them. So is one that
-    has not answered for that long.
+    Its tasks get `LINGER_S` seconds to end. The loops of a cross join do not react for minutes or hours: a local Spark
+    that nobody else uses, or that has no free core left, is killed with them. So is one that has not answered for that
+    long.
     """
     heard = _Heard(time.monotonic())
     _thread(f"cancelling query {query.id}", _cancel, query, heard)
@@ -318,8 +319,7 @@ def _see_off(query: RunningStatement) -> None:
 
 
 def _cancel(query: RunningStatement, heard: _Heard) -> None:
-    """Cancels until the worker and its tasks have ended: of the jobs to come, Spark does not refuse those that end in a
-    shuffle."""
+    """Cancel until worker and tasks have ended: Spark lets future jobs through if they end in a shuffle."""
     while not (query.ended.is_set() and query.spark is None):
         is_last = query.ended.is_set()
         if query.spark is not None:
@@ -332,7 +332,7 @@ def _cancel(query: RunningStatement, heard: _Heard) -> None:
                 heard.cores = context.defaultParallelism
                 heard.lingering = sum(stage.numActiveTasks for stage in stages if stage)
                 heard.at = time.monotonic()
-            except _GONE:  # Spark has ended, and them with it
+            except _GONE:  # Spark has ended, and the tasks with it
                 break
             if is_last and not heard.lingering:
                 break
@@ -342,13 +342,15 @@ def _cancel(query: RunningStatement, heard: _Heard) -> None:
     heard.over.set()
 
 
-# ------------------------------------------------------------------------------------------------------ rows into Arrow
+# rows into Arrow ---------------------------------------------------------------------------------------------------
 
 
 def to_arrow(frame: DataFrame) -> pa.Table:
-    """All rows as Arrow, whatever the column types and names. Names may repeat. What Arrow has no match for becomes
-    Spark's text of it: year-month and calendar intervals, structs with repeated field names, and arrays, maps and
-    structs of untyped nulls; and variants, alone or inside of others."""
+    """All rows as Arrow, for any column types and names. Names may repeat.
+
+    Types without an Arrow equivalent become Spark's text: year-month and calendar intervals, structs with repeated
+    field names, arrays, maps and structs of untyped nulls, and variants, alone or nested.
+    """
     names = frame.columns
     plain: Any = frame.toDF(*(f"c{position}" for position in range(len(names))))
     columns = [
@@ -356,7 +358,7 @@ def to_arrow(frame: DataFrame) -> pa.Table:
         for field in plain.schema
     ]
     sent = plain.select(*(column.alias(f"c{position}") for position, column in enumerate(columns)))
-    # Planned here, where an error is thrown: one in the thread that serves the rows would leave us waiting for them.
+    # Planned here, where an error is raised: one in the thread that serves the rows would leave us waiting.
     sent._jdf.queryExecution().executedPlan()
     return sent.toArrow().rename_columns(names)
 
@@ -378,8 +380,7 @@ def _fits(kind: types.DataType, inside: bool = False) -> bool:
 
 
 def _shown(kind: types.DataType) -> types.DataType:
-    """The type that Arrow has a match for: a text of the whole, or in the place of every variant, where it may be null:
-    a variant may hold a null of its own."""
+    """The type to cast to for Arrow: text for the whole value, or for nested variants, which may hold nulls."""
     if not _fits(kind):
         return types.StringType()
     match kind:

@@ -1,12 +1,12 @@
 """Spark's plans as plain Python values, complete and in one call.
 
-Law: every product of a plan is written with its class and all its elements, so nothing can hide in a field that
-`children` leaves out: subqueries, WITH, hints, window definitions.
+Invariant: every product in a plan is written with its class and all its elements, so nothing can hide in a field that
+`children` omits: subqueries, WITH, hints, window definitions.
 
-A node is `{"is": class name, "of": [elements]}`; sequences are lists, None stays None, numbers and texts are
-themselves, and any other value is a node with its text as only element. Walking a plan object by object costs half a
-millisecond a step through py4j, seconds for a long IN list. So a small class does it in the JVM; Janino compiles it,
-which Spark brings for the code it generates itself.
+A node is `{"is": class name, "of": [elements]}`; sequences are lists, None stays None, numbers and strings stay
+themselves, and any other value is a node with its text as the only element. Walking a plan object by object through
+py4j costs half a millisecond per step, seconds for a long IN list. So a small class does it in the JVM, compiled by
+Janino, which Spark ships for its generated code.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 MOST_NODES = 200_000
-DEEPEST = 300  # levels; JSON and Python's stack carry twice as many
+DEEPEST = 300  # levels; JSON and Python's stack support twice as many
 TOO_LARGE = "snapscope: too large"
 TOO_DEEP = "snapscope: too deep"
 
 CATALYST = "org.apache.spark.sql.catalyst."
 
-# After analysis a view is written as its name and whether it is a temporary view of this session, and not looked into;
-# an expression that Spark will replace is written as its replacement (it holds the arguments, which would else be
-# written twice at every level).
+# After analysis, a view is written as its name and whether it is a temporary view of this session, without its content.
+# An expression that Spark will replace is written as its replacement, which contains the arguments; otherwise they
+# would be written twice at every level.
 _SOURCE = """
 import java.util.Iterator;
 import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
@@ -104,17 +104,20 @@ _made: tuple[Any, Any] | None = None
 
 
 def read(session: SparkSession, plan: Any, *, analyzed: bool) -> Any:
-    """The plan as nodes. Raises Py4JError with TOO_LARGE or TOO_DEEP in it, RecursionError where the stack is short."""
+    """The plan as nodes.
+
+    Raises Py4JError containing TOO_LARGE or TOO_DEEP, RecursionError if the stack is too small.
+    """
     return json.loads(_reader(session).apply(plan, analyzed))
 
 
 def is_a(node: Any, short: str) -> bool:
-    """Whether a value is a node of the class `short`, named below Spark's catalyst package."""
+    """Whether a value is a node of the class `short`, relative to Spark's catalyst package."""
     return isinstance(node, dict) and node["is"] == CATALYST + short
 
 
 def _reader(session: SparkSession) -> Any:
-    """The compiled class of this session's JVM; made once (0.3 s)."""
+    """The compiled class in this session's JVM; created once (0.3 s)."""
     global _made
     jvm: Any = session._jvm
     with _lock:

@@ -1,4 +1,4 @@
-"""Starts Spark before the first query needs it."""
+"""Start Spark before the first query needs it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from core.spark.sql import guard
 
 
 def warm_up() -> Future[float]:
-    """Starts Spark in the background and runs one tiny query and one tiny Arrow function, which makes the first real
-    ones quick. The result is the seconds it took; what went wrong is raised by `.result()` and by the next `get()`."""
+    """Start Spark in the background and run a tiny query and a tiny Arrow function, to make the first real ones fast.
+
+    The result is the time taken in seconds. An error is raised by `.result()` and by the next `get()`.
+    """
     warm: Future[float] = Future()
 
     def work() -> None:
@@ -21,7 +23,7 @@ def warm_up() -> Future[float]:
             own = session.get().newSession()
             frame = guard.check(own, "SELECT id % 2 AS odd, count(*) AS n FROM range(4) GROUP BY 1", ()).frame
             frame.mapInArrow(lambda batches: batches, "odd long, n long").toArrow()
-        except BaseException as error:  # noqa: BLE001 - it is kept in the future, for whoever asks for the result
+        except BaseException as error:  # noqa: BLE001 - kept in the future, for whoever reads the result
             warm.set_exception(error)
         else:
             warm.set_result(time.monotonic() - began)

@@ -1,4 +1,4 @@
-"""Table and column statistics for planners, counted by Spark and committed as the engine does it."""
+"""Table and column statistics for query planners, computed by Spark and committed as the engine does."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from core.spark.read.paimon import points
 from core.storage.store import Store
 from core.table import open_table, resolve
 
-_ERROR = 0.05  # of the number of distinct values, relative: what Spark's own ANALYZE allows
+_ERROR = 0.05  # relative error of the distinct count, the one that Spark's own ANALYZE allows
 
 
 def analyze(
     location: str | Store, at: Stamp, *, spark: SparkSession, columns: Sequence[str] | None = ()
 ) -> Snapshot | None:
-    """Count the newest rows, and of these columns (None: of all that can have them) their statistics; commit them.
+    """Count the newest rows, compute statistics of these columns (None: of all possible ones), and commit both.
 
-    None where the table has no snapshot. Deleted and merged rows do not count. `NotFound` for no such column,
-    `Unsupported` for one of a type without statistics.
+    Returns None if the table has no snapshot. Deleted and merged rows do not count. Raises `NotFound` for an unknown
+    column, `Unsupported` for a type without statistics.
     """
     table = open_table(location.location if isinstance(location, Store) else location)
     history = table.history()
@@ -49,13 +49,20 @@ def analyze(
 
 
 def _refuse(schema: Schema) -> None:
-    """Statistics are written for every kind of table; the commit itself must still be one like any other."""
+    """Refuse options that affect the commit itself; statistics are written for every kind of table."""
     for name, usual in (("type", "table"), ("manifest.format", "avro")):
         if (value := schema.options.get(name, usual)) != usual:
-            raise Unsupported("The option '{name}' = '{value}' is not honoured by this writer.", name=name, value=value)
+            raise Unsupported(
+                "Snapscope cannot write to tables with the option '{name}' = '{value}'.", name=name, value=value
+            )
     for name in schema.options:
-        if name.startswith("commit.callback") or name in ("row-tracking.enabled", "write.sequence-number-init-mode"):
-            raise Unsupported("The option '{name}' is not known to this writer.", name=name)
+        if name.startswith(("commit.callback", "scan.fallback-", "scan.primary-")) or name in (
+            "row-tracking.enabled",
+            "write.sequence-number-init-mode",
+        ):
+            raise Unsupported(
+                "Snapscope does not know the table option '{name}', so it does not write to this table.", name=name
+            )
 
 
 def _chosen(schema: Schema, columns: Sequence[str] | None) -> dict[str, PaimonType]:
@@ -67,13 +74,13 @@ def _chosen(schema: Schema, columns: Sequence[str] | None) -> dict[str, PaimonTy
             raise NotFound("There is no column '{name}'; the table has {fields}.", name=name, fields=", ".join(fields))
         if not statistics.is_analyzable(fields[name]):
             raise Unsupported(
-                "The column '{name}' of type {types} has no statistics.", name=name, types=types.text(fields[name])
+                "Column '{name}' of type {types} has no statistics.", name=name, types=types.text(fields[name])
             )
     return {name: fields[name] for name in columns}
 
 
 def _counted(rows: DataFrame, columns: dict[str, PaimonType]) -> tuple[int, dict[str, statistics.ColumnStatistics]]:
-    """The number of rows, and what is to be known of these columns, in one job."""
+    """The number of rows and the statistics of these columns, in one job."""
     asked = [F.count(F.lit(1))]
     for name, of in columns.items():
         asked += _asked(F.col(types.quoted(name)), of)
@@ -84,7 +91,7 @@ def _counted(rows: DataFrame, columns: dict[str, PaimonType]) -> tuple[int, dict
         filled, distinct, least, greatest, average, longest = values[6 * number : 6 * number + 6]
         width = statistics.SIZES.get(of.root, 8 if (of.size or 0) <= 18 else 16)
         if of.root in statistics.TEXTS:
-            width = 20 if of.root in ("CHAR", "VARCHAR") else 100  # Spark's own guess where there is no value
+            width = 20 if of.root in ("CHAR", "VARCHAR") else 100  # Spark's default if there is no value
         found[name] = statistics.ColumnStatistics(
             min(distinct, filled), count - filled, least, greatest, average or width, longest or width
         )

@@ -1,8 +1,8 @@
-"""Writes append tables: Spark makes the Parquet files, then the driver commits them.
+"""Write append tables: Spark writes the Parquet files, then the driver commits them.
 
-Laws: a file is in its place, whole and on the disk, before a commit names it; the staging directory is taken away
-whatever happens. Only what an engine would write the same way is written, everything else is refused by its name.
-The time of a commit is an argument, so that histories can be built.
+Invariants: a file is in place, complete and synced to disk before a commit names it; the staging directory is removed
+whatever happens. Only what an engine would write the same way is written; everything else is refused by name. The time
+of a commit is an argument, so that histories can be built.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from core.spark.read.paimon import frames as read
 from core.spark.write import footers
 from core.storage.store import Store
 
-# directories below the staging directory, of names that no column of a table has
+# directories in the staging directory, with names that no column of a table has
 _GROUP, _PARTITION = "_KEY_group", "_KEY_partition"
 _ID = "parquet.field.id"
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A finished file that waits below the staging directory, and what it will be in the table."""
+    """A finished file in the staging directory, and its entry in the table."""
 
     staged_at: str
     file: NewDataFile
@@ -60,8 +60,8 @@ def stamp(
 ) -> Stamp:
     """A commit's time and author; new names are random unless given.
 
-    A change of a user's `identifier` lands once, however often it is tried. The numbers of one user rise: once a later
-    one is there, an earlier one counts as landed, and nothing is written.
+    A user's change with one `identifier` is committed once, however often it is tried. The identifiers of one user
+    increase: once a later one exists, an earlier one counts as committed, and nothing is written.
     """
     return Stamp(time_ms, new_uuid, user, identifier, branch, watermark, properties or {})
 
@@ -75,7 +75,7 @@ def create_table(
     options: Mapping[str, str] | None = None,
     comment: str | None = None,
 ) -> Schema:
-    """Create an append table; see `references.create_table`."""
+    """Create an append table; see `publish.create_table`."""
     store = _store(location)
     return publish.create_table(
         store, columns, time_ms=time_ms, partition_keys=partition_keys, options=options, comment=comment
@@ -83,12 +83,12 @@ def create_table(
 
 
 def add_column(location: str | Store, name: str, of: Source, *, time_ms: int, branch: str = MAIN) -> Schema:
-    """Add a nullable column at the end; rows that exist have null there."""
+    """Add a nullable column at the end; existing rows have null there."""
     return publish.add_column(_store(location), name, of, time_ms=time_ms, branch=branch)
 
 
 def alter(location: str | Store, changes: Sequence[SchemaChange], *, time_ms: int, branch: str = MAIN) -> Schema:
-    """Columns added, renamed, dropped or widened, options set; see `references.alter`."""
+    """Add, rename, drop or widen columns, and set options; see `publish.alter`."""
     return publish.alter(_store(location), changes, time_ms=time_ms, branch=branch)
 
 
@@ -111,9 +111,9 @@ def overwrite(
 
 
 def overwrite_touched(location: str | Store, rows: DataFrame, at: Stamp) -> Snapshot | None:
-    """Replace the partitions that these rows lie in (a dynamic overwrite); None where there are no rows.
+    """Replace the partitions that these rows belong to (a dynamic overwrite); return None if there are no rows.
 
-    A table without partition keys is replaced whole.
+    A table without partition keys is replaced as a whole.
     """
     store = _store(location)
     with stage(store, rows, at) as groups:
@@ -121,15 +121,17 @@ def overwrite_touched(location: str | Store, rows: DataFrame, at: Stamp) -> Snap
 
 
 def drop_partitions(location: str | Store, partitions: Sequence[Mapping[str, Any]], at: Stamp) -> Snapshot:
-    """Take all rows of the named partitions away, of tables with a primary key too; a commit also where they have none,
-    as the engine's."""
+    """Delete all rows of the named partitions, also in tables with a primary key.
+
+    Commits even if they have no rows, as the engine does.
+    """
     if any(not named for named in partitions):
-        raise Invalid("A partition is named by a value for at least one key.", remedy="Truncate the table instead.")
+        raise Invalid("Give a value for at least one partition key.", remedy="Truncate the table instead.")
     return commit.overwrite(_store(location), (), partitions, at, operation="TRUNCATE", refuse=commits.refuse)
 
 
 def truncate(location: str | Store, at: Stamp) -> Snapshot:
-    """Take all rows away, of tables with a primary key too."""
+    """Delete all rows, also in tables with a primary key."""
     return commit.overwrite(_store(location), (), ({},), at, operation="TRUNCATE", refuse=commits.refuse)
 
 
@@ -142,11 +144,11 @@ def compact(
     min_files: int | None = 2,
     only: frozenset[str] | None = None,
 ) -> Snapshot | None:
-    """Rewrite small files of each named partition into large ones; None if there is nothing to do.
+    """Rewrite small files of each named partition into large ones; return None if there is nothing to do.
 
-    What is small, and how large files become, say the table's options; `min_files` small ones become one even where
-    they do not fill it (None: the table's option). `Conflict` if another commit replaces one of them meanwhile, or
-    where `only` names the files that were to be replaced and it would be others.
+    The table's options define what is small and how large files become; `min_files` small files are merged even if they
+    do not reach the target size (None: the table's option). Raises `Conflict` if another commit replaces one of them in
+    the meantime, or if the files to replace are not those in `only`.
     """
     store = _store(location)
     head = publish.read_head(store, at.branch)
@@ -168,7 +170,7 @@ def compact(
     with stage(store, rows, at, source=SOURCE_COMPACT) as groups:
         staged = groups.get(None, ())
         if any(each.file.schema_id != head.schema.id for each in staged):  # same names may be other columns now
-            raise Conflict("The schema changed while rows were read.", path=store.location, remedy="Try again.")
+            raise Conflict("The schema changed while the rows were read.", path=store.location, remedy="Try again.")
         before, after = sum(e["_FILE"]["_ROW_COUNT"] for e in gone), sum(each.file.rows for each in staged)
         if before != after:
             raise Corrupt(f"{before} rows were to be compacted and {after} were read.", path=store.location)
@@ -176,9 +178,9 @@ def compact(
 
 
 def refuse_others(store: Store, gone: Sequence[Record], only: frozenset[str] | None) -> None:
-    """`Conflict` where the files to be replaced are not those that were named."""
+    """Raise `Conflict` unless the files to replace are exactly those named in `only`."""
     if only is not None and {entry["_FILE"]["_FILE_NAME"] for entry in gone} != only:
-        raise Conflict("Other files would be rewritten now.", path=store.location, remedy="Plan again.")
+        raise Conflict("The compaction would rewrite other files now.", path=store.location, remedy="Plan again.")
 
 
 # several commits from one Spark job -----------------------------------------------------------------------------
@@ -188,9 +190,10 @@ def refuse_others(store: Store, gone: Sequence[Record], only: frozenset[str] | N
 def stage(
     store: Store, rows: DataFrame, at: Stamp, *, group: str | None = None, source: int = SOURCE_APPEND
 ) -> Iterator[Mapping[Any, Sequence[Staged]]]:
-    """Write rows into files beside the table's own; by the values of the column `group`, which is not stored.
+    """Write rows into files beside the table's own, grouped by the column `group`, which is not stored.
 
-    The files wait until `commit_append` or `commit_overwrite` puts them in place; what is left is deleted at the end.
+    The files stay staged until `commit_append` or `commit_overwrite` moves them into place; the rest is deleted at the
+    end.
     """
     if not store.is_local:
         raise Unsupported("Spark can only write to the local disk here.", path=store.location)
@@ -238,7 +241,7 @@ def _write(rows: DataFrame, schema: Schema, folder: str, group: str | None) -> N
         chosen.append(F.col(types.quoted(group)).alias(_GROUP))
         wanted.add(_GROUP, rows.schema[group].dataType)
         final.append(F.col(_GROUP))
-    shaped = rows.select(*chosen).to(wanted).select(*final)  # `to` alone loses the columns' ids when it changes nothing
+    shaped = rows.select(*chosen).to(wanted).select(*final)  # `to` alone loses column ids if it changes nothing
     by = [_GROUP] if group is not None else []
     if schema.partition_keys:
         texts = [
@@ -252,7 +255,7 @@ def _write(rows: DataFrame, schema: Schema, folder: str, group: str | None) -> N
 
 
 def _struct_field(name: str, of: PaimonType, number: int) -> Any:
-    """A column with its id, so that it stands in the Parquet file; nested fields too."""
+    """A column with its id, so that the Parquet file contains it; nested fields too."""
     from pyspark.sql.types import StructField
 
     return StructField(name, _spark_type(of), True, {_ID: number})
@@ -273,7 +276,7 @@ def _spark_type(of: PaimonType) -> Any:
 
 
 def _checked(name: str, of: PaimonType) -> Column:
-    """The column; a text longer than its type allows ends the job."""
+    """The column; a string longer than its type allows fails the job."""
     column = F.col(types.quoted(name))
     if of.root not in ("CHAR", "VARCHAR") or of.size == types.MAX_LENGTH:
         return column
@@ -284,7 +287,7 @@ def _checked(name: str, of: PaimonType) -> Column:
 
 @contextlib.contextmanager
 def _microseconds(spark: SparkSession) -> Iterator[None]:
-    """TIMESTAMP WITH LOCAL TIME ZONE as Paimon expects it; Spark's default is the old 12-byte form."""
+    """Write TIMESTAMP WITH LOCAL TIME ZONE as Paimon expects it; Spark's default is the old 12-byte form."""
     name, value = "spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS"
     before = spark.conf.get(name)
     if before == value:
@@ -325,7 +328,7 @@ def _staged(folder: str, schema: Schema, at: Stamp, is_grouped: bool, source: in
 
 
 def _written(folder: str, is_grouped: bool) -> Iterator[tuple[str, str | None]]:
-    """All data files below the staging directory in a fixed order, with the text of their group."""
+    """All data files in the staging directory in a fixed order, with the text of their group."""
     for directory, inside, names in os.walk(folder):
         inside.sort()
         parts = dict(part.split("=", 1) for part in os.path.relpath(directory, folder).split(os.sep) if "=" in part)
@@ -335,7 +338,7 @@ def _written(folder: str, is_grouped: bool) -> Iterator[tuple[str, str | None]]:
 
 
 def _placed(store: Store, staged: Sequence[Staged], at: Stamp) -> list[NewDataFile]:
-    """Put finished files where the table's readers look for them, safely on the disk."""
+    """Move finished files to their final paths and sync them to disk."""
     directories = {each.file.path.rpartition("/")[0] for each in staged}
     store.make_dirs(sorted(directories))
     for each in staged:
@@ -356,7 +359,7 @@ def _sync(path: str) -> None:
 
 
 def _wall_clock_ms(time_ms: int) -> int:
-    """This machine's wall clock at that time as if it were UTC: how the format keeps a file's creation time."""
+    """This machine's wall clock at that time, as if it were UTC: how the format stores a file's creation time."""
     offset = dt.datetime.fromtimestamp(time_ms / 1000, dt.UTC).astimezone().utcoffset()
     return time_ms + round((offset or dt.timedelta()).total_seconds() * 1000)
 

@@ -1,8 +1,8 @@
 """Full compaction of a table with a primary key: every bucket becomes one sorted run at the highest level.
 
-Laws: the engine's own choice of what is merged and what only moves there (its `MergeTreeCompactTask`): files that share
-keys with others, and small ones beside each other, are merged; a large one, or one that is alone, moves as it is unless
-it holds deleted rows. These go, as nothing older is left. `Conflict` where others replaced a file meanwhile.
+Invariants: files are merged or only moved exactly as by the engine (its `MergeTreeCompactTask`). Files that share keys
+with others, and neighbouring small ones, are merged; a large or single file is moved unchanged unless it contains
+deleted rows. These are dropped, because nothing older remains. `Conflict` if others replaced a file in the meantime.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
 from core.errors import Conflict, Unsupported
-from core.formats.paimon import layout
+from core.formats.paimon import layout, schema_evolution
 from core.formats.paimon.manifests import SOURCE_COMPACT
 from core.formats.paimon.write import commit, documents, full_compaction, publish
 from core.formats.paimon.write.commit import CommitChange, Stamp
@@ -45,10 +45,11 @@ def compact(
     partitions: Sequence[Mapping[str, Any]] = ({},),
     only: frozenset[str] | None = None,
 ) -> Snapshot | None:
-    """Compact every bucket of the named partitions; None if there is nothing to do.
+    """Compact every bucket of the named partitions; return None if there is nothing to do.
 
-    A change of others to the same files is met by another try, then by `Conflict`; so is, where `only` names the files
-    that were to be replaced, any other choice."""
+    If others change the same files, it tries again, and then raises `Conflict`; also if the files to replace are not
+    those in `only`.
+    """
     store = write._store(location)
     for attempt in range(_TRIES):
         try:
@@ -123,6 +124,7 @@ def _rewritten(
         return []
     ids = {entry["_FILE"]["_SCHEMA_ID"] for rewrite in rewrites for entry in rewrite.files}
     schemas = {number: publish.read_schema(store, number, at.branch) for number in ids}
+    schema_evolution.refuse_casts(schema, schemas, ids)
     largest = sorted(rewrites, key=lambda rewrite: -sum(entry["_FILE"]["_FILE_SIZE"] for entry in rewrite.files))
     work = [_described(schema, rewrite) for rewrite in largest]
     done = upsert.spread(spark, work, _task(store, schema, schemas, rule, folder))

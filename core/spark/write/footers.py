@@ -1,6 +1,7 @@
-"""Reads the footer of a Parquet file that was just written: row count, column statistics, partition.
+"""Read the footer of a Parquet file that was just written: row count, column statistics, partition.
 
-Law: a statistic that the footer does not state is unknown, never guessed; a NOT NULL column with a null is `Invalid`.
+Invariant: a statistic that the footer does not state is unknown, never guessed; a NOT NULL column with a null is
+`Invalid`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from core.model.references import Schema
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """Of one file: its rows, its partition as a stored row, statistics of all columns in the schema's order."""
+    """One file's row count, partition as a stored row, and statistics of all columns in the schema's order."""
 
     rows: int
     partition: bytes
@@ -31,7 +32,7 @@ class Footer:
 
 
 def read(path: str, schema: Schema) -> Footer:
-    """Read one file's footer, and of its rows the partition keys of the first one."""
+    """Read one file's footer, and the partition keys of its first row."""
     with parquet.ParquetFile(path) as file:
         rows = file.metadata.num_rows
         stats = statistics(file, [(field.name, parse(field.type)) for field in schema.fields])
@@ -42,7 +43,7 @@ def read(path: str, schema: Schema) -> Footer:
 def statistics(
     file: parquet.ParquetFile, columns: Iterable[tuple[str, PaimonType]], length: int = manifest_encoding.STATS_LENGTH
 ) -> SimpleStats:
-    """What an open file's footer states of these columns, in their order; texts are cut to a length."""
+    """The statistics in an open file's footer for these columns, in their order; strings are truncated to `length`."""
     leaves = _leaves(file.schema_arrow)
     least, greatest, nulls = [], [], []
     for name, of in columns:
@@ -50,7 +51,7 @@ def statistics(
         low, high, empty = (None, None, None) if column is None else _column(file.metadata, column, of, length)
         if not of.nullable and empty:
             raise Invalid(
-                "The column '{name}' may not be null, but {empty} of the rows have no value.", name=name, empty=empty
+                "Column '{name}' may not be null, but {empty} of the rows have no value.", name=name, empty=empty
             )
         least.append(low)
         greatest.append(high)
@@ -80,7 +81,7 @@ def _children(of: pa.DataType) -> Iterable[pa.Field]:
 
 
 def _column(metadata: Any, column: int, of: PaimonType, length: int) -> tuple[Any, Any, int | None]:
-    """(least, greatest, nulls) over all row groups; None where one of them does not say."""
+    """(minimum, maximum, nulls) over all row groups; None if one of them does not state it."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     stated = [(group.num_rows, group.column(column).statistics) for group in groups if group.num_rows]
     if any(statistics is None or not statistics.has_null_count for _, statistics in stated):
@@ -110,4 +111,4 @@ def _partition(file: Any, schema: Schema, path: str) -> bytes:
         (first,) = batch.select(list(schema.partition_keys)).to_pylist()
         values = [_value(first[key], parse(types[key])) for key in schema.partition_keys]
         return binary_row.encode(values, [types[key] for key in schema.partition_keys])
-    raise Corrupt("A file with rows was expected, found none.", path=path)
+    raise Corrupt("A file should contain rows but has none.", path=path)

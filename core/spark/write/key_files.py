@@ -1,7 +1,7 @@
-"""Sorted files of a primary-key table: merged Arrow rows in, Parquet files and what a manifest says of them out.
+"""Sorted files of a primary-key table: merged Arrow rows in, Parquet files and their manifest entries out.
 
-Laws: each file holds its rows in the order of their keys, no key twice; what is said of a file is what it holds.
-Shape (docs/paimon.md §5.1): `_KEY_…` of each key, `_SEQUENCE_NUMBER`, `_VALUE_KIND`, then all columns of the table.
+Invariants: each file contains its rows in key order, no key twice; its description matches its content. Columns
+(docs/paimon.md §5.1): `_KEY_…` of each key, `_SEQUENCE_NUMBER`, `_VALUE_KIND`, then all columns of the table.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ DESCRIBED_DDL = ", ".join(f"{name} {of}" for name, (_, of) in _OF_FILES.items())
 _KEY_ID, _SEQUENCE_ID, _KIND_ID = 1_073_741_823, 2_147_483_646, 2_147_483_645
 _GROUP_BYTES = 64 << 20  # of a row group in memory
 _KEY_STATS_LENGTH = 128  # characters or bytes of a key kept in statistics, whatever `metadata.stats-mode` says
-_LEAST_ROWS = 1_000  # that a row group has: as often the engine looks at a file's size
+_LEAST_ROWS = 1_000  # of a row group: the engine checks a file's size as often
 _RETRACTIONS = pa.array([UPDATE_BEFORE, DELETE], pa.int8())
 
 
@@ -80,9 +80,9 @@ def _arrow(of: PaimonType) -> pa.DataType:
 
 
 class Files:
-    """Writes the rows of one bucket, given in the order of their keys, into files of about the table's target size.
+    """Writes the rows of one bucket, given in key order, into files of about the table's target size.
 
-    They are named 0, 1, 2, … in `folder`, which is made. Rows have `_SEQUENCE_NUMBER`, `_VALUE_KIND` and the table's
+    They are named 0, 1, 2, … in `folder`, which is created. Rows have `_SEQUENCE_NUMBER`, `_VALUE_KIND` and the table's
     columns.
     """
 
@@ -102,7 +102,7 @@ class Files:
         os.makedirs(folder)
 
     def add(self, rows: pa.Table) -> None:
-        """Rows that come after all before them."""
+        """Add rows that sort after all earlier ones."""
         if not len(rows):
             return
         stored = self._stored(rows)
@@ -112,7 +112,7 @@ class Files:
             self._add_group(stored.slice(start, step))
 
     def close(self) -> list[Described]:
-        """All files."""
+        """Finish and return all files."""
         self._finish()
         return self._done
 
@@ -178,7 +178,7 @@ class Files:
     def _stats(
         self, file: parquet.ParquetFile, columns: Sequence[tuple[str, PaimonType]], length: int, prefix: str
     ) -> Described:
-        """Statistics as rows; of the table's own columns only those that have any."""
+        """Statistics as stored rows; of the table's own columns only those that have any."""
         stats = footers.statistics(file, columns, length)
         each = []
         for (name, of), *known in zip(columns, stats.least, stats.greatest, stats.nulls, strict=True):
@@ -199,7 +199,7 @@ class Files:
 
 
 def _ends(column: pa.ChunkedArray, before: tuple[float, ...]) -> tuple[float, ...]:
-    """The least and the greatest number in Java's order, with those found before; () if there are none."""
+    """The minimum and maximum in Java's order, including those found before; () if there are none."""
     values = column.drop_null().to_numpy()
     if not len(values):
         return before
@@ -209,7 +209,7 @@ def _ends(column: pa.ChunkedArray, before: tuple[float, ...]) -> tuple[float, ..
 
 
 def by_key(schema: Schema, rows: pa.Table) -> pa.Table:
-    """Rows in the order of their keys."""
+    """Sort rows by their keys."""
     order = np.lexsort([ranks(rows[name]) for name, _ in reversed(keys(schema))])
     return rows.take(pa.array(order))
 
@@ -219,7 +219,7 @@ def table(described: Sequence[Described]) -> pa.Table:
 
 
 def own_fields(file: Mapping[str, Any]) -> Record:
-    """What a manifest says of such a file and not of one of an append table."""
+    """The manifest fields of such a file that files of append tables do not have."""
     return {
         "_MIN_KEY": file["min_key"],
         "_MAX_KEY": file["max_key"],

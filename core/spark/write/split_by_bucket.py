@@ -1,7 +1,8 @@
-"""Splits the rows of a frame by bucket: each task puts its rows into a file of its own, those of a bucket together.
+"""Split the rows of a frame by bucket: each task writes its rows to one file, grouped by bucket.
 
-Laws: rows stay in the order of the frame's partitions, and in these as they come; one that the table could not merge
-again, or that its columns cannot take, ends the job. Such files, and not Spark's shuffle, because rows stay columns.
+Invariants: rows keep the order of the frame's partitions and their order within them. A row that the table could not
+merge again, or that its columns cannot store, fails the job. Files are used instead of Spark's shuffle because they
+keep the rows columnar.
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ from core.spark.write import append as write
 
 Bucket: TypeAlias = tuple[bytes, int]
 
-NAMED_KIND = "_KEY_kind"  # the column with each row's kind, as text; no table has one of this name
+NAMED_KIND = "_KEY_kind"  # the column with each row's kind, as text; no table has a column of this name
 PIECES = "task int, path string, number int, partition binary, bucket int"  # rows of one bucket in a task's file
 _PIECE = pa.schema([("task", pa.int32()), ("path", pa.string()), ("number", pa.int32()), ("partition", pa.binary()),
                     ("bucket", pa.int32())])  # fmt: skip
-_PIECE_BYTES = 64 << 20  # of rows that are put into buckets at once
+_PIECE_BYTES = 64 << 20  # of rows that are split at once
 _RETRACTIONS = pa.array([1, 3], pa.int8())
 
 
 def shaped(rows: DataFrame, schema: Schema, kinds: str | None) -> DataFrame:
-    """The table's columns in their types, and each row's kind."""
+    """The table's columns with their types, and each row's kind."""
     from pyspark.sql.types import StructType
 
     own = [name for name in rows.columns if name != kinds]
@@ -63,7 +64,7 @@ def shaped(rows: DataFrame, schema: Schema, kinds: str | None) -> DataFrame:
 
 
 def of_buckets(pieces: Iterable[Mapping[str, Any]], numbers: Mapping[Bucket, int]) -> list[dict[str, Any]]:
-    """What is to be sorted together: of each bucket its pieces in the order of the frame, and its first number."""
+    """The units to sort: per bucket its pieces in the order of the frame, and its first sequence number."""
     found: dict[Bucket, dict[str, Any]] = {}
     for piece in sorted(pieces, key=lambda piece: (piece["task"], piece["number"])):
         bucket = (piece["partition"], piece["bucket"])
@@ -76,7 +77,10 @@ def of_buckets(pieces: Iterable[Mapping[str, Any]], numbers: Mapping[Bucket, int
 def split(
     schema: Schema, rule: MergeRule, folder: str
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Puts the rows of one task into a file, those of a bucket together, and tells where; rows not stored go."""
+    """Return a task that writes its rows to a file, grouped by bucket, and describes the pieces.
+
+    Rows that the table does not store are dropped.
+    """
     by = documents.bucket_keys(schema)
     buckets = int(schema.options["bucket"])
     of = {field.name: parse(field.type) for field in schema.fields}
@@ -121,7 +125,7 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _checking(schema: Schema, rule: MergeRule) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
-    """The rows that are stored, with their kinds as numbers."""
+    """Return a function that keeps the rows to store, with their kinds as numbers, and refuses invalid ones."""
     of = {field.name: parse(field.type) for field in schema.fields}
     refused = _refused(schema, rule)
     known = pa.array(KINDS)
@@ -146,7 +150,7 @@ def _checking(schema: Schema, rule: MergeRule) -> Callable[[pa.RecordBatch], pa.
 
 
 def _partitions(batch: pa.RecordBatch, schema: Schema) -> tuple[list[bytes], npt.NDArray[np.int64]]:
-    """(partitions as they are stored, which of them each row lies in)."""
+    """(partitions as stored, the index of each row's partition)."""
     names = schema.partition_keys
     if not names:
         return [binary_row.EMPTY], np.zeros(len(batch), dtype=np.int64)
@@ -167,8 +171,10 @@ def read(pieces: Iterable[tuple[str, int]]) -> pa.Table:
 
 
 def _refused(schema: Schema, rule: MergeRule) -> dict[int, str]:
-    """Kinds of rows, by number, that the table cannot merge again, and why: the engine takes them, and then no reader
-    can read the table any more."""
+    """Row kinds, by number, that the table cannot merge again, with the reason.
+
+    The engine accepts them, and then no reader can read the table any more.
+    """
     if rule.engine == FIRST_ROW:
         return dict.fromkeys((1, 3), "a first-row table takes those only with 'ignore-delete'.")
     if rule.engine == PARTIAL_UPDATE and not rule.groups:

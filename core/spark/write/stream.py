@@ -1,7 +1,7 @@
 """A sink for Structured Streaming: each micro-batch is one commit, made once however often Spark repeats the batch.
 
-Law: the commit's user is the query and its identifier the batch number. Both are stored in the snapshot, so a batch
-that was committed before a crash and is delivered again is recognised.
+Invariant: the commit's user is the query and its identifier the batch number. Both are stored in the snapshot, so a
+batch that was committed before a crash and is delivered again is recognized.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def stream_to(
     watermark: Callable[[DataFrame], int | None] = lambda rows: None,
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
 ) -> Callable[[DataFrame, int], None]:
-    """What `DataStreamWriter.foreachBatch` takes: appends each micro-batch to the table, or upserts it where the table
-    has a primary key (`kinds`: as of `write_keyed.upsert`).
+    """Return a function for `DataStreamWriter.foreachBatch` that appends each micro-batch to the table.
 
-    `user` names the query and its checkpoint: a query that starts on a new checkpoint counts its batches from 0 again
-    and needs a new name. `watermark` answers a batch's own, in epoch milliseconds. A batch without rows is no commit.
+    If the table has a primary key, it upserts it (`kinds`: as in `upsert.upsert`). `user` names the query and its
+    checkpoint: a query that starts on a new checkpoint counts its batches from 0 again and needs a new name.
+    `watermark` returns that of a batch, in epoch milliseconds. A batch without rows makes no commit.
     """
     if not user.strip() or user == documents.WRITER:
-        raise Invalid("A stream needs a name of its own.", remedy="Name the query, one name for each checkpoint.")
+        raise Invalid("A stream needs its own name.", remedy="Name the query, one name for each checkpoint.")
     store = location if isinstance(location, Store) else Store(location)
 
     def batch(rows: DataFrame, number: int) -> None:

@@ -1,9 +1,9 @@
-"""Writes tables with a primary key and fixed buckets: upserts and deletes become sorted files of level 0.
+"""Write tables with a primary key and fixed buckets: upserts and deletes become sorted files of level 0.
 
-Laws: what a file holds of a batch is what the engine's write buffer would have left of the same rows in the same order;
-a row's number is greater than all numbers its bucket has in the table the commit is built on, so that the later commit
-wins: where others wrote to the bucket meanwhile the rows are numbered anew. Rows of a frame are in the order of its
-partitions, and in these as they come. What the engine could not merge again is refused.
+Invariants: a file contains what the engine's write buffer would keep of the same rows in the same order. A row's
+sequence number exceeds all of its bucket in the table that the commit is based on, so that the later commit wins; if
+others wrote to the bucket in the meantime, the rows are numbered again. Rows keep the order of the frame's partitions
+and their order within them. What the engine could not merge again is refused.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def create_table(
     options: Mapping[str, str],
     comment: str | None = None,
 ) -> Schema:
-    """Create a table with a primary key; `options` name its number of buckets. See `references.create_table`."""
+    """Create a table with a primary key; `options` sets its number of buckets. See `publish.create_table`."""
     store = write._store(location)
     return publish.create_table(
         store,
@@ -70,18 +70,19 @@ def create_table(
 
 
 def upsert(location: str | Store, rows: DataFrame, at: Stamp, *, kinds: str | None = None) -> Snapshot:
-    """Write rows that replace, update or join those with the same keys, as the table's merge engine has it.
+    """Write rows that replace, update or are merged with those of the same keys, by the table's merge engine.
 
-    `kinds` names a column that is not stored, with each row's kind (`+I`, `+U`, `-U`, `-D`); without it the table's
-    option `rowkind.field` does, else all rows are inserted. `Conflict` where others kept writing to the same buckets.
+    `kinds` names a column, which is not stored, with each row's kind (`+I`, `+U`, `-U`, `-D`); without it the table's
+    option `rowkind.field` does, otherwise all rows are inserted. Raises `Conflict` if others keep writing to the same
+    buckets.
     """
     return _written(location, rows, at, kinds, "WRITE")
 
 
 def delete(location: str | Store, rows: DataFrame, at: Stamp) -> Snapshot:
-    """Delete rows by their keys; columns that the frame has not are null.
+    """Delete rows by their keys; columns that the frame lacks are null.
 
-    `Unsupported` where the table's options would leave the rows there; retractions of another kind are an `upsert`'s.
+    Raises `Unsupported` if the table's options would ignore the deletes. For retractions of other kinds use `upsert`.
     """
     schema = publish.read_head(write._store(location), at.branch).schema
     documents.refuse_unwritable_keyed(schema)
@@ -97,7 +98,7 @@ def delete(location: str | Store, rows: DataFrame, at: Stamp) -> Snapshot:
 
 
 def _ordering_deletes(rule: MergeRule) -> set[str]:
-    """The columns that say whether a deleted row is newer than the one there; `Unsupported` if it removes none."""
+    """The columns that decide whether a delete is newer than the existing row; `Unsupported` if it deletes none."""
     removing = [group for group in rule.groups if group.removes]
     if rule.ignore_delete or not (rule.engine == DEDUPLICATE or rule.remove_on_delete or removing):
         raise Unsupported(
@@ -119,13 +120,13 @@ def overwrite(
     """Replace the named partitions by these rows, or by none; see `commit.overwrite` for how they are named."""
     store = write._store(location)
     if not named:
-        raise Invalid("No partition was named to overwrite.", remedy="Name one; an empty mapping is the whole table.")
+        raise Invalid("No partition to overwrite was given.", remedy="Name one; an empty mapping is the whole table.")
 
     def choose(files: Sequence[NewDataFile]) -> Choose:
         def of(head: publish.Head, live: list[Record]) -> list[Record]:
             matches = commit.matcher(head, named)
             if any(not matches(file.partition) for file in files):
-                raise Invalid("A row lies outside of the partitions that were named to be overwritten.")
+                raise Invalid("A row is outside the partitions to overwrite.")
             return [entry for entry in live if matches(entry["_PARTITION"])]
 
         return of
@@ -161,7 +162,7 @@ def _written(location: str | Store, rows: DataFrame, at: Stamp, kinds: str | Non
 
 
 def highest(live: Iterable[Record]) -> dict[Bucket, int]:
-    """The greatest sequence number of each bucket."""
+    """The highest sequence number of each bucket."""
     found: dict[Bucket, int] = {}
     for entry in live:
         bucket = (entry["_PARTITION"], entry["_BUCKET"])
@@ -170,7 +171,7 @@ def highest(live: Iterable[Record]) -> dict[Bucket, int]:
 
 
 def _not_overtaken(schema: Schema, files: Sequence[NewDataFile], numbers: Mapping[Bucket, int]) -> Choose:
-    """Ends no file; `_Overtaken` where a bucket we wrote to has numbers that ours do not follow."""
+    """A choice that ends no file, but raises `_Overtaken` if a bucket we wrote to has newer sequence numbers."""
     buckets = int(schema.options["bucket"])
     touched = {file.partition for file in files}
 
@@ -185,20 +186,20 @@ def _not_overtaken(schema: Schema, files: Sequence[NewDataFile], numbers: Mappin
         for file in files:
             bucket = (file.partition, file.bucket)
             if now.get(bucket, -1) > numbers.get(bucket, -1):
-                raise _Overtaken(f"Others kept writing to bucket {file.bucket}; nothing was written.")
+                raise _Overtaken(f"Other writers kept committing to bucket {file.bucket}; nothing was written.")
         return []
 
     return choose
 
 
-# from a frame to files --------------------------------------------------------------------------------------------
+# from a frame to files -----------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def _stage(
     store: Store, rows: DataFrame, at: Stamp, kinds: str | None, numbers: Mapping[Bucket, int]
 ) -> Iterator[tuple[Schema, list[write.Staged]]]:
-    """Files that wait beside the table's own; what is left of them is deleted at the end."""
+    """Write files to the staging directory; what is not committed is deleted at the end."""
     if not store.is_local:
         raise Unsupported("Spark can only write to the local disk here.", path=store.location)
     schema = publish.read_head(store, at.branch).schema
@@ -216,13 +217,13 @@ def _stage(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-# tasks ------------------------------------------------------------------------------------------------------------
+# tasks ---------------------------------------------------------------------------------------------------------------
 
 
 def spread(
     spark: SparkSession, work: Sequence[Mapping[str, Any]], run: Callable[[Any], Sequence[key_files.Described]]
 ) -> list[key_files.Described]:
-    """The files that tasks write, each given one of `work`, as JSON keeps it."""
+    """The files written by tasks, each of which gets one item of `work` as JSON."""
     if not work:
         return []
 
@@ -240,7 +241,7 @@ def spread(
 
 
 def collected(frame: DataFrame) -> list[dict[str, Any]]:
-    """Its rows; an error of ours in a task is raised as itself."""
+    """The frame's rows; an error of ours in a task is raised as itself."""
     try:
         found: list[dict[str, Any]] = frame.toArrow().to_pylist()
     except PySparkException as error:
@@ -251,7 +252,7 @@ def collected(frame: DataFrame) -> list[dict[str, Any]]:
 
 
 def staged(schema: Schema, files: Iterable[key_files.Described], at: Stamp, *, source: int) -> list[write.Staged]:
-    """Described files with the names and places they will have."""
+    """Described files with their final names and paths."""
     prefix, name = schema.options.get("data-file.prefix", "data-"), at.new_uuid()
     created_ms = write._wall_clock_ms(at.time_ms)
     found = []
@@ -280,7 +281,7 @@ def directory(schema: Schema, partition: bytes, bucket: int) -> str:
 
 
 def _sort(schema: Schema, rule: MergeRule, folder: str) -> Callable[[Any], list[key_files.Described]]:
-    """Merges and sorts the rows of one bucket and writes them."""
+    """Return a task that merges, sorts and writes the rows of one bucket."""
     buckets = int(schema.options["bucket"])
 
     def run(work: Any) -> list[key_files.Described]:

@@ -1,4 +1,4 @@
-"""Sessions on the one Spark of all tests: nothing of it is shared but the JVM."""
+"""Sessions on the one Spark of all tests: they share only the JVM."""
 
 from __future__ import annotations
 

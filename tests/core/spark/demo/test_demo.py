@@ -1,4 +1,4 @@
-"""The demo as a user gets it: whole, of the promised size, and each question answered by its history."""
+"""The demo as a user gets it: complete, of the documented size, and with a history that answers each question."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from core.catalog import DEMO_MARKER, list_tables
 from core.demo import build as demo
-from core.demo import stories
+from core.demo import progress, stories
 from core.demo.stories import Story
 from core.errors import Conflict, Invalid, Unsupported
 from core.model.actions import Expire
@@ -240,8 +240,24 @@ def test_nothing_that_exists_is_touched(
     def fail(*_: Any) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(demo, "_orders", fail)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(Invalid, match="disk is full"):
-        demo.build(str(tmp_path / "empty"), now_ms=NOW_MS)
+    with monkeypatch.context() as patched:
+        patched.setattr(demo, "_customers", fail)
+        with pytest.raises(Invalid, match="disk is full"):
+            demo.build(str(tmp_path / "empty"), now_ms=NOW_MS)
     assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
+
+
+def test_a_build_that_fails_keeps_its_finished_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(demo, "_clicks", fail)
+    with pytest.raises(Invalid, match="disk is full"):
+        demo.build(str(tmp_path), now_ms=NOW_MS)
+    assert [path.name for path in tmp_path.glob("*.db/*")] == ["customers"]
+    (count,) = one(open_table(str(tmp_path / "crm.db" / "customers")), "select count(*) from t", "latest")
+    assert count > 300
+    left = progress.read(str(tmp_path))
+    assert left is not None
+    assert set(left.told) == {"crm.customers"}

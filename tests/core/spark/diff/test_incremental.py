@@ -1,4 +1,4 @@
-"""What changed between two points: which files or rows tell it, with which kinds, and what is said of it."""
+"""Changes between two versions: which files or rows they come from, with which row kinds, and what is reported."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_append_table_gives_what_its_commits_wrote(tmp_path: Path) -> None:
     assert changes(found) == [("+I", 2, "x", None), ("+I", 3, "x", None), ("+I", 4, "y", 5)]
     assert "read 3 of 3 files" in found.note
     assert "rows as the APPEND commits wrote them after 1 up to 5 (delta)" in found.note
-    assert "1 OVERWRITE commit passed over" in found.note
+    assert "1 OVERWRITE commit skipped" in found.note
     assert changes(ask(table, 5, 5)) == []
     assert changes(ask(table, 4, 5, "SELECT c._rowkind, c.id, t.w FROM t_changes c JOIN t USING (id)")) == [
         ("+I", 4, "y")
@@ -63,13 +63,13 @@ def test_tags_and_lost_commits_give_the_difference_of_rows(tmp_path: Path) -> No
     (tmp_path / "t/snapshot/snapshot-2").unlink()
     by_id = ask(table, 1, 3)
     assert changes(by_id) == expected
-    assert "(diff): commit 2 is not retained" in by_id.note
+    assert "(diff): commit 2 is no longer retained" in by_id.note
     odd = Stored(tmp_path / "u", [("id", "INT"), ("v", "STRING")])
     odd.commit([odd.file(rows(1))])
     odd.commit([odd.file(rows(2))], odd.live)
     took = ask(odd, 1, 2)
     assert changes(took) == [("+I", 2, "x"), ("-D", 1, "x")]
-    assert "APPEND commit 2 also took files away" in took.note
+    assert "APPEND commit 2 also removed files" in took.note
 
 
 def test_a_primary_key_table_gives_the_rows_before_and_after(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_points_in_the_wrong_order_and_a_column_of_that_name_are_refused(tmp_pat
         plain.commit([plain.file([{"id": id}])])
     with pytest.raises(Invalid, match="2 does not come before 1"):
         ask(plain, 2, 1)
-    with pytest.raises(Unsupported, match="'_rowkind' of its own"):
+    with pytest.raises(Unsupported, match="already has a column '_rowkind'"):
         ask(table, 1, 2)
     with pytest.raises(Invalid, match="`t_changes` is not an opened table"):
         query(table.opened(), "SELECT * FROM t_changes")

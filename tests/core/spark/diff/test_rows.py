@@ -1,4 +1,4 @@
-"""Row diffs beside a plain Python comparison of the same tables; files that cancel out are not read."""
+"""Row diffs compared with plain Python on the same tables; files that cancel out are not read."""
 
 from __future__ import annotations
 
@@ -152,6 +152,9 @@ def check(table: Stored, a: int, b: int) -> RowDiff:
         names = {each.name: each.id for each in table.schemas[table.points[b][0]].fields}
         both = {names[name]: (plain(each.before[name]), plain(value)) for name, value in each.after.items()}
         answered[key] = both
+        assert set(each.same) == set(names) - set(each.after) - set(each.key)
+        own = new[tuple(each.key.values())]
+        assert named(each.same, table, b) == {names[name]: own[names[name]] for name in each.same}
     assert answered == expected
     totals = Counter(value if isinstance(value, str) else "changed" for value in expected.values())
     assert (found.added, found.removed, found.changed) == (totals["added"], totals["removed"], totals["changed"])
@@ -203,7 +206,7 @@ def test_a_column_that_was_added_counts_where_it_has_a_value_and_a_dropped_one_n
     assert (found.added, found.removed, found.changed, found.unchanged) == (0, 0, 1, 1)
     (change,) = found.changes
     assert (change.key, change.before, change.after) == ({"id": 2}, {"new": None}, {"new": "z"})
-    assert "Not compared, because only the first point has that: gone" in found.note
+    assert "Not compared, because only the first version has them: gone" in found.note
     back = diff(table, 2, 1)
     assert {each.key["id"]: (each.before, each.after) for each in back.changes} == {
         1: ({"gone": None}, {"gone": "x"}),
@@ -232,7 +235,9 @@ def test_a_key_that_stands_twice_and_types_that_do_not_compare_are_refused(tmp_p
     table = Stored(tmp_path / "t", [("id", "INT"), ("v", "INT")], primary_keys=["id"], options={"bucket": "2"})
     table.commit()
     table.commit([table.file([{"id": 1}], bucket=0), table.file([{"id": 1}], bucket=1)])
-    with pytest.raises(Corrupt, match="1 primary key stand"):
+    with pytest.raises(
+        Corrupt, match="1 primary key occurs more than once in the table, so rows cannot be compared by it"
+    ):
         diff(table, 1, 2)
     other = Stored(tmp_path / "u", [("id", "INT"), ("v", "DOUBLE")])
     other.commit([other.file([{"id": 1, "v": 0.5}])])

@@ -1,4 +1,4 @@
-"""Since when, over real rows: probes at snapshots and at tags of what went, unknown where a point cannot answer."""
+"""Bisecting real rows: probes at snapshots and at tags of expired ones; unknown if a version cannot be read."""
 
 from __future__ import annotations
 

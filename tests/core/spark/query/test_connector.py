@@ -111,7 +111,9 @@ def test_the_point_that_was_resolved_is_told(stand_in: SparkSession, shared_tabl
     document |= {"id": document["id"] + 1, "options": {**document["options"], "ignore-delete": "true"}}
     newest.with_name(f"schema-{document['id']}").write_text(json.dumps(document))
     differs = ask(table, "select * from t").differs
-    assert differs == ("It reads this point with today's 'ignore-delete' (true); at the time it was not set",)
+    assert differs == (
+        ("The connector reads this version with today's 'ignore-delete' (true); at the time it was not set"),
+    )
 
 
 def test_a_name_given_anew_is_no_answer(stand_in: SparkSession, shared_tables: Path, tmp_path: Path) -> None:
@@ -121,7 +123,7 @@ def test_a_name_given_anew_is_no_answer(stand_in: SparkSession, shared_tables: P
     tag = next(holder for holder in history.holders if holder.kind == "tag" and holder.branch == "main")
     path = tmp_path / "t" / tag.path
     path.write_text(json.dumps({**json.loads(path.read_text()), "id": 1, "commitUser": "another"}))
-    with pytest.raises(NotFound, match=f"{tag.point} went while it was read"):
+    with pytest.raises(NotFound, match=f"{tag.point} was deleted while it was read"):
         told(table, at=tag.point, history=history)
 
 
@@ -133,9 +135,9 @@ def test_limits_and_cancelling_hold(stand_in: SparkSession, shared_tables: Path,
         with pytest.raises(Invalid):
             ask(table, statement)
     for more in ({"since": "earliest"}, {"statement": "select * from `t$audit_log`"}):
-        with pytest.raises(Unsupported, match="is not asked of a connector"):
+        with pytest.raises(Unsupported, match="is not available with a connector"):
             ask(table, **({"statement": "select * from t"} | more))
-    with pytest.raises(Invalid, match="'spark' is no engine"):
+    with pytest.raises(Invalid, match="not a valid engine: 'spark'"):
         query(table, "select * from t", engine="spark")
     endless = copied(shared_tables, tmp_path / "endless")
     ended: list[BaseException] = []
@@ -159,8 +161,22 @@ def test_no_file_of_a_table_chooses_what_is_loaded_or_read(
 ) -> None:
     for number, (name, value, said) in enumerate(
         (
-            ("scan.mode", "from-snapshot", "'scan.mode' says where reading starts"),
-            ("incremental-between", "1,2", "'incremental-between' says where reading starts"),
+            (
+                "scan.mode",
+                "from-snapshot",
+                (
+                    "The table's own option 'scan.mode' sets where reading starts, which would contradict "
+                    "the chosen version."
+                ),
+            ),
+            (
+                "incremental-between",
+                "1,2",
+                (
+                    "The table's own option 'incremental-between' sets where reading starts, which would "
+                    "contradict the chosen version."
+                ),
+            ),
             ("partition.mark-done-action.custom.class", "evil.Action", r"names a class \(evil.Action\)"),
         )
     ):
@@ -187,9 +203,9 @@ def test_a_refusal_names_the_way(
     table = copied(shared_tables, tmp_path / "t")
     for path in (tmp_path / "t").rglob("schema-*"):
         document = json.loads(path.read_text())
-        document["options"]["data-evolution.enabled"] = "true"
+        document["options"]["query-auth.enabled"] = "true"
         path.write_text(json.dumps(document))
-    with pytest.raises(Unsupported, match=r"data-evolution.* may read it \(set SNAPSCOPE_CONNECTORS, then --engine"):
+    with pytest.raises(Unsupported, match=r"query-auth.* may read it \(set SNAPSCOPE_CONNECTORS, then --engine"):
         query(table, "select * from t")
     monkeypatch.setenv(connector.SETTING, "a.jar")
     with pytest.raises(Unsupported, match=r"may read it \(--engine connector\)"):
@@ -208,7 +224,7 @@ def test_nothing_is_loaded_unasked_and_what_is_missing_says_so(
         connector.loaded(spark.newSession(), "paimon")
     for named, kind, said in (
         (str(tmp_path / "none.jar"), NotFound, "names a jar that cannot be read"),
-        ("paimon", Invalid, "'paimon', which is neither a .jar nor group:artifact:version"),
+        ("paimon", Invalid, "contains 'paimon', which is neither a .jar nor group:artifact:version."),
     ):
         monkeypatch.setenv(connector.SETTING, named)
         with pytest.raises(kind, match=said):
@@ -221,5 +237,5 @@ def test_nothing_is_loaded_unasked_and_what_is_missing_says_so(
     monkeypatch.setenv(connector.SETTING, f" {jar} ,a.b:c_2.13:1.0-x")
     assert connector.configured() == (str(jar), "a.b:c_2.13:1.0-x")
     monkeypatch.setenv(connector.SETTING, str(jar))
-    with pytest.raises(Invalid, match=r"No connector of those configured \(.*other.jar\) reads paimon tables"):
+    with pytest.raises(Invalid, match=r"None of the configured connectors \(.*other.jar\) reads paimon tables"):
         connector.loaded(spark.newSession(), "paimon")

@@ -1,4 +1,4 @@
-"""Who reads the rows of a table: somebody for each format of the product, nobody for others."""
+"""The row readers: one for each format of the product, none for others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.formats import ledger
 
 
 def test_every_format_of_the_product_is_read() -> None:
-    assert readers.READERS.keys() == {each.capabilities.format for each in registry.FORMATS}
+    assert readers.READERS.keys() == {each.name for each in registry.FORMATS}
 
 
 def test_the_reader_of_a_format_tells_the_columns_of_a_point(tmp_path: Path) -> None:
@@ -27,8 +27,8 @@ def test_the_reader_of_a_format_tells_the_columns_of_a_point(tmp_path: Path) -> 
 
 
 def test_rows_of_a_format_that_nobody_reads_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "FORMATS", (*registry.FORMATS, ledger.LedgerFormat))
+    monkeypatch.setattr(registry, "FORMATS", (*registry.FORMATS, ledger.ENTRY))
     table = Table(registry.opened(str(ledger.write(tmp_path / "t", {1: ["a"]}))))
     history = table.history()
-    with pytest.raises(Unsupported, match="Nothing here reads rows of Ledger tables"):
+    with pytest.raises(Unsupported, match="Snapscope cannot read rows of Ledger tables"):
         readers.source(table, history, resolve(history.heads, "latest"))

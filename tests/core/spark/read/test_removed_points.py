@@ -1,4 +1,4 @@
-"""A point that goes while it is queried: who took it, if that is known, and which point is nearest."""
+"""A version that is removed while it is queried: who removed it, if known, and which version is nearest."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def test_an_expiry_of_ours_is_named(spark: SparkSession, table: Table) -> None:
     history = table.history()
     point = needing_files(table, history)
     receipt = apply(table, table.preview(Expire(retain_max=1, retain_min=1), 2**42), settle_s=0)
-    with pytest.raises(NotFound, match=f"{point} went while it was read") as found:
+    with pytest.raises(NotFound, match=f"{point} was deleted while it was read") as found:
         query(table, COUNT, at=point, history=history)
     assert receipt.run in found.value.message
     latest = history.heads.main.snapshots[-1]
-    assert f"The nearest point left is {latest.id}" in str(found.value)
+    assert f"The nearest remaining snapshot is {latest.id}" in str(found.value)
 
 
 def test_another_hand_is_not_blamed_on_us(spark: SparkSession, table: Table) -> None:
@@ -54,7 +54,7 @@ def test_another_hand_is_not_blamed_on_us(spark: SparkSession, table: Table) -> 
     root = Path(table.location)
     for path in history.files_at(history.position(point))["path"].to_pylist():
         (root / path).unlink()
-    with pytest.raises((Corrupt, NotFound), match=r"not there|could not read"):
+    with pytest.raises((Corrupt, NotFound), match=r"does not exist|cannot be read"):
         query(table, COUNT, at=point, history=history)  # the point is there: its file is what is missing
     (root / f"snapshot/snapshot-{point}").unlink()
     with pytest.raises(NotFound, match="not by this Snapscope"):
@@ -66,10 +66,10 @@ def test_a_comparison_names_who_took_its_point(spark: SparkSession, table: Table
     point = needing_files(table, history)
     a, b = (resolve(history.heads, each) for each in (point, "latest"))
     receipt = apply(table, table.preview(Expire(retain_max=1, retain_min=1), 2**42), settle_s=0)
-    with pytest.raises(NotFound, match=f"{point} went while it was read") as found:
+    with pytest.raises(NotFound, match=f"{point} was deleted while it was read") as found:
         row_diff(table, history, a, b)
     assert receipt.run in found.value.message
-    assert f"The nearest point left is {history.heads.main.snapshots[-1].id}" in str(found.value)
+    assert f"The nearest remaining snapshot is {history.heads.main.snapshots[-1].id}" in str(found.value)
 
 
 @pytest.mark.parametrize("command", ["query", "diff"])
@@ -82,7 +82,7 @@ def test_a_point_that_is_gone_already_says_who_took_it(
     assert cli.main([command, table.location, *asked]) != 0
     said = capsys.readouterr().err
     assert f"Snapshot {gone} is not retained" in said
-    assert f"removed it in run {receipt.run} (Expire)" in said
+    assert f"deleted it in run {receipt.run} (Expire)" in said
     assert f"The nearest retained snapshot is {latest}" in said
 
 

@@ -1,4 +1,4 @@
-"""Times with more digits than a column keeps, beside whole numbers of Python, which divide downwards."""
+"""Times with more digits than a column keeps, compared with Python's integers, which round down."""
 
 from __future__ import annotations
 

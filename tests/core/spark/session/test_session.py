@@ -1,4 +1,4 @@
-"""Spark starts on any machine with Python alone, stays quiet and private, and is gone when its process is."""
+"""Spark starts on any machine with only Python, stays quiet and private, and ends with its process."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_settings_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert sessions.environment_settings() == {"spark.a": "true", "spark.b": "7", "spark.c": "x"}
     assert sessions._merged({"spark.b": "8"}) == {"spark.a": "true", "spark.b": "8", "spark.c": "x"}
     file.write_text("[1]")
-    with pytest.raises(Invalid, match="does not hold one object"):
+    with pytest.raises(Invalid, match="SNAPSCOPE_SPARK_CONF names a JSON file that does not contain one object"):
         sessions.environment_settings()
     monkeypatch.setenv("SNAPSCOPE_SPARK_CONF", str(tmp_path / "missing.json"))
     with pytest.raises(Invalid, match="nor the path of a readable JSON file"):
@@ -118,10 +118,20 @@ def test_settings_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     ("name", "value", "error", "says"),
     [
         ("master", "local", Invalid, "is not a Spark setting"),
-        ("spark.sql.runSQLOnFiles", "true", Invalid, "right answers depend on spark.sql.runSQLOnFiles=false"),
-        ("spark.sql.runSQLonFiles", "false", Invalid, "right answers depend on spark.sql.runSQLOnFiles=false"),
-        ("spark.sql.session.timeZone", "Europe/Oslo", Invalid, "right answers depend on"),
-        ("spark.sql.variable.substitute", "true", Invalid, "right answers depend on"),
+        (
+            "spark.sql.runSQLOnFiles",
+            "true",
+            Invalid,
+            "` cannot be set: correct answers need spark.sql.runSQLOnFiles=false",
+        ),
+        (
+            "spark.sql.runSQLonFiles",
+            "false",
+            Invalid,
+            "` cannot be set: correct answers need spark.sql.runSQLOnFiles=false",
+        ),
+        ("spark.sql.session.timeZone", "Europe/Oslo", Invalid, "` cannot be set: correct answers need"),
+        ("spark.sql.variable.substitute", "true", Invalid, "` cannot be set: correct answers need"),
         ("spark.remote", "sc://host", Unsupported, "asks for Spark Connect"),
         ("spark.api.mode", "connect", Unsupported, "asks for Spark Connect"),
     ],
@@ -207,7 +217,7 @@ def test_an_old_or_broken_java_is_passed_over(monkeypatch: pytest.MonkeyPatch, b
 def test_a_chosen_java_is_not_replaced_silently(monkeypatch: pytest.MonkeyPatch, bare: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(fake_java(bare / "good", "17.0.1")))
     monkeypatch.setenv("SNAPSCOPE_JAVA_HOME", str(bare / "nowhere"))
-    with pytest.raises(Invalid, match=r"SNAPSCOPE_JAVA_HOME does not lead to a usable Java: .*cannot be run"):
+    with pytest.raises(Invalid, match=r"SNAPSCOPE_JAVA_HOME does not point to a usable Java: .*cannot be run"):
         java.java_home()
 
 
@@ -220,14 +230,14 @@ STACK = r'Exception in thread "main" java.lang.Exception: no\n\tat a.B(B.scala)\
 @pytest.mark.parametrize(
     ("then", "deadline_s", "says"),
     [
-        ("echo 'no memory today' >&2; exit 3", 300, "ended with status 3 while starting. Its last words: no memory"),
+        ("echo 'no memory today' >&2; exit 3", 300, "exited with status 3 while starting. Its last output: no memory"),
         (
             f"printf '{STACK}' >&2; exit 1",
             300,
-            'status 1 while starting. Its last words: Exception in thread "main" java.',
+            'status 1 while starting. Its last output: Exception in thread "main" java.',
         ),
-        (f"printf '{STACK}' >&2; exec sleep 600", 60, 'failed while starting. Its last words: Exception in thread "m'),
-        ("exec sleep 3600", 0.5, "did not answer within 0.5 seconds. It said nothing."),
+        (f"printf '{STACK}' >&2; exec sleep 600", 60, 'failed while starting. Its last output: Exception in thread "m'),
+        ("exec sleep 3600", 0.5, "did not answer within 0.5 seconds. It printed nothing."),
     ],
 )
 def test_a_jvm_that_does_not_start_names_its_log(tmp_path: Path, then: str, deadline_s: float, says: str) -> None:

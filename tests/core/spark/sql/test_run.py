@@ -1,4 +1,4 @@
-"""A user's query comes back: with capped rows in Arrow, with one sentence, or stopped in time."""
+"""A user's query always returns: with a limited number of Arrow rows, with one sentence, or stopped in time."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_views_over_python_code_can_be_asked(own: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("SELECT * FROM secret", "The query was refused: `secret` is not an opened table."),
+        ("SELECT * FROM secret", "The query was rejected: `secret` is not an opened table."),
         (
             "SELECT nope FROM t",
             "Spark cannot run this query. A column, variable, or function parameter with name `nope`",

@@ -1,4 +1,4 @@
-"""A query that was stopped gives its cores back, in a process of its own: the Spark of the other tests would end."""
+"""A stopped query frees its cores. Runs in a separate process, because it ends the Spark of that process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark writes, the driver commits: rows, footers, places, refusals and what is left behind."""
+"""Spark writes, the driver commits: rows, footers, paths, rejections and leftovers."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ def test_rows_must_fit_the_table(spark: SparkSession, store: Store, at: Any) -> 
     for broken, kind, says in (
         ("select 1L id", Invalid, "the table has id, code"),
         ("select 1L id, 'a' code, 2 more", Invalid, "the table has id, code"),
-        ("select cast(null as bigint) id, 'a' code", Invalid, "'id' may not be null"),
+        ("select cast(null as bigint) id, 'a' code", Invalid, "Column 'id' may not be null, but"),
         ("select 1L id, 'long' code", PySparkException, "longer than VARCHAR"),
         ("select 'x' id, 'a' code", PySparkException, "id"),
     ):

@@ -1,4 +1,5 @@
-"""Micro-batches: each one commit, once, also where Spark gives one again or dies between a commit and its own note."""
+"""Micro-batches: each is committed exactly once, even if Spark repeats it or dies between a commit and its own
+checkpoint."""
 
 from __future__ import annotations
 
@@ -97,5 +98,5 @@ def test_batches_of_a_keyed_table_replace_rows_and_delete_them(spark: SparkSessi
 
 
 def test_a_stream_has_a_name_of_its_own(tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match="a name of its own"):
+    with pytest.raises(Invalid, match="its own name"):
         stream.stream_to(str(tmp_path), user="snapscope")
