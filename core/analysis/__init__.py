@@ -1,1 +1,1 @@
-"""Answers about a table's history: differences, cost, lifetimes, health. They read and never write."""
+"""Answers about a table's history: differences, cost, file lifetimes, health. They read and never write."""

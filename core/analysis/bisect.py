@@ -1,8 +1,8 @@
-"""Bisect: finds the first version of a branch at which a condition holds, in log2(n) probes. Pure.
+"""Bisect: find the first version of a branch at which a condition holds, in log2(n) probes. Pure.
 
-Laws: the search assumes that the condition turned true once and stayed true, and reports whatever it saw that
-contradicts this. A probe that could not be read, or whose answer is NULL, is unknown and never false: the answer then
-names the versions between which the change lies. Nothing is claimed about versions that are no longer retained.
+Invariants: the search assumes that the condition turned true once and stayed true, and reports everything it saw that
+contradicts this. A probe that could not be read, or whose answer is NULL, is unknown and never false; the result then
+names the versions between which the change happened. Nothing is claimed about versions that are no longer retained.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from core.model.references import MAIN, Heads, Line, Snapshot
 from core.storage.size_limits import STATEMENT
 from core.table import resolve
 
-MOST_UNKNOWN = 16  # probes without an answer, after which a search says what it knows
-TURNED, SEEN = "turned", "seen"  # columns of a probe: the condition, and what it compares
+MOST_UNKNOWN = 16  # after this many probes without an answer, a search reports what it knows
+TURNED, SEEN = "turned", "seen"  # columns of a probe: the condition, and the value it compares
 OFF_THE_WAY = frozenset({"rolled-back", "staged"})
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A point to probe. `time_ms` is its commit, None where its snapshot cannot be read; `after_gap`: what was
-    committed just before it is retained no more, so that a change seen here may be older."""
+    """A version to probe.
+
+    `time_ms` is its commit, None if its snapshot cannot be read. `after_gap`: the commits just before it are no longer
+    retained, so a change seen here may be older.
+    """
 
     point: str
     id: int
@@ -38,9 +41,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The answer at one place: True, False, or None for unknown, and then `problem` says why.
+    """The answer at one place: True, False, or None for unknown; then `problem` says why.
 
-    `seen` is the value that the condition compares, where it compares one (`count(*)` of `count(*) > 10`)."""
+    `seen` is the value that the condition compares, if it compares one (`count(*)` in `count(*) > 10`).
+    """
 
     place: int
     value: bool | None
@@ -51,16 +55,19 @@ class Probe:
 
 class Outcome(StrEnum):
     TURNED = "turned"  # false, later true
-    ALREADY = "already"  # true at the first point that could be read
-    NEVER = "never"  # true nowhere that was looked at
-    BACK = "back"  # true at the first point and false at the last: it did not turn once
+    ALREADY = "already"  # true at the first version that could be read
+    NEVER = "never"  # true at no version that was probed
+    BACK = "back"  # true at the first version and false at the last: it did not turn once
     UNKNOWN = "unknown"  # nothing could be read
 
 
 @dataclass(frozen=True, slots=True)
 class BisectResult:
-    """Places, as far as known. `unknown` lie between `last_false` and `first_true` without an answer; `contradictions`
-    are pairs of a place where the condition holds and a later one, the next that was looked at, where it does not."""
+    """The result of a search; places are indexes of candidates.
+
+    `unknown` are the places between `last_false` and `first_true` without an answer. `contradictions` are pairs of a
+    place where the condition holds and the next probed one, where it does not.
+    """
 
     outcome: Outcome
     first_true: int | None
@@ -73,7 +80,7 @@ Known = Mapping[int, bool | None]
 
 
 def next_place(count: int, known: Known) -> int | None:
-    """Where to look next among `count` places: both ends first, then the middle of what is open; None at the end."""
+    """The place to probe next among `count`: both ends first, then the middle of the open range; None when finished."""
     for end in (0, count - 1):
         if end not in known:
             return end
@@ -83,13 +90,14 @@ def next_place(count: int, known: Known) -> int | None:
         return None
     low, high = _between(count, known)
     asked = [low, *sorted(place for place in known if low < place < high), high]
-    # Beside unknown places the longest open stretch, and of equals the later one: any answer there halves what is left.
+    # Around unknown places, probe the longest unprobed stretch, the later one if equal: any answer there halves the
+    # rest.
     gap, start = max((after - before, before) for before, after in itertools.pairwise(asked))
     return start + gap // 2 if gap > 1 else None
 
 
 def answer(count: int, known: Known) -> BisectResult:
-    """What the probes so far say."""
+    """The result of the probes so far."""
     low, high = _between(count, known)
     unknown = tuple(place for place in range(low + 1, high) if known.get(place) is None)
     told = sorted((place, value) for place, value in known.items() if value is not None)
@@ -106,7 +114,7 @@ def answer(count: int, known: Known) -> BisectResult:
 
 
 def _between(count: int, known: Known) -> tuple[int, int]:
-    """The last place known to be false before the first known to be true, and that; -1 and `count` where none is."""
+    """The last place known to be false before the first known to be true, and that one; -1 and `count` if none."""
     high = min((place for place, value in known.items() if value is True), default=count)
     return max((place for place, value in known.items() if value is False and place < high), default=-1), high
 
@@ -115,10 +123,11 @@ def _between(count: int, known: Known) -> tuple[int, int]:
 
 
 def places(heads: Heads, start: str | None, end: str | None, branch: str = MAIN) -> tuple[Candidate, ...]:
-    """The retained snapshots of a branch in the order of their commits, from one point to another, both included
-    (None: from the first, to the last), and before them those that only a tag keeps.
+    """The retained snapshots of a branch in commit order, preceded by those that only a tag keeps.
 
-    `NotFound` and `Invalid` for points that are not there, not on the branch, or in the wrong order."""
+    `start` and `end` are POINTs, both included (None: from the first, to the last). Raises `NotFound` or `Invalid` for
+    versions that do not exist, are not on the branch, or are in the wrong order.
+    """
     line = heads.line(branch)
     if line is None:
         resolve(heads, "latest", branch)
@@ -129,7 +138,7 @@ def places(heads: Heads, start: str | None, end: str | None, branch: str = MAIN)
     first = 0 if start is None else _position(heads, way, start, branch)
     last = len(way) - 1 if end is None else _position(heads, way, end, branch)
     if first > last:
-        raise Invalid("{start} comes after {end}.", start=start, end=end, remedy="Name the earlier point first.")
+        raise Invalid("{start} comes after {end}.", start=start, end=end, remedy="Name the earlier version first.")
     return tuple(
         place if is_linked else replace(place, after_gap=True)
         for (place, _), is_linked in zip(way, _linked(heads, way), strict=True)
@@ -148,7 +157,7 @@ def _by_ids(line: Line) -> _Way:
     }
     found |= {each.id: (Candidate(f"{before}{each.id}", each.id, each.time_ms), each) for each in line.snapshots}
     newest = max(found, default=None)
-    for tag in line.tags:  # a tag past the newest snapshot was left behind by a rollback
+    for tag in line.tags:  # a tag newer than the newest snapshot remains from before a rollback
         own = tag.snapshot
         if own.id not in found and (newest is None or own.id < newest):
             found[own.id] = (Candidate(f"{before}tag:{tag.name}", own.id, own.time_ms), own)
@@ -156,7 +165,7 @@ def _by_ids(line: Line) -> _Way:
 
 
 def _by_parents(heads: Heads, line: Line) -> _Way:
-    """The branch's ancestors, and before them what tags of main keep of a history whose links have expired."""
+    """The branch's ancestors, preceded by older snapshots that only main's tags keep."""
     head = line.latest
     chain = list(ancestors(members(heads), None if head is None else head.id))[::-1]
     found = [(Candidate(str(each.id), each.id, each.time_ms), each) for each in chain]
@@ -175,7 +184,7 @@ def _is_before(snapshot: Snapshot, chain: list[Snapshot]) -> bool:
 
 
 def _linked(heads: Heads, way: _Way) -> Iterator[bool]:
-    """Of each place: does the one before it hold what was committed just before?"""
+    """Per place: whether the one before it is the commit just before."""
     yield True
     for (one, _), (other, snapshot) in itertools.pairwise(way):
         if heads.capabilities.ids_are_ordered:
@@ -203,7 +212,7 @@ def _position(heads: Heads, way: _Way, point: str, branch: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What is asked at each place: `statement` answers one row with the columns TURNED and, if `compares`, SEEN."""
+    """What is asked at each place: `statement` returns one row with the columns TURNED and, if `compares`, SEEN."""
 
     text: str
     statement: str
@@ -211,32 +220,35 @@ class Condition:
 
 
 def condition(text: str) -> Condition:
-    """A condition over `t` as a statement: `count(*) > 1000`, `exists(select 1 from t where …)`, `max(a) < 0`.
+    """Turn a condition over `t` into a statement: `count(*) > 1000`, `exists(select 1 from t where …)`, `max(a) < 0`.
 
-    `Invalid` for what is no expression, and for what would be true or false of each row by itself."""
+    Raises `Invalid` for what is not an expression, and for what would be true or false of each row.
+    """
     from sqlglot import exp, parse
     from sqlglot.errors import SqlglotError
 
     own = text.strip().rstrip(";").rstrip()
     if len(own) > STATEMENT:
         raise Invalid(
-            "A statement has at most {most:,} characters, this one {found:,}.", most=STATEMENT, found=len(own)
+            "A statement may have at most {most:,} characters; this one has {found:,}.", most=STATEMENT, found=len(own)
         )
     try:
         parsed = [each for each in parse(own, read="spark") if each is not None]
         outer = [part for each in parsed for part in _outside(each, exp.Query)]
     except RecursionError:
-        raise Invalid("The query was refused: it is nested too deeply.", remedy=_SUCH) from None
+        raise Invalid("The query was rejected: it is nested too deeply.", remedy=_SUCH) from None
     except SqlglotError as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise Invalid("The condition is no SQL expression: {plain}", plain=_plain(said), remedy=_SUCH) from error
+        raise Invalid(
+            "The condition is not a valid SQL expression: {plain}", plain=_plain(said), remedy=_SUCH
+        ) from error
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Condition | exp.Query):
         raise Invalid("A condition is one SQL expression.", remedy=_SUCH)
     reads = any(isinstance(each, exp.Column | exp.AggFunc | exp.Anonymous | exp.Any) for each in outer)
     if reads and not any(isinstance(each, exp.AggFunc | exp.Anonymous | exp.Any) for each in outer):
         raise Invalid(
-            "This is true or false of each row by itself, not of the table.",
-            remedy=told("Ask whether such rows are there: exists(select 1 from t where {own}).", own=own),
+            "This condition is true or false for each row, not for the table as a whole.",
+            remedy=told("Ask whether such rows exist: exists(select 1 from t where {own}).", own=own),
         )
     seen = _compared(own)
     asked = f"(\n{own}\n) AS {TURNED}" + ("" if seen is None else f", (\n{seen}\n) AS {SEEN}")
@@ -249,12 +261,12 @@ _SUCH = told("Such as count(*) > 1000, max(amount) < 0 or exists(select 1 from t
 
 
 def _plain(said: str) -> str:
-    """Without the escapes that underline a place in a terminal."""
+    """Remove the escapes that underline a place in a terminal."""
     return said.replace("\x1b[4m", "").replace("\x1b[0m", "")
 
 
 def _outside(node: Any, inner: Any) -> Iterator[Any]:
-    """A parsed expression and its parts, but for those inside of its subqueries."""
+    """A parsed expression and its parts, except those inside its subqueries."""
     if not isinstance(node, inner):
         yield node
         for part in node.iter_expressions():
@@ -262,7 +274,7 @@ def _outside(node: Any, inner: Any) -> Iterator[Any]:
 
 
 def _compared(text: str) -> str | None:
-    """The left side of a condition that is one comparison, as it was written; None for any other."""
+    """The left side of a condition that is one comparison, as written; None for any other."""
     from sqlglot import tokenize
 
     depth, found = 0, []

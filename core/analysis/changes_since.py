@@ -1,8 +1,8 @@
-"""What happened to a table since the last visit, from the little that was remembered then. Pure.
+"""What happened to a table since the last visit, from a small record made then. Pure.
 
-Law: what can no longer be known is counted separately and never guessed. Commits that came and expired in between are
-a number in Paimon, whose ids are consecutive, and only known to be possible in Iceberg. Sums compare then with now, so
-they are exact whatever happened in between.
+Invariant: what can no longer be known is counted separately and never guessed. Commits that were made and expired in
+between are counted in Paimon, whose ids are consecutive; in Iceberg they are only known to be possible. Sums compare
+the two states, so they are exact whatever happened in between.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ class Commits:
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """What is new. `unseen`: commits that came and have expired (None: there may have been some).
+    """What is new.
 
-    `moved` are branches that no longer lead through the snapshot they had: (branch, its snapshot then, now). Of tags:
-    point texts. `schema` are sentences; `schema_ids` (then, now) where the old one is gone and nothing can be said.
+    `unseen`: commits that were made and have expired since (None: there may have been some). `moved`: branches that no
+    longer lead through the snapshot they had: (branch, its snapshot then, now). Tags are given as POINTs. `schema` are
+    sentences; `schema_ids` (then, now) is set where the old schema is gone and nothing can be said.
     """
 
     at_ms: int
@@ -49,7 +50,7 @@ class Since:
     bytes: int | None = 0
     tags_made: tuple[str, ...] = ()
     tags_moved: tuple[str, ...] = ()
-    tags_ended: tuple[str, ...] = ()  # their own time had passed
+    tags_ended: tuple[str, ...] = ()  # their own retention had passed
     tags_gone: tuple[str, ...] = ()
     branches_made: tuple[str, ...] = ()
     branches_gone: tuple[str, ...] = ()
@@ -62,7 +63,7 @@ class Since:
 
 
 def mark(heads: Heads, files: int | None, size: int | None, at_ms: int) -> Json:
-    """What to remember of a table: a small JSON document. `files` and `size` are of main's newest snapshot."""
+    """What to remember of a table: a small JSON document. `files` and `size` are those of main's newest snapshot."""
     latest, schema = heads.main.latest, heads.main.schema
     tips = {branch: _head(each) for branch, each in _tips(heads).items()}
     return {
@@ -78,7 +79,7 @@ def mark(heads: Heads, files: int | None, size: int | None, at_ms: int) -> Json:
 
 
 def since(then: Mapping[str, Any], heads: Heads, files: int | None, size: int | None, now_ms: int) -> Since:
-    """What changed from a remembered mark to these references, which are judged at `now_ms`."""
+    """What changed from a remembered mark to these references at `now_ms`."""
     tips, before = _tips(heads), then["heads"]
     commits: Counter[tuple[str, str, str]] = Counter()
     unseen: int | None = 0
@@ -86,7 +87,7 @@ def since(then: Mapping[str, Any], heads: Heads, files: int | None, size: int | 
     for branch, tip in tips.items():
         old = before.get(branch)
         if old is None and (branch != MAIN or tip is None):
-            continue  # a new branch says so; what it is made of was there
+            continue  # a new branch is reported as such; its commits existed before
         new, lost, is_moved = _new(heads, branch, old, tip)
         commits.update((branch, each.kind, each.commit_user) for each in new)
         unseen = None if lost is None or unseen is None else unseen + lost
@@ -134,13 +135,13 @@ def _hash(snapshot: Snapshot) -> str:
 
 
 def _ids(line: Line) -> list[int]:
-    """Of the snapshots that are there, readable or not."""
+    """Ids of the existing snapshots, readable or not."""
     unread = [int(each.name) for each in line.unreadable if each.kind == "snapshot" and each.name.isdecimal()]
     return sorted([*(each.id for each in line.snapshots), *unread])
 
 
 def _tags(heads: Heads) -> dict[str, tuple[int, int | None]]:
-    """Per tag its snapshot and when it ends by itself (Paimon: the writer's wall clock, read as if it were UTC)."""
+    """Per tag its snapshot and when it expires automatically (Paimon: the writer's wall clock, read as UTC)."""
     found: dict[str, tuple[int, int | None]] = {}
     for line in heads.lines:
         before = "" if line.branch == MAIN else f"branch:{line.branch}/"
@@ -180,15 +181,17 @@ def _new_by_parents(
     number = int(old["id"])
     if number in {each.id for each in way}:
         return way[: [each.id for each in way].index(number)], 0, False
-    if number in known:  # the branch was set elsewhere
+    if number in known:  # the branch was moved
         shared = {each.id for each in ancestors(known, number)}
         return [each for each in way if each.id not in shared], 0, True
     return [each for each in way if each.time_ms > old["time_ms"]], None, False
 
 
 def _up_to(heads: Heads, tips: Mapping[str, Json | None]) -> int:
-    """How many snapshots there are that are no newer than those heads: later ones may have come since, or, staged on no
-    branch, have been there before."""
+    """The number of existing snapshots that are no newer than those heads.
+
+    Newer ones may have been committed since or, if staged on no branch, may have existed before.
+    """
     before = {branch: head for branch, head in tips.items() if head is not None}
     if not heads.capabilities.ids_are_ordered:
         newest = max((int(head["time_ms"]) for head in before.values()), default=-1)

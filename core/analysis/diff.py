@@ -1,7 +1,8 @@
 """Diff: which files, columns and options differ between two versions, and which of that is only compaction.
 
-Law: added = intervals over b and not over a; removed = the reverse. Rows and bytes are exact sums over those files. A
-file belongs to a compaction if a COMPACT commit of the branch added it, or removed it while its rows stay in the table.
+Invariant: added = intervals over b and not over a; removed = the reverse. Rows and bytes are exact sums over those
+files. A file belongs to a compaction if a COMPACT commit of the branch added it, or removed it while its rows stay in
+the table.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from core.model.lineage import ancestors, members
 from core.model.references import Field, HolderKind, Schema, Snapshot
 from core.model.time_travel import AsOf
 
-COMPACTION = ("COMPACT", "replace")  # what Paimon and Iceberg call a commit that only rewrites
-NO_BUCKET = -(2**31)  # joins do not meet on null
+COMPACTION = ("COMPACT", "replace")  # the kinds of rewriting commits in Paimon and Iceberg
+NO_BUCKET = -(2**31)  # joins do not match nulls
 _GROUPED = ("files", "bytes", "rows")
 
 
 @dataclass(frozen=True)
 class Diff:
-    """From point `a` to point `b`.
+    """The difference from version `a` to version `b`.
 
-    added, removed: the columns of `History.files_at` and `change` ("data", "compaction" or "deletes": files that take
-                    rows of others away, written by no compaction, or anew for one data file)
+    added, removed: the columns of `History.files_at` and `change`: "data", "compaction", or "deletes" for delete files
+                    that are not merely rewritten by a compaction
     partitions: partition, bucket, {added,removed}_{files,bytes,rows}; every sum exact
-    summary: the same sums over all, and of those the part that is compaction, and net_rows: rows are those of data
-             files; deletes_{added,removed}_files take an unknown number of them away
+    summary: the same sums in total and for the compaction part, and net_rows; rows are rows in data files, from which
+             deletes_{added,removed}_files delete an unknown number
     is_backwards: `b` is the older of the two
-    commits: the retained snapshots after the older point up to the newer one, on one branch
+    commits: the retained snapshots after the older version up to the newer one, on one branch
     """
 
     a: AsOf
@@ -53,10 +54,11 @@ class Diff:
 
 
 def diff(history: History, a: AsOf, b: AsOf) -> Diff:
-    """What changed on the way from `a` to `b`; both must be points of this history."""
+    """What changed from `a` to `b`; both must be versions of this history."""
     positions = [history.require(point.point) for point in (a, b)]
     at_a, at_b = (history.live.at(position) for position in positions)
-    # On one branch what the older point has was taken away since, what the newer has was brought. Backwards alike.
+    # On one branch, what only the older version has was removed since, and what only the newer has was added, in either
+    # direction.
     older = min(positions) if a.branch == b.branch else None
     paths = maximal(history.live.of(history.files["object"].to_numpy(), history.held.owners))
     if not history.heads.capabilities.ids_are_ordered and a.branch != b.branch:
@@ -68,11 +70,11 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
             _files(history, chosen, partial(_by_compaction, history, paths, position=at, born=at != older))
             for chosen, at in ((at_b & ~at_a, positions[1]), (at_a & ~at_b, positions[0]))
         )
-    # An upgrade moves a file to another level without touching it: same path on both sides, no change at all.
+    # An upgrade moves a file to another level without rewriting it: same path on both sides, not a change.
     if "level" in history.files.column_names and history.files["level"].null_count == 0:
         both = pc.is_in(added["path"], value_set=removed["path"]), pc.is_in(removed["path"], value_set=added["path"])
         added, removed = added.filter(pc.invert(both[0])), removed.filter(pc.invert(both[1]))
-    else:  # a Puffin file of many deletion vectors is many files, and a file that was picked again is still itself
+    else:  # a Puffin file with many deletion vectors is many files; a cherry-picked file is still the same one
         added, removed = _beyond(added, removed), _beyond(removed, added)
         added, removed = _rewritten_deletes(added, removed), _rewritten_deletes(removed, added)
     return Diff(
@@ -96,10 +98,9 @@ def _files(history: History, chosen: Mask, by_compaction: Callable[[pa.Table], M
 
 
 def _rewritten_since(history: History, a: Snapshot, b: Snapshot) -> tuple[Mask, Mask]:
-    """Of all files: those that are at `a` and not at `b` because of a commit that only rewrites, and the reverse.
+    """Per file: at `a` and not at `b` because of a rewriting commit, and the reverse.
 
-    Lines of Iceberg meet in what both come from. From there a file was brought on the one way, or taken away on the
-    other.
+    Two lines of Iceberg share a common ancestor. From there, a file was added on one line or removed on the other.
     """
     snapshots = members(history.heads)
     position = {int(holder.name): place for place, holder in enumerate(history.holders)}
@@ -117,10 +118,11 @@ def _rewritten_since(history: History, a: Snapshot, b: Snapshot) -> tuple[Mask, 
 
 
 def _by_compaction(history: History, paths: Intervals, files: pa.Table, *, position: int, born: bool) -> Mask:
-    """Per file live at `position`: did a COMPACT commit bring it (`born`), or take it away?
+    """Per file live at `position`: whether a COMPACT commit added it (`born`) or removed it.
 
-    A path's life on the branch tells, whatever levels it passed. Where that commit has expired, the file's own entry
-    (_FILE_SOURCE) tells of its birth, and nothing of its end: that counts as data.
+    The commit is found from the path's intervals on the branch, whatever levels it went through. Where that commit has
+    expired, the file's own entry (_FILE_SOURCE) says how it was added; how it was removed is unknown and counts as
+    data.
     """
     here = (paths.first <= position) & (paths.last >= position)
     line = [
@@ -136,13 +138,16 @@ def _by_compaction(history: History, paths: Intervals, files: pa.Table, *, posit
 
 
 def _compacts(history: History, line: Sequence[int], *, born: bool) -> Ints:
-    """Per position: is the commit that led there (`born`) or on from there a COMPACT one? 1, 0, or -1 for unknown."""
+    """Per position: whether the commit leading to it (`born`), or the next one, is a COMPACT one.
+
+    1, 0, or -1 if unknown.
+    """
     answer: Ints = np.full(len(history.holders), -1, dtype=np.int64)
     for before, after in pairwise(line):
         one, next_one = history.holders[before].snapshot, history.holders[after].snapshot
         if one is None or next_one is None:
             continue
-        if next_one.id == one.id:  # a tag beside its snapshot
+        if next_one.id == one.id:  # a tag and its snapshot
             if born:
                 answer[after] = answer[before]
         elif next_one.parent_id == one.id or (next_one.parent_id is None and next_one.id == one.id + 1):
@@ -159,7 +164,7 @@ def _compacts(history: History, line: Sequence[int], *, born: bool) -> Ints:
 
 
 def _age(history: History, point: AsOf) -> int:
-    """What orders two points: ids where they rise with time."""
+    """The sort key of two versions: ids where they increase with time, else commit times."""
     return point.snapshot.id if history.heads.capabilities.ids_are_ordered else point.snapshot.time_ms
 
 
@@ -173,7 +178,10 @@ def _beyond(files: pa.Table, others: pa.Table) -> pa.Table:
 
 
 def _rewritten_deletes(files: pa.Table, others: pa.Table) -> pa.Table:
-    """Delete files change deletes; compaction's own do where the data file had another one on the other side."""
+    """Mark delete files as "deletes", except those of a compaction.
+
+    A compaction's own count as well where the data file had another delete file on the other side.
+    """
     has_another = pc.is_in(files["referenced"], value_set=others["referenced"].drop_null())
     is_new = pc.and_(pc.not_equal(files["content"], "data"), pc.equal(files["change"], "data"))
     place = files.schema.get_field_index("change")
@@ -181,7 +189,7 @@ def _rewritten_deletes(files: pa.Table, others: pa.Table) -> pa.Table:
 
 
 def by_partition(added: pa.Table, removed: pa.Table) -> pa.Table:
-    """Sums of both sides by partition and bucket, as of `Diff.partitions`."""
+    """Sums of both sides by partition and bucket, as in `Diff.partitions`."""
     sides = []
     for name, files in (("added", added), ("removed", removed)):
         place = files.schema.get_field_index("bucket")
@@ -195,7 +203,7 @@ def by_partition(added: pa.Table, removed: pa.Table) -> pa.Table:
         if name.startswith(("added_", "removed_")):
             joined = joined.set_column(index, name, pc.fill_null(joined[name], 0))
     place = joined.schema.get_field_index("bucket")
-    told = pc.if_else(pc.equal(joined["bucket"], NO_BUCKET), None, joined["bucket"])  # Iceberg has none
+    told = pc.if_else(pc.equal(joined["bucket"], NO_BUCKET), None, joined["bucket"])  # Iceberg has no buckets
     return joined.set_column(place, "bucket", told).sort_by([("partition", "ascending"), ("bucket", "ascending")])
 
 
@@ -216,21 +224,21 @@ def _summary(added: pa.Table, removed: pa.Table) -> dict[str, int]:
 
 
 def deletes(found: Diff) -> str | None:
-    """What the sums leave out: rows that delete files take away. None where no such file came or went."""
+    """What the sums leave out: rows that delete files delete. None if no delete file was added or removed."""
     sides = [found.summary.get(f"deletes_{side}_files", 0) for side in ("added", "removed")]
     if not any(sides):
         return None
     came, went = (counted(count, "{count} delete file", "{count} delete files") for count in sides)
     return told(
-        "{came} came, {went} went: what they take away is in none of these sums, which are of rows in data files. A "
-        "comparison of rows counts it.",
+        "{came} added, {went} removed. The rows they delete are not part of these sums, which "
+        "count rows in data files; a row comparison includes them.",
         came=came,
         went=went,
     )
 
 
 def schema_changes(a: Schema, b: Schema) -> tuple[str, ...]:
-    """Columns by id: added, dropped, renamed, retyped, moved; one sentence each."""
+    """Columns compared by id: added, dropped, renamed, retyped, moved; one sentence each."""
     old, new = ({column.id: column for column in schema.fields} for schema in (a, b))
     added = (column for key, column in new.items() if key not in old)
     dropped = (column for key, column in old.items() if key not in new)
@@ -254,7 +262,7 @@ def _type(column: Field) -> str:
 
 
 def spelled(of: object) -> str:
-    """A type as people write it, whatever format's JSON it is in: `ROW<x INT, y ARRAY<STRING>>`."""
+    """A type in SQL notation, whichever format's JSON it comes from: `ROW<x INT, y ARRAY<STRING>>`."""
     if not isinstance(of, Mapping):
         return str(of)
     root, null = str(of.get("type", "?")).partition(" ")[::2]

@@ -1,7 +1,7 @@
-"""When each version expires automatically: the table's own options and TTLs, judged as the next writers would.
+"""When each version expires automatically: the table's own options and TTLs, applied as the next writers would.
 
-Law: a date is given only where it follows from what is there; where it depends on future commits or on a consumer, the
-text says so. Tags expire by the writer's wall clock, whose zone is not stored.
+Invariant: a date is given only if it follows from the current state; if it depends on future commits or on a consumer,
+the text says so. Tags expire by the writer's wall clock, whose zone is not stored.
 """
 
 from __future__ import annotations
@@ -21,19 +21,21 @@ from core.model.references import Heads, Holder, HolderKind
 
 
 def expiring(history: History, now_ms: int) -> Mask:
-    """Positions that the table's own policy would expire at `now_ms`; nothing where it cannot be judged."""
+    """Positions that the table's own policy would expire at `now_ms`; none where it cannot be evaluated."""
     return registry.of(history.heads).expiring(history, now_ms)
 
 
 def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
-    """Of every readable snapshot and tag of every branch, by point."""
+    """The expiry of every readable snapshot and tag of every branch, by POINT."""
     return registry.of(heads).expiries(heads, now_ms, rules)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpirationDate:
-    """A date of the calendar: points that go not before it, files and bytes that are freed once these and all earlier
-    ones have gone, and not sooner."""
+    """A date on which versions expire automatically, at the earliest.
+
+    `files` and `bytes` are freed once these versions and all earlier ones have expired, and not sooner.
+    """
 
     at_ms: int
     points: tuple[str, ...]
@@ -42,18 +44,19 @@ class ExpirationDate:
 
 
 def calendar(history: History, told: Mapping[str, Expiry], now_ms: int) -> tuple[ExpirationDate, ...]:
-    """What goes by itself and when (`told` by `expiries`), the soonest first; what is due already stands at `now_ms`.
+    """What expires automatically and when (`told` by `expiries`), soonest first.
 
-    Only what follows from dates: a point that waits for commits, for a consumer or for ever keeps its files.
+    Overdue versions are listed at `now_ms`. Only what follows from dates: a version that waits for commits or a
+    consumer, or never expires, keeps its files.
     """
     never = np.iinfo(np.int64).max
     ends = np.array([_ends(holder.point, told, now_ms, never) for holder in history.holders], dtype=np.int64)
-    ends[~history.existing] = -1  # what is not there holds nothing
+    ends[~history.existing] = -1  # a holder that does not exist holds nothing
     dates: dict[int, list[str]] = {}
     for expiry in told.values():
         if expiry.not_before_ms is not None:
             dates.setdefault(max(expiry.not_before_ms, now_ms), []).append(expiry.point)
-    # The last date among an object's holders is the date it is freed at.
+    # An object is freed on the last date among its holders.
     alike = history.shapes
     last = np.full(alike.runs.owners, -1, dtype=np.int64)
     if len(alike.runs.owner):
@@ -76,7 +79,10 @@ def _ends(point: str, told: Mapping[str, Expiry], now_ms: int, never: int) -> in
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """Why a file is kept and when it may go. `not_before_ms` None: nothing takes its last holder away by itself."""
+    """Why a file is kept and when it may be deleted.
+
+    `not_before_ms` None: its last holder never expires automatically.
+    """
 
     path: str
     kind: str
@@ -88,7 +94,7 @@ class Life:
 
 
 def life(history: History, path: str, now_ms: int) -> Life | None:
-    """A path's holders and the one that lasts longest; None for a path the history does not know."""
+    """The holders of a path and the one that lasts longest; None for a path that the history does not know."""
     row = pc.index(history.objects["path"], path).as_py()
     if row < 0:
         return None
@@ -96,24 +102,30 @@ def life(history: History, path: str, now_ms: int) -> Life | None:
     dates = expiries(history.heads, now_ms)
     holders = history.holders_of(path)
     last, longest, ends = None, (-1, 0.0, 0), None
-    words = told("nothing holds it" if history.incomplete else "nothing holds it: it is an orphan")
+    words = told(
+        "no snapshot or tag holds it" if history.incomplete else "no snapshot or tag holds it: it is an orphan"
+    )
     for place, holder in enumerate(holders):
         expiry = dates.get(holder.point)
         if (lasts := lasting(holder, expiry, place)) > longest:
             last, longest, ends = holder.point, lasts, expiry.not_before_ms if expiry else None
-            what = told("an unreadable point") if holder.snapshot is None else holder.point
-            tells = expiry.words if expiry else told("no rule takes it away by itself")
+            what = told("an unreadable snapshot or tag") if holder.snapshot is None else holder.point
+            tells = expiry.words if expiry else told("no rule expires it automatically")
             if holder.kind is HolderKind.CHANGELOG:
-                tells = told("with the expiry of its long-lived changelog")
+                tells = told("when its long-lived changelog expires")
             words = told("kept longest by {what}: {tells}", what=what, tells=tells)
     if history.incomplete:
-        words = told("{words} (as far as can be read: not every point can, and those may hold it, too)", words=words)
+        words = told(
+            ("{words} (as far as can be read: some snapshots or tags cannot be read, and may hold it too)"), words=words
+        )
     return Life(path, kind, size, tuple(holder.point for holder in holders), last, ends, words)
 
 
 def lasting(holder: Holder, expiry: Expiry | None, place: int) -> tuple[int, float, int]:
-    """What orders holders by how long they last: what never goes, then what hangs on commits yet to come (the newer the
-    longer), then dates."""
+    """The sort key of how long a holder lasts.
+
+    Dates first, then holders that depend on future commits (newer ones last longer), then those that never expire.
+    """
     if expiry is not None and expiry.not_before_ms is not None:
         return 0, float(expiry.not_before_ms), -place
     hangs = holder.kind is HolderKind.CHANGELOG or (expiry is not None and expiry.is_counted)

@@ -1,7 +1,7 @@
 """Health of the files of one version: small files, skewed buckets, sorted runs, deleted rows. From metadata alone.
 
-Law: every figure is exact over the live files; what the table's metadata does not state is None, never 0. A file is
-small by the rule with which the engine picks files to compact: Paimon's `target-file-size` times
+Invariant: every figure is exact over the live files; what the table's metadata does not state is None, never 0. A file
+is small by the rule with which the engine picks files to compact: Paimon's `target-file-size` times
 `compaction.small-file-ratio`, Iceberg's `write.target-file-size-bytes` times 0.75.
 """
 
@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 from core.formats import registry
 from core.units import number
 
-NO_BUCKET = -(2**31)  # groups do not form on null
+NO_BUCKET = -(2**31)  # grouping does not work on null
 
 
 @dataclass(frozen=True, slots=True)
 class Small:
-    """What the table's options make of a file: its target size, and below how many bytes a compaction takes it."""
+    """File sizes by the table's options: the target, and the size in bytes below which compaction picks a file."""
 
     target_bytes: int
     below_bytes: int
@@ -31,7 +31,7 @@ class Small:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One bucket of one partition, with the number it stands out by. `bucket` None: the format has none."""
+    """One bucket of one partition, with the figure that makes it stand out. `bucket` None: the format has none."""
 
     partition: str
     bucket: int | None
@@ -40,12 +40,12 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Health:
-    """Figures of the data files live at one point. A place is a bucket of a partition, in Iceberg a partition.
+    """Figures of the data files live at one version. A place is a bucket of a partition; in Iceberg, a partition.
 
-    runs: sorted runs a reader merges in the fullest place, None where rows are not merged by key
-    delete_rows: rows in files that take rows away (retractions, deletion vectors, position deletes); None where not
-                 every file tells
-    equality_deletes: Iceberg's rows that each take away all rows with their key
+    runs: sorted runs that a reader merges in the place with most, None where rows are not merged by key
+    delete_rows: rows that delete other rows (retractions, deletion vectors, position deletes); None if some file does
+                 not state them
+    equality_deletes: rows of Iceberg's equality deletes, each of which deletes all rows with its key
     partitions: partition, files, bytes, small_files, small_bytes; most small files first
     """
 
@@ -69,7 +69,7 @@ class Health:
 
     @property
     def skew(self) -> float | None:
-        """The largest place against the median one, in bytes."""
+        """The size of the largest place relative to the median, in bytes."""
         return self.largest.amount / self.median_bytes if self.largest and self.median_bytes else None
 
     @property
@@ -78,12 +78,12 @@ class Health:
 
     @property
     def delete_ratio(self) -> float | None:
-        """Rows that take rows away, for each row in files."""
+        """Deleting rows per row in data files."""
         return None if self.delete_rows is None or not self.rows else self.delete_rows / self.rows
 
 
 def small(form: str, options: Mapping[str, str], *, keyed: bool = False) -> Small:
-    """What the table's own options, else the engine's defaults, call small. `Invalid` for what is no size or number."""
+    """The threshold by the table's options or the engine's defaults. Raises `Invalid` for an unreadable option."""
     target, ratio = registry.named(form).target_size(options, keyed=keyed)
     return Small(target, int(target * ratio), ratio)
 
@@ -91,8 +91,11 @@ def small(form: str, options: Mapping[str, str], *, keyed: bool = False) -> Smal
 def health(
     files: pa.Table, form: str, options: Mapping[str, str], *, keyed: bool = False, retractions: int | None = 0
 ) -> Health:
-    """Of the rows of `History.files_at`. `retractions`: rows of Paimon's files that deletion vectors and their own
-    kinds take away, None where not all of them tell."""
+    """The health of files given as rows of `History.files_at`.
+
+    `retractions`: rows deleted by deletion vectors and row kinds in Paimon's files; None if some file does not state
+    them.
+    """
     by = small(form, options, keyed=keyed)
     equality, delete_rows = 0, retractions
     if "content" in files.column_names:
@@ -145,7 +148,7 @@ def _with_bucket(files: pa.Table) -> pa.Table:
 
 
 def _most(places: pa.Table, by: str) -> Bucket | None:
-    """The place with most of something; the first by name where several have."""
+    """The place with the highest value; the first by name if several have it."""
     if not len(places):
         return None
     row = places.sort_by([(by, "descending"), ("partition", "ascending"), ("bucket", "ascending")]).slice(0, 1)
@@ -155,7 +158,7 @@ def _most(places: pa.Table, by: str) -> Bucket | None:
 
 
 def _most_runs(files: pa.Table) -> Bucket | None:
-    """Each file of level 0 is a sorted run of its own, each other level is one."""
+    """The place with most sorted runs: each file of level 0 is one, and each other level is one."""
     keyed = _with_bucket(files)
     is_first = pc.equal(keyed["level"], 0)
     first = keyed.filter(is_first).select(["partition", "bucket"])

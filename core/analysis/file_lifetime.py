@@ -1,8 +1,8 @@
-"""The history of one file: which commit added it, which removed it from the newest state, and who held it meanwhile.
+"""The history of one file: which commit added it, which removed it from the current state, and who held it meanwhile.
 
-Law: everything follows from the intervals alone. The adding and the removing commit are named only if they are retained
-and were read in full. If the commit before the first holder is not retained, the file was added there or earlier, and
-that is what is said. Whether a file is live where nothing can be read is unknown.
+Invariant: everything follows from the intervals alone. The adding and the removing commit are named only if they are
+retained and were read in full. If the commit before the first holder is not retained, the file was added there or
+earlier, and the answer says so. Whether a file is live where nothing can be read is unknown.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from core.model.references import MAIN, Holder, HolderKind, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Neighbouring holders of one kind and branch that all keep the file, oldest first."""
+    """Consecutive holders of one kind and branch that all hold the file, oldest first."""
 
     kind: HolderKind
     branch: str
     holders: tuple[Holder, ...]
-    ends: Expiry | None  # of the one that lasts longest, None where no rule speaks of it
+    ends: Expiry | None  # of the one that lasts longest, None where no rule applies to it
 
     @property
     def first(self) -> Holder:
@@ -45,12 +45,12 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class FileLifetime:
-    """From birth to end on one branch.
+    """The lifetime of a file on one branch.
 
-    born: the commit that brought it, or with `is_exact` False the oldest retained one that has it
-    removed: the commit that took it from the branch's newest state, None while it is live there; also None, with
+    born: the commit that added it or, with `is_exact` False, the oldest retained one that has it
+    removed: the commit that removed it from the branch's current state; None while it is live there, and also, with
              `is_live` False, where that commit is not retained or cannot be read
-    is_live: None where the newest state cannot be read
+    is_live: None where the current state cannot be read
     """
 
     life: Life
@@ -63,15 +63,14 @@ class FileLifetime:
 
 
 def find(history: History, text: str, relative: Callable[[str], str] = str) -> str:
-    """The path that a pasted path, URL or bare name means. `NotFound` where there is none, or several;
-    `Invalid` for a path outside of the table.
+    """The path meant by a pasted path, URL or bare name.
 
-    `relative` makes a path of the table's store out of one that another program told. A path is never taken for one
-    elsewhere that ends alike.
+    `relative` turns a path as another program prints it into one of the table's store. A path never matches another one
+    that merely ends alike. Raises `NotFound` if there is none or several, `Invalid` for a path outside the table.
     """
     text = text.strip()
     paths = history.objects["path"]
-    for read in (str, relative):  # another program's spelling is asked for only where it is needed
+    for read in (str, relative):  # another program's spelling is tried only where needed
         known = read(text)
         if pc.index(paths, known).as_py() >= 0:
             return known
@@ -80,27 +79,28 @@ def find(history: History, text: str, relative: Callable[[str], str] = str) -> s
         return str(ending[0])
     if len(ending):
         raise NotFound(
-            "{ending:,} files of this table are called {text!r}.",
+            "{ending:,} files of this table are named {text!r}.",
             ending=len(ending),
             text=text,
             path=history.heads.location,
-            remedy=told("Name one by its path, such as {ending}.", ending=ending[0]),
+            remedy=told("Give its path, such as {ending}.", ending=ending[0]),
         )
     raise NotFound(
-        "No point of this table that can be read names {text!r}.",
+        "No readable snapshot or tag of this table refers to {text!r}.",
         text=text,
         path=history.heads.location,
-        remedy="Name a path as `snapscope files TABLE` does, or where it lies; `snapscope orphans TABLE` lists files "
-        "nothing names.",
+        remedy="Give a path as `snapscope files TABLE` prints it, or its full location; `snapscope "
+        "orphans TABLE` lists files that nothing refers to.",
     )
 
 
 def lifetime(history: History, path: str, now_ms: int) -> FileLifetime:
-    """The life of a file that the history knows; `NotFound` otherwise."""
+    """The lifetime of a file that the history knows. Raises `NotFound` otherwise."""
     found = life(history, path, now_ms)
     if found is None:
         raise NotFound(
-            told("No point of this table that can be read names {path!r}.", path=path), path=history.heads.location
+            told("No readable snapshot or tag of this table refers to {path!r}.", path=path),
+            path=history.heads.location,
         )
     row = pc.index(history.objects["path"], path).as_py()
     held = history.held.positions_of(row) & history.existing
@@ -123,7 +123,7 @@ def lifetime(history: History, path: str, now_ms: int) -> FileLifetime:
 
 
 def _live(history: History, row: int, held: Mask) -> Mask:
-    """Per position: is a file of this path live there? What is no data file is live where it is held."""
+    """Per position: whether a file of this path is live there. A file that is no data file is live where it is held."""
     own = np.flatnonzero(history.files["object"].to_numpy() == row)
     if not len(own):
         return held
@@ -135,8 +135,11 @@ def _live(history: History, row: int, held: Mask) -> Mask:
 
 
 def _line(history: History, live: Mask) -> tuple[str, list[int]]:
-    """The branch whose commits tell of the file, and its positions in order: main where main has it, else the first
-    that has. In Iceberg the line of ancestors of main's head, or of the newest snapshot that has it."""
+    """The branch that explains the file, and its positions in order.
+
+    That is main if main has the file, else the first branch that has it; in Iceberg, the line of ancestors of main's
+    head, or of the newest snapshot that has the file.
+    """
     if not history.heads.capabilities.ids_are_ordered:
         return _ancestry(history, live)
     lines: dict[str, list[int]] = {}
@@ -149,8 +152,10 @@ def _line(history: History, live: Mask) -> tuple[str, list[int]]:
 
 
 def _of_today(history: History, live: Mask, line: Sequence[int]) -> list[int]:
-    """A branch's positions without tags past its newest snapshot, which a rollback left behind; where these alone have
-    the file, they and the newest one."""
+    """A branch's positions without tags newer than its newest snapshot, which remain from before a rollback.
+
+    If only these tags have the file: the tags and the newest snapshot.
+    """
     ids = [int(each.name) for each in map(history.holders.__getitem__, line) if each.kind is HolderKind.SNAPSHOT]
     newest = max(ids, default=None)
 
@@ -165,8 +170,7 @@ def _of_today(history: History, live: Mask, line: Sequence[int]) -> list[int]:
 
 
 def _views(history: History, live: Mask, line: Sequence[int]) -> tuple[list[bool | None], list[Snapshot | None]]:
-    """Each commit of a line once, whether a snapshot or else a tag keeps it: is the file live there, None where that
-    cannot be read, and the commit."""
+    """Per commit of a line, kept by a snapshot or a tag: is the file live (None: unreadable); and the commit."""
     found: dict[int, tuple[bool | None, Snapshot | None]] = {}
     for position in line:
         snapshot = history.holders[position].snapshot
@@ -192,14 +196,14 @@ def _ancestry(history: History, live: Mask) -> tuple[str, list[int]]:
 
 
 def _follows(history: History, before: Snapshot | None, after: Snapshot) -> bool:
-    """Is the one the commit right before the other? The first commit of all follows none."""
+    """Whether one is the commit right before the other; the very first commit follows None."""
     if not history.heads.capabilities.ids_are_ordered:
         return after.parent_id == (None if before is None else before.id)
     return after.id == (1 if before is None else before.id + 1)
 
 
 def _stretches(history: History, held: Mask, dates: dict[str, Expiry]) -> tuple[Stretch, ...]:
-    """Holders of one kind and branch, cut where one between them does not hold the file."""
+    """Holders of one kind and branch, split where one in between does not hold the file."""
     groups: dict[tuple[HolderKind, str], list[int]] = {}
     for position, holder in enumerate(history.holders):
         if holder.exists:

@@ -1,6 +1,6 @@
 """Files by folder: partition by partition key, then bucket, with exact sums on every level.
 
-Law: the sums of a level are the sums of the files below its folder; no file is left out and none counts twice.
+Invariant: the sums of a level are the sums of the files below its folder; no file is missing and none counts twice.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ LEVEL = pa.schema(
     [("name", pa.string()), ("folder", pa.string()), ("is_file", pa.bool_()),
      ("files", pa.int64()), ("bytes", pa.int64()), ("rows", pa.int64())]
 )  # fmt: skip
-"""`folder` is where a row leads: a folder deeper, or with `is_file` the path of that one file."""
+"""`folder` is what a row opens: the next folder or, with `is_file`, the path of that one file."""
 
 
 def folders(files: pa.Table) -> pa.DictionaryArray:
-    """Per file its folder: its partition and, where the format has them, its bucket (`dt=2026-11-01/bucket-0`)."""
+    """Per file its folder: its partition and, if the format has them, its bucket (`dt=2026-11-01/bucket-0`)."""
     bucket = files["bucket"]
     if bucket.null_count == len(bucket):
         return files["partition"].combine_chunks().dictionary_encode()
@@ -33,7 +33,7 @@ def folders(files: pa.Table) -> pa.DictionaryArray:
 
 
 def below(files: pa.Table, folder: str) -> pa.Table:
-    """The files in a folder and below it; all of them for the empty folder."""
+    """The files in a folder and below it; all files for the empty folder."""
     found = folders(files)
     inside = [each == folder or each.startswith(f"{folder}/") for each in found.dictionary.to_pylist()]
     if not folder or all(inside):
@@ -42,7 +42,7 @@ def below(files: pa.Table, folder: str) -> pa.Table:
 
 
 def level(files: pa.Table, folder: str) -> pa.Table:
-    """What lies right below a folder, greatest first: the next folders with their sums, and files that lie in it."""
+    """The direct contents of a folder, largest first: subfolders with their sums, and files."""
     inside = below(files, folder)
     found = folders(inside)
     heads = [_next(each, folder) for each in found.dictionary.to_pylist()]
@@ -77,12 +77,12 @@ def level(files: pa.Table, folder: str) -> pa.Table:
 
 
 def capped(rows: pa.Table, most: int) -> tuple[pa.Table, pa.Table]:
-    """The first rows of a level, and the rest, which is to be shown as one."""
+    """The first rows of a level, and the rest, to be shown as one row."""
     return (rows, rows.slice(0, 0)) if len(rows) <= most else (rows.slice(0, most - 1), rows.slice(most - 1))
 
 
 def steps(folder: str) -> Sequence[tuple[str, str]]:
-    """The way down to a folder as `(name, folder)`."""
+    """The folders on the way down to a folder, as `(name, folder)`."""
     parts = folder.split("/") if folder else []
     return [(part, "/".join(parts[: place + 1])) for place, part in enumerate(parts)]
 
@@ -98,7 +98,7 @@ class Box:
 
 
 def squarified(sizes: Sequence[float], width: float, height: float) -> list[Box]:
-    """Rectangles of these areas (all positive, greatest first) that fill the frame and are as square as may be."""
+    """Rectangles with these areas (all positive, largest first) that fill the frame and are as square as possible."""
     scale = width * height / (sum(sizes) or 1)
     areas = [size * scale for size in sizes]
     boxes: list[Box] = []
@@ -130,7 +130,7 @@ def squarified(sizes: Sequence[float], width: float, height: float) -> list[Box]
 
 
 def _worst(row: Sequence[float], short: float) -> float:
-    """How far the least square rectangle of a row is from a square."""
+    """The worst aspect ratio of the rectangles in a row."""
     total = sum(row)
     if not total or not short:
         return float("inf")
@@ -138,6 +138,6 @@ def _worst(row: Sequence[float], short: float) -> float:
 
 
 def _next(folder: str, above: str) -> str | None:
-    """The name of the step from `above` towards a folder below it; None where it is that folder."""
+    """The name of the next step from `above` towards a folder below it; None if it is that folder."""
     rest = folder[len(above) + 1 :] if above else folder
     return rest.split("/", 1)[0] or None

@@ -1,12 +1,12 @@
-"""Questions of cost: who holds what, what a tag costs, which tags to drop, what each retention would free.
+"""Questions of cost: who holds what, what a tag costs, which tags to delete, what each retention would free.
 
-Law: each is `freed` asked of many sets at once. Of each object only the positions that stay count; sums are exact. One
-pass over the intervals answers for any number of tags or retentions.
+Invariant: each is `freed` computed for many sets at once. Of each object only the positions that stay matter; sums are
+exact. One pass over the intervals answers for any number of tags or retentions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,15 +15,17 @@ import pyarrow as pa
 from core.errors import Invalid
 from core.formats import registry
 from core.model.history import History
-from core.model.intervals import Intervals, Ints, Mask, Shapes
+from core.model.intervals import Intervals, Ints, Mask, Shapes, freed
 from core.model.references import MAIN, Holder, HolderKind
 
 MAX_DROPPABLE = 400
+MOST_NAMES = 40  # beyond, the remaining tags are taken together
+LIVE, HISTORY = "live", "history"
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What dropping one holder frees by itself."""
+    """What deleting one holder frees by itself."""
 
     files: int
     bytes: int
@@ -32,7 +34,7 @@ class Cost:
 def _kept(runs: Intervals, mask: Mask) -> tuple[Ints, Ints, Ints]:
     """Per object over the masked positions: how many hold it, and the first and the last of them (-1 if none).
 
-    The runs are maximal and sorted by owner, so an object's own are neighbours.
+    Intervals are maximal and sorted by owner, so those of one object are neighbours.
     """
     sums = np.concatenate(([0], np.cumsum(mask, dtype=np.int64)))
     places = np.flatnonzero(mask)
@@ -50,7 +52,7 @@ def _kept(runs: Intervals, mask: Mask) -> tuple[Ints, Ints, Ints]:
 
 
 def _only(runs: Intervals, chosen: Mask) -> tuple[Intervals, Ints]:
-    """The runs of the chosen objects, renumbered, and the objects' old numbers."""
+    """The intervals of the chosen objects, renumbered, and the objects' old numbers."""
     objects = np.flatnonzero(chosen)
     number = np.cumsum(chosen) - 1
     mine = chosen[runs.owner]
@@ -58,7 +60,7 @@ def _only(runs: Intervals, chosen: Mask) -> tuple[Intervals, Ints]:
 
 
 def exclusive(history: History, kept: Mask) -> tuple[Ints, Ints]:
-    """Per position: (files, bytes) that it alone keeps among `kept`: what dropping just it would free."""
+    """Per position: (files, bytes) that it alone keeps among `kept`, which deleting only it would free."""
     alike = history.shapes
     count, first, _ = _kept(alike.runs, kept)
     single = count == 1
@@ -69,7 +71,10 @@ def exclusive(history: History, kept: Mask) -> tuple[Ints, Ints]:
 
 
 def is_told(history: History, kept: Mask) -> Mask:
-    """Per position: whether `exclusive` is right of it: what cannot be read of another kept point may be its, too."""
+    """Per position: whether `exclusive` is exact.
+
+    It is not if another kept version is unreadable and may share files.
+    """
     blind = np.zeros(len(history.holders), dtype=np.bool_)
     blind[list(history.incomplete)] = True
     blind &= kept
@@ -77,8 +82,10 @@ def is_told(history: History, kept: Mask) -> Mask:
 
 
 def retention_curve(history: History, branch: str = MAIN) -> tuple[Ints, Ints]:
-    """For every number of snapshots N that `branch` could keep (index 0 to all): (files, bytes) freed by keeping the
-    newest N, all tags, branches and changelogs staying. Index 0 is told for the arithmetic only: one always stays."""
+    """What keeping only the newest N snapshots of `branch` frees, for every N from 0 to all: (files, bytes).
+
+    All tags, other branches and changelogs stay. Index 0 exists only for the arithmetic: one snapshot always stays.
+    """
     alike = history.shapes
     own = np.array([_is_snapshot(holder, branch) for holder in history.holders], dtype=np.bool_)
     named = {str(ref.snapshot_id) for ref in history.heads.refs if ref.name != MAIN}  # Iceberg's tags and branches
@@ -89,7 +96,8 @@ def retention_curve(history: History, branch: str = MAIN) -> tuple[Ints, Ints]:
     alone = (last >= 0) & ~others
     total = int(own.sum())
     files, sizes = np.zeros((2, total + 1), dtype=np.int64)
-    # An object whose last snapshot has rank r is freed once the first r + 1 go: when at most total - r - 1 are kept.
+    # An object whose last snapshot has rank r is freed once the first r + 1 expire: when at most total - r - 1 are
+    # kept.
     at = total - order[last[alone]] - 1
     np.add.at(files, at, alike.count[alone])
     np.add.at(sizes, at, alike.weight[alone])
@@ -100,19 +108,13 @@ def _is_snapshot(holder: Holder, branch: str) -> bool:
     return holder.branch == branch and holder.kind is HolderKind.SNAPSHOT and holder.exists
 
 
-def by_holders(history: History, most: int = 40) -> pa.Table:
-    """Bytes by the set of names that hold them: holders (text), files, bytes; greatest first.
+def by_holders(history: History, most: int = MOST_NAMES) -> pa.Table:
+    """Bytes by the set of names that hold them: holders (text), files, bytes; largest first.
 
     Names are "live" (main's newest snapshot), "history" (main's other snapshots), each tag, each other branch and
-    "changelogs". Beyond `most` names the remaining tags are taken together as "other tags".
+    "changelogs". Beyond `most` names, the remaining tags are combined as "other tags".
     """
-    masks: dict[str, Mask] = {}
-    live = history.live_now()
-    for position, holder in enumerate(history.holders):
-        if holder.exists:
-            masks.setdefault(_group(holder, position == live, masks, most), np.zeros(len(history.holders), np.bool_))[
-                position
-            ] = True
+    masks = holder_names(history, most)
     names = list(masks)
     totals: dict[str, tuple[int, int]] = {}
     for text, files, sizes in _by_signature(history.shapes, names, list(masks.values())):
@@ -123,11 +125,33 @@ def by_holders(history: History, most: int = 40) -> pa.Table:
     return pa.table(dict(zip(("holders", "files", "bytes"), columns, strict=True)))
 
 
-def _by_signature(alike: Shapes, names: list[str], masks: list[Mask]) -> Iterator[tuple[str, int, int]]:
-    """(names that hold, files, bytes) of each set of names.
+def holder_names(history: History, most: int = MOST_NAMES) -> dict[str, Mask]:
+    """Return the positions of each name that `by_holders` uses."""
+    masks: dict[str, Mask] = {}
+    live = history.live_now()
+    for position, holder in enumerate(history.holders):
+        if holder.exists:
+            name = _group(holder, position == live, masks, most)
+            masks.setdefault(name, np.zeros(len(history.holders), np.bool_))[position] = True
+    return masks
 
-    An object with one run is told by the names' ranks its run spans (one gather for all names that hold a single
-    position, as tags do); the few with more runs by a bit for each name.
+
+def deleting(history: History, names: Collection[str], kept: Mask) -> Cost:
+    """Return what deleting these names of `by_holders` frees among `kept`; the newest snapshot always stays."""
+    left = kept.copy()
+    for name, mask in holder_names(history).items():
+        if name in names and name != LIVE:
+            left &= ~mask
+    alike = history.shapes
+    gone = freed(alike.runs, kept, left)
+    return Cost(int(alike.count[gone].sum()), int(alike.weight[gone].sum()))
+
+
+def _by_signature(alike: Shapes, names: list[str], masks: list[Mask]) -> Iterator[tuple[str, int, int]]:
+    """(names that hold, files, bytes) for each set of names.
+
+    For an object with one interval the set follows from the ranks that the interval spans (one gather for all names
+    with a single position, such as tags); for the few objects with more intervals, from one bit per name.
     """
     runs = alike.runs
     many = np.bincount(runs.owner, minlength=runs.owners) > 1
@@ -160,7 +184,7 @@ def _by_signature(alike: Shapes, names: list[str], masks: list[Mask]) -> Iterato
 
 
 def _grouped(key: Ints, alike: Shapes, chosen: Ints) -> Iterator[tuple[int, int, int]]:
-    """(key, files, bytes) of each distinct key of the chosen shapes."""
+    """(key, files, bytes) for each distinct key of the chosen shapes."""
     table = pa.table({"key": key, "files": alike.count[chosen], "bytes": alike.weight[chosen]})
     for row in table.group_by("key").aggregate([("files", "sum"), ("bytes", "sum")]).to_pylist():
         yield row["key"], row["files_sum"], row["bytes_sum"]
@@ -174,7 +198,7 @@ def _group(holder: Holder, is_live: bool, known: dict[str, Mask], most: int) -> 
         return f"branch:{holder.branch}"
     match holder.kind:
         case HolderKind.SNAPSHOT:
-            return "live" if is_live else "history"
+            return LIVE if is_live else HISTORY
         case HolderKind.CHANGELOG:
             return "changelogs"
         case HolderKind.TAG:
@@ -183,7 +207,7 @@ def _group(holder: Holder, is_live: bool, known: dict[str, Mask], most: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class TagDeletion:
-    """A set of tags, by name, and what dropping all of them frees."""
+    """A set of tags, by name, and what deleting all of them frees."""
 
     tags: tuple[str, ...]
     files: int
@@ -191,19 +215,21 @@ class TagDeletion:
 
 
 def drops(history: History, now_ms: int, branch: str = MAIN) -> tuple[TagDeletion, ...]:
-    """`best_drops` as the format has it: of Paimon's tags what dropping them frees now; of Iceberg's, which hold no
-    file themselves, what an expiry by the table's own rules at `now_ms` frees only without them. Tags whose snapshots
-    that expiry keeps anyway are left out there."""
+    """`best_drops` with the rules of the format.
+
+    For Paimon's tags: what deleting them frees now. Iceberg's tags hold no files themselves: what an expiry by the
+    table's own rules at `now_ms` frees only without them; tags whose snapshots that expiry keeps anyway are left out.
+    """
     own = branch if history.heads.capabilities.branches_are_directories else MAIN
     return best_drops(*registry.of(history.heads).by_tags(history, now_ms), own)
 
 
 def best_drops(history: History, kept: Mask, branch: str = MAIN) -> tuple[TagDeletion, ...]:
-    """For each number of tags k (from 1): the k tags of `branch` whose dropping frees most, `kept` being what stays.
+    """For each number of tags k (from 1): the k tags of `branch` whose deletion frees most, `kept` being what stays.
 
-    Dynamic programming over the order of tags: dropping a block of neighbours frees every object whose kept holders
-    are all inside it. Objects held by tags that are no neighbours are not seen by the choice (each answer is still
-    exact: it is counted again with the mask). `Invalid` beyond 400 tags.
+    Dynamic programming over the order of tags: deleting a block of neighbours frees every object whose kept holders are
+    all inside it. The choice ignores objects held by tags that are not neighbours (each result is still exact, because
+    it is counted again with the mask). Raises `Invalid` beyond 400 tags.
     """
     tags = [
         position
@@ -212,7 +238,7 @@ def best_drops(history: History, kept: Mask, branch: str = MAIN) -> tuple[TagDel
     ]
     if len(tags) > MAX_DROPPABLE:
         raise Invalid(
-            "{tags} tags are too many to choose from; at most {max_droppable}.",
+            "{tags} tags are too many to compare; the limit is {max_droppable}.",
             tags=len(tags),
             max_droppable=MAX_DROPPABLE,
         )
@@ -224,8 +250,10 @@ def best_drops(history: History, kept: Mask, branch: str = MAIN) -> tuple[TagDel
 
 
 def _block_values(history: History, kept: Mask, tags: Ints) -> tuple[tuple[Ints, Ints], Mask]:
-    """value[l, r]: (files, bytes) of the objects whose kept holders all lie among tags l to r, neighbours in tag
-    order; and which objects only tags keep that are no neighbours."""
+    """value[l, r]: (files, bytes) of objects whose kept holders all lie among tags l to r, neighbours in tag order.
+
+    Also returns the mask of objects that only tags keep, but tags that are not neighbours.
+    """
     alike = history.shapes
     count, first, last = _kept(alike.runs, kept)
     rank = np.full(len(history.holders), -1, dtype=np.int64)
@@ -242,7 +270,7 @@ def _block_values(history: History, kept: Mask, tags: Ints) -> tuple[tuple[Ints,
 
 
 def _choose(value: Ints) -> list[list[int]]:
-    """For each k the tags that free most: best over the first i tags; tag i - 1 kept, or ending a block."""
+    """For each k the tags that free most: best over the first i tags, with tag i - 1 kept or ending a block."""
     n = len(value)
     best = np.zeros((n + 1, n + 1), dtype=np.int64)  # [k][i]
     taken = np.zeros((n + 1, n + 1), dtype=np.int64)  # length of the block that ends at tag i - 1, 0 = tag kept
@@ -279,7 +307,7 @@ def _drop(
     tags: list[int],
     chosen: list[int],
 ) -> TagDeletion:
-    """What a choice frees: its blocks by their sums, and the objects held by tags apart by the mask."""
+    """What a choice frees: blocks by their sums, and objects held by separate tags by the mask."""
     blocks: list[list[int]] = []
     for index in chosen:
         if blocks and blocks[-1][1] == index - 1:

@@ -1,8 +1,8 @@
-"""Which snapshot a tag made from a time or a watermark names: the first one at or after it. Pure.
+"""Which snapshot a tag created from a time or a watermark names: the first one at or after it. Pure.
 
-Law (Paimon's create_tag_from_timestamp and _from_watermark): creating a tag rounds up where time travel rounds down. A
-tag whose snapshot has expired is a candidate, too, if it is nearer. The result of the engine's own search is given
-beside it.
+Invariant (Paimon's create_tag_from_timestamp and _from_watermark): creating a tag rounds up where time travel rounds
+down. A tag whose snapshot has expired is a candidate, too, if it is nearer. The result of the engine's own search is
+returned alongside.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from core.table import resolve
 
 @dataclass(frozen=True, slots=True)
 class TagTarget:
-    """`snapshot` is what the tag names; `tag` is who keeps it where it has expired; `travel` what time travel answers,
-    None where it answers nothing. `engine` is the id the engine's own search finds."""
+    """The snapshot that the tag would name.
+
+    `tag` keeps it if it has expired. `travel` is what time travel returns, None if nothing. `engine` is the id that the
+    engine's own search finds.
+    """
 
     snapshot: Snapshot
     tag: str | None
@@ -29,32 +32,32 @@ class TagTarget:
     engine: int | None
 
     def sentences(self) -> list[str]:
-        """Both answers, before anything is tagged."""
+        """Both answers, to be shown before anything is tagged."""
         here = self.travel
         answer = told("nothing") if here is None else told("snapshot {id}", id=here.snapshot.id)
         found: list[str] = [
-            told("The tag names snapshot {id}: {rule}", id=self.snapshot.id, rule=self.rule),
-            told("Time travel answers {answer} there.", answer=answer),
+            told("The tag will point to snapshot {id}: {rule}", id=self.snapshot.id, rule=self.rule),
+            told("Time travel to that time finds {answer}.", answer=answer),
         ]
         if here is not None:
             found[-1] = both(found[-1], here.rule)
         if self.engine != self.snapshot.id:
             own = told("finds nothing") if self.engine is None else told("finds {engine}", engine=self.engine)
-            found.append(told("Paimon's own search {own}: it stops at a tie or skew.", own=own))
+            found.append(told("Paimon's own search {own}: it stops at equal or out-of-order commit times.", own=own))
         return found
 
 
 def tag_target(
     heads: Heads, *, time_ms: int | None = None, watermark: int | None = None, branch: str = MAIN
 ) -> TagTarget:
-    """What a tag made from a time, or from a watermark, names. `NotFound` where all is earlier."""
+    """What a tag created from a time or a watermark names. Raises `NotFound` if everything is earlier."""
     if (time_ms is None) == (watermark is None):
-        raise Invalid("A tag is made from a time or from a watermark.", remedy="Give one of them.")
+        raise Invalid("A tag can be created from a time or from a watermark.", remedy="Give exactly one of them.")
     if not heads.capabilities.makes_tags_from_times:
         raise Invalid(
-            "{format} makes no tag from a time.",
+            "{format} cannot create a tag from a time.",
             format=heads.capabilities.title,
-            remedy="Name a snapshot; `as-of` says which was there then.",
+            remedy="Give a snapshot id; `snapscope as-of` shows which snapshot was current then.",
         )
     line = heads.line(branch)
     if line is None:
@@ -62,7 +65,9 @@ def tag_target(
     for each in line.unreadable:
         if each.kind in ("snapshot", "tag"):
             raise Corrupt(
-                "What was there then is not known: {problem}", problem=each.problem.sentence(), path=each.problem.path
+                "Which snapshot was current then cannot be determined: {problem}",
+                problem=each.problem.sentence(),
+                path=each.problem.path,
             )
     if watermark is not None:
         return _of(
@@ -85,25 +90,25 @@ def _of(
 
     retained = next((each for each in line.snapshots if fits(each)), None)
     found, tag = retained, None
-    first = next((each for each in line.tags if fits(each.snapshot)), None)  # the engine looks at the first alone
+    first = next((each for each in line.tags if fits(each.snapshot)), None)  # the engine looks only at the first tag
     if first is not None and (retained is None or (value(first.snapshot) or 0) < (value(retained) or 0)):
         found = first.snapshot
         tag = None if any(each.id == found.id for each in line.snapshots) else first.name
     if found is None:
         last = max((own for each in line.snapshots if (own := value(each)) is not None), default=None)
         newest = (
-            told("There is none.")
+            told("There are no watermarks.")
             if last is None
             else told("The newest is {value}.", value=in_words(last) if kind == "time" else last)
         )
         raise NotFound(
-            "No snapshot or tag is at or after {words}.",
+            "No snapshot or tag was committed at or after {words}.",
             words=words,
-            remedy=both(newest, told("Name a snapshot instead.")),
+            remedy=both(newest, told("Give a snapshot id instead.")),
         )
     rule = told("the first at or after {words}.", words=words)
     if tag:
-        rule = told("the first at or after {words}, which has expired and is kept by tag {tag}.", words=words, tag=tag)
+        rule = told("the first at or after {words}; it has expired and is kept by tag {tag}.", words=words, tag=tag)
     try:
         travel = resolve(heads, f"{kind}:{wanted}", line.branch)
     except NotFound:
@@ -112,7 +117,7 @@ def _of(
 
 
 def _searched(line: Line, value: Callable[[Snapshot], int | None], wanted: int) -> int | None:
-    """The engine's bisection over ids, which answers at once where it meets an equal value."""
+    """The result of the engine's bisection over ids, which returns at once on an equal value."""
     known = [each for each in line.snapshots if value(each) is not None]
     low, high, best = 0, len(known) - 1, None
     while low <= high:

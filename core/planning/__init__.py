@@ -1,1 +1,1 @@
-"""From holders to a plan: what a change frees, why the rest is kept, and how it must be confirmed. Pure."""
+"""From holders to a plan: what an action frees, why the rest is kept, and how the plan must be confirmed. Pure."""

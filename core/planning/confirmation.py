@@ -1,4 +1,4 @@
-"""How dangerous a plan is, and so what has to be typed before it is carried out. Pure."""
+"""How dangerous a plan is, and therefore what must be typed before it runs. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from core.model.plan import Outside, Plan, is_tag
 
 @dataclass(frozen=True, slots=True)
 class Danger:
-    """`phrase` is what confirms the plan; empty where a click is enough. `why` makes a grave plan grave. Each of
-    `outside` is confirmed by itself: a root outside the table's directory under which files are deleted."""
+    """What confirms a plan, and why.
+
+    `phrase` is the text to type; empty if a click is enough. `why` lists what makes the plan grave. `outside` lists the
+    roots outside the table's directory under which files are deleted; each must be confirmed separately.
+    """
 
     phrase: str
     why: tuple[Reason, ...] = ()
@@ -21,11 +24,12 @@ class Danger:
 
 
 def danger(plan: Plan, name: str) -> Danger:
-    """Of a plan for the table `name`. What deletes nothing needs a click, an ordinary plan the table's name.
+    """The danger of a plan for the table `name`.
 
-    A grave one (a tag goes, half of all bytes or more, a warning) needs the number of files as well: it can be typed
-    only by somebody who has read the plan. Where one tag is all that goes, that is the tag's own name. Gravest are
-    files outside the table's directory: no metadata tells whose they are, so each of their roots is confirmed, too.
+    A plan that deletes nothing needs a click, an ordinary plan the table's name. A grave plan (it deletes a tag, half
+    of all bytes or more, or has a warning) also needs the number of files, which only somebody who has read the plan
+    can type. If the plan deletes one tag and nothing else, the phrase is that tag's name. Files outside the table's
+    directory are the gravest case: no metadata proves whose they are, so each of their roots must be confirmed, too.
     """
     if plan.change.is_harmless and not plan.outside:
         return Danger("")
@@ -50,7 +54,7 @@ def danger(plan: Plan, name: str) -> Danger:
 
 
 def of_all(plans: Sequence[Plan], name: str) -> Danger:
-    """Of plans that are confirmed at once: that of the only one to be typed for, else all their files are counted."""
+    """The danger of plans confirmed together: the phrase of the only one to need one, else one counting all files."""
     found = [danger(plan, name) for plan in plans]
     asking = [each for each in found if each.phrase]
     if len(asking) < 2:

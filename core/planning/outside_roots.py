@@ -1,13 +1,13 @@
-"""Files outside a table's own directory, by the root that its options or properties name for them.
+"""Files outside a table's own directory, by the root that the table's options or properties name for them.
 
-Law: what lies elsewhere may be another's, and metadata does not tell: a copied Paimon table names the very files of the
-table it was copied from. So nothing is deleted there but under roots that somebody names for this very plan; and never
-under the root of a file system or bucket, nor under one that the table or another table lies in, or that lies in one.
+Invariant: files outside may belong to another table, and metadata does not show it: a copied Paimon table names the
+same files as the original. So files there are deleted only under roots that the user names for this very plan; and
+never under the root of a file system or bucket, nor under a root that contains, or lies in, this table or another one.
 
-Each directory that a file lies in, up to the root, is looked into: what lies in a table's directory stays. The root as
-a whole is refused where a table is found in it, `DEPTH` levels below it (`database.db/table`) in at most `LISTED`
-directories, partitions and buckets left out, or in a directory above it that may be listed. The first is what keeps
-other tables' files; the second ends early, and says so.
+Two checks look for other tables. The first looks into each directory that contains a file, and those above it up to the
+root: what lies in a table's directory stays. This check protects other tables' files. The second refuses the root as a
+whole if a table is found up to `DEPTH` levels below it (`database.db/table`), in at most `LISTED` directories, skipping
+partitions and buckets, or in a directory above it that may be listed. It can end early, and reports when it does.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from core.storage.store import Store
 DEPTH = 2
 LISTED = 64
 _URL = r"^[A-Za-z][A-Za-z0-9+.-]*:/"
-_METADATA = ("schema", "metadata")  # where Paimon and Iceberg keep what makes a directory a table
+_METADATA = ("schema", "metadata")  # the directories by which Paimon and Iceberg tables are recognized
 
 
 def judged(plan: Plan, roots: Collection[str], store: Store) -> Plan:
-    """The plan without the files under roots where nothing may be deleted, the others counted by root."""
+    """The plan without files under roots where nothing may be deleted; the other roots are counted in `outside`."""
     paths = plan.frees["path"].combine_chunks()
     is_outside = pc.match_substring_regex(paths, _URL)
     if not pc.any(is_outside).as_py():
         return plan
     directories = pc.replace_substring_regex(paths, "/[^/]*$", "/").dictionary_encode()
-    by_length = sorted(dict.fromkeys(map(urls.spelled, roots)), key=len, reverse=True)  # the innermost root is meant
+    by_length = sorted(dict.fromkeys(map(urls.spelled, roots)), key=len, reverse=True)  # the innermost root applies
     of = [
         next((root for root in by_length if urls.is_url(each) and urls.is_below(f"{each}x", root)), None)
         for each in directories.dictionary.to_pylist()
@@ -63,7 +63,7 @@ def judged(plan: Plan, roots: Collection[str], store: Store) -> Plan:
         own = pc.fill_null(pc.equal(root_of, root), False)
         try:
             why, notes = _judged(root, store)
-        except Unsupported as error:  # shown all the same; carrying it out is refused
+        except Unsupported as error:  # shown anyway; the run refuses it
             warnings.append(_unseen(root, error))
             found.append(those(own))
             continue
@@ -93,7 +93,7 @@ def judged(plan: Plan, roots: Collection[str], store: Store) -> Plan:
 
 
 def refuse(plan: Plan, named: Collection[str], store: Store) -> None:
-    """Raise where the plan deletes under a root outside the table that nobody has named, or that is not its alone."""
+    """Raise if the plan deletes under a root outside the table that was not named or is not exclusively the table's."""
     refuse_unnamed(plan, named)
     if not plan.outside:
         return
@@ -111,29 +111,32 @@ def refuse(plan: Plan, named: Collection[str], store: Store) -> None:
                 root=each.root,
                 why=why,
                 path=each.root,
-                remedy="Plan again.",
+                remedy="Make a new plan.",
             )
 
 
 def refuse_unnamed(plan: Plan, named: Collection[str]) -> None:
-    """`Invalid` where the plan deletes under a root outside the table that nobody has named."""
+    """Raise `Invalid` if the plan deletes under a root outside the table that the user has not named."""
     allowed = {urls.spelled(each) for each in named}
     for each in plan.outside:
         if each.root not in allowed:
             raise Invalid(
-                "This plan deletes {files}, outside the table's directory, and nobody has said that these are this "
-                "table's alone; nothing was changed.",
+                "This plan deletes {files} outside the table's directory, and nobody has confirmed that "
+                "they belong to this table alone; nothing was changed.",
                 files=each.words,
                 path=each.root,
                 remedy=told(
-                    "Where no other table, nor a copy of this one, needs them: --outside {root}",
-                    root=shlex.quote(each.root),  # a table names it, and somebody will paste it
+                    "If no other table and no copy of this one needs them: --outside {root}",
+                    root=shlex.quote(each.root),  # a table's metadata names it, and somebody will paste it into a shell
                 ),
             )
 
 
 def fence(allowed: Collection[str]) -> Callable[[str], Reason | None]:
-    """Why a file outside the table may not be deleted: it lies under no root that was named, or a link leads out."""
+    """Return a function that says why a file outside the table may not be deleted, or None.
+
+    Reasons: the file is under no root that was named, or a symbolic link leads out of the root, or `owners` objects.
+    """
     known: dict[str, Reason | None] = {}
     theirs: dict[str, Callable[[str], Reason | None]] = {}
 
@@ -161,8 +164,10 @@ def fence(allowed: Collection[str]) -> Callable[[str], Reason | None]:
 
 
 def owners(root: str) -> Callable[[str], Reason | None]:
-    """Why files of a directory below a root stay: one from theirs up to the root is a table's, or nobody can tell. Each
-    directory is looked into once."""
+    """Return a function that says why files of a directory below a root stay: a table is or may be there.
+
+    Each directory is looked into once.
+    """
     root = urls.spelled(root)
     there, known = Store.named(root), dict[str, Reason | None]()
 
@@ -177,7 +182,7 @@ def owners(root: str) -> Callable[[str], Reason | None]:
     def why_not(directory: str) -> Reason | None:
         inner = urls.spelled(directory).removeprefix(root).strip("/")
         places = [inner]
-        if there.is_local:  # by a link it may be in another's all the same
+        if there.is_local:  # a symbolic link may lead into another table
             real = os.path.realpath(f"{there.root}/{inner}")
             places += [real[len(there.root) :].strip("/")] if f"{real}/".startswith(f"{there.root}/") else []
         for place in dict.fromkeys(places):
@@ -194,12 +199,12 @@ def owners(root: str) -> Callable[[str], Reason | None]:
 
 
 def refused(root: str, store: Store) -> Reason | None:
-    """Why nothing is ever deleted under a root of the table in `store`, None where it may be, once it is named."""
+    """Why nothing may be deleted under a root of the table in `store`; None if it is allowed once the user names it."""
     return _judged(root, store)[0]
 
 
 def _judged(root: str, store: Store) -> tuple[Reason | None, list[Reason]]:
-    """The same, and what a plan says of a root where it may be."""
+    """As `refused`, with the notes that a plan shows for a root where deletion is allowed."""
     there = Store.named(root)
     if there.root.strip("/") == "":
         return codes.FILE_SYSTEM_ROOT(), []
@@ -221,7 +226,7 @@ def _judged(root: str, store: Store) -> tuple[Reason | None, list[Reason]]:
 
 
 def _search(root: str, store: Store) -> tuple[str | None, list[Reason]]:
-    """A table's directory in or below a root, None where none was found; and where nobody could look."""
+    """A table's directory in or below a root, or None; and notes about directories that could not be searched."""
     level, listed, is_all = [""], 0, True
     unseen: list[Reason] = []
     for depth in range(DEPTH + 1):
@@ -235,7 +240,7 @@ def _search(root: str, store: Store) -> tuple[str | None, list[Reason]]:
                 names = [entry.name for entry in store.ls_if_there(directory) if entry.is_dir]
                 if any(_holds(store, f"{joint}{each}", each) for each in _METADATA if each in names):
                     return directory, []
-            except SnapscopeError as error:  # such as `lost+found`; files that lie there are judged by themselves
+            except SnapscopeError as error:  # such as `lost+found`; the files in it are checked one by one
                 unseen.append(_unseen(f"{root}/{directory}".rstrip("/"), error))
                 continue
             below += [f"{joint}{each}" for each in names if "=" not in each and not each.startswith("bucket-")]
@@ -259,23 +264,23 @@ def _above(root: str, there: Store) -> Iterator[str]:
         directory = "/".join(inside[:length])
         try:
             is_table = _is_table(store, directory)
-        except Corrupt:  # a store may let its keys see less than that
+        except Corrupt:  # credentials may not allow listing that far up
             continue
         if is_table:
             yield f"{top.rstrip('/')}/{directory}" if not there.is_local else f"/{directory}"
 
 
 def _is_table(store: Store, directory: str) -> bool:
-    """Is a directory a table's?"""
+    """Whether a directory is a table's."""
     kinds: Collection[str] = _METADATA
-    if not store.is_local:  # there it is dearer to look for what is absent than to list what there is
+    if not store.is_local:  # on an object store, looking for something absent costs more than listing what exists
         kinds = {entry.name for entry in store.ls_if_there(directory) if entry.is_dir}.intersection(kinds)
     joint = f"{directory}/" if directory else ""
     return any(_holds(store, f"{joint}{each}", each) for each in kinds)
 
 
 def _holds(store: Store, directory: str, kind: str) -> bool:
-    """Does a `schema` or `metadata` directory make the one above it a table?"""
+    """Whether a `schema` or `metadata` directory makes its parent a table."""
     names = [entry.name for entry in store.ls_if_there(directory)]
     if kind == "schema":
         return any(each.startswith("schema-") for each in names)

@@ -1,7 +1,8 @@
-"""Plans: what a change would free, why every point stays or goes, frozen before anyone says yes.
+"""Draft plans: what an action frees, and why each version is kept or expires, fixed before anyone confirms it.
 
-Law: freed = what some going point holds and no remaining point holds. Only what is known of a going point is freed;
-a remaining point that is not wholly known refuses the plan. A plan is a value: applying it may do less, never more.
+Invariant: freed = what some expiring holder holds and no remaining holder holds. Of an expiring holder, only files
+known from its metadata are freed; a remaining holder that cannot be read in full refuses the plan. A plan is a value:
+running it may do less, never more.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def drafted(
     leaves: list[str],
     warnings: list[Reason],
 ) -> Plan:
-    """The plan after which the holders of `after` are left."""
+    """The plan after which the holders in `after` remain."""
     going = history.existing & ~after
     chosen = freed(history.held, history.existing, after)
     ours = history.objects["ours"].to_numpy()
@@ -85,13 +86,13 @@ def drafted(
 
 
 def _snapshots(history: History, chosen: Mask) -> list[Snapshot]:
-    """What the chosen snapshots and tags let read; a changelog lets read no point."""
+    """The snapshots that the chosen snapshots and tags make readable; a changelog makes none readable."""
     holders = [history.holders[position] for position in np.flatnonzero(chosen)]
     return [each.snapshot for each in holders if each.snapshot and each.kind is not HolderKind.CHANGELOG]
 
 
 def _commit(snapshot: Snapshot) -> tuple[object, ...]:
-    """What a snapshot and its copies, tags and those of branches, have in common."""
+    """What identifies a snapshot and its copies in tags and branches."""
     return snapshot.id, snapshot.time_ms, snapshot.commit_user, snapshot.commit_identifier
 
 

@@ -1,4 +1,4 @@
-"""What cannot be read stops a plan: what stays may need any file, and what goes must be known byte for byte. Pure."""
+"""Refuse plans if something cannot be read: what stays may need any file, what goes must be known exactly. Pure."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import numpy as np
 from core.errors import Corrupt, SnapscopeError
 from core.messages import told
 from core.model.actions import Change
+from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.references import HolderKind, Line, Problem
 
 
 def refuse_unknown_schema(history: History) -> None:
-    """`Corrupt` where a schema of any branch cannot be read: its newest one tells the options."""
+    """Raise `Corrupt` if a schema of any branch cannot be read: the newest schema determines the options."""
     for each in (bad for one in history.heads.lines for bad in one.unreadable if bad.kind == "schema"):
         raise Corrupt(
-            "A schema cannot be read, so the table's options and partitions are not wholly known. {problem}",
+            ("A schema cannot be read, so the table's options and partitions are not completely known. {problem}"),
             problem=each.problem.sentence(),
             path=each.problem.path,
         )
@@ -32,29 +33,38 @@ def refuse_unknown(history: History, line: Line, after: Mask, change: Change) ->
         for each, _ in unknown
         if each.kind is HolderKind.TAG and each.branch == line.branch and each.path in history.heads.references
     ]
-    # Dropping tags is a way out only if nothing else is unknown: that is told first.
+    # Deleting tags solves it only if nothing else is unknown, so anything else is reported first.
     holder, problems = next(((each, found) for each, found in unknown if each not in droppable), unknown[0])
     option = "--drop-tag" if change.is_expiry else "--name"
     way = " ".join(f"{option} {each.name}" for each in droppable)
     raise Corrupt(
-        "{point} stays, but it cannot be read in full, so nobody knows which files it still needs: {problem}",
+        ("{point} is kept, but it cannot be read in full, so the files it still needs cannot be determined: {problem}"),
         point=holder.point,
         problem=problems[0].sentence(),
         path=problems[0].path,
-        remedy=told("Restore the file, or let this point go in the same plan ({way}).", way=way)
-        if holder in droppable
-        else "Restore the file.",
+        remedy=remedy(problems[0], way if holder in droppable else ""),
     )
 
 
+def remedy(problem: Problem, way: str = "") -> str | None:
+    """What to do; None if only what the problem says itself: nothing is to be restored where nothing is damaged."""
+    if problem.code == Fault.UNSUPPORTED:
+        return told("Or delete what needs it in the same plan ({way}).", way=way) if way else None
+    if way:
+        return told("Restore the file, or delete what needs it in the same plan ({way}).", way=way)
+    return told("Restore the file.")
+
+
 def refuse_unread(history: History, going: Mask) -> None:
-    """`Corrupt` where a reference that shall go was not read: it goes only while its bytes are the planned ones."""
+    """Raise `Corrupt` if a reference to be deleted was not read: it is deleted only while its bytes are as planned."""
     for position in np.flatnonzero(going):
         if history.holders[position].path not in history.heads.references:
             raise untold(history.incomplete[int(position)][0])
 
 
 def untold(problem: Problem) -> SnapscopeError:
-    """Why a reference cannot go that is listed, and that nobody could read."""
-    said = told("{path} cannot go, for nobody knows what it says. {found}.", path=problem.path, found=problem.found)
+    """The error for a reference that is listed but could not be read, and therefore cannot be deleted."""
+    said = told(
+        "{path} cannot be deleted, because its content is unknown. {found}.", path=problem.path, found=problem.found
+    )
     return Corrupt(said, path=problem.path, remedy=problem.remedy)

@@ -1,4 +1,5 @@
-"""The first point where a condition turned true: the search beside brute force, conditions, and where it looks."""
+"""Finding the first version where a condition is true: the search compared with brute force, conditions, and the
+candidates."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def search(truth: Truth) -> tuple[BisectResult, dict[int, bool | None]]:
 
 
 def plainly(truth: Truth) -> tuple[int | None, int | None]:
-    """The first place that is true, and the last before it that is false, with every place looked at."""
+    """Return the first true position and the last false one before it, with every position queried."""
     first = next((place for place, value in enumerate(truth) if value), None)
     falses = [place for place, value in enumerate(truth[:first]) if value is False]
     return first, falses[-1] if falses else None
@@ -81,11 +82,11 @@ def test_few_probes_find_the_turn_among_many_places(count: int, data: st.DataObj
 
 
 def test_a_stretch_that_cannot_be_read_costs_few_probes_and_is_told() -> None:
-    """A column that half of the history does not have yet."""
+    """A column that does not exist yet in half of the history."""
     found, known = search([None] * 500 + [False] * 200 + [True] * 300)
     assert (found.first_true, found.last_false, found.unknown) == (700, 699, ())
     assert len(known) <= 16
-    found, known = search([False] * 10 + [None] * 980 + [True] * 10)  # the turn lies where nothing can be read
+    found, known = search([False] * 10 + [None] * 980 + [True] * 10)  # the change is where nothing can be read
     assert found.outcome == Outcome.TURNED
     assert found.last_false in range(10)
     assert found.first_true in range(990, 1_000)
@@ -156,7 +157,7 @@ def test_what_went_before_a_place_without_an_answer_may_be_where_it_turned() -> 
 
 
 def test_a_condition_on_single_rows_is_refused_with_the_way_out() -> None:
-    with pytest.raises(Invalid, match=r"exists\(select 1 from t where amount < 0\)"):
+    with pytest.raises(Invalid, match=r"Ask whether such rows exist: exists\(select 1 from t where amount < 0\)"):
         condition("amount < 0")
 
 
@@ -255,12 +256,30 @@ def test_of_iceberg_places_are_the_ancestors_of_the_head() -> None:
 @pytest.mark.parametrize(
     ("truth", "words"),
     [
-        ([False, False, True, True, True], ["First true at 3, committed", "false at 2,", "diff", "turned true once"]),
-        ([True] * 5, ["True already at 1, the first point that could be read"]),
-        ([True, True, True, True, False], ["turned the other way", "true at 1, false again at 5", "2 probes of 5"]),
-        ([None] * 5, ["No point that was looked at gave an answer", "unknown (lost)"]),
-        ([False, None, None, None, True], ["First true at 5", "Unknown between them: 3 points"]),
-        ([False] * 5, ["True at no point that was looked at"]),
+        (
+            [False, False, True, True, True],
+            [
+                "First true at 3, committed",
+                "false at 2,",
+                "diff",
+                (
+                    "Assumes that the condition became true once and stayed true; "
+                    "snapshots between the checked ones were not read."
+                ),
+            ],
+        ),
+        ([True] * 5, ["Already true at 1, the first snapshot that could be read"]),
+        (
+            [True, True, True, True, False],
+            [
+                ("True at the first snapshot, false at the last: the change goes the other way. Search for `not (…)`."),
+                "true at 1, false again at 5",
+                "Checked 2 snapshots of 5",
+            ],
+        ),
+        ([None] * 5, ["No checked snapshot gave a result", "unknown (lost)"]),
+        ([False, None, None, None, True], ["First true at 5", "Unknown between them: 3 snapshots"]),
+        ([False] * 5, ["Not true in any checked snapshot"]),
     ],
 )
 def test_the_command_says_what_was_found(

@@ -1,4 +1,4 @@
-"""What is new since a look: on tables that were written to, expired, tagged and rolled back in between."""
+"""News since the last visit, on tables that were written, expired, tagged and rolled back in between."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def heads(table: TableBuilder) -> Heads:
 
 
 def seen(table: TableBuilder) -> Mapping[str, object]:
-    """As it is remembered: through JSON."""
+    """Return it as stored: as JSON."""
     found: Mapping[str, object] = json.loads(json.dumps(mark(heads(table), 5, 510, START_MS)))
     return found
 
@@ -125,7 +125,7 @@ def test_an_empty_table_that_was_filled(tmp_path: Path) -> None:
 
 
 def iceberg(main: int, *snapshots: tuple[int, int | None], dev: int | None = None) -> Heads:
-    """An Iceberg table of (id, parent) with main at an id; snapshot n was committed at n seconds."""
+    """Create an Iceberg table of (id, parent) with main at an id; snapshot n was committed at n seconds."""
     made = {
         number: Snapshot(number, 1_000 * number, "append", 0, "spark", 0, number, 1, None, {}, b"", parent)
         for number, parent in snapshots

@@ -1,4 +1,4 @@
-"""Diff: files, rows and bytes between two points against plain sets, and what of it is only compaction."""
+"""Diff: files, rows and bytes between two versions compared with plain sets, and how much of it is only compaction."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_every_pair_of_points_of_a_real_table(name: str) -> None:
 
 
 def labels(history: History, model: Model, a: int, b: int) -> dict[str, dict[str, str]]:
-    """What a replay of the commits between says: path → label, where every commit between is retained."""
+    """Replay the commits in between and return path → label, if all of them are retained."""
     kinds = {each.id: each.kind for each in history.heads.main.snapshots}
 
     def live(number: int) -> frozenset[str]:
@@ -116,9 +116,9 @@ def labels(history: History, model: Model, a: int, b: int) -> dict[str, dict[str
     added, removed = dict[str, str](), dict[str, Any]()
     for number in range(a + 1, b + 1):
         label = "compaction" if kinds[number] == "COMPACT" else "data"
-        added |= dict.fromkeys(live(number) - live(number - 1), label)  # the last birth counts
+        added |= dict.fromkeys(live(number) - live(number - 1), label)  # the last addition counts
         for path in live(number - 1) - live(number):
-            removed.setdefault(path, label)  # the first death counts
+            removed.setdefault(path, label)  # the first removal counts
     return {
         "added": {path: label for path, label in added.items() if path in live(b) - live(a)},
         "removed": {path: label for path, label in removed.items() if path in live(a) - live(b)},
@@ -142,7 +142,7 @@ def check_labels(history: History, model: Model) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in REAL if name != "fast_forward_loss"])
 def test_compaction_on_real_tables_is_what_compact_commits_did(name: str) -> None:
-    """Not where a fast-forward put other commits under a branch's ids: there one commit undoes another's work."""
+    """Not if a fast-forward put other commits under a branch's ids: there, one commit undoes another one's work."""
     root = TABLES / "paimon" / "default.db" / name
     history, model = open_table(str(root)).history(), set_model.read(root)
     assert check_labels(history, model) > 0
@@ -205,7 +205,7 @@ def test_an_upgrade_is_no_change(tmp_path: Path) -> None:
 
 
 def test_data_that_was_upgraded_on_the_way_is_data(tmp_path: Path) -> None:
-    """2 brings it, 3 only moves it to another level: its rows are new since 1."""
+    """2 adds the file, 3 only moves it to another level: its rows are new since 1."""
     table = TableBuilder(tmp_path / "t")
     table.commit([table.file()])
     low = table.file(rows=7)
@@ -224,7 +224,7 @@ def test_data_that_was_upgraded_before_it_went_is_data(tmp_path: Path) -> None:
 
 
 def test_compaction_is_told_beside_a_branch_that_keeps_the_files(tmp_path: Path) -> None:
-    """Another branch still reads the small files: on main they went into the big one all the same."""
+    """Another branch still reads the small files, but on main they were merged into the large one."""
     table = TableBuilder(tmp_path / "t")
     small = [table.file(), table.file()]
     table.commit(small)
@@ -256,7 +256,7 @@ def test_a_branch_is_told_by_its_own_commits(tmp_path: Path) -> None:
 
 
 def test_across_an_expired_stretch_only_files_themselves_tell(tmp_path: Path) -> None:
-    """The earliest retained commit is a compaction, and it brought nothing of what was appended before it."""
+    """The earliest retained commit is a compaction, which added nothing of what was appended before it."""
     table = TableBuilder(tmp_path / "t")
     first = table.file()
     table.commit([first])
@@ -276,7 +276,7 @@ def test_across_an_expired_stretch_only_files_themselves_tell(tmp_path: Path) ->
 
 
 def test_two_contents_of_one_id(tmp_path: Path) -> None:
-    """After a rollback snapshot 2 is another than the tag of 2: both directions tell the same."""
+    """After a rollback, snapshot 2 is not the one that tag 2 names: both directions show the same changes."""
     table = TableBuilder(tmp_path / "t")
     table.commit([table.file()])
     line = table.branch("x")
@@ -363,7 +363,7 @@ def test_option_changes() -> None:
 
 
 def test_changes_of_many_columns_come_in_one_order() -> None:
-    """The order of a set is not the same in every run of a program."""
+    """The order of a set differs between runs of a program."""
     many = [(number, f"c{number}", "INT") for number in range(300)]
     renamed = [(number, f"d{number}", "INT") for number in range(300)]
     assert [text.split()[2] for text in schema_changes(schema(*many), schema(*renamed))] == [each[1] for each in many]

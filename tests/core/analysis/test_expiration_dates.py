@@ -1,4 +1,5 @@
-"""When each point goes by itself, against commits that come: not one earlier, and with the one that is named."""
+"""When each version expires automatically, tested with commits: not one commit earlier, and exactly with the one
+named."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def table(times: Sequence[int], options: dict[str, str], consumers: Sequence[int
 
 
 def left_after(heads: Heads, commits: Sequence[int], rules: str) -> set[int]:
-    """The snapshots that are left when commits have come at these times, each followed by its writer's expiry."""
+    """Return the snapshots that are left after commits at these times, each followed by its writer's expiry."""
     line = heads.main
     kept = [Retained(each.id, each.time_ms) for each in line.snapshots]
     for number, time in enumerate(commits, len(line.snapshots) + 1):
@@ -109,7 +110,7 @@ def test_consumers_of_changelogs_alone_keep_no_snapshot() -> None:
     told = {**line.options, "consumer.changelog-only": "true", "changelog.time-retained": "2 d"}
     schema = dataclasses.replace(line.schemas[0], options=told)
     heads = dataclasses.replace(heads, lines=(dataclasses.replace(line, schemas={0: schema}),))
-    assert expiries(heads, NOW)["1"].words == "with the next commit of a writer"
+    assert expiries(heads, NOW)["1"].words == "at the next commit"
     assert "consumer c1" in expiries(heads, NOW, "1.x")["1"].words
 
 
@@ -121,9 +122,9 @@ def test_tags_go_by_their_own_time_and_branches_by_their_own_options(tmp_path: P
     made.tag("ends", 2, created=dt.datetime(2026, 1, 1), retained_s=86_400)
     made.branch("dev", "kept").schema(options={"write-only": "true"})
     found = expiries(open_table(str(tmp_path / "t")).heads(), FAR)
-    assert found["tag:kept"].words == "never by itself: it has no retention"
+    assert found["tag:kept"].words == "never automatically: it has no retention"
     assert found["tag:ends"].words.startswith("after 2026-01-02 00:00:00 ")
-    assert found["1"].words == "with the next commit of a writer"
+    assert found["1"].words == "at the next commit"
     assert "write-only" in found["branch:dev/1"].words
 
 

@@ -1,4 +1,4 @@
-"""A file's life: born and removed by which commit, held in which stretches."""
+"""The lifetime of a file: which commits added and removed it, and during which periods it is held."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ REAL = sorted(path.name for path in (TABLES / "paimon" / "default.db").iterdir()
 
 @pytest.fixture
 def made(tmp_path: Path) -> TableBuilder:
-    """Ten commits a day apart, one file each; the file of 3 is taken away by 6. Tags at 4 and 8; a branch from 5."""
+    """Create ten commits a day apart, one file each; commit 6 removes the file of 3. Tags at 4 and 8; a branch from
+    5."""
     made = TableBuilder(tmp_path / "t", step_ms=DAY_MS)
     for number in range(1, 11):
         gone = [file for file in made.live() if file.bytes == 1_003] if number == 6 else []
@@ -39,7 +40,7 @@ def test_from_birth_to_end(made: TableBuilder) -> None:
     ]  # fmt: skip
     rows = table(found).to_pylist()
     assert (rows[0]["since_ms"], rows[0]["until_ms"]) == (START_MS + 2 * DAY_MS, START_MS + 4 * DAY_MS)
-    assert rows[1]["ends"].startswith("never by itself")
+    assert rows[1]["ends"].startswith("never automatically: it has no retention")
     newest = next(each["path"] for each in history.files.to_pylist() if each["bytes"] == 1_010)
     alive = lifetime(history, newest, NOW_MS)
     assert (alive.born.id, alive.removed, alive.is_live) == (10, None, True)
@@ -52,7 +53,7 @@ def test_what_is_not_retained_is_not_guessed(made: TableBuilder) -> None:
     path = next(each["path"] for each in history.files.to_pylist() if each["bytes"] == 1_003)
     found = lifetime(history, path, NOW_MS)
     assert (found.born.id, found.is_exact) == (4, False)  # at or before 4
-    assert (found.removed, found.is_live) == (None, False)  # after 5, by one that is gone
+    assert (found.removed, found.is_live) == (None, False)  # after 5, by an expired snapshot
     assert [len(each.holders) for each in found.stretches] == [2, 1]
 
 
@@ -67,7 +68,7 @@ def test_a_file_that_only_a_tag_has(made: TableBuilder) -> None:
 
 
 def test_a_tag_that_a_rollback_left_behind_is_not_the_newest_state(tmp_path: Path) -> None:
-    """Nor once its id is used again."""
+    """Nor once its id is reused."""
     made = TableBuilder(tmp_path / "t")
     first, second = made.file(1_001), made.file(1_002)
     made.commit([first])
@@ -86,7 +87,7 @@ def test_a_tag_that_a_rollback_left_behind_is_not_the_newest_state(tmp_path: Pat
 
 
 def test_what_cannot_be_read_is_not_taken_for_an_end(made: TableBuilder) -> None:
-    """A file is not gone where nobody can read, and what that may hold is no orphan."""
+    """A file is not considered gone if a version is unreadable, and what that version may hold is no orphan."""
     (made.root / "manifest" / made.commits[10].document["baseManifestList"]).write_bytes(b"")
     history = open_table(str(made.root)).history()
     paths = {each["bytes"]: each["path"] for each in history.files.to_pylist()}
@@ -99,7 +100,7 @@ def test_what_cannot_be_read_is_not_taken_for_an_end(made: TableBuilder) -> None
     found = lifetime(history, paths[1_003], NOW_MS)
     assert (found.born, found.life.holders) == (None, ())
     assert "orphan" not in found.life.words
-    assert "may hold it, too" in found.life.words
+    assert "(as far as can be read: some snapshots or tags cannot be read, and may hold it too)" in found.life.words
 
 
 def test_how_a_file_is_named(made: TableBuilder) -> None:
@@ -109,7 +110,7 @@ def test_how_a_file_is_named(made: TableBuilder) -> None:
     relative = open_table(str(made.root)).store.relative
     for text in (path, name, f" {path} ", f"{made.root}/{path}", f"file://{made.root}/{path}"):
         assert find(history, text, relative) == path
-    for nothing in ("", "/", "nobody.parquet", name[1:], f"/elsewhere/{path}"):  # no path of another table is ours
+    for nothing in ("", "/", "nobody.parquet", name[1:], f"/elsewhere/{path}"):  # paths of other tables are not ours
         with pytest.raises((NotFound, Invalid)):
             find(history, nothing, relative)
 
@@ -117,7 +118,7 @@ def test_how_a_file_is_named(made: TableBuilder) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_stretches_are_the_holders(name: str) -> None:
-    """Of every object of real tables: each holder stands in exactly one stretch, each stretch is without a gap."""
+    """For every object of real tables: each holder is in exactly one period, and periods have no gaps."""
     history = open_table(str(TABLES / "paimon" / "default.db" / name)).history()
     for row in range(0, len(history.objects), max(len(history.objects) // 60, 1)):
         path = history.objects["path"][row].as_py()

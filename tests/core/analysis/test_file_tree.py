@@ -1,4 +1,4 @@
-"""Files by folder: sums are exact on every level, and rectangles fill the frame by their share."""
+"""Files by folder: totals are exact at every level, and rectangles fill the frame in proportion."""
 
 from __future__ import annotations
 

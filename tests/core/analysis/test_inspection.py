@@ -1,4 +1,4 @@
-"""What metadata says of files and columns, held against the files themselves and against the history."""
+"""What metadata states about files and columns, compared with the files themselves and with the history."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ def opened(path: Path) -> tuple[Table, History, AsOf]:
 
 
 def plain(value: Any) -> Any:
-    """A value of a Parquet file in the form bounds have it."""
+    """Convert a value of a Parquet file to the form that bounds have."""
     return value.encode() if isinstance(value, str) else value
 
 
 def check_entries(table: Table, history: History, at: AsOf) -> None:
-    """Added and not removed over all manifests of a point is what is live there; lists count what manifests hold."""
+    """Added minus removed over all manifests of a version equals its live files; list entries count what manifests
+    hold."""
     live: Counter[tuple[Any, ...]] = Counter()
     gone = set()
     for row in contents.manifests(table, history, at).to_pylist():
@@ -69,7 +70,7 @@ def check_entries(table: Table, history: History, at: AsOf) -> None:
 
 
 def check_statistics(table: Table, history: History, at: AsOf, root: Path) -> int:
-    """Bounds hold every value of a file and are met exactly where they are not cut; nulls are those that are there."""
+    """Bounds contain every value of a file, and are tight unless truncated; null counts are exact."""
     told = 0
     files = history.files_at(history.require(at.point))
     if "content" in files.column_names:
@@ -125,7 +126,7 @@ def test_a_manifest_of_another_point(tmp_path: Path) -> None:
     made = TableBuilder(tmp_path / "t")
     made.commit([made.file(1)])
     table, history, at = opened(tmp_path / "t")
-    with pytest.raises(NotFound, match="names no manifest"):
+    with pytest.raises(NotFound, match="has no manifest"):
         contents.entries(table, history, at, "manifest/manifest-of-nobody")
     many = pa.concat_tables([history.files] * (contents.MOST_FILES + 1))
     with pytest.raises(Invalid, match="at most"):
@@ -157,7 +158,7 @@ def test_bounds_of_a_type_that_a_column_has_no_more_are_written(
     newest = max(root.glob("metadata/*.metadata.json"))
     document = json.loads(newest.read_text())
     for schema in document["schemas"]:
-        schema["fields"][0]["type"] = "date"  # four bytes; what is written are longs
+        schema["fields"][0]["type"] = "date"  # four bytes, but longs are written
     newest.write_text(json.dumps(document))
     table, history, at = opened(root)
     changed, kept, *_ = contents.statistics(table, history, at, history.files)
@@ -165,7 +166,7 @@ def test_bounds_of_a_type_that_a_column_has_no_more_are_written(
     assert changed.nulls == 0, "counts have no type"
     assert (kept.unreadable, kept.told) == (0, kept.files)
     assert cli.main(["columns", str(root)]) == 0
-    assert capsys.readouterr().out.count("written, not as this type") == 2
+    assert capsys.readouterr().out.count("written, but not of this type") == 2
 
 
 def test_long_texts_may_be_cut() -> None:
@@ -185,7 +186,7 @@ def test_texts_go_by_their_bytes_and_nan_is_above_all() -> None:
     ("kind", "stored", "value"),
     [
         (IcebergType("boolean"), b"\1", True),
-        (IcebergType("long"), b"\5\0\0\0", 5),  # it was an int then
+        (IcebergType("long"), b"\5\0\0\0", 5),  # it was an int at that time
         (IcebergType("double"), b"\0\0\x80\x3f", 1.0),
         (IcebergType("date"), b"\1\0\0\0", dt.date(1970, 1, 2)),
         (
@@ -210,7 +211,7 @@ def test_all_digits_of_a_decimal_are_kept() -> None:
 
 
 def test_health_of_made_files() -> None:
-    """Two buckets: one with two sorted runs of level 0 and one of level 5, the other with a large file."""
+    """Create two buckets: one with two sorted runs of level 0 and one of level 5, the other with a large file."""
     files = pa.table(
         {
             "path": ["a", "b", "c", "d"],

@@ -1,4 +1,4 @@
-"""Questions of cost against plain sets: every answer is `freed` asked of one set after another."""
+"""Storage cost compared with plain sets: every result is `freed`, computed for one set after another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.analysis.expiration_dates import calendar
-from core.analysis.storage_cost import best_drops, by_holders, drops, exclusive, is_told, retention_curve
+from core.analysis.storage_cost import (
+    best_drops,
+    by_holders,
+    deleting,
+    drops,
+    exclusive,
+    holder_names,
+    is_told,
+    retention_curve,
+)
+from core.formats import registry
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.plan import expiry as refplan
 from core.formats.paimon.capabilities import PAIMON
@@ -29,7 +39,8 @@ REAL = sorted(path.name for path in (TABLES / "paimon" / "default.db").iterdir()
 
 
 def made(kinds: list[str], held: list[set[int]], sizes: list[int]) -> History:
-    """A history of positions that are snapshots ("s"), tags ("t") or another branch's ("b"); object i is on held[i]."""
+    """Create a history whose positions are snapshots ("s"), tags ("t") or another branch's ("b"); object i is on
+    held[i]."""
     holders = []
     for number, kind in enumerate(kinds):
         snapshot = Snapshot(number, number, "APPEND", 0, "u", number, None, None, None, {}, b"")
@@ -163,7 +174,7 @@ def test_two_tags_on_one_view_free_nothing_alone_and_all_together() -> None:
 
 @st.composite
 def tagged(draw: st.DrawFn) -> History:
-    """An Iceberg history: a line of snapshots, some of them on no branch, with tags that may have ends."""
+    """Create an Iceberg history: a line of snapshots, some of them on no branch, with tags that may expire."""
     count = draw(st.integers(1, 7))
     snapshots = [
         Snapshot(n, draw(st.integers(0, 20)), "append", 0, "", n, None, None, None, {}, b"", n - 1 if n > 1 else None)
@@ -199,7 +210,7 @@ def test_dropping_icebergs_tags_frees_what_the_next_expiry_frees_without_them(hi
         assert len(set(drop.tags)) == number
         assert (drop.files, drop.bytes) == costs(set(drop.tags))
     every = {ref.name for ref in history.heads.refs if ref.name != MAIN}
-    assert (found[-1].bytes if found else 0) == costs(every)[1]  # those left out keep nothing
+    assert (found[-1].bytes if found else 0) == costs(every)[1]  # tags left out hold nothing
     if all(len(run) <= 1 for run in np.split(history.held.owner, np.flatnonzero(np.diff(history.held.owner)) + 1)):
         for number, drop in enumerate(found, 1):
             best = max(costs(set(chosen))[1] for chosen in itertools.combinations(found[-1].tags, number))
@@ -209,3 +220,38 @@ def test_dropping_icebergs_tags_frees_what_the_next_expiry_frees_without_them(hi
 @pytest.mark.parametrize("name", REAL)
 def test_real_tables(name: str) -> None:
     check(open_table(str(TABLES / "paimon" / "default.db" / name)).history())
+
+
+@given(histories(), st.data())
+def test_deleting_names_frees_what_only_they_hold(history: History, data: st.DataObject) -> None:
+    """By sets: an object goes where every kept position that holds it has one of the names."""
+    masks = holder_names(history)
+    names = data.draw(st.sets(st.sampled_from(sorted(masks)))) if masks else set()
+    kept = np.array(data.draw(st.lists(st.booleans(), min_size=len(history.holders), max_size=len(history.holders))))
+    going = {at for name in names - {"live"} for at in np.flatnonzero(masks[name])}
+    files = size = 0
+    for owner, weight in enumerate(history.objects["bytes"].to_pylist()):
+        on = {at for at in range(len(history.holders)) if history.held.at(at)[owner] and kept[at]}
+        if on and on <= going:
+            files, size = files + 1, size + weight
+    found = deleting(history, names, kept.astype(np.bool_))
+    assert (found.files, found.bytes) == (files, size)
+
+
+def test_names_of_iceberg_tables_are_their_tags_and_deleting_one_frees_its_cost() -> None:
+    """In the history in which tags have positions of their own, as `by_tags` gives it: on every real table."""
+    now_ms, compared = 10**14, 0
+    for root in sorted((TABLES / "iceberg" / "java_random").iterdir()):
+        if not (root / "metadata").is_dir():
+            continue
+        history = open_table(str(root)).history()
+        format_ = registry.of(history.heads)
+        split, stays = format_.by_tags(history, now_ms)
+        costs = format_.tag_costs(history, now_ms)
+        for name in (each for each in holder_names(split) if each.startswith("tag:")):
+            alone = [tag for tag in history.heads.main.tags if f"tag:{tag.name}" == name]
+            assert alone
+            assert deleting(split, [name], stays).bytes == costs[alone[0].name]
+            compared += 1
+        assert len(by_holders(split))
+    assert compared

@@ -1,4 +1,4 @@
-"""What has to be typed grows with the danger, and only somebody who read a grave plan can type it."""
+"""The more dangerous a plan, the more has to be typed, and only somebody who read a grave plan can type it."""
 
 from __future__ import annotations
 
@@ -54,12 +54,14 @@ def test_a_grave_plan_needs_the_number_of_files(grave: Plan, why: Reason) -> Non
 
 
 def test_a_tag_that_goes_alone_is_named() -> None:
-    """By what has to be typed, and by the sentence above it."""
+    """By the text to type, and the sentence above it."""
     one, many = plan(DeleteTags(("v",), "b"), TAG), plan(Expire(drop_tags=("v",)), *[SNAPSHOT] * 12, TAG)
     found = danger(one, "t")
     assert (found.phrase, found.why) == ("v", (codes.TAGS_GO(count=1),))
-    assert one.headline == "Frees 10 B in 2 files; 1 point goes: branch:b/tag:v."
-    assert many.headline == "Frees 10 B in 2 files; 13 points go: branch:b/tag:v, 1, 1, 1 and 9 more."
+    assert one.headline == "Reclaims 10 B in 2 files; deletes 1 tag: branch:b/tag:v."
+    assert (
+        many.headline == "Reclaims 10 B in 2 files; deletes 13 snapshots and tags: branch:b/tag:v, 1, 1, 1 and 9 more."
+    )
 
 
 def test_plans_that_are_confirmed_at_once_count_all_files() -> None:

@@ -1,4 +1,4 @@
-"""Plans: what they free against plain sets, what they refuse, and what they say."""
+"""Plans: what they free compared with plain sets, what they reject, and their texts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def goes(found: Plan) -> set[str]:
 
 
 def test_the_last_that_keeps_an_expired_snapshot_is_told(tmp_path: Path) -> None:
-    """Two tags and a branch keep what has expired: the last of them says what is lost with it."""
+    """Two tags and a branch keep expired files: the last of them shows what is lost with it."""
     root = tmp_path / "t"
     table = four_commits(root)
     table.tag("w", 2)
@@ -73,7 +73,7 @@ def test_the_last_that_keeps_an_expired_snapshot_is_told(tmp_path: Path) -> None
     (said,) = told(DeleteTags(("v", "w")))
     at = in_words(opened.heads().main.tags[0].snapshot.time_ms)
     assert said == codes.LAST_KEPT(id=2, at=at)
-    assert said.text == f"Nothing else keeps snapshot 2 (committed {at}): afterwards it cannot be read again."
+    assert said.text == f"Nothing else keeps snapshot 2 (committed {at}): it cannot be read again afterwards."
     apply(opened, opened.preview(DeleteTags(("w",)), NOW_MS), settle_s=0)
     assert told(ReplaceTag("v", 4))
     table.branch("dev", "v")
@@ -84,7 +84,7 @@ def test_the_last_that_keeps_an_expired_snapshot_is_told(tmp_path: Path) -> None
 
 
 def check(root: Path, change: Expire | DeleteTags, model: set_model.Model) -> Plan:
-    """A plan on a healthy table is the set algebra, file for file and byte for byte."""
+    """A plan on a healthy table equals the set algebra, file by file and byte by byte."""
     found = plan(root, change)
     kept = {verdict.point for verdict in found.points if verdict.keep}
     assert goes(found) | kept == set(model.holders)
@@ -182,7 +182,7 @@ def names_in(root: Path, path: str) -> list[str]:
 
 
 def test_an_option_above_its_snapshot_counterpart_leaves_changelogs(tmp_path: Path) -> None:
-    """The engine's rule; an option that is set and not greater keeps nothing longer."""
+    """The engine's rule: an option that is set and not greater keeps nothing longer."""
     for number, (options, leaves) in enumerate(
         [
             ({"changelog.num-retained.max": "9", "snapshot.num-retained.max": "3"}, True),
@@ -213,7 +213,7 @@ def test_a_kept_point_that_cannot_be_read_names_the_file_and_the_way_out(tmp_pat
         plan(root, KEEP_ONE)
     assert list_of(table, 4, "delta") in str(caught.value)
     assert caught.value.path == list_of(table, 4, "delta")
-    assert "4 stays" in str(caught.value)
+    assert "4 is kept" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_an_unreadable_point_of_another_branch_refuses_too(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("damage", ["list", "document"])
 def test_a_going_point_that_cannot_be_read_gives_a_lower_bound(tmp_path: Path, damage: str) -> None:
-    """What is known of it goes; nothing is guessed, and what a kept point holds stays."""
+    """What is known of it is deleted; nothing is guessed, and everything that a kept version holds stays."""
     root = tmp_path / "t"
     table = four_commits(root)
     table.delete_tag("v")
@@ -280,7 +280,7 @@ def test_a_lost_manifest_that_a_kept_point_needs_refuses(tmp_path: Path) -> None
     root = tmp_path / "t"
     table = four_commits(root)
     (root / manifest_of(table, 1)).unlink()
-    with pytest.raises(Corrupt, match="4 stays"):
+    with pytest.raises(Corrupt, match="4 is kept"):
         plan(root, KEEP_ONE)
 
 
@@ -372,7 +372,7 @@ def test_requests_that_cannot_be(tmp_path: Path, change: Expire) -> None:
 def test_a_table_without_snapshots_frees_nothing(tmp_path: Path) -> None:
     TableBuilder(tmp_path / "t")
     found = plan(tmp_path / "t", KEEP_ONE)
-    assert (frees(found), found.points, found.headline) == ({}, (), "Nothing goes, so nothing is freed.")
+    assert (frees(found), found.points, found.headline) == ({}, (), "Nothing is deleted, so nothing is reclaimed.")
 
 
 # what is not ours ----------------------------------------------------------------------------------------------------
@@ -471,7 +471,7 @@ def test_a_tag_without_an_age_says_so(tmp_path: Path) -> None:
 
 
 def decoupled(root: Path, producer: str) -> TableBuilder:
-    """Five commits of which three expired and left their changelogs behind."""
+    """Create five commits, three of which have expired and left their changelogs behind."""
     changelog = {"snapshot.num-retained.min": "1", "changelog.num-retained.min": "9", "changelog-producer": producer}
     table = TableBuilder(root, options=changelog)
     for _ in range(5):
@@ -505,22 +505,22 @@ def test_points_are_named_in_their_order() -> None:
 def test_headlines(tmp_path: Path) -> None:
     root = tmp_path / "t"
     four_commits(root)
-    assert plan(root, Expire(retain_min=4)).headline == "Nothing goes, so nothing is freed."
-    assert plan(root, CreateTag("x")).headline == "Creates tag x at snapshot 4; frees nothing."
+    assert plan(root, Expire(retain_min=4)).headline == "Nothing is deleted, so nothing is reclaimed."
+    assert plan(root, CreateTag("x")).headline == "Creates tag x at snapshot 4; reclaims nothing."
     found = plan(root, KEEP_ONE)
     assert found.headline.startswith(
-        f"Frees {found.freed_bytes / 1000:.1f} kB in {len(frees(found))} files; 3 points go: 1, 2, 3."
+        f"Reclaims {found.freed_bytes / 1000:.1f} kB in {len(frees(found))} files; deletes 3 snapshots: 1, 2, 3."
     )
-    assert "Tags keep a further" in found.headline
+    assert "of the expired snapshots." in found.headline
     one = plan(root, Expire(retain_max=3, retain_min=3))
-    assert "1 point goes" in one.headline
+    assert "deletes 1 snapshot" in one.headline
     assert plan(root, ReplaceTag("v", 1, 129_600_000)).headline == (
-        "Replaces tag v by snapshot 1 for 1 d 12 h; frees nothing."
+        "Moves tag v to snapshot 1 for 1 d 12 h; reclaims nothing."
     )
 
 
 def test_what_tags_keep_is_counted_apart(tmp_path: Path) -> None:
-    """a and the metadata of 2 are held by going snapshots and, of what stays, by the tag alone."""
+    """a and the metadata of 2 are held by expiring snapshots and, among the kept holders, only by the tag."""
     root = tmp_path / "t"
     four_commits(root)
     found, model = plan(root, KEEP_ONE), set_model.read(root)
@@ -576,7 +576,7 @@ def test_warnings(tmp_path: Path) -> None:
 
 
 class Bucket(LocalFileSystem):
-    """A store that is not this machine's disk, as far as anyone can tell."""
+    """A store that looks like anything but a local disk."""
 
     protocol = "bucket"
 
@@ -702,7 +702,7 @@ def test_a_tag_that_loses_its_end_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["main", "latest", "rollback", "dev", "tag:v"])
 def test_names_that_mean_something_elsewhere_are_tags_like_any(tmp_path: Path, name: str) -> None:
-    """The engine takes them, and every way to name a point says which kind of name it is."""
+    """The engine accepts them, and every version text states the kind of name."""
     four_commits(tmp_path / "t").branch("dev", "v")
     table = open_table(str(tmp_path / "t"))
     apply(table, table.preview(CreateTag(name, 1), NOW_MS))
@@ -715,7 +715,7 @@ def test_names_that_mean_something_elsewhere_are_tags_like_any(tmp_path: Path, n
 def test_a_tag_that_cannot_be_read_still_has_its_name(tmp_path: Path) -> None:
     four_commits(tmp_path / "t")
     (tmp_path / "t/tag/tag-v").write_bytes(b"")
-    with pytest.raises(Invalid, match="exists already"):
+    with pytest.raises(Invalid, match="already exists"):
         plan(tmp_path / "t", CreateTag("v"))
 
 
@@ -730,7 +730,7 @@ def test_a_tag_of_nothing(tmp_path: Path) -> None:
         plan(tmp_path / "t", CreateTag("x"))
     shown = plan(tmp_path / "t", CreateTag("x", 2))  # expired, and kept by another tag
     assert (shown.source and shown.source.id, shown.source_tag) == (2, "v")
-    with pytest.raises(NotFound, match="tag:v"):  # a tag is no source for itself
+    with pytest.raises(NotFound, match="tag:v"):  # a tag cannot be its own source
         plan(tmp_path / "t", ReplaceTag("v", 2))
 
 
