@@ -1,7 +1,8 @@
-"""Starts the dashboard: a server on loopback, in a process of its own, that answers whoever knows its secret.
+"""Start the dashboard: a server on loopback, in its own process, that answers only requests with its secret.
 
-Law: the secret goes to that process by a pipe, and stands in no list of processes, environment or file. The port is
-taken here, before anything starts: one that is in use is an error, for what stands in an address must stay true.
+Invariant: the secret is passed to that process through a pipe and never appears in a process list, an environment or a
+file. The port is bound here, before anything starts; a port in use is an error, so that bookmarked addresses stay
+valid.
 """
 
 from __future__ import annotations
@@ -22,21 +23,24 @@ from pathlib import Path
 from core.errors import Conflict, Invalid, NotFound
 
 ADDRESS = "127.0.0.1"
-WAITING = 128  # connections that may wait to be taken
+WAITING = 128  # the backlog of pending connections
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _HOST = re.compile(r"([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True)
 class Serving:
-    """A dashboard that runs. `address` holds the secret."""
+    """A running dashboard. `address` contains the secret."""
 
     process: subprocess.Popen[bytes]
     address: str
 
 
 def _listening(port: int) -> socket.socket:
-    """A socket that takes connections on that port; 0 is any free one."""
+    """A socket listening on that port; 0 is any free one.
+
+    Raises `Conflict` if it is in use, `Invalid` if it is unusable.
+    """
     listener = socket.socket()
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -44,28 +48,30 @@ def _listening(port: int) -> socket.socket:
         listener.listen(WAITING)
     except OverflowError as error:
         listener.close()
-        raise Invalid("{port} is no port.", port=port, remedy="Name one from 1 to 65535 with `--port`.") from error
+        raise Invalid(
+            "not a valid port: {port}.", port=port, remedy="Choose one from 1 to 65535 with `--port`."
+        ) from error
     except OSError as error:
         listener.close()
         if error.errno != errno.EADDRINUSE:
-            said, remedy = "Port {port} cannot be used: {error}.", "Name another one with `--port`."
+            said, remedy = "Port {port} cannot be used: {error}.", "Choose another one with `--port`."
             raise Invalid(said, port=port, error=error.strerror, remedy=remedy) from error
         said = "Port {port} is in use: another program, or another `snapscope serve`, listens there."
-        raise Conflict(said, port=port, remedy="Stop it, or name another one with `--port`.") from error
+        raise Conflict(said, port=port, remedy="Stop it, or choose another one with `--port`.") from error
     return listener
 
 
 def _whole(place: str) -> str:
-    """A path as it is from any directory; a URL as it is."""
+    """An absolute path; a URL unchanged."""
     return place if "://" in place or place.startswith("file:") else os.path.abspath(place)
 
 
 def _host(named: str) -> str:
-    """What a browser sends of an address whose host and port somebody named."""
+    """The Host header a browser sends for a host and port that the user named. Raises `Invalid` if it is not one."""
     host = named.strip().lower()
     if not _HOST.fullmatch(host):
-        said = "{named!r} is no host and port."
-        remedy = "Write it as it stands in the browser's address bar, without http://: localhost:9000."
+        said = "not a valid host and port: {named!r}."
+        remedy = "Write it as in the browser's address bar, without http://: localhost:9000."
         raise Invalid(said, named=named, remedy=remedy)
     return host
 
@@ -78,11 +84,11 @@ def start(
     hosts: Sequence[str] = (),
     program: Sequence[str] = ("-m", "dashboard.server"),
 ) -> Serving:
-    """Start the dashboard; it can be connected to from here on. `places` are paths or URLs; the first is open.
+    """Start the dashboard; it accepts connections when this returns. `places` are paths or URLs; the first is opened.
 
-    `is_writing`: readers may switch changes on; without it only a demo warehouse can be changed from the pages.
-    `hosts`: under which further names and ports a browser may ask for it, as where a port is forwarded.
-    `Conflict` where the port is in use. `program` is what Python runs: another start of the same server.
+    `is_writing`: users may switch changes on; otherwise pages can change only a demo warehouse. `hosts`: further host
+    names and ports under which browsers may reach it, for example with port forwarding. `program` is what Python runs,
+    to start the same server in another way. Raises `Conflict` if the port is in use.
     """
     named = [_host(each) for each in hosts]
     spec = find_spec("dashboard")
@@ -101,7 +107,7 @@ def start(
             cwd=folder,
             stdin=subprocess.PIPE,
             pass_fds=[listener.fileno()],
-            process_group=0,  # a Ctrl+C is for who started it: Python would print where it broke off loading itself
+            process_group=0,  # Ctrl+C is for the parent; the child would print a traceback while importing
         )
         port = int(listener.getsockname()[1])
     assert process.stdin is not None
@@ -110,10 +116,20 @@ def start(
     return Serving(process, f"http://{ADDRESS}:{port}/?token={secret}")
 
 
-def serve(places: Sequence[str], port: int, *, is_writing: bool = False, hosts: Sequence[str] = ()) -> int:
-    """`start` the dashboard, say where it opens, and run it until it is stopped; returns its exit status.
+def serve(
+    places: Sequence[str],
+    port: int,
+    *,
+    is_writing: bool = False,
+    hosts: Sequence[str] = (),
+    beside: Sequence[Sequence[str]] = (),
+) -> int:
+    """`start` the dashboard, print its address, and run it until it is stopped; return its exit status.
 
-    Whoever asks us to end ends it, and with it its Spark, however early: nothing keeps the port.
+    `beside` are further programs that Python runs meanwhile, as `program`; they end with the server.
+
+    A signal to this process also stops the dashboard and its Spark, however early it arrives, so nothing keeps the
+    port.
     """
     asked = False
     processes: list[subprocess.Popen[bytes]] = []
@@ -124,11 +140,16 @@ def serve(places: Sequence[str], port: int, *, is_writing: bool = False, hosts: 
         for each in processes:
             each.terminate()
 
-    heeded = [each for each in _ENDINGS if signal.getsignal(each) is not signal.SIG_IGN]  # as nohup has it
+    heeded = [each for each in _ENDINGS if signal.getsignal(each) is not signal.SIG_IGN]  # nohup ignores some
     before = {each: signal.signal(each, stop) for each in heeded}
     try:
         serving = start(places, port, is_writing=is_writing, hosts=hosts)
         processes.append(serving.process)
+        for each in () if asked else beside:
+            quiet = subprocess.DEVNULL
+            processes.append(
+                subprocess.Popen([sys.executable, *each], stdin=quiet, stdout=quiet, stderr=quiet, process_group=0)
+            )
         if asked:
             serving.process.terminate()
         else:
@@ -137,3 +158,6 @@ def serve(places: Sequence[str], port: int, *, is_writing: bool = False, hosts: 
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        for process in processes[1:]:
+            process.terminate()
+            process.wait()

@@ -1,1 +1,1 @@
-"""The demo warehouse: its data, its accidents and how it is built."""
+"""The demo warehouse: its data, its incidents and how it is built."""

@@ -1,8 +1,8 @@
-"""Builds the demo warehouse: three Paimon tables with months of history, made by Snapscope's own Spark pipeline, and
-one of them once more in Iceberg.
+"""Build the demo warehouse: three Paimon tables with months of history, and one of them again as an Iceberg table.
 
-Laws: the warehouse appears whole, with its marker, or not at all; nothing that exists is touched. What expired there
-was expired by a plan like any other.
+The tables are written by Snapscope's own Spark pipeline. Invariants: each table appears complete, and the warehouse's
+marker after all of them; nothing that exists is touched; an interrupted build continues where it stopped. Snapshots
+were expired there by an ordinary plan.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import datetime as dt
 import json
 import os
 import shutil
-import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,10 @@ from pyspark.sql import SparkSession
 
 from core.catalog import DEMO_MARKER
 from core.demo import data, iceberg_twin, stories
+from core.demo import progress as making
 from core.demo.data import Calendar, Load
-from core.errors import Conflict, Invalid, Unsupported
+from core.demo.progress import Building
+from core.errors import Invalid, Unsupported
 from core.execution import apply as applying
 from core.execution.journal import Journal
 from core.formats.paimon import layout
@@ -35,55 +37,97 @@ from core.storage.store import Store
 from core.table import open_table
 
 Tell = Callable[[str], None]
+_WORK = ".building"  # in the warehouse: a table is moved to its place, and no listing shows it before
 _QUICK = "SNAPSCOPE_SPARK_FAST_START"
 
 
 def build(directory: str, progress: Tell | None = None, *, now_ms: int) -> None:
-    """Make the demo warehouse in `directory`, which must not exist or be empty. Takes less than a minute.
+    """Create the demo warehouse in `directory`, which must be missing, empty, or an interrupted build: then the rest.
 
-    `now_ms` is when its story ends; `progress` is told each step in words.
+    `now_ms` is when its story ends; `progress` is called with a description of each step. Takes a minute.
     """
     target = Store(directory)
     if not target.is_local:
-        raise Unsupported("The demo is written by Spark, which writes to the local disk only.", path=directory)
-    if target.ls_if_there(""):
-        raise Conflict(
-            "The directory is not empty, so no demo was made in it.",
-            path=target.root,
-            remedy="Name another directory, or remove this one first.",
-        )
-    tell = progress or (lambda _: None)
-    os.makedirs(os.path.dirname(target.root), exist_ok=True)
-    work = f"{target.root}.building-{uuid.uuid4().hex[:8]}"
+        raise Unsupported("Spark writes the demo, to the local disk only.", path=directory)
+    with making.alone(target.root):
+        carry_on(target, making.begin(target.root, now_ms), progress or (lambda _: None))
+
+
+def carry_on(target: Store, begun: Building, tell: Tell) -> None:
+    """Make what is missing; whoever asks for it is alone there."""
     try:
-        _build(Store(work), target.root, Calendar(now_ms), tell)
-        os.replace(work, target.root)
+        _remove_parts(target, begun)
+        _build(target, begun, tell)
     except OSError as error:
         raise Invalid(f"The demo could not be put in place: {error}.", path=target.root) from error
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        _clean(target)
 
 
-def _build(root: Store, target: str, calendar: Calendar, tell: Tell) -> None:
-    """`target` is where the warehouse will be: Iceberg's metadata names its files by their whole paths."""
+def _remove_parts(target: Store, begun: Building) -> None:
+    """What a build that was cut off left of tables that it had not written down as being there."""
+    shutil.rmtree(f"{target.root}/{_WORK}", ignore_errors=True)
+    for table in making.TABLES:
+        if table not in begun.told:
+            shutil.rmtree(f"{target.root}/{_path(table)}", ignore_errors=True)
+
+
+def _clean(target: Store) -> None:
+    """Leave no trace of a build that came to nothing, and no half table of any."""
+    shutil.rmtree(f"{target.root}/{_WORK}", ignore_errors=True)
+    begun = making.read(target.root)
+    if begun is not None and not begun.told:
+        making.end(target.root)
+
+
+def _path(table: str) -> str:
+    database, _, name = table.partition(".")
+    return f"{database}.db/{name}"
+
+
+def _build(target: Store, begun: Building, tell: Tell) -> None:
+    work, calendar = target.at(_WORK), Calendar(begun.created_ms)
     tell("Starting Spark.")
     spark = _quick_spark()
-    told = [
-        _orders(spark, root.at("sales.db/orders"), calendar, tell),
-        _clicks(spark, root.at("events.db/clicks"), calendar, tell),
-        _customers(spark, root.at("crm.db/customers"), calendar, tell),
-    ]
-    tell("sales.orders_iceberg: the orders once more, with a roll-back, staged commits and row deletes.")
-    source, twin = open_table(root.at("sales.db/orders").location).history(), "sales.db/orders_iceberg"
-    told.append(iceberg_twin.build(source, root.at(twin), f"{target}/{twin}", calendar))
-    marker = {"created_ms": calendar.now_ms, "seed": data.SEED, "stories": told}
-    root.create(DEMO_MARKER, json.dumps(marker, indent=2).encode() + b"\n")
-    tell("Expiring old snapshots of sales.orders; tags keep what they name.")
-    _expire(root.at("sales.db/orders"), calendar)
+
+    def orders() -> dict[str, dict[str, Any]]:
+        """Both tables at once: the second tells the history of the first before anything of it expired."""
+        source, twin = work.at(_path("sales.orders")), _path("sales.orders_iceberg")
+        told = _orders(spark, source, calendar, tell)
+        tell("sales.orders_iceberg: the orders once more, with a roll-back, staged commits and row deletes.")
+        # Iceberg's metadata names its files by their whole paths: those where they will be.
+        again = iceberg_twin.build(
+            open_table(source.location).history(), work.at(twin), f"{target.root}/{twin}", calendar
+        )
+        tell("Expiring old snapshots of sales.orders; tags keep their snapshots.")
+        _expire(source, calendar)
+        return {"sales.orders": told, "sales.orders_iceberg": again}
+
+    steps: Mapping[str, Callable[[], dict[str, dict[str, Any]]]] = {
+        "crm.customers": lambda: {
+            "crm.customers": _customers(spark, work.at(_path("crm.customers")), calendar, tell),
+        },
+        "events.clicks": lambda: {"events.clicks": _clicks(spark, work.at(_path("events.clicks")), calendar, tell)},
+        "sales.orders": orders,
+    }
+    for table, step in steps.items():
+        if table in begun.told:
+            continue
+        making.write(target.root, replace(begun, now=table))
+        told = step()
+        for each in told:
+            os.makedirs(os.path.dirname(f"{target.root}/{_path(each)}"), exist_ok=True)
+            os.replace(work.at(_path(each)).root, f"{target.root}/{_path(each)}")
+        begun = begun.with_tables(told)
+        making.write(target.root, begun)
+    order = ("sales.orders", "events.clicks", "crm.customers", "sales.orders_iceberg")
+    marker = {"created_ms": calendar.now_ms, "seed": data.SEED, "stories": [begun.told[each] for each in order]}
+    target.create(DEMO_MARKER, json.dumps(marker, indent=2).encode() + b"\n")
+    making.end(target.root)
 
 
 def _quick_spark() -> SparkSession:
-    """The process's session; if it starts here, with a JVM that compiles fast rather than well."""
+    """The process's session; if it starts here, with a JVM that starts fast rather than optimizes well."""
     if _QUICK in os.environ:
         return session.get()
     os.environ[_QUICK] = "1"
@@ -130,7 +174,7 @@ def _name(calendar: Calendar, day: dt.date) -> str:
 
 
 def _branch(spark: SparkSession, store: Store, calendar: Calendar) -> None:
-    """A branch cut from the newest month-end tag, with a price test of its own."""
+    """Create a branch from the newest month-end tag, with a price test of its own."""
     tag = max(entry.name for entry in store.ls(layout.TAG) if entry.name.startswith("tag-month-"))
     publish.create_branch(store, "price-test", tag.removeprefix("tag-"))
     load = Load("test", calendar.at(calendar.day(3), 10.0), (data.Part(calendar.day(4)),))
@@ -140,7 +184,7 @@ def _branch(spark: SparkSession, store: Store, calendar: Calendar) -> None:
 
 
 def _month_end_tags(store: Store, calendar: Calendar, first: dt.date) -> None:
-    """A tag for each month end; the newest ones for half a year, the older ones for good."""
+    """Tag each month end; the newest tags for half a year, the older ones permanently."""
     snapshots = {snapshot.time_ms: snapshot.id for snapshot in _snapshots(store)}
     ends = list(calendar.month_ends(first))
     for number, day in enumerate(ends):
@@ -154,7 +198,7 @@ def _month_end_tags(store: Store, calendar: Calendar, first: dt.date) -> None:
 
 
 def _expire(store: Store, calendar: Calendar) -> None:
-    """Drop the snapshots older than 75 days, by a plan; the month-end tags keep theirs."""
+    """Expire the snapshots older than 75 days with a plan; the month-end tags keep theirs."""
     table = open_table(store.location)
     plan = table.preview(Expire(older_than_ms=calendar.now_ms - 75 * data.DAY_MS, retain_min=10), calendar.now_ms)
     journal = Path(f"{store.root}.journal")
@@ -228,10 +272,10 @@ def _run(
     *,
     whole: bool = False,
 ) -> dict[Any, Snapshot]:
-    """All files of these loads in one Spark job, then one commit per load, and other commits at their times between.
+    """Write all files of these loads in one Spark job, then make one commit per load, and other commits in between.
 
-    Answers the snapshots by the name of the load, or by the time of another commit. A load that replaces takes its
-    own days, or with `whole` the whole table.
+    Returns the snapshots by the name of the load, or by the time of another commit. A load that replaces rows replaces
+    its own days or, with `whole`, the whole table.
     """
     rows = spark.sql(sql)
     spread = rows.repartition(12, *(name for name in ("batch", "dt", "part") if name in rows.columns)).drop("part")

@@ -1,7 +1,7 @@
-"""What the demo's three tables are told, and when: a calendar of loads and the SQL that makes their rows. Pure.
+"""The content of the demo's three tables: a calendar of loads and the SQL that generates their rows. Pure.
 
-Law: rows follow from the seed and the day of the build alone. Every table has one accident in its past that its
-history explains; the days are counted back from the build, so that the story always ends just before now.
+Invariant: rows depend only on the seed and the day of the build. Every table has one incident in its past that its
+history explains; days are counted back from the build, so that the story always ends just before now.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ SEED = 20260919
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
 
-WEEKLY, DAILY = 15, 16  # loads of orders: weeks, then days
+WEEKLY, DAILY = 15, 16  # loads of orders: weekly, then daily
 EVENT_WEEKS, EVENT_DAYS = 6, 7
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The rows of one day in one load: in `parts` files, amounts times `factor`, only a `share` of what a day has."""
+    """The rows of one day in one load: in `parts` files, amounts times `factor`, only a `share` of the day's rows."""
 
     day: dt.date
     parts: int = 1
@@ -30,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One commit: what it holds, when it came, and whether it replaces the days it holds."""
+    """One commit: its content, its time, and whether it replaces the days it contains."""
 
     name: str
     time_ms: int
@@ -41,7 +41,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """Days of the story, counted back from `last_day`, whose data is coming in; all days before are complete."""
+    """Days of the story, counted back from `last_day`, whose data is still arriving; all earlier days are complete."""
 
     now_ms: int
 
@@ -51,7 +51,7 @@ class Calendar:
 
     @property
     def so_far(self) -> Part:
-        """What has come of the last day."""
+        """The part of the last day that has arrived."""
         hours = (self.now_ms - self.at(self.last_day)) / HOUR_MS
         return Part(self.last_day, share=round(min(1.0, max(0.1, hours / 24)), 2))
 
@@ -59,13 +59,13 @@ class Calendar:
         return self.last_day - dt.timedelta(days=back)
 
     def at(self, day: dt.date, hour: float = 0.0, *, salt: int = 0) -> int:
-        """That hour of that day (UTC), some seconds later: people and schedulers are never exact."""
+        """An hour of a day (UTC) with some seconds of jitter, because people and schedulers are never exact."""
         jitter = (day.toordinal() * 7919 + salt * 104_729 + SEED) % 540_000
         return (day - dt.date(1970, 1, 1)).days * DAY_MS + int(hour * HOUR_MS) + jitter
 
     @property
     def bad_tuesday(self) -> dt.date:
-        """The Tuesday whose amounts came in cents: between 8 and 14 days ago."""
+        """The Tuesday whose amounts were loaded in cents: between 8 and 14 days ago."""
         return next(self.day(back) for back in range(8, 15) if self.day(back).weekday() == 1)
 
     @property
@@ -93,7 +93,7 @@ class Calendar:
         return sorted(loads, key=lambda load: load.time_ms)
 
     def compactions(self) -> list[tuple[int, tuple[dt.date, ...]]]:
-        """When small files of orders are made one per day, and of which days: monthly, then each Sunday."""
+        """When small files of orders are compacted to one per day, and for which days: monthly, then each Sunday."""
         found = []
         weeks = self.day(DAILY + 7 * WEEKLY)
         for end in self.month_ends(weeks):
@@ -107,7 +107,7 @@ class Calendar:
         return found
 
     def events(self) -> list[Load]:
-        """Loads of `events.clicks`: each with late events of days before; one day's load came twice."""
+        """Loads of `events.clicks`: each with late events of earlier days; one day's load was committed twice."""
         loads = []
         start = EVENT_DAYS + 7 * EVENT_WEEKS
         for week in range(EVENT_WEEKS):
@@ -126,7 +126,7 @@ class Calendar:
         return loads
 
     def month_ends(self, first: dt.date) -> Iterator[dt.date]:
-        """Last days of the months between `first` and now."""
+        """The last days of the months between `first` and now."""
         day = first
         while day < self.last_day:
             if (day + _ONE).month != day.month:
@@ -168,7 +168,7 @@ LOST_REGION = "Nordics"
 
 
 def _hash(*columns: str) -> str:
-    """A number from 0 up that follows from the columns and the seed."""
+    """A non-negative number that depends on the columns and the seed."""
     return f"(xxhash64({', '.join(columns)}, {SEED}) & 9223372036854775807)"
 
 
@@ -203,7 +203,7 @@ def orders_sql(loads: Sequence[Load], *, with_channel: bool) -> str:
 
 
 def clicks_sql(loads: Sequence[Load]) -> str:
-    """Events of these loads. Of each day the first `share` of the late ones come in a later load than the rest."""
+    """Events of these loads. Late events, a `share` of a day's usual number, arrive in later loads."""
     rows = []
     for load in loads:
         newest = max(part.day for part in load.days)
@@ -225,7 +225,7 @@ def clicks_sql(loads: Sequence[Load]) -> str:
 
 
 def customers_sql(batch: str, first: int, end: int, day: dt.date, *, whole: bool) -> str:
-    """Customers `first` to `end`; the whole table has every version of each, closed where a newer one came."""
+    """Customers `first` to `end`; a whole load has every version of each, closed where a newer one exists."""
     given = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gia", "Hugo", "Ida", "Jon", "Kim", "Lea", "Max", "Nora")
     family = ("Berg", "Costa", "Diaz", "Egger", "Falk", "Gil", "Hahn", "Iversen", "Jensen", "Kraus", "Lund", "Moser")
     changed = "if(v = 1, segment, if(segment = 'small', 'medium', 'large'))"

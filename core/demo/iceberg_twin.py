@@ -1,8 +1,8 @@
-"""The demo's Iceberg table: the history of a Paimon table told once more, file for file, with what only Iceberg has.
+"""The demo's Iceberg table: the history of a Paimon table, file by file, with additions that only Iceberg has.
 
-Laws: at each commit that both have, main holds the same rows; times, ids and names follow from the seed, the source
-and the day of the build. It is a Hadoop table (`vN.metadata.json`), so that it needs no catalog to be changed. Only
-its last versions are written, as a writer that deletes old metadata leaves them.
+Invariants: at each commit that both have, main has the same rows; times, ids and names depend on the seed, the source
+and the day of the build. It is a Hadoop table (`vN.metadata.json`), so that no catalog is needed to change it. Only its
+last metadata versions are written, as by a writer that deletes old metadata.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Json = dict[str, Any]
 
 
 def build(source: History, store: Store, location: str, calendar: Calendar) -> dict[str, Any]:
-    """Tell the history of `source` again in `store`, which will be at `location`. Answers the story it tells."""
+    """Repeat the history of `source` in `store`, whose final location is `location`. Returns its story."""
     twin = _Twin(source, store, location)
     lost, back = calendar.at(calendar.day(6), 15.7), calendar.at(calendar.day(6), 15.7) + 50 * 60_000
     fixed = next(each for each in source.heads.main.snapshots if each.commit_user == "repair")
@@ -70,7 +70,7 @@ def build(source: History, store: Store, location: str, calendar: Calendar) -> d
 
 
 class _Twin:
-    """The table while it is told: its metadata document, and of each snapshot the manifests it lists."""
+    """The table while it is built: its metadata document, and the manifests of each snapshot."""
 
     def __init__(self, source: History, store: Store, location: str) -> None:
         self.source, self.store, self.location = source, store, location
@@ -89,8 +89,8 @@ class _Twin:
         }  # fmt: skip
         self.versions: list[bytes] = []
         self.manifests: dict[int | None, list[tuple[Json, list[ManifestEntry]]]] = {None: []}
-        self.files: dict[str, NewContentFile] = {}  # by the path in the source
-        self.held: set[str] = set()  # paths in the source of what main has
+        self.files: dict[str, NewContentFile] = {}  # by path in the source
+        self.held: set[str] = set()  # paths in the source of main's files
         self.masked: dict[
             Any, list[NewContentFile]
         ] = {}  # per partition: files whose rows are all deleted, and their deletes
@@ -101,7 +101,7 @@ class _Twin:
     # steps of the story -----------------------------------------------------------------------------------------------
 
     def evolve(self, schema: Schema) -> None:
-        """A schema of the source becomes the current one."""
+        """Make a schema of the source the current one."""
         fields = [{"id": each.id, "name": each.name, "required": False, "type": _type(each.type)}
                   for each in schema.fields]  # fmt: skip
         self.document["schemas"] = [
@@ -112,7 +112,7 @@ class _Twin:
         self._version(schema.time_ms)
 
     def repeat(self, of: Snapshot) -> None:
-        """A commit of the source's main, and the tags on it."""
+        """Repeat a commit of the source's main, and the tags on it."""
         point = str(of.id)
         gone, added = self._changed(point)
         kind = {"APPEND": "append", "COMPACT": "replace"}.get(of.kind, "overwrite")
@@ -139,18 +139,18 @@ class _Twin:
                 self._version(of.time_ms + HOUR_MS)
 
     def clean_up(self, at: int, before: str) -> None:
-        """The accident: every file of the days before one goes."""
+        """The incident: delete every file of the days before `before`."""
         live = [each.file for each in self._live(self.document["current-snapshot-id"])]
         self._commit(at, "delete", [], [each for each in live if each.partition[self.key] < before], "cleanup-job")
 
     def roll_back(self, at: int) -> None:
-        """Main points to the parent of its snapshot again."""
+        """Point main to the parent of its snapshot again."""
         head = self._member(self.document["current-snapshot-id"])
         self._point(at, head["parent-snapshot-id"])
         self._version(at)
 
     def stage_repair(self, at: int, fix: Snapshot) -> None:
-        """What the repair will replace is staged first, to be looked at; it is cherry-picked at its own time."""
+        """Stage what the repair will replace, for review; it is cherry-picked at its own time."""
         gone, added = self._changed(str(fix.id), peek=True)
         number = self._snapshot(at, "overwrite", added, gone, self.document["current-snapshot-id"], fix.commit_user,
                                 **{"wap.id": "repair-1", "replace-partitions": "true"})  # fmt: skip
@@ -158,7 +158,7 @@ class _Twin:
         self._version(at)
 
     def stage_feed(self, at: int) -> None:
-        """A partner's rows are staged, and never published."""
+        """Stage a partner's rows that are never published."""
         data = (each.file for each in self._live(self.document["current-snapshot-id"]) if each.file.content == DATA)
         newest = max(data, key=lambda each: (each.partition[self.key], each.path))
         whole = parquet.read_table(self.store.full(newest.path.removeprefix(f"{self.location}/")))
@@ -182,7 +182,7 @@ class _Twin:
 
     def _commit(self, at: int, kind: str, added: Sequence[NewContentFile], gone: Sequence[NewContentFile], user: str,
                 **more: str) -> None:  # fmt: skip
-        """A snapshot on main."""
+        """Commit a snapshot on main."""
         head = self.document["current-snapshot-id"]
         self._point(at, self._snapshot(at, kind, added, gone, None if head == -1 else head, user, **more))
         self._version(at)
@@ -197,7 +197,7 @@ class _Twin:
         user: str,
         **more: str,
     ) -> int:
-        """A snapshot that no ref names yet: manifests with what goes are written anew, what comes gets its own."""
+        """Create a snapshot that no ref names yet: rewrite manifests with deleted files, and add one for new files."""
         number = int.from_bytes(hashlib.sha256(f"{SEED} snapshot {at}".encode()).digest()[:8], "big") >> 1
         sequence = self.document["last-sequence-number"] + 1
         paths = {each.path for each in gone}
@@ -242,7 +242,7 @@ class _Twin:
         self.document["snapshot-log"] = [*self.document["snapshot-log"], {"timestamp-ms": at, "snapshot-id": number}]
 
     def _version(self, at: int) -> None:
-        """The document as it is now becomes a version; its log names the ones before."""
+        """Save the current document as a version whose log names the previous ones."""
         if self.versions:
             file = f"{self.location}/{DIRECTORY}/v{len(self.versions)}.metadata.json"
             before = {"timestamp-ms": self.document["last-updated-ms"], "metadata-file": file}
@@ -251,7 +251,7 @@ class _Twin:
         self.versions.append(json.dumps(self.document).encode())
 
     def write(self) -> None:
-        """Put the last versions in place, and the hint."""
+        """Write the last versions and the hint."""
         for number, content in list(enumerate(self.versions, start=1))[-VERSIONS:]:
             self.store.create(f"{DIRECTORY}/v{number}.metadata.json", content)
         self.store.create(f"{DIRECTORY}/{HINT}", str(len(self.versions)).encode())
@@ -259,9 +259,9 @@ class _Twin:
     # files ------------------------------------------------------------------------------------------------------------
 
     def _changed(self, point: str, *, peek: bool = False) -> tuple[list[NewContentFile], list[NewContentFile]]:
-        """What goes and what comes with a commit of the source's main."""
+        """The files that a commit of the source's main removes and adds."""
         after, before = self._paths(point), self.held
-        if peek:  # not main's next commit: what it changes is what it changed of the one before it
+        if peek:  # not main's next commit: compare with the commit before it
             snapshots = [str(each.id) for each in self.source.heads.main.snapshots]
             before = self._paths(snapshots[snapshots.index(point) - 1])
         else:
@@ -273,7 +273,7 @@ class _Twin:
         return set(self.source.files_at(self.source.position(point))["path"].to_pylist())
 
     def _copied(self, path: str) -> NewContentFile:
-        """A data file of the source, copied."""
+        """A copied data file of the source."""
         if path not in self.files:
             directory = path.partition("/")[0]
             target = f"data/{directory}/{len(self.files):05}-{self._uuid(f'data {len(self.files)}')}.parquet"
@@ -310,7 +310,7 @@ class _Twin:
                 f"{self.location}/{path}", file.metadata.num_rows, size, dict(partition), columns, content
             )
 
-    # what is there ----------------------------------------------------------------------------------------------------
+    # current state --------------------------------------------------------------------------------------------------
 
     def _live(self, number: int) -> Iterator[ManifestEntry]:
         return (each for _, own in self.manifests[number] for each in own if each.status != DELETED)
@@ -328,7 +328,7 @@ class _Twin:
         return max(each.id for each in self.source.heads.main.snapshots if each.commit_user == "returns")
 
     def _counts(self, number: int, added: Sequence[NewContentFile], gone: Sequence[NewContentFile]) -> dict[str, str]:
-        """The counters of a summary, as engines write them; those that are zero are left out."""
+        """The counters of a summary, as engines write them, without those that are zero."""
         live = [each.file for each in self._live(number)]
         told = {
             "added-data-files": (added, DATA, False), "added-records": (added, DATA, True),
@@ -356,7 +356,7 @@ def _sum(files: Sequence[NewContentFile], content: int, in_rows: bool) -> int:
 
 
 def _in_order(paths: set[str]) -> list[str]:
-    """Paths of the source by partition, then by the number that ends their name: its middle is random."""
+    """Paths of the source by partition, then by the number at the end of the name, because its middle is random."""
 
     def place(path: str) -> tuple[str, int, str]:
         number = path.removesuffix(".parquet").rpartition("-")[2]
@@ -366,14 +366,14 @@ def _in_order(paths: set[str]) -> list[str]:
 
 
 def _type(of: Any) -> str:
-    """An Iceberg type of a column of the source."""
+    """The Iceberg type of a column of the source."""
     found = parse(of)
     names = {"BIGINT": "long", "INT": "int", "STRING": "string", "VARCHAR": "string", "TIMESTAMP": "timestamp"}
     return f"decimal({found.size}, {found.scale})" if found.root == "DECIMAL" else names[found.root]
 
 
 def _stats(file: parquet.ParquetFile, schema: Json) -> dict[int, ColumnMetrics]:
-    """Sizes, nulls and bounds out of a footer."""
+    """Sizes, null counts and bounds from a footer."""
     types = {each["id"]: each["type"] for each in schema["fields"]}
     found: dict[int, ColumnMetrics] = {}
     for place, of in enumerate(file.schema_arrow):

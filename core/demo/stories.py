@@ -1,7 +1,7 @@
-"""What happened in the demo warehouse, as questions with the way to their answers.
+"""What happened in the demo warehouse, as questions with the steps to their answers.
 
-Law: the marker file names a story and its values alone; sentences stand here, so that nothing a file says is read as a
-template, and each can be told in another language.
+Invariant: the marker file contains only a story's name and values; sentences are in this module, so that nothing in the
+file is used as a template, and each can be translated.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from core.messages import Told, told
 from core.storage.store import Store
 
 Json = dict[str, Any]
-_REMEDY = "Remove the demo warehouse and make it anew: snapscope demo DIRECTORY."
+_REMEDY = "Remove the demo warehouse and build it again: snapscope demo DIRECTORY."
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A question about `table`, the clicks that lead to its answer, and the answer; `point` is where to look first."""
+    """A question about `table`, the clicks to its answer, and the answer; `point` is the version to start with."""
 
     table: str
     point: str
@@ -36,8 +36,8 @@ def _in_cents(values: Mapping[str, str | int]) -> Story:
         "sales.orders",
         str(values["bad"]),
         told(
-            "The report of Wednesday {wednesday} showed a hundred times the revenue of Tuesday {tuesday}. What did the "
-            "table say then, and who changed it?",
+            "The report of Wednesday {wednesday} showed a hundred times the revenue of Tuesday "
+            "{tuesday}. What was in the table then, and who changed it?",
             **values,
         ),
         (
@@ -76,7 +76,7 @@ def _dropped(values: Mapping[str, str | int]) -> Story:
         (
             told("Timeline: the rows fall at snapshot {lost}; click it.", **values),
             told("Diff with previous: every file of region={region} was removed, none was added.", **values),
-            told("As of: the point just before is {before}; the tag {tag} has them too.", **values),
+            told("As of: the snapshot just before is {before}; tag {tag} has them too.", **values),
             told("Query at snapshot {before}: `select count(*) from t where region = '{region}'`.", **values),
         ),
         told(
@@ -96,18 +96,20 @@ def _rolled_back(values: Mapping[str, str | int]) -> Story:
         ),
         (
             told(
-                "Timeline: main's way leads to a delete, and back within the hour; the delete is marked as rolled "
-                "back.",
+                "Timeline: main leads to a delete and is back within the hour; the delete is marked as rolled back.",
                 **values,
             ),
             told("As of {during} 16:00 UTC: the snapshot of the delete, because main pointed there then.", **values),
             told(
-                "Diff with previous: every file of the days before {old} went, none came; the snapshot after the "
-                "roll-back has them all.",
+                "Diff with previous: every file of the days before {old} was removed, none was added; "
+                "the snapshot after the rollback has them all.",
                 **values,
             ),
             told(
-                "Retention: the rolled-back snapshot goes {days} days after its commit, and frees only metadata.",
+                (
+                    "Retention: the rolled-back snapshot expires {days} days after its commit, and reclaims "
+                    "only metadata."
+                ),
                 **values,
             ),
         ),
@@ -124,13 +126,13 @@ _TELLERS: Mapping[str, Callable[[Mapping[str, str | int]], Story]] = {
 
 
 def kept(name: str, **values: str | int) -> Json:
-    """A story as the marker file keeps it; `KeyError` where there is no such story, or a value is missing."""
+    """A story as stored in the marker file. Raises `KeyError` if there is no such story or a value is missing."""
     _TELLERS[name](values)
     return {"name": name, "values": values}
 
 
 def read(marker: bytes, path: str) -> tuple[Story, ...]:
-    """The stories of a marker file; none of an empty or an older one. `Corrupt` where it is no such file."""
+    """The stories of a marker file; none if it is empty or older. Raises `Corrupt` if it is not a marker file."""
     if not marker.strip():
         return ()
     try:
@@ -138,12 +140,12 @@ def read(marker: bytes, path: str) -> tuple[Story, ...]:
         return tuple(_TELLERS[each["name"]](each["values"]) for each in told)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise Corrupt(
-            "The demo's stories cannot be read: this is not what a demo is marked with.", path=path, remedy=_REMEDY
+            "The demo's stories cannot be read: the demo's marker file has other content.", path=path, remedy=_REMEDY
         ) from error
 
 
 def what_happened(listing: Warehouse) -> tuple[Story, ...]:
-    """What happened in a demo warehouse, as questions; nothing of any other. `Corrupt` of another marker."""
+    """The stories of a demo warehouse; empty for any other. Raises `Corrupt` for an invalid marker."""
     if not listing.is_demo:
         return ()
     store = Store(listing.location)

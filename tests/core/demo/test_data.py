@@ -1,4 +1,4 @@
-"""The demo's calendar holds for every day it may be built on: nothing lies in the future, every story has its days."""
+"""The demo's calendar works for every build date: nothing is in the future, and every incident has its days."""
 
 from __future__ import annotations
 

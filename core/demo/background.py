@@ -1,0 +1,37 @@
+"""Builds the demo beside a server, without a word: how far it is, and why it stopped, stands in the demo's directory.
+
+python -m core.demo.background DIRECTORY    that was begun (`core.demo.progress.begin`)
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import replace
+
+from core.demo import progress
+from core.errors import SnapscopeError
+from core.storage.store import Store
+
+_NICE = 5  # pages come first
+
+
+def main(directory: str) -> int:
+    """Carry on what was begun there; the exit status."""
+    os.nice(_NICE)
+    with progress.alone(directory):  # before anything slow is loaded: pages ask whether somebody is at it
+        begun = progress.begin(directory, time.time_ns() // 1_000_000)
+        try:
+            from core.demo.build import carry_on
+
+            carry_on(Store(directory), begun, lambda _: None)
+        except Exception as error:  # noqa: BLE001 - nobody reads what a program in the background prints
+            said = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
+            progress.write(directory, replace(progress.read(directory) or begun, now="", problem=said))
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
