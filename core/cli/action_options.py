@@ -1,4 +1,4 @@
-"""Actions on the command line: their options, and what was typed as an action; both from the action's definition."""
+"""Command-line options of actions, and parsing of what was typed; both from the action's definition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.procedures.definition import Argument, spelled
 from core.procedures.registry import BY_COMMAND, PAIMON, TABLES
 from core.procedures.units import NUMBER, SWITCH
 
-FINDS_ALONE = "orphans"  # it shows what it finds unless it is told to delete it, so there is no plan of it apart
+FINDS_ALONE = "orphans"  # it lists what it finds unless told to delete it, so there is no separate plan command
 
 
 def names() -> Sequence[str]:
@@ -50,12 +50,12 @@ def _parameter(field: Argument) -> click.Parameter:
 
 
 def engine_names() -> Sequence[str]:
-    """The procedures of Paimon, which are commands under their own names as well."""
+    """Paimon's procedures, which are also commands under their own names."""
     return [name for name in TABLES[PAIMON] if "_" in name]
 
 
 def engine_options(name: str) -> list[click.Parameter]:
-    """The arguments of a procedure with every name it knows them by."""
+    """The arguments of a procedure as options, with every name that the procedure accepts."""
     return [
         arguments.option(each.call, *spelled(each), help=f"the argument {each.call}", required=each.is_needed,
                          metavar=each.unit.metavar or "VALUE", example=each.example or "…")

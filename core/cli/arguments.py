@@ -1,7 +1,7 @@
-"""What a command takes: arguments and options with their help, default and example, and how words become them.
+"""What a command takes: arguments and options with their help, default and example, and how words are parsed.
 
-Law: a command line is taken as it has always been: options in any order and by any beginning that fits one alone, a
-value that looks like an option only after `=`, and everything after `--` as it stands.
+Invariant: command lines parse as they always have: options in any order and abbreviated to any unambiguous prefix, a
+value that looks like an option only after `=`, and everything after `--` verbatim.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 
 
 class Option(click.Option):
-    """An option. `example`: one value that makes sense; of the options of one `group` only one is given; `kind`: what
-    its value is, by its metavar unless said."""
+    """An option. `example`: a realistic value; of one `group`, only one option may be given.
+
+    `kind`: the kind of its value; by default its metavar.
+    """
 
     def __init__(
         self, declared: Sequence[str], *, example: str = "", group: str = "", kind: str = "", **how: Any
@@ -50,7 +52,7 @@ class Option(click.Option):
 
     @property
     def words(self) -> int:
-        """How many words follow it."""
+        """How many values follow it."""
         return 0 if self.is_flag else self.nargs
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -62,7 +64,7 @@ class Option(click.Option):
 
 
 class Positional(click.Argument):
-    """An argument by its place."""
+    """A positional argument."""
 
     def __init__(self, name: str, *, kind: str = "", **how: Any) -> None:
         super().__init__([name], **how)
@@ -75,7 +77,7 @@ class Positional(click.Argument):
 
 
 class Choice(click.Choice[str]):
-    """One of a few words, in full."""
+    """One of a few words, unabbreviated."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in self.choices:
@@ -84,14 +86,12 @@ class Choice(click.Choice[str]):
 
 
 def option(*names: str, help: str, default: Any = None, example: str = "", group: str = "", **how: Any) -> Option:
-    """An option with a value."""
     if default is not None:
         how |= {"default": default, "show_default": True}
     return Option(names, help=help, example=example, group=group, **how)
 
 
 def flag(*names: str, help: str, group: str = "") -> Option:
-    """An option without a value."""
     return Option(names, is_flag=True, default=False, help=help, group=group)
 
 
@@ -102,7 +102,7 @@ def argument(
 
 
 def ordered(command: click.Command, ctx: click.Context, words: Sequence[str]) -> list[str]:
-    """The words as click reads them: whole names of options with their values first, then `--` and the rest."""
+    """Reorder the words for click: options with full names and their values first, then `--` and the rest."""
     known = {name: each for each in command.get_params(ctx) if isinstance(each, click.Option) for name in each.opts}
     found: list[str] = []
     rest: list[str] = []
@@ -132,14 +132,17 @@ def ordered(command: click.Command, ctx: click.Context, words: Sequence[str]) ->
 
 
 def _is_option(word: str, known: Iterable[str]) -> bool:
-    """A word with a space is a value unless it is an option with one after `=`; so is a number below zero."""
+    """Whether a word is an option.
+
+    A negative number is a value, and so is a word with a space unless it is `--name=…`.
+    """
     if word[:1] != "-" or word == "-" or _NUMBER.fullmatch(word):
         return False
     return " " not in word or word.partition("=")[0] in known
 
 
 def _whole(name: str, known: Iterable[str], ctx: click.Context) -> str:
-    """The option that begins so."""
+    """The option that has this prefix. Raises `UsageError` if there is none, or several."""
     fitting = [each for each in known if name[:2] == "--" and each.startswith(name)]
     if len({id(each) for each in fitting}) == 1:
         return fitting[0]
@@ -155,7 +158,7 @@ def _close(name: str, known: Iterable[str]) -> list[str]:
 
 
 def refuse_several(command: click.Command, given: set[str], ctx: click.Context) -> None:
-    """Of the options of a group only one may be given."""
+    """Raise `UsageError` if several options of one group were given."""
     groups: dict[str, list[str]] = {}
     for each in command.get_params(ctx):
         if isinstance(each, Option) and each.group and each.name in given:

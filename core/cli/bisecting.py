@@ -1,4 +1,4 @@
-"""`snapscope bisect`: since when a condition holds."""
+"""`snapscope bisect`: find the first version at which a condition holds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from core.units import asked_duration_ms, several
 
 Answer = tuple[Any, str]
 
-ASSUMED = "Taken for granted: it turned true once and stayed so; points between those looked at were not asked."
+ASSUMED = (
+    "Assumes that the condition became true once and stayed true; snapshots between the checked ones were not read."
+)
 
 
 def bisect(args: Args) -> Answer:
@@ -38,7 +40,7 @@ def bisect(args: Args) -> Answer:
 
 
 def document(found: Found) -> dict[str, Any]:
-    """The answer as JSON: points as text, in the order of commits; probes in the order they were asked."""
+    """The answer as JSON: versions as POINTs in commit order; probes in the order they were made."""
     said = found.answer
     return {
         "condition": found.asked.text,
@@ -77,20 +79,24 @@ def _text(table: str, found: Found) -> str:
         (found.places[each.place].point, _when(found.places[each.place]), _value(each), f"{each.seconds:.1f} s")
         for each in sorted(found.probes, key=lambda each: each.place)
     ]
-    many = several(len(found.places), "retained point")
-    lines = [grid(("point", "committed", found.asked.text.replace("\n", " "), "took"), rows), _sentence(found)]
+    many = several(len(found.places), "retained snapshot")
+    lines = [grid(("snapshot", "committed", found.asked.text.replace("\n", " "), "took"), rows), _sentence(found)]
     said = found.answer
     if said.outcome in (Outcome.TURNED, Outcome.ALREADY) and said.unknown:
         lines.append(
-            f"Unknown between them: {several(len(said.unknown), 'point')}; it may have turned at any of those."
+            f"Unknown between them: {several(len(said.unknown), 'snapshot')}; the change may be at any of those."
         )
     if found.is_after_gap:
-        lines.append("Snapshots just before it are not retained any more: it may have turned at one of those.")
+        lines.append(
+            "The snapshots just before it are no longer retained: the change may have happened in one of them."
+        )
     lines += [
-        f"It did not turn once: true at {_point(found, a)}, false again at {_point(found, b)}."
+        f"It changed more than once: true at {_point(found, a)}, false again at {_point(found, b)}."
         for a, b in said.contradictions
     ]
-    lines.append(f"{several(len(found.probes), 'probe')} of {many} on {found.branch} in {found.seconds:.1f} s.")
+    lines.append(
+        f"Checked {several(len(found.probes), 'snapshot')} of {many} on {found.branch} in {found.seconds:.1f} s."
+    )
     if not found.is_every and len(found.probes) < len(found.places):
         lines.append(ASSUMED)
     if said.first_true:
@@ -110,13 +116,15 @@ def _sentence(found: Found) -> str:
             return f"First true at {first.point}, committed {_when(first)}; false at {last.point}, {_when(last)}."
         case Outcome.ALREADY:
             assert first is not None
-            return f"True already at {first.point}, the first point that could be read; what was before is unknown."
+            return (
+                f"Already true at {first.point}, the first snapshot that could be read; the state before it is unknown."
+            )
         case Outcome.NEVER:
-            return "True at no point that was looked at."
+            return "Not true in any checked snapshot."
         case Outcome.BACK:
-            return "True at the first point and false at the last: it turned the other way. Ask for `not (…)`."
+            return "True at the first snapshot, false at the last: the change goes the other way. Search for `not (…)`."
         case Outcome.UNKNOWN:
-            return "No point that was looked at gave an answer."
+            return "No checked snapshot gave a result."
 
 
 def _when(place: Candidate) -> str:

@@ -1,4 +1,4 @@
-"""CALLs and the engines' own action names at the terminal: planned, shown, asked for and applied as anything else."""
+"""CALLs and the engines' own action names on the command line: planned, shown, confirmed and run."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Answer = tuple[Any, str]
 
 
 def call(args: Args) -> Answer:
-    """CALL sys.NAME(…) on the table it names, at a table's place or in a warehouse."""
+    """Run CALL sys.NAME(…) on the table it names, at a table's location or in a warehouse."""
     now_ms = running.now_ms(args)
     found, asked = calling.read(args.sql, now_ms, args.table)
     return _carry_out(args, found.location, asked, now_ms)
 
 
 def query(args: Args) -> Answer:
-    """SQL is run; a CALL shows its plan first, as everything that changes a table."""
+    """Run SQL; for a CALL show its plan first, as for everything that changes a table."""
     if not calls.is_call(args.sql):
         given = [f"--{name}" for name in ("yes", "plan", "now") if getattr(args, name)]
         if given:
@@ -41,7 +41,7 @@ def query(args: Args) -> Answer:
 
 
 def action(args: Args) -> Answer:
-    """An action by the engine's own name: a CALL whose arguments are options."""
+    """Run an action by the engine's own name: a CALL whose arguments are options."""
     of = TABLES[PAIMON][args.command]
     named = {each.call: value for each in of.arguments if (value := getattr(args, each.call)) is not None}
     places = [place for place in (args.place, args.path) if place is not None]
@@ -52,7 +52,7 @@ def action(args: Args) -> Answer:
     elif len(apart) == 3 and not places:
         location = calling.find(args.warehouse, f"{args.database}.{name.partition('$')[0]}").location
     else:
-        raise Invalid("No single table was named.", remedy="Give its path, or --warehouse, --database and --table.")
+        raise Invalid("No single table was given.", remedy="Give its path, or --warehouse, --database and --table.")
     asked = calls.asked(Call(PAIMON, args.command, (), {"table": name, **named}), now_ms)
     return _carry_out(args, location, asked, now_ms)
 

@@ -1,4 +1,4 @@
-"""Changes: plan, show, ask, apply."""
+"""Commands that change a table: plan, show, confirm, apply."""
 
 from __future__ import annotations
 
@@ -34,8 +34,11 @@ Answer = tuple[Any, str]
 
 
 def _asked(args: Args, heads: Heads) -> tuple[Change, dict[str, Any]]:
-    """The action that was typed; of a tag made from a time or a watermark also which snapshot that is, beside what time
-    travel answers: said first, and part of the document."""
+    """The action that was typed.
+
+    For a tag created from a time or a watermark, also prints which snapshot it names and what time travel returns, and
+    returns both for the document.
+    """
     of = BY_COMMAND[args.change if args.command == "plan" else args.command]
     change, target = asked(of, vars(args), heads, running.now_ms(args), running.clock_ms())
     if target is None:
@@ -46,7 +49,7 @@ def _asked(args: Args, heads: Heads) -> tuple[Change, dict[str, Any]]:
 
 
 def protect(args: Args) -> Answer:
-    """A verified tag with a retention."""
+    """Create a verified tag with a retention."""
     table = open_table(args.table)
     point = resolve(table.heads(), args.point, args.branch)
     now_ms = running.now_ms(args)
@@ -57,12 +60,12 @@ def protect(args: Args) -> Answer:
 def plan(args: Args) -> Answer:
     if args.all is not None:
         if args.table is not None:
-            raise Invalid("A table and --all were named.", remedy="Name a table, or a warehouse with --all.")
+            raise Invalid("Both a table and --all were given.", remedy="Give a table, or a warehouse with --all.")
         if args.report is not None:
-            raise Invalid("A report is of one table's plan.", remedy="Name the table in place of --all.")
+            raise Invalid("--report works for one table only.", remedy="Give the table instead of --all.")
         return _plan_all(args)
     if args.table is None:
-        raise Invalid("No table was named.", remedy="Name a table, or a warehouse with --all.")
+        raise Invalid("No table was given.", remedy="Give a table, or a warehouse with --all.")
     table = open_table(args.table)
     history = table.history()
     change, rounded = _asked(args, history.heads)
@@ -78,12 +81,15 @@ def plan(args: Args) -> Answer:
 
 
 def _coming(table: Table, history: History, shown: Plan) -> Forecast | None:
-    """What would be deleted anyway, beside a plan that expires."""
+    """For an expiry plan: what the next commit would delete anyway."""
     return table.next_commit(history, shown.now_ms, shown.change.branch) if shown.change.is_expiry else None
 
 
 def _plan_all(args: Args) -> Answer:
-    """One row a table; a table that cannot be planned says why, hides no other, and is no success."""
+    """Plan all tables of a warehouse, one row per table.
+
+    A table that cannot be planned reports why without hiding others, and makes the exit status nonzero.
+    """
     document, rows = [], []
     found = list_tables(args.all)
     for problem in found.problems:
@@ -102,11 +108,10 @@ def _plan_all(args: Args) -> Answer:
             continue
         document.append(answers.plan(shown, coming=coming))
         frees = f"{len(shown.frees):,}", size(shown.freed_bytes), size(shown.kept_bytes)
-        own = f"; the next commit takes {len(coming.goes)} by itself" if coming and coming.goes else ""
-        verb = "goes" if len(shown.goes) == 1 else "go"
-        rows.append((each.title, *frees, f"{several(len(shown.goes), 'point')} {verb}{own}"))
+        own = f"; the next commit expires {len(coming.goes)} automatically" if coming and coming.goes else ""
+        rows.append((each.title, *frees, f"deletes {several(len(shown.goes), 'snapshot')}{own}"))
     args.partly = UNREAD if any("error" in each for each in document) else ""
-    return document, grid(("table", "files freed", "bytes freed", "bytes kept", ""), rows)
+    return document, grid(("table", "files reclaimed", "bytes reclaimed", "bytes kept", ""), rows)
 
 
 def change(args: Args) -> Answer:
@@ -130,7 +135,7 @@ def orphans(args: Args) -> Answer:
             shown.headline,
             grid(("path", "kind", "bytes"), rows),
             *sentences(shown.warnings),
-            f"Judged at {in_words(shown.now_ms)}. Plan {shown.fingerprint[:16]}",
+            f"Ages as of {in_words(shown.now_ms)}. Plan {shown.fingerprint[:16]}",
         ]
     )
 

@@ -1,4 +1,4 @@
-"""A command and a group of commands: parsed by click, drawn as help, run by a function that is imported only then."""
+"""Commands and command groups: parsed by click, and run by functions that are imported only when needed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Answer = tuple[Any, str]  # the JSON document and the text of an answer
 
 
 def shows_colours(stream: TextIO) -> bool:
-    """Is somebody looking who wants colours? https://no-color.org"""
+    """Whether the stream is a terminal whose user wants colours (https://no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 class Formatter(click.HelpFormatter):
-    """Help as it has always begun: `usage: snapscope …`."""
+    """Help that starts with `usage: snapscope …`, as it always has."""
 
     def __init__(self) -> None:
         super().__init__(max_width=WIDTH)
@@ -46,10 +46,12 @@ class Context(click.Context):
 
 
 class Command(click.Command):
-    """A command. `run`: `module:function` below core.cli, which takes the arguments as a namespace and answers with a
-    document and a text. `rows`: the key of the document that holds what `-o csv` and `-o jsonl` show.
+    """A command.
 
-    `set`: values that the function is given beside what was typed."""
+    `run`: `module:function` below core.cli; the function takes the arguments as a namespace and returns a document and
+    a text. `rows`: the key of the document whose list `-o csv` and `-o jsonl` print. `set`: values passed to the
+    function in addition to those typed.
+    """
 
     context_class = Context
 
@@ -90,16 +92,16 @@ class Command(click.Command):
         return rest
 
     def invoke(self, ctx: click.Context) -> tuple[Command, Args]:
-        """What is to be run, and with what: whoever asked runs it."""
+        """Return the command and its arguments; the caller runs it."""
         return self, self.values(ctx)
 
     def values(self, ctx: click.Context) -> Args:
-        """What was typed, by name; what may be given several times as a list."""
+        """The arguments by name; those that may be given several times as a list."""
         found = {name: list(value) if isinstance(value, tuple) else value for name, value in ctx.params.items()}
         return Args(**{**self.given, **found})
 
     def named(self, kind: str) -> list[tuple[str, str]]:
-        """Name and spelling of the parameters that hold such a value."""
+        """Name and spelling of the parameters with this kind of value."""
         return [
             (str(each.name), each.opts[0] if isinstance(each, Option) else str(each.metavar or each.name))
             for each in self.params
@@ -108,8 +110,7 @@ class Command(click.Command):
 
 
 class CommandGroup(click.Group):
-    """Commands by heading; their order is that of the help. `named` answers for commands that need the action tables,
-    which are imported only for them."""
+    """Commands by heading, in the order of the help. `find` returns a command by name and imports what it needs."""
 
     context_class = Context
 
@@ -141,7 +142,7 @@ class CommandGroup(click.Group):
         if command is None and not ctx.resilient_parsing:
             close = nearest(name, self.list_commands(ctx))
             meant = f" Did you mean {close}?" if close else ""
-            raise click.UsageError(f"there is no command {name!r}.{meant}", ctx)
+            raise click.UsageError(f"unknown command {name!r}.{meant}", ctx)
         return name, command, args[1:]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,4 +1,4 @@
-"""One command line: parsed, its times read, its command run, its answer or its error printed."""
+"""Run one command line: parse it, read its times, run its command, print the answer or the error."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from core.errors import Invalid, NotFound, SnapscopeError
 from core.units import nearest
 
 COMPLETE = "_SNAPSCOPE_COMPLETE"
-IN_ENGINES = ("--warehouse", "--database", "--path")  # who names a table so asks for the engine's action
+IN_ENGINES = ("--warehouse", "--database", "--path")  # options by which the engines' own actions name a table
 
 
 def run(given: Sequence[str]) -> int:
-    """The exit status."""
+    """Run a command line and return its exit status."""
     if COMPLETE in os.environ:
         return _completed(os.environ[COMPLETE])
     form = _form(given)
     words = [word for word in given if word != "--json"]
     if not words and form == printing.TABLE:
         print(_help([]))
-        return 2  # as for any command line that names no command
+        return 2  # as for any command line without a command
     try:
         if words[:1] == ["help"] and not {"-h", "--help"} & set(words):
             print(_help(words[1:]))
@@ -38,11 +38,11 @@ def run(given: Sequence[str]) -> int:
             print(f"snapscope {_version()}")
             return 0
         return _run(_as_engine(words), form)
-    except click.exceptions.Exit as end:  # of --help
+    except click.exceptions.Exit as end:  # raised by --help
         raise SystemExit(end.exit_code) from None
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "snapscope"
-        return _fail(Invalid(_sentence(error), remedy=f"`{path} --help` shows what fits."), form, 2)
+        return _fail(Invalid(_sentence(error), remedy=f"`{path} --help` lists what is accepted."), form, 2)
 
 
 def _run(words: Sequence[str], form: str) -> int:
@@ -51,11 +51,11 @@ def _run(words: Sequence[str], form: str) -> int:
     args: Args
     with root.make_context("snapscope", list(words)) as top:
         command, args = root.invoke(top)
-    if form != printing.TABLE:
-        args.output = form
-    args.json = args.output != printing.TABLE if "output" in vars(args) else form == printing.JSON
-    args.partly = ""  # what is answered or done in part says so: it is no success
-    form = getattr(args, "output", form)
+    if form == printing.TABLE:
+        given = getattr(args, "output", getattr(args, "out", None))
+        form = given if given in parameters.REPORTED else form
+    args.output, args.json = form, form != printing.TABLE
+    args.partly = ""  # set by the command if its answer is incomplete: not a success
     try:
         _read_times(command, args)
         document, text = _loaded(command)(args)
@@ -68,8 +68,10 @@ def _run(words: Sequence[str], form: str) -> int:
 
 
 def _loaded(command: Command) -> Callable[[Args], Answer]:
-    """The command's function. What its modules make stays, so looking for garbage meanwhile finds none: a twentieth of
-    the time."""
+    """Import and return the command's function.
+
+    What importing creates stays alive, so garbage collection finds nothing; without it, imports take 5 % less time.
+    """
     gc.disable()
     try:
         return command.function
@@ -78,7 +80,7 @@ def _loaded(command: Command) -> Callable[[Args], Answer]:
 
 
 def _fail(error: SnapscopeError, form: str, status: int = 1) -> int:
-    """An error; its remedy stands on a line of its own."""
+    """Print an error, with its remedy on a separate line; return the exit status."""
     if form in (printing.JSON, printing.LINES):
         printing.document(importlib.import_module("core.reports.references_json").error(error))
     else:
@@ -89,14 +91,14 @@ def _fail(error: SnapscopeError, form: str, status: int = 1) -> int:
 
 
 def _read_times(command: Command, args: Args) -> None:
-    """Times as people write them become moments; the module for that is imported only if something could be one."""
+    """Turn times as people write them into moments; the parser is imported only if an argument could be one."""
     kinds = (arguments.TIME, arguments.POINT)
     if any(getattr(args, name) not in (None, [], "latest") for kind in kinds for name, _ in command.named(kind)):
         importlib.import_module("core.cli.typed_times").read(command, args)
 
 
 def _with_name_nearby(error: SnapscopeError, args: Args) -> SnapscopeError:
-    """Where nothing is at the table's place, the name that was probably meant."""
+    """If there is nothing at the table's path, suggest the name that was probably meant."""
     place = getattr(args, "table", None)
     if not isinstance(error, NotFound) or not place or "://" in place or os.path.lexists(place):
         return error
@@ -117,19 +119,19 @@ def _sentence(error: click.UsageError) -> str:
 
 
 def _form(given: Sequence[str]) -> str:
-    """The form that even an error has, before anything is understood."""
+    """The output format by which even errors are printed, found before anything is parsed."""
     if "--json" in given:
         return printing.JSON
     for at, word in enumerate(given):
         name, sign, value = word.partition("=")
-        if name in ("-o", "--output") and given[0] != "report":
+        if name in ("-o", "--out", "--output"):
             found = value if sign else "".join(given[at + 1 : at + 2])
             return found if found in parameters.FORMS else printing.TABLE
     return printing.TABLE
 
 
 def _as_engine(given: Sequence[str]) -> Sequence[str]:
-    """`create-tag --warehouse W …` is `create_tag`: who names a table as engines do asks for the engine's action."""
+    """Map `create-tag --warehouse W …` to `create_tag`: naming a table as engines do selects the engine's action."""
     name = given[0].replace("-", "_") if given else ""
     is_apart = any(word.partition("=")[0] in IN_ENGINES for word in given)
     return [name, *given[1:]] if is_apart and name in commands.engine_names() else given
@@ -156,11 +158,11 @@ def _version() -> str:
 
 
 def completion(args: Args) -> Answer:
-    """The script that has a shell ask us for words. The shell is not asked for its version: that would start it."""
+    """The completion script for a shell. The shell's version is not queried, because that would start the shell."""
     from click.shell_completion import get_completion_class
 
     of = get_completion_class(args.shell)
-    assert of is not None  # of the three that can be named
+    assert of is not None  # the shell is one of SHELLS
     made = of(commands.group(), {}, "snapscope", COMPLETE)
     text = str(made.source_template % made.source_vars())
     return {"shell": args.shell, "script": text}, text

@@ -1,4 +1,4 @@
-"""Questions about single files: manifests, what they say of columns, health. They read and never write."""
+"""Questions about single files: manifests, column statistics, health. They read and never write."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def columns(args: Args) -> Answer:
         path = find(history, args.file, table.store.relative)
         files = files.filter(pc.equal(files["path"], path))
         if not len(files):
-            raise NotFound(f"{path} is no data file that is live at {point.point}.", path=path)
+            raise NotFound(f"{path} is not a current data file of {point.point}.", path=path)
     elif args.folder is not None:
         files = below(files, args.folder.strip("/"))
         if not len(files):
@@ -93,7 +93,7 @@ def _plain(value: Any) -> Any:
 def _bound(of: Bounds, value: Any, *, cut: bool) -> str:
     if value is None:
         if of.unreadable:
-            return "written, not as this type"
+            return "written, but not of this type"
         return "all null" if of.files and of.told == of.files else "not written"
     return f"{_plain(value)}{'~' if cut else ''}"
 
@@ -151,4 +151,4 @@ def _place(of: Bucket | None, *, is_size: bool = False) -> str:
 
 
 def _deletes(of: Health) -> str:
-    return "not every file tells" if of.delete_rows is None else f"{of.delete_rows:,}"
+    return "not recorded for every file" if of.delete_rows is None else f"{of.delete_rows:,}"

@@ -1,4 +1,4 @@
-"""Lists of tables, snapshots and tags. They load no more than what reads references: scripts ask for them often."""
+"""Lists of tables, snapshots and tags. They import only what reads references, because scripts call them often."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def tables(args: Args) -> Answer:
 
 
 def _whole(args: Args, document: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A list in which something could not be read is shown and is no success."""
+    """The list; if something could not be read, it is still printed, but with a nonzero exit status."""
     args.partly = UNREAD if any("error" in each for each in document) else ""
     return document
 
 
 def line_of(table: Table, branch: str) -> tuple[Heads, Line]:
-    """The table's references and its branch. `NotFound` with the branches that there are."""
+    """The table's references and the branch. Raises `NotFound`, listing the existing branches, if there is none."""
     heads = table.heads()
     return heads, heads.require(branch)
 
@@ -71,7 +71,7 @@ def snapshots(args: Args) -> Answer:
 
 
 def _snapshots_of_all(heads: Heads, line: Line) -> Answer:
-    """Snapshots are the table's, on whatever branch they stand, or on none."""
+    """Snapshots of all branches and of none, for a format whose snapshots belong to the table."""
     lines = heads.listed_with(line)
     rows = [
         (
@@ -100,7 +100,7 @@ def tags(args: Args) -> Answer:
             tag.name,
             str(tag.snapshot.id),
             in_words(tag.snapshot.time_ms),
-            "yes" if tag.snapshot.id in retained else "expired: only tags hold it",
+            "yes" if tag.snapshot.id in retained else "expired: kept only by tags",
             f"{tag.expires:%Y-%m-%d %H:%M:%S} ({zone})" if tag.expires else "never",
         )
         for tag in line.tags

@@ -1,6 +1,6 @@
-"""Answers on the terminal: text in colours where somebody looks, JSON, JSON lines, CSV.
+"""Print answers to the terminal: text, coloured on a terminal, JSON, JSON lines, CSV.
 
-Law: names out of a table steer no terminal, and none is refused by one.
+Invariant: names from a table cannot control the terminal, and the terminal's encoding never rejects any.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, TextIO
 from core.cli.command import shows_colours
 from core.units import printable
 
-TABLE, JSON, CSV, LINES = "table", "json", "csv", "jsonl"
+TABLE, JSON, CSV, LINES, HTML = "table", "json", "csv", "jsonl", "html"
 UNREAD = "Not everything could be read; the rest is above."
-HEADING = "\x1e"  # begins the line that heads a grid
+HEADING = "\x1e"  # starts a grid's heading line
 _NUMBER = re.compile(r"[+\-±~≥]?[\d,]+(\.\d+)?( ([kMGTP]?B|s|ms|%))?|—?|NULL")
-_STYLES = (  # of what a line holds
+_STYLES = (  # of parts of a line
     (r"\bGOES\b", "red"),
     (r"\bstays\b", "green"),
     (r"^(snapscope: error:|PROBLEM)", "bold red"),
@@ -32,7 +32,7 @@ _STYLES = (  # of what a line holds
 
 
 def show(found: Any, text: str, form: str, rows: str = "") -> None:
-    """An answer in the form that was asked for. `rows`: the key of a document whose list is what CSV and lines hold."""
+    """Print an answer in the requested format. `rows`: the key of the document whose list CSV and JSON lines print."""
     if form == JSON:
         document(found)
     elif form == LINES:
@@ -40,12 +40,15 @@ def show(found: Any, text: str, form: str, rows: str = "") -> None:
             document(each)
     elif form == CSV:
         say(_as_csv(_rows(found, rows)), is_data=True)
+    elif form == HTML:
+        encoding = sys.stdout.encoding or "utf-8"
+        say(text.encode(encoding, "xmlcharrefreplace").decode(encoding), is_data=True)
     elif text:
         say(text)
 
 
 def document(found: Any) -> None:
-    """One document on one line, in ASCII where the terminal takes no Unicode."""
+    """Print one document on one line, in ASCII where the terminal does not support Unicode."""
     is_ascii = "utf" not in (sys.stdout.encoding or "").lower()
     try:
         line = json.dumps(found, ensure_ascii=is_ascii, default=str, allow_nan=False)
@@ -62,7 +65,7 @@ def _rows(found: Any, key: str) -> list[Any]:
 
 
 def _as_csv(rows: Sequence[Any]) -> str:
-    """A column for each key, in the order in which they come; what holds more than a value is JSON."""
+    """One column per key, in the order of first appearance; nested values become JSON."""
     names = list(dict.fromkeys(name for row in rows if isinstance(row, Mapping) for name in row))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -81,7 +84,7 @@ def _cell(value: Any) -> Any:
 
 
 def _finite(value: Any) -> Any:
-    """JSON knows no NaN and no infinity: they become their names."""
+    """Replace NaN and infinities, which JSON does not have, by their names."""
     match value:
         case float() if not math.isfinite(value):
             return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
@@ -94,7 +97,7 @@ def _finite(value: Any) -> Any:
 
 
 def say(text: str, stream: TextIO | None = None, *, is_data: bool = False) -> None:
-    """Print what any terminal can show; text that is no data is coloured where somebody looks."""
+    """Print text, escaping what the terminal cannot show; text that is not data is coloured on a terminal."""
     stream = stream or sys.stdout
     encoding = stream.encoding or "utf-8"
     shown = text if is_data else "\n".join(printable(line.removeprefix(HEADING)) for line in text.split("\n"))
@@ -119,7 +122,7 @@ def _colour(lines: Iterable[tuple[str, bool]], stream: TextIO) -> None:
 
 
 def grid(header: tuple[str, ...], rows: Iterable[Sequence[str]]) -> str:
-    """Columns as wide as they must be; numbers stand to the right."""
+    """Columns as wide as needed; numbers are right-aligned."""
     cells = [tuple(printable(cell).replace("\n", "\\n") for cell in row) for row in rows]
     widths = [max(len(row[index]) for row in (header, *cells)) for index in range(len(header))]
     columns = [[row[at] for row in cells] for at in range(len(header))]

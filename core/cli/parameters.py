@@ -1,4 +1,4 @@
-"""The arguments and options that several commands share, and the longer texts of the help."""
+"""Arguments and options shared by several commands, and the longer help texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from core.cli import arguments as of
 from core.cli.arguments import Choice, argument, flag, option
 
 FORMS = ("table", "json", "csv", "jsonl")
-POINT_HELP = "the snapshot or tag: 12, tag:v1, latest~3, or a time"
+REPORTED = ("html", *FORMS)  # what `report` prints in
+POINT_HELP = "snapshot or tag: 12, tag:v1, latest~3, or a time"
 
 PROTECTION = (
     "Who can open it: whoever has the address that is printed once, at the start. It holds a secret that the browser "
@@ -21,7 +22,7 @@ PROTECTION = (
 )
 EXAMPLES = """\
 Examples:
-  snapscope demo ./warehouse                             make a warehouse to try things on
+  snapscope demo ./warehouse                             create a warehouse to try Snapscope on
   snapscope serve ./warehouse                            open the dashboard
   snapscope snapshots ./warehouse/shop.db/orders         list the snapshots of a table
   snapscope as-of ./warehouse/shop.db/orders 'yesterday 08:00'
@@ -35,7 +36,7 @@ Params = list[click.Parameter]
 
 
 def output() -> Params:
-    form = option("-o", "--output", help="how to print the answer", default="table", type=Choice(FORMS))
+    form = option("-o", "--output", help="output format", default="table", type=Choice(FORMS))
     return [form, flag("--json", help="print one JSON document, as -o json does")]
 
 
@@ -44,7 +45,7 @@ def of_table() -> Params:
 
 
 def branch() -> click.Parameter:
-    return option("--branch", help="the branch that is meant", default="main", metavar="BRANCH", example="dev")
+    return option("--branch", help="the branch to use", default="main", metavar="BRANCH", example="dev")
 
 
 def of_point() -> Params:
@@ -53,7 +54,7 @@ def of_point() -> Params:
 
 
 def now() -> click.Parameter:
-    return option("--now", help="judge ages as of this time (default: now)", metavar=of.TIME)
+    return option("--now", help="compute ages as of this time (default: now)", metavar=of.TIME)
 
 
 def outside() -> click.Parameter:
@@ -62,14 +63,14 @@ def outside() -> click.Parameter:
 
 
 def settle() -> click.Parameter:
-    return option("--settle", help="how long running writers get before files are deleted", default="30 s",
+    return option("--settle", help="how long to wait for running writers before files are deleted", default="30 s",
                   metavar=of.DURATION, example="'2 min'")  # fmt: skip
 
 
 def confirmation() -> Params:
-    plan = option("--plan", help="run only if this is the plan: its fingerprint, with the --now it was made at",
+    plan = option("--plan", help="run only if the plan has this fingerprint; give the --now it was made with",
                   metavar="FINGERPRINT")  # fmt: skip
-    return [flag("--yes", help="do not ask"), plan, settle(), outside()]
+    return [flag("--yes", help="do not ask for confirmation"), plan, settle(), outside()]
 
 
 def timeout(default: str, help: str) -> click.Parameter:
@@ -87,7 +88,7 @@ def limit(help: str) -> click.Parameter:
 
 
 def dry_run() -> click.Parameter:
-    return flag("--dry-run", help="show what is due and change nothing")
+    return flag("--dry-run", help="show what is due, change nothing")
 
 
 def run_id() -> click.Parameter:

@@ -1,4 +1,4 @@
-"""Programs: query, demo, dashboard, doctor. What they need is imported only when they run: Spark is slow to load."""
+"""Programs: query, demo, dashboard, doctor. Their imports happen only when they run, because Spark is slow to load."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import time
 from typing import Any
 
 from core import doctor as checks
-from core.catalog import list_tables
+from core.catalog import is_demo, list_tables
 from core.cli.arguments import Args
 from core.cli.output import grid
+from core.demo.progress import begin
 from core.execution.protect import hold
 from core.serve import serve as run_dashboard
 from core.table import open_table, resolve
@@ -30,7 +31,7 @@ def query(args: Args) -> Answer:
         history = table.history()
         point = resolve(history.heads, at, args.branch)
         held = hold(table, point, asked_duration_ms(args.hold), time.time_ns() // 1_000_000)
-        at = point.point  # not the tag: it is only there to keep what is read
+        at = point.point  # not the tag, which only protects what is read
     if not args.json:
         print("Starting Spark…", file=sys.stderr)
     answer = run(
@@ -68,7 +69,7 @@ def query(args: Args) -> Answer:
 
 
 def _configure(args: Args) -> None:
-    """What `--connector` names is what the setting would: whatever starts or serves from here on finds it there."""
+    """Set the environment variable of `--connector`, where everything started from here on finds it."""
     if args.connector:
         named = [os.path.abspath(each) if each.endswith(".jar") else each for each in args.connector]
         os.environ["SNAPSCOPE_CONNECTORS"] = ",".join(named)
@@ -87,12 +88,20 @@ def demo(args: Args) -> Answer:
         "tables": [each.title for each in found.tables],
         "seconds": round(seconds, 1),
     }
-    return document, f"Made {several(len(found.tables), 'table')} in {found.location} in {seconds:.0f} s."
+    return document, f"Created {several(len(found.tables), 'table')} in {found.location} in {seconds:.0f} s."
 
 
 def serve(args: Args) -> Answer:
     _configure(args)
-    return {"exit_status": run_dashboard(args.warehouse, args.port, is_writing=args.write, hosts=args.allow_host)}, ""
+    places, beside = list(args.warehouse), []
+    if args.demo is not None:
+        places.insert(0, args.demo)
+        if not is_demo(args.demo):
+            begin(os.path.realpath(args.demo), time.time_ns() // 1_000_000)
+            beside.append(("-m", "core.demo.background", os.path.realpath(args.demo)))
+            print("The demo is being built; the page shows its tables as they come.", file=sys.stderr)
+    status = run_dashboard(places, args.port, is_writing=args.write, hosts=args.allow_host, beside=beside)
+    return {"exit_status": status}, ""
 
 
 def doctor(args: Args) -> Answer:
@@ -104,5 +113,5 @@ def doctor(args: Args) -> Answer:
     ]
     document = [{**dataclasses.asdict(each), "ok": each.ok} for each in found]
     if not all(each.ok for each in found):
-        args.partly = "Something Snapscope needs is missing, or does not answer: see above."
+        args.partly = "Something Snapscope needs is missing or does not respond: see above."
     return document, "\n".join(lines)

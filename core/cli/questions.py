@@ -1,11 +1,11 @@
-"""Questions: what is there, what was there, what changed. They read and never write."""
+"""Questions about what exists, what existed and what changed. They read and never write."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
-from core.analysis.diff import deletes
+from core.analysis.diff import Diff, deletes
 from core.analysis.diff import diff as compare
 from core.analysis.file_lifetime import find, lifetime
 from core.cli.arguments import Args
@@ -72,9 +72,16 @@ def diff(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
     a, b = (resolved(table, history.heads, point, args.branch) for point in (args.a, args.b))
-    found = compare(history, a, b)
-    document = answers.diff(found)
-    total = found.summary
+    document, text = compared(compare(history, a, b))
+    if args.rows:
+        document["rows"], shown = _rows(args, table, history, a, b)
+        text += f"\n\n{shown}"
+    return document, text
+
+
+def compared(found: Diff) -> Answer:
+    """What differs between two versions, from metadata."""
+    document, total, a, b = answers.diff(found), found.summary, found.a, found.b
     lines = [
         f"From {a.point} to {b.point}: {total['net_rows']:+,} rows in files, {signed_size(total['net_bytes'])}.",
         *(
@@ -97,15 +104,11 @@ def diff(args: Args) -> Answer:
         )
         for each in document["partitions"]
     ]
-    text = "\n".join(lines) + "\n" + grid(("partition", "bucket", "files", "rows", "bytes"), rows)
-    if args.rows:
-        document["rows"], shown = _rows(args, table, history, a, b)
-        text += f"\n\n{shown}"
-    return document, text
+    return document, "\n".join(lines) + "\n" + grid(("partition", "bucket", "files", "rows", "bytes"), rows)
 
 
 def _rows(args: Args, table: Table, history: History, a: AsOf, b: AsOf) -> Answer:
-    from core.spark.diff.rows import row_diff  # Spark is slow to load
+    from core.spark.diff.rows import row_diff  # slow to import
 
     found = row_diff(table, history, a, b, limit=args.limit, timeout_s=asked_duration_ms(args.timeout) / 1000)
     lines = [
@@ -125,33 +128,33 @@ def _rows(args: Args, table: Table, history: History, a: AsOf, b: AsOf) -> Answe
 
 
 _ENDS = {
-    True: "Still live.",
+    True: "Still current.",
     False: "Removed by a commit that is no longer retained or cannot be read.",
-    None: "Whether it is still live cannot be told: the newest state cannot be read in full.",
+    None: "Whether it is still current cannot be determined: the newest state cannot be read in full.",
 }
 
 
 def holders(args: Args) -> Answer:
     table = open_table(args.table)
-    heads, _ = line_of(table, args.branch)  # a file is of the whole table; a branch that is not there is a mistake
+    heads, _ = line_of(table, args.branch)  # files belong to the whole table, but an unknown branch is an error
     history, now_ms = table.lasting(heads), _now_ms(args)
     found = lifetime(history, find(history, args.path, table.store.relative), now_ms)
     life = found.life
     lines = [f"{life.path}: {life.kind}, {'unknown size' if life.bytes is None else size(life.bytes)}."]
     if found.born is not None:
         where = "by" if found.is_exact else "in or before"
-        lines.append(f"Born {where} snapshot {found.born.id}, committed {in_words(found.born.time_ms)}.")
+        lines.append(f"Added {where} snapshot {found.born.id}, committed {in_words(found.born.time_ms)}.")
         if found.removed is not None:
             lines.append(f"Removed by snapshot {found.removed.id}, committed {in_words(found.removed.time_ms)}.")
         else:
             lines.append(_ENDS[found.is_live])
-    lines.append(f"Held by {', '.join(life.holders) or 'no point that can be read'}.")
+    lines.append(f"Held by {', '.join(life.holders) or 'no readable snapshot or tag'}.")
     lines += [f"{life.words[:1].upper()}{life.words[1:]}.", *_unread(args, history)]
     return {**answers.lifetime(found), **answers.problems(history)}, "\n".join(lines)
 
 
 def _unread(args: Args, history: History) -> list[str]:
-    """An answer from a history that is not whole says what is missing, and is no success."""
+    """Report what could not be read; an incomplete answer makes the exit status nonzero."""
     args.partly = UNREAD if history.incomplete else ""
     return [f"Unreadable: {each.sentence()}" for each in history.problems]
 
@@ -176,17 +179,17 @@ def cost(args: Args) -> Answer:
     soon, later = found["snapshots"][:SHOWN], found["snapshots"][SHOWN:]
     ends = [(each["point"], each["expires"]) for each in soon]
     sets = [(each["holders"], str(each["files"]), size(each["bytes"])) for each in found["by_holders"][:20]]
-    frees = "frees" if history.heads.capabilities.tags_hold_files else "frees with the next expiry"
+    frees = "reclaims" if history.heads.capabilities.tags_hold_files else "reclaims at the next expiry"
     drops = [(", ".join(each["tags"]), str(each["files"]), size(each["bytes"])) for each in found["best_drops"][:10]]
     least = "At least " if history.incomplete else ""
     parts = [
         *(["\n".join(unread)] if (unread := _unread(args, history)) else []),
         f"{least}{size(found['held_bytes'])} are held.",
-        "Writers of this table expire nothing by themselves." if coming is None else "\n".join(of_forecast(coming)),
-        grid(("tag", "frees now", "once the policy has run", "expires"), tags),
-        grid(("snapshot", "goes by itself"), ends) + (f"\n… and {len(later)} more" if later else ""),
-        grid(("held by exactly", "files", "bytes"), sets),
-        found["best_drops_untold"] or grid(("best tags to drop", "files", frees), drops),
+        "Writers of this table expire nothing automatically." if coming is None else "\n".join(of_forecast(coming)),
+        grid(("tag", "reclaims now", "after policy expiry", "expires"), tags),
+        grid(("snapshot", "expires automatically"), ends) + (f"\n… and {len(later)} more" if later else ""),
+        grid(("holders", "files", "bytes"), sets),
+        found["best_drops_untold"] or grid(("tags that reclaim most", "files", frees), drops),
     ]
     return found, "\n\n".join(parts)
 

@@ -1,42 +1,101 @@
-"""Reports as files."""
+"""Reports: written as HTML files, or printed in any format."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
+
 from core.analysis.diff import diff
-from core.cli import running
+from core.cli import parameters, questions, running
 from core.cli.arguments import Args
-from core.cli.output import UNREAD
+from core.cli.output import HTML, UNREAD, grid, number
 from core.errors import Invalid
 from core.model.history import History
-from core.model.time_travel import AsOf
+from core.model.time_travel import AsOf, in_words
 from core.reports import html as reporting
 from core.reports import json as answers
+from core.reports import state_json
 from core.spark.read.removed_points import resolved
 from core.table import Table, open_table
+from core.units import several, size
 
 Answer = tuple[Any, str]
 
 
 def report(args: Args) -> Answer:
-    """Write the report of a table's state or of a difference."""
+    """Write or print the report of a table's state or of a difference."""
+    is_printed = args.out in parameters.REPORTED or (args.out is None and args.json)
+    if args.out is None and not is_printed:
+        raise click.UsageError("-o needs a file to write or a format to print: -o orders.html, -o json.")
     table = open_table(args.table)
     history = table.history()
-    if args.diff is not None:
-        a, b = (resolved(table, history.heads, point, args.branch) for point in args.diff)
-        made = reporting.of_diff(diff(history, a, b), history, table.name, zone=args.zone)
-    else:
-        point = _point(table, history, args)
-        made = reporting.of_table(history, point, table.name, zone=args.zone, now_ms=running.now_ms(args))
-    path = written(args.out, made)
+    make = _state if args.diff is None else _difference
+    document, text = make(args, table, history, is_html=not is_printed or args.output == HTML)
     args.partly = UNREAD if history.incomplete else ""
-    return {"report": path, "bytes": len(made.encode()), **answers.problems(history)}, f"Written to {path}."
+    if is_printed:
+        return document, text
+    path = written(args.out, text)
+    return {"report": path, "bytes": len(text.encode()), **answers.problems(history)}, f"Written to {path}."
+
+
+def _difference(args: Args, table: Table, history: History, *, is_html: bool) -> Answer:
+    a, b = (resolved(table, history.heads, point, args.branch) for point in args.diff)
+    found = diff(history, a, b)
+    if is_html:
+        return {}, reporting.of_diff(found, history, table.name, zone=args.zone)
+    document, text = questions.compared(found)
+    return {"table": table.location, **document, **answers.problems(history)}, text
+
+
+def _state(args: Args, table: Table, history: History, *, is_html: bool) -> Answer:
+    point, now_ms = _point(table, history, args), running.now_ms(args)
+    if is_html:
+        return {}, reporting.of_table(history, point, table.name, zone=args.zone, now_ms=now_ms)
+    document = state_json.of_table(history, point, now_ms)
+    return document, _in_words(document, history, point)
+
+
+def _in_words(document: Mapping[str, Any], history: History, point: AsOf | None) -> str:
+    """The state of a table as text."""
+    least = "At least " if history.incomplete else ""
+    at = "No snapshot was ever committed."
+    if point is not None:
+        then = document["at"]
+        at = f"At {point.point}, committed {in_words(point.snapshot.time_ms)}: {number(then['rows'])} rows in "
+        at += f"{several(then['files'], 'file')}, {size(then['bytes'])}."
+    columns = [(each["column"], str(each["type"]), _keys(each)) for each in document["columns"]]
+    partitions = [
+        (each["partition"] or "—", number(each["files"]), number(each["rows"]), size(each["bytes"]))
+        for each in document["partitions"]
+    ]
+    branches = [
+        (each["branch"], "" if each["head"] is None else str(each["head"]), number(each["snapshots"]))
+        for each in document["branches"]
+    ]
+    tags = [(each["point"], str(each["snapshot"]), each["expires"] or "—") for each in document["tags"]]
+    holders = [(each["holders"], number(each["files"]), size(each["bytes"])) for each in document["by_holders"]]
+    sections: list[tuple[tuple[str, ...], Sequence[tuple[str, ...]]]] = [
+        (("column", "type", "key"), columns),
+        (("partition", "files", "rows", "bytes"), partitions),
+        (("branch", "head", "snapshots"), branches),
+        (("tag", "snapshot", "expires"), tags),
+        (("holders", "files", "bytes"), holders),
+    ]
+    unread = [f"Unreadable: {each.sentence()}" for each in history.problems]
+    parts = [*unread, at, f"{least}{size(document['held_bytes'])} are held."]
+    return "\n\n".join(["\n".join(parts), *(grid(heads, rows) for heads, rows in sections if rows)])
+
+
+def _keys(column: Mapping[str, Any]) -> str:
+    kinds = (("primary", column["is_primary_key"]), ("partition", column["is_partition_key"]))
+    return ", ".join(name for name, is_one in kinds if is_one)
 
 
 def _point(table: Table, history: History, args: Args) -> AsOf | None:
-    """The point asked for; a table without any commit has none, and is no error unless one was named."""
+    """The requested version. A table without any commit has none, which is an error only if one was requested."""
     line = history.heads.line(args.branch)
     if args.at is None and line is not None and line.latest is None:
         return None
@@ -44,7 +103,7 @@ def _point(table: Table, history: History, args: Args) -> AsOf | None:
 
 
 def written(name: str, text: str) -> str:
-    """Where the text was written, as a full path. `Invalid` where it cannot be."""
+    """Write the text and return its full path. Raises `Invalid` if that fails."""
     path = Path(name).expanduser().absolute()
     try:
         path.write_text(text, encoding="utf-8")

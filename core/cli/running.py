@@ -1,4 +1,4 @@
-"""A plan at the terminal: shown, asked for, carried out, told; one, or several that make one run."""
+"""Run a plan on the command line: show, confirm, run, report. Also several plans that form one run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def clock_ms() -> int:
 
 
 def run(args: Args, table: Table, shown: Plan, coming: Forecast | None = None) -> Answer:
-    """Show the plan, ask, apply it."""
+    """Show the plan, ask, and apply it."""
     if not args.json:
         say(texts.of_plan(shown, coming=coming))
     receipts, text = carry_out(args, table, [shown], shown.fingerprint)
@@ -50,8 +50,10 @@ def run(args: Args, table: Table, shown: Plan, coming: Forecast | None = None) -
 
 
 def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str) -> tuple[list[Any], str]:
-    """Apply plans that were shown, in order, asked for once; the receipts as documents and as text. What follows one
-    that did not end is left for the next run."""
+    """Apply plans that were shown, in order, with one confirmation; return the receipts as documents and as text.
+
+    If one does not finish, the following ones are left for the next run.
+    """
     if args.plan is not None and not (len(args.plan) >= FEWEST_DIGITS and fingerprint.startswith(args.plan)):
         raise Conflict(
             f"This plan is {fingerprint[:16]}, not {args.plan}; nothing was changed.",
@@ -59,12 +61,12 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
         )
     wanted = [plan for plan in plans if plan.removes or plan.leaves or len(plan.frees)]
     if not wanted:
-        refuse_unfinished(table, Journal())  # what went already leaves nothing to plan, and yet much to finish
+        refuse_unfinished(table, Journal())  # an interrupted run may leave nothing to plan and still much to finish
         return [], "Nothing to do."
     named = list(args.outside)
     if not args.yes:
         named += confirm(args, of_all(wanted, table.name), named)
-    for plan in wanted:  # all of them, before the first one is carried out
+    for plan in wanted:  # all of them, before the first one runs
         refuse_unnamed(plan, named)
     settle_s = asked_duration_ms(args.settle) / 1000
     told_of = []
@@ -79,7 +81,7 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
 
 
 def ended(args: Args, receipt: Receipt) -> Answer:
-    """The receipt; where the change did not end, how to end it."""
+    """The receipt and, if the run did not finish, how to finish it."""
     if receipt.outcome != "done" or receipt.problems:
         args.partly = NOT_AS_PLANNED
     lines = [texts.of_receipt(receipt)]
@@ -91,8 +93,10 @@ def ended(args: Args, receipt: Receipt) -> Answer:
 
 @contextmanager
 def interruptible(location: str | None = None) -> Iterator[Callable[[], bool]]:
-    """Ctrl-C asks a change to stop between two files; a second one stops the process where it is, and says what is left
-    to do for the table at this place."""
+    """Make Ctrl-C stop a run between two files, and a second one stop the process at once.
+
+    The second one also prints what is left to do for the table at `location`.
+    """
     asked = threading.Event()
 
     def ask(*_: object) -> None:
@@ -120,10 +124,10 @@ def _say_what_is_left(location: str) -> None:
 
 
 def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
-    """Somebody types what the danger asks for; the roots outside the table that were typed, those `named` aside."""
+    """Ask the user to type what the danger requires; return the typed roots that are not yet in `named`."""
     if args.json or not sys.stdin.isatty():
         raise Invalid(
-            "stdin is not a terminal, so nobody can confirm; nothing was changed.",
+            "stdin is not a terminal, so the change cannot be confirmed; nothing was changed.",
             remedy="Pass --yes to run it without asking.",
         )
     for reason in found.why:
@@ -141,23 +145,23 @@ def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
 
 
 def told(args: Args) -> dict[str, Any]:
-    """Who is told how far a change is: nobody where the answer is a document."""
+    """Progress callbacks for a run; none if the answer is a document."""
     return {} if args.json else {"progress": _progress, "waits": _waits}
 
 
 def _waits(seconds: float) -> None:
-    print(f"References are gone. Writers get {seconds:g} s to finish before any file is deleted.", file=sys.stderr)
+    print(f"References deleted. Waiting {seconds:g} s for running writers before any file is deleted.", file=sys.stderr)
 
 
 def count(args: Args, done: int, total: int, noun: str) -> None:
-    """How far a command over many things is, where somebody looks; the line is gone at the end."""
+    """Show the progress of a command over many things on a terminal; the line is erased at the end."""
     if not args.json and sys.stderr.isatty():
         line = f"{done:,} of {several(total, noun)}"
         print(f"\r{line}", end=f"\r{' ' * len(line)}\r" if done == total else "", file=sys.stderr, flush=True)
 
 
 def _progress(done: int, total: int) -> None:
-    """A line that is written over on a terminal; a hundred files are a line of a log."""
+    """Overwrite one line on a terminal; in a log, print a line per hundred files."""
     if sys.stderr.isatty():
         counted = f"\rDeleted {done:,} of {several(total, 'file')} ({done * 100 // total} %)"
         print(counted, end="\n" if done == total else "", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Tags by the table's own options, for a scheduler: due, shown, asked, made; and those whose time is over."""
+"""Automatic tags by the table's own options, for schedulers: create those that are due, delete those that expired."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Answer = tuple[Any, str]
 
 
 def auto_tag(args: Args) -> Answer:
-    """Make the automatic tags that are due; with --dry-run only say which, and when the next ones come."""
+    """Create the automatic tags that are due; with --dry-run only list them, and when the next ones are due."""
     table = open_table(args.table)
     found = automatic_tags.automatic(table, table.history(), running.now_ms(args), args.branch)
     document, text = answers.tagging(found), of_tagging(found)
@@ -34,13 +34,13 @@ def auto_tag(args: Args) -> Answer:
 
 
 def expire_tags(args: Args) -> Answer:
-    """Delete the tags whose time is over; with --dry-run only say which."""
+    """Delete the tags whose retention has passed; with --dry-run only list them."""
     table = open_table(args.table)
     older_ms = None if args.older_than is None else parse_time_ms(args.older_than)
     plan, untold = automatic_tags.ended(table, table.history(), running.now_ms(args), args.branch, older_ms)
-    notes = [f"Tag {name} stays: {why}." for name, why in untold.items()]
+    notes = [f"Tag {name} is kept: {why}." for name, why in untold.items()]
     if plan is None:
-        return {"plan": None, "receipt": None, "untold": untold}, "\n".join(["No tag's time is over.", *notes])
+        return {"plan": None, "receipt": None, "untold": untold}, "\n".join(["No tag has expired.", *notes])
     document = {"plan": answers.plan(plan), "receipt": None, "untold": untold}
     if args.dry_run:
         return document, "\n".join([texts.of_plan(plan), *notes])
@@ -51,7 +51,7 @@ def expire_tags(args: Args) -> Answer:
 
 
 def of_tagging(found: Tagging) -> str:
-    """What is due, what goes for it, and the next dates."""
+    """Which tags are due, which they replace, and the next dates."""
     if found.rules is None:
         return "This table asks for no automatic tags (tag.automatic-creation)."
     lines = [of_rules(found.rules), *(f"Note: {note}" for note in found.notes)]
@@ -60,24 +60,24 @@ def of_tagging(found: Tagging) -> str:
         if plan.change.set_tag is not None:
             assert plan.source is not None
             lines[-1] += f" It was committed {in_words(plan.source.time_ms)}."
-        lines += [f"  {verdict.point} GOES: {'; '.join(sentences(verdict.reasons))}" for verdict in plan.goes]
+        lines += [f"  {verdict.point} DELETED: {'; '.join(sentences(verdict.reasons))}" for verdict in plan.goes]
         lines += [f"  Warning: {warning}" for warning in plan.warnings]
     if not found.plans:
         lines.append("No tag is due.")
     by = "a watermark of " if found.rules.mode == "watermark" else ""
     rows = [
-        (each.name, "the next commit" if each.is_due else f"the first commit from {by}{in_words(each.due_ms)} on")
+        (each.name, "the next commit" if each.is_due else f"the first commit at or after {by}{in_words(each.due_ms)}")
         for each in found.coming
     ]
-    lines += ["", grid(("next tags", "cut from"), rows)] if rows else []
+    lines += ["", grid(("next tags", "created from"), rows)] if rows else []
     lines.append(f"Plan {found.fingerprint[:16]}")
     return "\n".join(lines)
 
 
 def of_rules(of: AutomaticTagRules) -> str:
     if of.mode == "batch":
-        return f"A tag after each batch write: {of.batch_name or 'batch-write-DATE'}."
+        return f"Creates a tag after each batch write: {of.batch_name or 'batch-write-DATE'}."
     clock = "watermarks" if of.mode == "watermark" else "commit times"
-    delay = f", {duration(of.delay_ms)} after its end" if of.delay_ms else ""
-    kept = "" if of.retained_max is None else f"; the newest {of.retained_max} stay"
-    return f"A tag every {duration(of.period_ms)} by {clock}{delay}{kept}."
+    delay = f", {duration(of.delay_ms)} after the period ends" if of.delay_ms else ""
+    kept = "" if of.retained_max is None else f"; the newest {of.retained_max} are kept"
+    return f"Creates a tag every {duration(of.period_ms)} by {clock}{delay}{kept}."

@@ -15,62 +15,62 @@ from core.model.time_travel import in_words
 from core.units import several, size
 
 SHOWN = 20
-ALIKE = 4  # so many neighbours with one verdict and one reason share a line
-NOT_AS_PLANNED = "Not everything went as planned: see above."
+ALIKE = 4  # this many neighbours with the same verdict and reason share a line
+NOT_AS_PLANNED = "Not everything was done as planned: see above."
 
 
 def of_forecast(coming: Forecast) -> list[str]:
     lines = [
-        f"Apart from any plan, the table's own options have the next commit to {coming.branch} do: {coming.headline}"
+        f"At the next commit to {coming.branch}, the table's own options do this without any plan: {coming.headline}"
     ]
     return [*lines, *(f"  It breaks: {each}" for each in coming.breaks), *(f"  {each}" for each in coming.prevented_by)]
 
 
 def of_plan(plan: Plan, native: Sequence[Reason] = (), coming: Forecast | None = None) -> str:
-    lines = [plan.headline, f"Rules: {plan.rules}. Judged at {in_words(plan.now_ms)}.", ""]
+    lines = [plan.headline, f"Rules: {plan.rules}. Ages as of {in_words(plan.now_ms)}.", ""]
     lines += [f"  {several(count, 'file'):>14}  {size(total):>10}  {kind}" for kind, count, total in plan.by_kind()]
     lines += [""] if len(plan.frees) else []
-    lines.append(grid(("point", "", "why"), _verdicts(plan.points)))
+    lines.append(grid(("snapshot or tag", "", "why"), _verdicts(plan.points)))
     if len(plan.orphans):
-        lines.append(f"{several(len(plan.orphans), 'file')} will be held by nothing; `snapscope orphans` finds them:")
+        lines.append(f"{several(len(plan.orphans), 'file')} will have no holder; `snapscope orphans` finds them:")
         lines += [f"  {path}" for path in plan.orphans["path"].to_pylist()[:SHOWN]]
         lines += [f"  … and {len(plan.orphans) - SHOWN:,} more (--json lists all)"] if len(plan.orphans) > SHOWN else []
     if len(plan.leaving):
         shown = plan.leaving.slice(0, SHOWN).to_pylist()
         rows = [(each["path"], number(each["rows"]), size(each["bytes"])) for each in shown]
-        lines += ["", grid(("file that the newest snapshot has no more", "rows", "bytes"), rows)]
+        lines += ["", grid(("file no longer in the newest snapshot", "rows", "bytes"), rows)]
         lines += [f"… and {len(plan.leaving) - SHOWN:,} more (--json lists all)"] if len(plan.leaving) > SHOWN else []
     lines += of_effects(plan.effects)
     lines += [f"Warning: {warning}" for warning in plan.warnings]
     lines += sentences(plan.notes)
-    lines += [f"Beside it: {sentence}" for sentence in native]
+    lines += [f"Compared with the engine: {sentence}" for sentence in native]
     lines += of_forecast(coming) if coming is not None else []
     lines.append(f"Plan {plan.fingerprint[:16]}")
     return "\n".join(lines)
 
 
 def of_effects(effects: Sequence[Effect]) -> list[str]:
-    """What is done, in order."""
+    """The steps of a run, in order."""
     found = [f"  {number}. {step.words}" for number, step in enumerate(steps(effects), 1)]
     return ["Steps:", *found] if found else []
 
 
 def _verdicts(points: Sequence[Verdict]) -> list[tuple[str, str, str]]:
-    """A line a point; neighbours that stay or go for one and the same reason share one."""
+    """One line per version; neighbours with the same verdict and reasons share a line."""
     rows = []
     for (keep, reasons), alike in itertools.groupby(points, key=lambda each: (each.keep, each.reasons)):
         names = [each.point for each in alike]
-        shown = names if len(names) < ALIKE else [f"{names[0]} … {names[-1]} ({len(names)} points)"]
-        rows += [(name, "stays" if keep else "GOES", "; ".join(sentences(reasons))) for name in shown]
+        shown = names if len(names) < ALIKE else [f"{names[0]} … {names[-1]} ({len(names)} snapshots)"]
+        rows += [(name, "kept" if keep else "DELETED", "; ".join(sentences(reasons))) for name in shown]
     return rows
 
 
 def of_receipt(receipt: Receipt) -> str:
-    """What was done beside what was planned."""
+    """What was done compared with what was planned."""
     lines = [f"Created {', '.join(receipt.created)}."] if receipt.created else []
     gone = len(receipt.deleted)
     if receipt.planned_files:
-        done = f"{several(gone, 'file')} deleted, {size(receipt.freed_bytes)} freed "
+        done = f"{several(gone, 'file')} deleted, {size(receipt.freed_bytes)} reclaimed "
         done += f"(planned: {several(receipt.planned_files, 'file')}, {size(receipt.planned_bytes)})"
     else:
         done = "no file was to be deleted" + (f"; {several(gone, 'reference')} removed" if gone else "")

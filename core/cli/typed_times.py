@@ -1,4 +1,4 @@
-"""Times on a command line: read in this machine's zone, told how they were read, asked about where two are meant."""
+"""Times on a command line: read in this machine's zone, echoed with the interpretation, clarified if ambiguous."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ _DIGITS = re.compile(r"\d{10,16}")
 
 
 def read(command: Command, args: Args) -> None:
-    """Every TIME becomes epoch milliseconds, every POINT that is a time `time:` and its moment. What `3 days ago` is
-    counted from is --now, if it was given."""
+    """Turn every TIME into epoch milliseconds, and every POINT that is a time into `time:` and its moment.
+
+    `3 days ago` is relative to --now, if given.
+    """
     zone, now_ms = local_zone(), time.time_ns() // 1_000_000
     for name, spelled in sorted(command.named(TIME), key=lambda each: each[0] != "now"):
         text = getattr(args, name)
@@ -42,14 +44,14 @@ def read(command: Command, args: Args) -> None:
 
 def _point(args: Args, spelled: str, text: str, zone: str, now_ms: int) -> str:
     heads: Heads | None = None
-    if _DIGITS.fullmatch(text.strip()):  # a snapshot may have that id
+    if _DIGITS.fullmatch(text.strip()):  # a snapshot may have this id
         heads = open_table(args.table).heads()
     try:
         point, found = time_input.point(text, heads, zone, now_ms)
     except AmbiguousTime as error:
         point, found = f"time:{_chosen(args, error)}", None
     if found is not None and found.is_plain and text.startswith("time:"):
-        return text  # as it stands in a plan
+        return text  # as it appears in a plan
     if found is not None:
         _told(args, spelled, text.removeprefix("time:"), found, is_point=heads is not None)
     return point
@@ -63,7 +65,7 @@ def _asked(args: Args, text: str, zone: str, now_ms: int) -> ParsedTime:
 
 
 def _chosen(args: Args, error: AmbiguousTime) -> str:
-    """The moment that a person at the terminal means; without one, the error stays an error."""
+    """The moment that a user at the terminal selects; without a terminal, the error is raised again."""
     if args.json or not sys.stdin.isatty():
         raise error
     printing.say(error.message)
@@ -85,8 +87,10 @@ def _told(args: Args, spelled: str, text: str, found: ParsedTime, *, is_point: b
 
 
 def local_zone() -> str:
-    """The name of this machine's time zone: $TZ, else what /etc/localtime links to. UTC where neither names one that is
-    known: the answer says in which zone a time was read."""
+    """The name of this machine's time zone: $TZ, else the target of /etc/localtime.
+
+    UTC if that names no known zone; answers state in which zone a time was read.
+    """
     named = os.environ.get("TZ", "").removeprefix(":")
     if not named:
         _, _, named = str(Path("/etc/localtime").resolve()).partition("zoneinfo/")

@@ -1,6 +1,6 @@
-"""What a person asks for, made whole: the action with what depends on the table or on today. Pure.
+"""Turn a user's input into an action, completed with what depends on the table or the current time. Pure.
 
-Values come by the names of the command's options, as they were typed or as the Python API gives them.
+Values are named after the command's options, as typed on the command line or given through the Python API.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ DAY_MS = 86_400_000
 def asked(
     of: Definition, given: Mapping[str, Any], heads: Heads, now_ms: int, clock_ms: int
 ) -> tuple[Change, TagTarget | None]:
-    """The action; and for a tag made from a time or a watermark, which snapshot that is and why.
+    """The action; and for a tag created from a time or a watermark, which snapshot that is and why.
 
-    `now_ms` is when ages are judged, `clock_ms` the real time: no file of a running writer may look old enough.
+    `now_ms`: the moment at which ages are computed. `clock_ms`: the real time, which limits the age of orphans, so that
+    no file of a running writer is taken for one.
     """
     found = None
     if of is orphans.CLEAN:
         given = {**given, "older_than": given["older_than"] or iso(now_ms - DAY_MS)}
         if parse_time_ms(given["older_than"]) > clock_ms:
-            raise Invalid("Orphans can only be older than now.", remedy="Name a time in the past.")
+            raise Invalid("The age limit for orphans must be in the past.", remedy="Give a time in the past.")
     time, watermark = given.get("time"), given.get("watermark")
     if time is not None or watermark is not None:
         time_ms = None if time is None else parse_time_ms(time)

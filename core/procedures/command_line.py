@@ -1,6 +1,6 @@
-"""The command line of a change, as text: what carries it out; it prints the plan and asks first. Pure.
+"""The command line of an action, as text; when run, it prints the plan and asks first. Pure.
 
-Law: read back by the command line, the text is the very change, so at the same `--now` it is the same plan.
+Invariant: parsed again, the text gives the same action, so with the same `--now` it gives the same plan.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ def command(change: Change, location: str, outside: Iterable[str] = ()) -> str:
 
 
 def exactly(change: Change, location: str, now_ms: int, fingerprint: str, outside: Iterable[str] = ()) -> str:
-    """The command that carries out one very plan or refuses: judged at the plan's moment, under its fingerprint."""
+    """The command that runs exactly one plan or refuses: with the plan's `--now` and fingerprint."""
     judged = ("--now", iso(now_ms), "--plan", fingerprint)
     return line(*words(change, location), *_flagged("--outside", outside), *judged)
 
 
 def line(*spoken: str) -> str:
-    """A command line that a shell reads back word for word."""
+    """A command line that a shell parses back into exactly these words."""
     return shlex.join(["snapscope", *spoken])
 
 
 def words(change: Change, location: str) -> list[str]:
-    """What stands after `snapscope`."""
+    """The words after `snapscope`."""
     return definition(change).words(change, location)
 
 

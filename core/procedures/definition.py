@@ -1,6 +1,7 @@
-"""What is said of an action once: its command, how each field is given to it, and the engines' CALLs. Pure.
+"""The definition of an action, in one place: its command, how each field is given, and the engines' CALLs. Pure.
 
-Law: the flags of the command line, the command that is shown, and CALLs that are read or shown come from this alone.
+Invariant: the flags of the command line, the command that is displayed, and the CALLs that are parsed or displayed are
+derived only from this.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from core.model.references import MAIN
 from core.procedures.requests import Request
 from core.procedures.units import SWITCH, TEXT, Constant, Unit
 
-Given = Mapping[str, Any]  # ARGS of a CALL by their names, read; what was not given is None
+Given = Mapping[str, Any]  # arguments of a CALL by name, parsed; missing ones are None
 Said = Mapping[str, Constant]
 Gather = Callable[[Iterable[Any]], tuple[Any, ...]]
 
@@ -26,9 +27,9 @@ def distinct(values: Iterable[Any]) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A field of an action: an option of its command, or words by position; an argument of CALLs (`call`, `also`).
+    """A field of an action: an option of its command or a positional word, and an argument of CALLs (`call`, `also`).
 
-    What the action has no such field for is heeded by the command itself.
+    An argument that is not a field of the action is handled by the command itself.
     """
 
     name: str
@@ -37,30 +38,30 @@ class Argument:
     help: str | None = None
     _: KW_ONLY
     metavar: str | None = None
-    example: str = ""  # a value that its help shows
+    example: str = ""  # a value shown in its help
     choices: tuple[str, ...] | None = None
     is_needed: bool = False
-    gather: Gather | None = None  # of what may be given more than once
-    gives: Any = True  # what a switch says
-    group: str = ""  # of one group only one is given
+    gather: Gather | None = None  # combines the values of what may be given more than once
+    gives: Any = True  # the value that a switch sets
+    group: str = ""  # only one argument of a group may be given
     is_always_shown: bool = False
     call: str = ""
     also: tuple[str, ...] = ()
-    is_also_option: bool = False  # the command knows the names that CALLs know
+    is_also_option: bool = False  # the command also accepts the names used in CALLs
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Every spelling; the first is the one that is shown."""
+        """Every spelling; the first is the one that is displayed."""
         own = (self.option,) if isinstance(self.option, str) else self.option
         return distinct([*own, *spelled(self)]) if self.is_also_option else own
 
     @property
     def dest(self) -> str:
-        """What the parser of the command line calls it."""
+        """Its name in the command-line parser."""
         return self.options[0].removeprefix("--").replace("-", "_") if self.options else self.name
 
     def read(self, given: Any) -> Any:
-        """From what the parser of the command line found."""
+        """Convert what the command-line parser found."""
         if self.unit is SWITCH:
             return self.gives
         if self.gather is None:
@@ -78,22 +79,25 @@ class Argument:
     def _given(self, word: str) -> list[str]:
         if not self.options:
             return [word]
-        if word.startswith("-") and " " not in word:  # by itself it would be read as an option
+        if word.startswith("-") and " " not in word:  # alone it would be parsed as an option
             return [f"{self.options[0]}={word}"]
         return [self.options[0], word]
 
 
 def spelled(field: Argument) -> tuple[str, ...]:
-    """The options by which an engine's action takes an argument; words of theirs may be joined by dashes, too."""
+    """The options by which an engine's action takes an argument, with underscores or dashes."""
     names = [f"--{name}" for name in (field.call, *field.also)]
     return distinct([*names, *(name.replace("_", "-") for name in names)])
 
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A procedure of an engine. Its arguments, after the table, are fields of what it asks `of`; where they are not,
-    `asks` says what is asked for on a branch at a moment, and `tells` which arguments say a change (None: none do).
-    Of the fields in `without` the engine knows nothing."""
+    """A procedure of an engine.
+
+    Its arguments, after the table, are fields of `of`. Otherwise `asks` builds the request from the arguments, a branch
+    and a moment, and `tells` returns the arguments that express an action (None: impossible). The engine knows nothing
+    of the fields in `without`.
+    """
 
     name: str
     of: type[Request]
@@ -111,7 +115,7 @@ class Procedure:
         return self.of(**{"branch": branch, **{name: value for name, value in found.items() if name}})
 
     def told(self, change: Change, now_ms: int, options: Mapping[str, str]) -> Said | None:
-        """The arguments by which it does just what the change does, else None; `options` are the table's."""
+        """The arguments with which it does exactly what the action does, else None; `options` are the table's."""
         if type(change) is not self.of or not self.is_shown:
             return None
         if self.tells is not None:
@@ -124,7 +128,7 @@ class Procedure:
 
 
 def said_of(fields: Sequence[Argument], change: Change) -> Said | None:
-    """The arguments that say these fields of a change; None where one of its values cannot be said."""
+    """The arguments that express these fields of an action; None if one of its values cannot be expressed."""
     said: dict[str, Constant] = {}
     for each in fields:
         value = getattr(change, each.name, None)
@@ -139,8 +143,10 @@ def said_of(fields: Sequence[Argument], change: Change) -> Said | None:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """An action: its command and fields, the procedures of Paimon and of Iceberg that ask for it; `statement` is
-    Iceberg's own SQL where that is no CALL."""
+    """An action: its command and fields, and the procedures of Paimon and of Iceberg that request it.
+
+    `statement` returns Iceberg's own SQL if that is not a CALL.
+    """
 
     of: type[Change]
     command: str
@@ -152,7 +158,7 @@ class Definition:
     statement: Callable[[Any, str], str | None] | None = None
 
     def read(self, given: Mapping[str, Any]) -> Change:
-        """The action that the words of a command line ask for, as their parser found them."""
+        """The action requested on a command line, from the values that the parser found."""
         own = {each.name for each in dataclasses.fields(self.of)}
         values = {"branch": given["branch"]}
         for each in self.arguments:
@@ -162,7 +168,7 @@ class Definition:
         return self.of(**values)
 
     def words(self, change: Change, location: str) -> list[str]:
-        """The words of the command line that reads back as this action."""
+        """The words of the command line that parses back to this action."""
         usual = {each.name: each.default for each in dataclasses.fields(change)}
         spoken = [self.command, location]
         for each in self.arguments:

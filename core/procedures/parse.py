@@ -1,6 +1,7 @@
-"""`CALL sys.NAME(…)`: read by a SQL parser, matched against the table of procedures. Pure.
+"""Parse `CALL sys.NAME(…)` with a SQL parser and match it against the table of procedures. Pure.
 
-Law: a CALL is one statement with constants as arguments, by position or by name; what would have no say is refused.
+Invariant: a CALL is one statement with constants as arguments, by position or by name; an argument that would have no
+effect is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from core.storage.size_limits import STATEMENT
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A CALL as it was written: the procedure, its namespace, arguments in order and by name."""
+    """A CALL as written: the procedure, its namespace, positional and named arguments."""
 
     namespace: str
     name: str
@@ -31,7 +32,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ParsedCall:
-    """What a CALL asks for, and of which table, as it names it."""
+    """What a CALL requests, and for which table, as the CALL names it."""
 
     table: str
     request: Request
@@ -40,7 +41,7 @@ class ParsedCall:
 
 @functools.cache
 def _dialect() -> Any:
-    """Spark's SQL, with a doubled quote in a text as one: Spark since 4.0 and Flink mean it so."""
+    """Spark's SQL with a doubled quote as an escaped one, as in Spark since 4.0 and in Flink."""
     from sqlglot.dialects.spark import Spark
 
     class Calls(Spark):
@@ -51,7 +52,7 @@ def _dialect() -> Any:
 
 
 def is_call(sql: str) -> bool:
-    """Is this statement a CALL? False for what is no SQL at all: whoever runs it says so."""
+    """Whether this statement is a CALL. False for invalid SQL, which is reported when it is run."""
     from sqlglot import tokenize
     from sqlglot.errors import SqlglotError
 
@@ -63,29 +64,31 @@ def is_call(sql: str) -> bool:
 
 
 def parse(sql: str) -> Call:
-    """A single CALL with constants as arguments. `Invalid` for anything else."""
+    """Parse a single CALL with constants as arguments. Raises `Invalid` for anything else."""
     from sqlglot import exp, parse_one, tokenize
     from sqlglot.errors import SqlglotError
 
     if len(sql) > STATEMENT:
         raise Invalid(
-            "A statement has at most {most:,} characters, this one {found:,}.", most=STATEMENT, found=len(sql)
+            "A statement may have at most {most:,} characters; this one has {found:,}.", most=STATEMENT, found=len(sql)
         )
     try:
         tokens = [each for each in tokenize(sql, read=_dialect()) if each.text != ";"]
         if len(tokens) != 2 or tokens[0].text.upper() != "CALL":
-            raise Invalid("One CALL was expected.", remedy="Write CALL sys.create_tag(table => 'db.t', tag => 'v1').")
+            raise Invalid("Expected one CALL.", remedy="Write CALL sys.create_tag(table => 'db.t', tag => 'v1').")
         found: Any = parse_one(tokens[1].text, read=_dialect())
     except RecursionError:
-        raise Invalid("The CALL is nested too deeply.", remedy="Its arguments are constants.") from None
+        raise Invalid("The CALL is nested too deeply.", remedy="Its arguments must be constants.") from None
     except SqlglotError as error:
         said = str(error).splitlines()[0]
         raise Invalid(
-            "The CALL cannot be read: {said}", said=said, remedy="Write CALL sys.NAME(name => value, …)."
+            "The CALL cannot be parsed: {said}", said=said, remedy="Write CALL sys.NAME(name => value, …)."
         ) from None
     function = found.expression if isinstance(found, exp.Dot) else None
     if not isinstance(function, exp.Anonymous):
-        raise Invalid("The CALL names no procedure.", remedy="Write CALL sys.NAME(…), or system.NAME(…) for Iceberg.")
+        raise Invalid(
+            "The CALL has no procedure name.", remedy="Write CALL sys.NAME(…), or system.NAME(…) for Iceberg."
+        )
     positional, named = [], dict[str, Any]()
     for each in function.expressions:
         if isinstance(each, exp.Kwarg):
@@ -93,7 +96,7 @@ def parse(sql: str) -> Call:
                 raise Invalid("The argument {name} is given twice.", name=each.name)
             named[each.name] = _constant(each.expression)
         elif named:
-            raise Invalid("An argument without a name follows one with a name.", remedy="Name them all.")
+            raise Invalid("A positional argument follows a named one.", remedy="Name all of them.")
         else:
             positional.append(_constant(each))
     namespace = found.this.name if isinstance(found.this, exp.Identifier) else found.this.expression.name
@@ -118,31 +121,34 @@ def _constant(value: Any) -> Any:
             return tuple(_constant(each) for each in value.expressions)
         case _:
             raise Invalid(
-                "{value} is no constant.",
+                "{value} is not a constant.",
                 value=value.sql(dialect="spark"),
-                remedy="Give a text, a number or a boolean.",
+                remedy="Give a string, a number or a boolean.",
             )
 
 
 def asked(call: Call, now_ms: int) -> ParsedCall:
-    """What a CALL asks for. `Invalid` for wrong arguments, `Unsupported` for procedures that have no action here."""
+    """What a CALL requests.
+
+    Raises `Invalid` for wrong arguments, `Unsupported` for procedures without an action here.
+    """
     known = TABLES.get(call.namespace)
     if known is None:
         raise Invalid(
             "There is no namespace {namespace!r}.",
             namespace=call.namespace,
-            remedy="Paimon's is sys, Iceberg's is system.",
+            remedy="Use sys for Paimon and system for Iceberg.",
         )
     if why := MISSING.get((call.namespace, call.name)):
         raise Unsupported(
-            "CALL {namespace}.{name} has no action here: {why}", namespace=call.namespace, name=call.name, why=why
+            "CALL {namespace}.{name} is not supported here: {why}", namespace=call.namespace, name=call.name, why=why
         )
     if call.name not in known:
         raise Invalid(
             "There is no procedure {namespace}.{name}.",
             namespace=call.namespace,
             name=call.name,
-            remedy=told("There are {known}.", known=", ".join(known)),
+            remedy=told("Known procedures: {known}.", known=", ".join(known)),
         )
     of = known[call.name]
     given = _matched(of, call)
@@ -156,20 +162,20 @@ def _matched(of: Procedure, call: Call) -> dict[str, Any]:
     listed = ", ".join(each.call for each in taken)
     if len(call.positional) > len(taken):
         raise Invalid(
-            "{procedure} takes {count} arguments at the most.",
+            "{procedure} takes at most {count} arguments.",
             procedure=of.name,
             count=len(taken),
-            remedy=told("They are {listed}.", listed=listed),
+            remedy=told("Its arguments: {listed}.", listed=listed),
         )
     values = {each.call: value for each, value in zip(taken, call.positional, strict=False)}
     for name, value in call.named.items():
         each = names.get(name.lower())
         if each is None:
             raise Invalid(
-                "{procedure} knows no argument {name!r}, or it has no say here.",
+                "{procedure} has no argument {name!r}, or it has no effect here.",
                 procedure=of.name,
                 name=name,
-                remedy=told("There are {listed}.", listed=listed),
+                remedy=told("Available: {listed}.", listed=listed),
             )
         if each.call in values:
             raise Invalid("The argument {name} of {procedure} is given twice.", name=each.call, procedure=of.name)
@@ -180,9 +186,9 @@ def _matched(of: Procedure, call: Call) -> dict[str, Any]:
                 "{procedure} needs the argument {name}.",
                 procedure=of.name,
                 name=each.call,
-                remedy=told("There are {listed}.", listed=listed),
+                remedy=told("Available: {listed}.", listed=listed),
             )
-        if not each.is_needed and values.get(each.call) == "":  # Flink 1.18 knows no names: '' leaves one out
+        if not each.is_needed and values.get(each.call) == "":  # Flink 1.18 has no named arguments: '' omits one
             values[each.call] = None
     return {
         each.call: None if (value := values.get(each.call)) is None else each.unit.argument(each.call, value)

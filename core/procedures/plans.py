@@ -1,4 +1,4 @@
-"""CALLs on tables: the plans of what a procedure asks for, to be shown, asked for and carried out like any other."""
+"""CALLs on tables: plans of what a procedure requests, to be shown, confirmed and run like any other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from core.table import Table
 
 @dataclass(frozen=True)
 class Called:
-    """`plans` in the order they are carried out; `told` is what to know before. `is_dry`: to be shown alone."""
+    """The plans of a CALL.
+
+    `plans` in the order in which they run; `told` is what to know before. `is_dry`: only to be shown.
+    """
 
     plans: tuple[Plan, ...]
     told: tuple[str, ...] = ()
@@ -34,21 +37,21 @@ class Called:
 
     @property
     def fingerprint(self) -> str:
-        """Of the one plan, or of all of them."""
+        """The fingerprint of the single plan, or one over all of them."""
         if len(self.plans) == 1:
             return self.plans[0].fingerprint
         return hashlib.sha256("".join(plan.fingerprint for plan in self.plans).encode()).hexdigest()
 
 
 def read(sql: str, now_ms: int, location: str) -> tuple[TableRef, ParsedCall]:
-    """The table that a CALL names at this place, and what it asks for of it."""
+    """The table that a CALL names at this location, and what the CALL requests for it."""
     call = calls.parse(sql)
     asked = calls.asked(call, now_ms)
     found = find(location, asked.table)
     own = registry.named(found.format).capabilities.procedures
     if call.namespace != own:
         raise Invalid(
-            "{title} is a table of {format}: its procedures are {own}.NAME.",
+            "{title} is a {format} table: its procedures are called {own}.NAME.",
             title=found.title,
             format=found.format,
             own=own,
@@ -57,7 +60,10 @@ def read(sql: str, now_ms: int, location: str) -> tuple[TableRef, ParsedCall]:
 
 
 def find(location: str, named: str) -> TableRef:
-    """The table that a CALL names, in a warehouse or at a table's own place; `NotFound` where another one is there."""
+    """The table that a CALL names, in a warehouse or at a table's own location.
+
+    Raises `NotFound` if it is another one.
+    """
     found = list_tables(location).tables
     words = [each.strip("`") for each in named.split(".")]
     fitting = [each for each in found if _names(words, each)]
@@ -66,26 +72,26 @@ def find(location: str, named: str) -> TableRef:
     there = ", ".join(each.title for each in found[:10]) or "none"
     if fitting:
         raise Invalid(
-            "{named} is the name of more than one table.",
+            "More than one table is named {named}.",
             named=named,
-            remedy=told("Name its database: {there}.", there=there),
+            remedy=told("Add its database: {there}.", there=there),
         )
     raise NotFound(
-        "The CALL names the table {named}, which is not at {location}.",
+        "The CALL is for table {named}, which is not at {location}.",
         named=named,
         location=location,
-        remedy=told("There: {there}.", there=there),
+        remedy=told("Tables there: {there}.", there=there),
     )
 
 
 def _names(words: list[str], ref: TableRef) -> bool:
-    """Do these words name the table? A catalog may stand before its own words, a database may be left out."""
+    """Whether these words name the table: they may start with a catalog, and the database may be omitted."""
     own = ref.title.split(".")
     return words[-len(own) :] == own or own[-len(words) :] == words
 
 
 def planned(table: Table, history: History, request: Request, now_ms: int) -> Called:
-    """The plans of a request. Nothing is changed."""
+    """The plans of a request. Changes nothing."""
     match request:
         case TagFrom():
             asked = {"time_ms": request.time_ms, "watermark": request.watermark}

@@ -1,6 +1,6 @@
-"""Every action's definition, and every procedure of the engines by its name. Pure.
+"""Every action's definition, and every procedure of the engines by name. Pure.
 
-What has no counterpart here is named with what is missing.
+Procedures without a counterpart here are listed with the reason.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from core.model.actions import Change
 from core.procedures.definition import Argument, Definition, Procedure
 from core.procedures.definitions import branches, commits, consumers, expiry, orphans, tags
 
-PAIMON, ICEBERG = "sys", "system"  # the namespaces procedures are called in
+PAIMON, ICEBERG = "sys", "system"  # the namespaces of procedures
 TABLE = Argument("table", is_needed=True, call="table", also=("table_id", "identifier"))  # the first argument of all
 
 DEFINITIONS: tuple[Definition, ...] = (
@@ -46,34 +46,34 @@ TABLES: Mapping[str, Mapping[str, Procedure]] = {
 }
 
 MISSING: Mapping[tuple[str, str], str] = {
-    (PAIMON, "compact_database"): told("tables are compacted one by one; call compact on each."),
-    (PAIMON, "drop_partition"): told(
-        "Paimon 2.0 has no such procedure; `snapscope drop-partition` takes partitions out."
+    (PAIMON, "compact_database"): told("tables are compacted one at a time; call compact on each."),
+    (PAIMON, "drop_partition"): told("Paimon 2.0 has no such procedure; `snapscope drop-partition` drops partitions."),
+    (PAIMON, "compact_manifest"): told("only commits merge manifests; run it in the table's own engine."),
+    (PAIMON, "merge_branch"): told(
+        "Snapscope makes no commit that gives a file two owners; run it in the table's own engine."
     ),
-    (PAIMON, "compact_manifest"): told("manifests are merged by commits alone; run it in the table's own engine."),
-    (PAIMON, "merge_branch"): told("no commit here gives one file two owners; run it in the table's own engine."),
-    (PAIMON, "expire_partitions"): told("partitions are not expired here; run it in the table's own engine."),
-    (PAIMON, "purge_files"): told("it drops every tag, branch and file at once; delete them by plans of their own."),
+    (PAIMON, "expire_partitions"): told("Snapscope does not expire partitions; run it in the table's own engine."),
+    (PAIMON, "purge_files"): told("it deletes every tag, branch and file at once; delete them in separate plans."),
     (PAIMON, "repair_earliest_snapshot"): told(
-        "hints are never trusted here, and repaired by expiries; run it in the table's own engine."
+        "Snapscope never relies on hints, and an expiry repairs them; run it in the table's own engine."
     ),
     (PAIMON, "remove_unexisting_files"): told(
-        "nothing here commits that a file is lost; run it in the table's own engine."
+        "Snapscope does not commit that a file is lost; run it in the table's own engine."
     ),
     (PAIMON, "remove_unexisting_manifests"): told(
-        "nothing here commits that a manifest is lost; run it in the table's own engine."
+        "Snapscope does not commit that a manifest is lost; run it in the table's own engine."
     ),
     (ICEBERG, "rollback_to_timestamp"): told(
-        "it goes by the ancestors' times; roll back to the snapshot that as-of names."
+        "it uses the ancestors' commit times; roll back to the snapshot that as-of finds."
     ),
-    (ICEBERG, "cherrypick_snapshot"): told("no commit here replays another; run it in the table's own engine."),
+    (ICEBERG, "cherrypick_snapshot"): told("Snapscope does not replay commits; run it in the table's own engine."),
     (ICEBERG, "remove_orphan_files"): told(
-        "orphans of Iceberg tables are not looked for; run it in the table's own engine."
+        "Snapscope does not look for orphans of Iceberg tables; run it in the table's own engine."
     ),
     (ICEBERG, "rewrite_data_files"): told(
-        "nothing here rewrites data of Iceberg tables; run it in the table's own engine."
+        "Snapscope does not rewrite data of Iceberg tables; run it in the table's own engine."
     ),
-    (ICEBERG, "rewrite_manifests"): told("nothing here rewrites manifests; run it in the table's own engine."),
+    (ICEBERG, "rewrite_manifests"): told("Snapscope does not rewrite manifests; run it in the table's own engine."),
 }
 
 

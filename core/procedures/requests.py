@@ -1,4 +1,4 @@
-"""What a procedure asks for that is no action yet: a table's own options or points decide which. Pure."""
+"""Requests of procedures that depend on a table's options or snapshots before they become an action. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.model.references import MAIN
 
 @dataclass(frozen=True, slots=True)
 class TagFrom:
-    """A tag made from a time or a watermark, rounded up."""
+    """Create a tag from a time or a watermark, rounded up."""
 
     name: str
     time_ms: int | None = None
@@ -21,7 +21,7 @@ class TagFrom:
 
 @dataclass(frozen=True, slots=True)
 class ExpireTags:
-    """Tags whose time is over, or that were made before `older_than_ms`."""
+    """Delete tags whose own retention has passed, or that were created before `older_than_ms`."""
 
     older_than_ms: int | None = None
     branch: str = MAIN
@@ -29,14 +29,14 @@ class ExpireTags:
 
 @dataclass(frozen=True, slots=True)
 class AutoTag:
-    """The tags that are due by the table's own options."""
+    """Create the tags that are due by the table's own options."""
 
     branch: str = MAIN
 
 
 @dataclass(frozen=True, slots=True)
 class BackToWatermark:
-    """A destructive rollback to the last snapshot whose watermark is at or before this."""
+    """Roll back destructively to the last snapshot whose watermark is at or before this."""
 
     watermark: int
     branch: str = MAIN

@@ -1,4 +1,4 @@
-"""The engines' own statements for a change, as text: what does the same in the table's engine. Pure."""
+"""The engines' own statements for an action, as text: what does the same in the table's engine. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from core.procedures.units import literal
 
 
 def of_paimon(change: Change, title: str, now_ms: int, options: Mapping[str, str]) -> str | None:
-    """Paimon's CALL for a change of `database.table`; None where no procedure does just that. Ages are counted back
-    from `now_ms`, times are written as UTC."""
+    """Paimon's CALL for an action on `database.table`; None if no procedure does exactly that.
+
+    Ages are counted back from `now_ms`, times are written in UTC.
+    """
     for procedure in definition(change).paimon:
         if (said := procedure.told(change, now_ms, options)) is not None:
             return call(procedure.name, title, change.branch, said)
@@ -21,7 +23,7 @@ def of_paimon(change: Change, title: str, now_ms: int, options: Mapping[str, str
 
 
 def of_iceberg(change: Change, title: str, now_ms: int) -> str | None:
-    """Iceberg's SQL for a change; None where it has none. The session's zone must be UTC."""
+    """Iceberg's SQL for an action; None if there is none. The session's time zone must be UTC."""
     of = definition(change)
     if of.statement is not None:
         return of.statement(change, title)
@@ -32,7 +34,7 @@ def of_iceberg(change: Change, title: str, now_ms: int) -> str | None:
 
 
 def call(procedure: str, title: str, branch: str = MAIN, said: Said | None = None) -> str:
-    """A CALL of Paimon's, on a branch of `database.table`."""
+    """A Paimon CALL, on a branch of `database.table`."""
     named = title if branch == MAIN else f"{title}$branch_{branch}"
     return _spoken(PAIMON, procedure, {"table": named, **(said or {})})
 

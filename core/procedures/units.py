@@ -1,4 +1,4 @@
-"""How values are read and written: as words of a command line, and as constants in a CALL. Pure."""
+"""How values are parsed and written: as words of a command line, and as constants in a CALL. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.units import asked_duration_ms, iso, parse_duration_ms, whole
 
 
 class Sql(str):
-    """A constant that is SQL already."""
+    """A constant that is already SQL."""
 
     __slots__ = ()
 
@@ -24,8 +24,11 @@ Constant = str | int | Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """`read` and `word`: from and to one word of a command line. `argument` and `constant`: from and to a CALL, by the
-    argument's name; a value that no CALL can say has the constant None."""
+    """How to convert a kind of value.
+
+    `read` and `word`: from and to one word of a command line. `argument` and `constant`: from and to a CALL, given the
+    argument's name; `constant` returns None for a value that no CALL can express.
+    """
 
     read: Callable[[str], Any]
     word: Callable[[Any], str]
@@ -39,30 +42,30 @@ class Unit:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise Invalid("The argument {name} was expected to be a text, found {value!r}.", name=name, value=value)
+        raise Invalid("The argument {name} must be a string, not {value!r}.", name=name, value=value)
     return value
 
 
 def _number(name: str, value: Any) -> int:
-    """A number, or one in a text: actions give all their arguments as text."""
+    """A number, also as a string, because the engines' actions pass all arguments as strings."""
     if isinstance(value, bool) or not str(value).strip().lstrip("-").isdecimal():
-        raise Invalid("The argument {name} was expected to be a whole number, found {value!r}.", name=name, value=value)
+        raise Invalid("The argument {name} must be a whole number, not {value!r}.", name=name, value=value)
     return int(value)
 
 
 def _flag(name: str, value: Any) -> bool:
     if str(value).lower() not in ("true", "false"):
-        raise Invalid("The argument {name} was expected to be true or false, found {value!r}.", name=name, value=value)
+        raise Invalid("The argument {name} must be true or false, not {value!r}.", name=name, value=value)
     return str(value).lower() == "true"
 
 
 def _never(name: str, value: Any) -> None:
     if _flag(name, value):
-        raise Unsupported("ignoreIfExists: a branch that is there is never taken for the one that was asked for.")
+        raise Unsupported("ignoreIfExists: an existing branch is never taken for the requested one.")
 
 
 def _silent(name: str, value: Any) -> Any:
-    raise Invalid("The argument {name} has no say here.", name=name, remedy="Leave it out, or give null.")
+    raise Invalid("The argument {name} has no effect here.", name=name, remedy="Leave it out, or give null.")
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
@@ -70,13 +73,15 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _partitions(name: str, value: Any) -> tuple[str, ...]:
-    """`dt=2026-11-01,region=EU;dt=2026-11-02`."""
+    """Parse `dt=2026-11-01,region=EU;dt=2026-11-02`."""
     return tuple(each.strip() for each in _text(name, value).split(";") if each.strip())
 
 
 def _moment(name: str, value: Any) -> int:
-    """Epoch milliseconds. Without a zone it is UTC: an engine reads it in the zone of its own JVM. A CALL is kept to be
-    run again, so it counts no time from now."""
+    """Epoch milliseconds. A time without a zone is UTC; an engine reads it in the zone of its own JVM.
+
+    Relative times are refused, because a CALL may be kept and run again.
+    """
     return time_input.moment(str(value), time_input.UTC).ms
 
 
@@ -108,7 +113,7 @@ def quoted(name: str) -> str:
 
 
 def _time(time_ms: int) -> str | None:
-    """As Paimon's procedures take a time, in UTC; None for a number that no calendar holds."""
+    """A time as Paimon's procedures take it, in UTC; None for a number outside the calendar."""
     try:
         moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=time_ms)
     except OverflowError:
@@ -134,7 +139,7 @@ def _tag_of(point: str) -> str | None:
 
 def _snapshot_id(text: str) -> int:
     if not text.isdecimal() or len(text) > 19:
-        raise Invalid("{text!r} is no snapshot id.", text=text, remedy="`snapscope snapshots TABLE` lists them.")
+        raise Invalid("not a valid snapshot id: {text!r}.", text=text, remedy="`snapscope snapshots TABLE` lists them.")
     return int(text)
 
 
@@ -151,5 +156,5 @@ SWITCH = Unit(str, str, _flag, str)
 SNAPSHOT_POINT = Unit(str, str, lambda name, value: str(_number(name, value)), _snapshot_of, "POINT")
 TAG_POINT = Unit(str, str, lambda name, value: f"tag:{_text(name, value)}", _tag_of, "POINT")
 VERSION_POINT = Unit(str, str, lambda _, value: _version(str(value)), str, "POINT")
-SILENT = Unit(str, str, _silent, str)  # an argument that is there for the place it takes
+SILENT = Unit(str, str, _silent, str)  # an argument accepted only for its position
 NEVER = Unit(str, str, _never, str)

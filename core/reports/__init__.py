@@ -1,1 +1,1 @@
-"""Answers to hand on: JSON values and self-contained HTML files."""
+"""Answers to pass on: JSON values and self-contained HTML files."""

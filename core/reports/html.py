@@ -1,7 +1,7 @@
 """Self-contained HTML reports: a plan for approval, a difference, a table's state. Values in, text out.
 
-Law: a report says what was read and when, names the rule it used, and counts what it does not list. The command in a
-plan's report runs exactly that plan or refuses.
+Invariant: a report states what was read and when, names the rule it used, and counts what it does not list. The command
+in a plan's report runs exactly that plan or refuses.
 """
 
 from __future__ import annotations
@@ -46,16 +46,20 @@ from core.reports.page import (
 from core.units import size as rounded
 
 PARTITIONS_LISTED = 300
-_ALIKE = 4  # so many neighbours with one reason share a line
+_ALIKE = 4  # this many neighbours with the same reason share a line
 _LESS = told(
-    "What could not be read is missing from every sum here: sizes, rows and files are at least what is told (≥), and "
-    "what deleting a tag frees is not told."
+    "What could not be read is missing from every sum here: sizes, rows and files are lower "
+    "bounds (≥), and what deleting a tag would reclaim is not shown."
 )
-_NOT_EXACT = told("Points that cannot be read may hold some of these files, too.")
-_FREES = told("A file goes if some going point holds it and no remaining point of any branch, tag or changelog does.")
+_NOT_EXACT = told("Snapshots and tags that cannot be read may hold some of these files too.")
+_FREES = told(
+    "A file is deleted if an expired snapshot or deleted tag holds it and no remaining "
+    "snapshot, tag, branch or changelog does."
+)
 _RUNS = told(
-    "This command runs exactly this plan or refuses: it plans again at the same moment, and where one reference of the "
-    "table has changed since, the fingerprint is another one and nothing is touched."
+    "This command runs exactly this plan or refuses: it makes the plan again for the same "
+    "moment, and if any reference of the table has changed since, the fingerprint differs "
+    "and nothing is touched."
 )
 
 
@@ -69,15 +73,19 @@ def of_plan(
     coming: Forecast | None = None,
     speak: Speak = str,
 ) -> str:
-    """A plan for approval: what goes and why, what keeps the rest, what to mind, and what runs exactly this."""
+    """A plan for approval: what expires and why, why the rest is kept, warnings, and the command that runs it."""
     asked = danger(plan, heads.name)
-    typed = told("It asks for “{phrase}” to be typed.", phrase=asked.phrase)
+    typed = told("You will be asked to type “{phrase}”.", phrase=asked.phrase)
     roots = [each.root for each in plan.outside]
     runs_it = command_line.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint, roots)
     by_point = pieces.snapshots(heads)
     goes = [_going(verdict, by_point, zone) for verdict in plan.goes[: pieces.POINTS_LISTED]]
     warnings = [note(each.text) for each in plan.warnings]
-    warnings += [note(told("This plan is grave: {why}.", why=joined(sentences(asked.why))))] if asked.why else []
+    warnings += (
+        [note(told("This plan needs extra confirmation: {why}.", why=joined(sentences(asked.why))))]
+        if asked.why
+        else []
+    )
     next_commit = [] if coming is None else [sentence(coming.headline), *(note(each.text) for each in coming.breaks)]
     left = plan.orphans.to_pylist()[: pieces.FILES_LISTED]
     parts = [
@@ -85,27 +93,32 @@ def of_plan(
             [
                 ("Table", mono(heads.location)),
                 ("Change", _change(plan)),
-                ("Frees", told("{size} in {files}", size=exact(plan.freed_bytes), files=pieces.files(len(plan.frees)))),
+                (
+                    "Reclaims",
+                    told("{size} in {files}", size=exact(plan.freed_bytes), files=pieces.files(len(plan.frees))),
+                ),
                 ("Still held", exact(plan.kept_bytes)),
-                ("Points that go", told("{goes:,} of {all:,}", goes=len(plan.goes), all=len(plan.points))),
+                ("Deleted snapshots and tags", told("{goes:,} of {all:,}", goes=len(plan.goes), all=len(plan.points))),
                 ("Rules", plan.rules.text),
-                ("Judged at", moment(plan.now_ms, zone)),
+                ("Evaluated at", moment(plan.now_ms, zone)),
                 ("Fingerprint", mono(plan.fingerprint)),
             ]
         ),
-        section("What to mind", *warnings),
+        section("Warnings", *warnings),
         section(
-            "To carry it out",
+            "Run this plan",
             command(runs_it),
             sentence(both(_RUNS, typed) if asked.phrase else _RUNS),
         ),
         section(
-            "What goes",
-            table(("Point", "", "Committed", "By", "Why"), goes, of=len(plan.goes), what="points"),
+            "Deleted",
+            table(
+                ("Snapshot or tag", "", "Committed", "By", "Why"), goes, of=len(plan.goes), what="snapshots and tags"
+            ),
         ),
-        section("What stays, and why", table(("Point", "#Points", "Why"), _staying(plan.points))),
+        section("Kept, and why", table(("Snapshot or tag", "#Snapshots and tags", "Why"), _staying(plan.points))),
         section(
-            "Files that go",
+            "Files to delete",
             sentence(_FREES),
             table(("Kind", "#Files", "#Bytes"), [(kind, count(n), size(total)) for kind, n, total in plan.by_kind()]),
             pieces.listed(plan.frees, ("path", "kind", "bytes")),
@@ -113,15 +126,15 @@ def of_plan(
         if len(plan.frees)
         else Fragment(),
         section(
-            "Held by nothing afterwards",
+            "No longer held by anything",
             table(("Path", "Kind", "#Bytes"), [pieces.file(each) for each in left], of=len(plan.orphans), what="files"),
         ),
-        section("Live files that the commit ends", *(sentence(each.text) for each in plan.notes)),
+        section("Current files that the commit removes", *(sentence(each.text) for each in plan.notes)),
         pieces.listed(plan.leaving, LEAVING.names) if len(plan.leaving) else Fragment(),
         section("References that are written", _references(plan)),
         section("Steps, in order", table(("#", "Step"), _steps(plan))),
-        section("The engine's own deletion, beside it", *(sentence(each.text) for each in native)),
-        section("What the next commit does by itself", *next_commit),
+        section("Compare with the engine", *(sentence(each.text) for each in native)),
+        section("At the next commit, automatically", *next_commit),
     ]
     return page(
         told("{title}: {headline}", title=title, headline=plan.headline),
@@ -133,7 +146,7 @@ def of_plan(
 
 
 def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak: Speak = str) -> str:
-    """Which files, columns and options differ between two points."""
+    """Which files, columns and options differ between two versions."""
     total, location = value.summary, history.heads.location
     headline = told(
         "{title}: from {a} to {b}, {rows} rows in files, {bytes}",
@@ -147,7 +160,7 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak
         (said, *(pieces.sums(total, name)), *(pieces.sums(total, f"compaction_{name}")))
         for name, said in (("added", told("Added")), ("removed", told("Removed")))
     ]
-    heads = ("", "#Files", "#Rows", "#Bytes", "#of it compaction: files", "#rows", "#bytes")
+    heads = ("", "#Files", "#Rows", "#Bytes", "#of which compaction: files", "#rows", "#bytes")
     partitions = [
         (
             mono(each["partition"] or "—"),
@@ -161,7 +174,7 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak
     columns = ("path", "change", "partition", "rows", "bytes")
     parts = [
         facts([("Table", mono(location)), ("From", pieces.point(value.a, zone)), ("To", pieces.point(value.b, zone))]),
-        note(told("The second point is the older one: what was added since reads as removed."))
+        note(told("The second version is the older one: what was added since is shown as removed."))
         if value.is_backwards
         else Fragment(),
         section("Files", table(heads, sums), note(missed) if (missed := deletes(value)) else Fragment()),
@@ -183,7 +196,7 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak
     ]
     return page(
         headline,
-        "The difference of two points, from manifests; no data was read.",
+        "The difference between two versions, from metadata; no data was read.",
         parts,
         pieces.foot(history.heads),
         speak,
@@ -191,7 +204,7 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak
 
 
 def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, now_ms: int, speak: Speak = str) -> str:
-    """A table's state: what stands at a point (None: nothing was ever committed), and all that names its history."""
+    """A table's state: its content at a version (None: nothing was ever committed), and everything in its history."""
     heads = history.heads
     line = (heads.line(at.branch) if at else None) or heads.main
     schema = at.schema if at else line.schema
@@ -235,8 +248,10 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
         section("Readers", table(("Consumer", "Reads next"), readers)),
         section("Snapshots", pieces.commits(snapshots, zone, ends=ends)),
         section(
-            "Who holds the bytes",
-            sentence(told("Each file stands in one line: that of the exact set of names that hold it.")),
+            "Storage by holder",
+            sentence(
+                told("Each file is counted on one line: that of the exact set of snapshots and tags that hold it.")
+            ),
             note(_NOT_EXACT) if history.incomplete else Fragment(),
             table(
                 ("Held by exactly", "#Files", "#Bytes"),
@@ -251,7 +266,7 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
     if at is not None:
         parts.append(section(told("Partitions at {point}", point=at.point), _partitions(history, at)))
     again = ["report", heads.location, *(["--at", at.point] if at else []), "-o", "report.html"]
-    parts.append(section("To make it again", command(command_line.line(*again))))
+    parts.append(section("To create it again", command(command_line.line(*again))))
     name = told("{title} without any commit", title=title)
     name = name if at is None else told("{title} at {point}", title=title, point=at.point)
     return page(name, "The state of a table, from its metadata; no data was read.", parts, pieces.foot(heads), speak)
@@ -268,11 +283,11 @@ def _change(plan: Plan) -> str:
 def _going(verdict: Verdict, by_point: dict[str, Snapshot], zone: str) -> tuple[Piece, ...]:
     at = by_point.get(verdict.point)
     who = (moment(at.time_ms, zone), at.commit_user) if at else ("—", "—")
-    return (mono(verdict.point), marked("goes", told("goes")), *who, joined(sentences(verdict.reasons)))
+    return (mono(verdict.point), marked("goes", told("deleted")), *who, joined(sentences(verdict.reasons)))
 
 
 def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
-    """A line a point; neighbours that stay for one and the same reason share one."""
+    """One line per version; neighbours kept for the same reasons share a line."""
     rows: list[tuple[Piece, ...]] = []
     stays = [verdict for verdict in points if verdict.keep]
     for reasons, alike in itertools.groupby(stays, key=lambda each: each.reasons):
@@ -285,14 +300,14 @@ def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
 
 
 def _steps(plan: Plan) -> list[tuple[Piece, ...]]:
-    """What is done, in order."""
+    """The steps of the plan, in order."""
     return [(count(number), step.words) for number, step in enumerate(steps(plan.effects), 1)]
 
 
 def _references(plan: Plan) -> Fragment:
-    """Reference files that go, or are made."""
-    rows: list[tuple[Piece, ...]] = [(marked("goes", told("goes")), mono(path)) for path, _ in plan.removes]
-    rows += [(told("made"), mono(path)) for path in plan.leaves]
+    """The reference files that are deleted or created."""
+    rows: list[tuple[Piece, ...]] = [(marked("goes", told("deleted")), mono(path)) for path, _ in plan.removes]
+    rows += [(told("created"), mono(path)) for path in plan.leaves]
     return table(("", "File"), rows[: pieces.FILES_LISTED], of=len(rows), what="references")
 
 
@@ -300,7 +315,7 @@ def _references(plan: Plan) -> Fragment:
 
 
 def _standing(history: History, at: AsOf, zone: str) -> Fragment:
-    """What a reader of the point sees."""
+    """What a reader of the version sees."""
     position = history.position(at.point)
     less = position in history.incomplete
     totals = history.totals
@@ -320,23 +335,18 @@ def _standing(history: History, at: AsOf, zone: str) -> Fragment:
 
 
 def _partitions(history: History, at: AsOf) -> Fragment:
-    grouped = (
-        history.files_at(history.position(at.point))
-        .group_by("partition")
-        .aggregate([("path", "count"), ("rows", "sum"), ("bytes", "sum")])
-        .sort_by([("bytes_sum", "descending"), ("partition", "ascending")])
-    )
+    grouped = history.partitions_at(history.position(at.point))
     less = history.position(at.point) in history.incomplete
     rows: list[tuple[Piece, ...]] = [
         (
             mono(each["partition"] or "—"),
-            *(count(each[name], at_least=less) for name in ("path_count", "rows_sum")),
-            size(each["bytes_sum"], at_least=less),
+            *(count(each[name], at_least=less) for name in ("files", "rows")),
+            size(each["bytes"], at_least=less),
         )
         for each in grouped.slice(0, PARTITIONS_LISTED).to_pylist()
     ]
     heads = ("Partition", "#Files", "#Rows", "#Bytes")
-    return table(heads, rows, of=len(grouped), what="partitions, greatest first,")
+    return table(heads, rows, of=len(grouped), what="largest partitions")
 
 
 def _tags(history: History, zone: str, now_ms: int) -> Fragment:
@@ -356,7 +366,7 @@ def _tags(history: History, zone: str, now_ms: int) -> Fragment:
                 cost.get("expires") or "—",
             )
         )
-    heads = ("Tag", "Snapshot", "Committed", "#Frees now", "#After the policy", "Goes by itself")
+    heads = ("Tag", "Snapshot", "Committed", "#Reclaims now", "#After policy expiry", "Expires automatically")
     return table(heads, rows[: pieces.POINTS_LISTED], of=len(rows), what="tags")
 
 

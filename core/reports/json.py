@@ -30,11 +30,13 @@ from core.model.time_travel import AsOf
 from core.reports.references_json import problem
 
 Json = dict[str, Any]
-UNREAD = told("Not every snapshot or tag can be read, and those may need what would be freed: nobody knows how much.")
+UNREAD = told(
+    "Not every snapshot or tag can be read, and those may need what would be reclaimed: how much cannot be determined."
+)
 
 
 def files(history: History, point: AsOf) -> list[Json]:
-    """One object a live file; where deletes are files these too, each with its content."""
+    """One object per live file; in formats with delete files, delete files are included, each with its content."""
     columns = ["path", "bytes", "rows", "partition", "bucket", "level"]
     if history.heads.capabilities.deletes_are_files:
         columns = ["path", "bytes", "rows", "partition", "content", "offset", "referenced", "deletes"]
@@ -130,7 +132,7 @@ def plan(value: Plan, native: tuple[Reason, ...] = (), coming: Forecast | None =
 
 
 def forecast(value: Forecast | None) -> Json | None:
-    """What the next commit does by itself; null where writers expire nothing, and beside plans that expire nothing."""
+    """What the next commit expires; null if writers expire nothing, and for plans that expire nothing."""
     if value is None:
         return None
     return {
@@ -163,7 +165,7 @@ def tagging(value: Tagging) -> Json:
 
 
 def tag_target(value: TagTarget) -> Json:
-    """What a tag from a time or a watermark names, beside what time travel answers there (null: nothing)."""
+    """What a tag from a time or a watermark names, and what time travel returns there (null: nothing)."""
     return {
         "snapshot": value.snapshot.id,
         "committed_at_ms": value.snapshot.time_ms,
@@ -176,9 +178,11 @@ def tag_target(value: TagTarget) -> Json:
 
 
 def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
-    """Of one table: every tag's two costs, bytes by set of holders; of a branch the retention curve and the best tags
-    to drop. Where not every point can be read (`problems`), what is held is told as far as it is known, and nothing of
-    what would be freed: those points may need it."""
+    """Storage costs of a table: each tag's two costs and bytes by set of holders.
+
+    For `branch`: the retention curve and the best tags to delete. If some versions cannot be read (`problems`), what is
+    held is reported as far as it is known, but nothing about what would be freed, because those versions may need it.
+    """
     kept = history.existing
     dates = expiries(history.heads, now_ms)
     curve_files, curve_bytes = retention_curve(history, branch)
@@ -208,9 +212,10 @@ def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
 
 
 def tag_costs(history: History, now_ms: int) -> list[Json]:
-    """One object a tag: what it alone keeps, now and once every branch's own policy has run, and when it goes.
+    """One object per tag: what it alone keeps, now and after every branch's own policy has run, and when it expires.
 
-    Numbers are null where another point that stays cannot be read: what it keeps is not known."""
+    Numbers are null if another version that stays cannot be read, because what it keeps is unknown.
+    """
     if not history.heads.capabilities.tags_hold_files:
         return _later_costs(history, now_ms)
     kept = history.existing
@@ -233,7 +238,7 @@ def tag_costs(history: History, now_ms: int) -> list[Json]:
 
 
 def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[TagDeletion, ...], str | None]:
-    """Where they are too many to choose from, why; the rest is told all the same."""
+    """The best tags to delete, or the reason if there are too many to choose from; other answers are unaffected."""
     if history.incomplete:
         return (), UNREAD
     try:
@@ -243,7 +248,7 @@ def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[TagDe
 
 
 def _later_costs(history: History, now_ms: int) -> list[Json]:
-    """Of tags that hold no file: removing one frees nothing now, and something with the next expiry by policy."""
+    """Costs of tags that hold no files: deleting one frees nothing now, and something at the next expiry by policy."""
     dates = expiries(history.heads, now_ms)
     later = registry.of(history.heads).tag_costs(history, now_ms)
     return [
@@ -260,7 +265,7 @@ def _later_costs(history: History, now_ms: int) -> list[Json]:
 
 
 def lifetime(value: FileLifetime) -> Json:
-    """What keeps a file and until when, and who brought it and took it away."""
+    """What keeps a file and until when, and which commits added and removed it."""
 
     def told(found: Snapshot | None) -> Json | None:
         return None if found is None else {"snapshot": found.id, "kind": found.kind, "committed_ms": found.time_ms}
@@ -290,6 +295,6 @@ def receipt(value: Receipt) -> Json:
 
 
 def problems(history: History) -> Json:
-    """What of a history could not be read, the first of it in the form of an error; none where an answer is whole."""
+    """What could not be read in a history, and the first of it as an error; empty if the answer is complete."""
     found = [problem(each) for each in history.problems]
     return {"problems": [each["error"] for each in found], **(found[0] if found else {})}

@@ -1,7 +1,8 @@
-"""One HTML page out of titles, facts and tables: a file that needs nothing else, to be read, printed and sent on.
+"""Build one HTML page from titles, facts and tables: a self-contained file to read, print and pass on.
 
-Law: tags stand in `page.html` alone and every text is escaped there. What no one can print is written as an escape, so
-names that others gave steer neither the page nor its reader. The page loads and runs nothing; its policy says so, too.
+Invariant: tags appear only in `page.html`, and every text is escaped there. Unprintable characters are written as
+escapes, so foreign names cannot affect the page or its reader. The page loads and runs nothing, and its content
+security policy enforces that.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ Speak = Callable[[str], str]
 
 
 class Whole(str):
-    """A text that is no use without its end."""
+    """A text that must not be shortened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A piece of `page.html` by its kind, and what it holds: texts are still to be said in a language and escaped."""
+    """A part of `page.html` by its kind, with its content; texts are translated and escaped later."""
 
     kind: str = ""
     holds: tuple[Any, ...] = ()
@@ -49,13 +50,13 @@ Piece = str | Fragment
 
 
 def html(*pieces: Piece) -> Fragment:
-    """One piece after another."""
+    """Join pieces."""
     return Fragment("all", pieces)
 
 
 @cache
 def _template() -> Template:
-    """The page: every text told in its reader's language, with no character that is invisible or turns it around."""
+    """The template: texts are translated for the reader, and invisible or direction-changing characters escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context  # slow, and only reports need it
 
     @pass_context
@@ -76,7 +77,7 @@ def mono(value: object) -> Fragment:
 
 
 def marked(kind: str, value: str) -> Fragment:
-    """A word in the hue of what it says: `goes` or `stays`."""
+    """A word in the colour of its meaning: `goes` or `stays`."""
     return Fragment("marked", (Markup(kind), value))
 
 
@@ -89,7 +90,7 @@ def signed(value: int | None) -> str:
 
 
 def size(value: int | None, *, at_least: bool = False) -> Fragment:
-    """`71.3 GB`, and the exact number of bytes on hover."""
+    """`71.3 GB`, with the exact number of bytes on hover."""
     if value is None:
         return html("—")
     shown = ("≥ " if at_least else "") + ("−" if value < 0 else "") + rounded(abs(value))
@@ -97,13 +98,13 @@ def size(value: int | None, *, at_least: bool = False) -> Fragment:
 
 
 def exact(value: int, *, at_least: bool = False) -> str:
-    """`71.3 GB (71,312,345,678 bytes)`: paper has no hover."""
+    """`71.3 GB (71,312,345,678 bytes)`, because paper has no hover."""
     shown = ("≥ " if at_least else "") + rounded(value)
     return told("{size} ({bytes:,} bytes)", size=shown, bytes=value)
 
 
 def moment(ms: int | None, zone: str) -> str:
-    """`2026-01-03 08:00:00 CST`; the bare number where no calendar holds it."""
+    """`2026-01-03 08:00:00 CST`; a number outside the calendar stays a number."""
     if ms is None:
         return "—"
     try:
@@ -118,12 +119,12 @@ def _zone(name: str) -> dt.tzinfo:
         return dt.UTC if name == UTC else ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise Invalid(
-            "There is no time zone {name!r}.", name=name, remedy="Write one such as Asia/Shanghai."
+            "not a valid time zone: {name!r}.", name=name, remedy="Use a name such as Asia/Shanghai."
         ) from error
 
 
 def section(title: str, *parts: Fragment) -> Fragment:
-    """A heading with what stands under it; nothing where nothing stands there."""
+    """A heading with its content; empty if there is no content."""
     body = [each for each in parts if each]
     return Fragment("section", (literal(title), *body)) if body else Fragment()
 
@@ -145,7 +146,10 @@ def facts(pairs: Iterable[tuple[str, Piece]]) -> Fragment:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Piece]], *, of: int | None = None, what: str = "") -> Fragment:
-    """A table; a head that begins with `#` is of numbers. `of` is how many `what` there are where not all are shown."""
+    """A table. A heading with a leading `#` marks a numeric column.
+
+    `of`: the total number of `what` if not all are shown.
+    """
     if not rows:
         return Fragment()
     numbers = [head.startswith("#") for head in heads]
@@ -158,7 +162,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Piece]], *, of: int | No
 
 
 def page(title: str, lead: str, parts: Iterable[Fragment], foot: str, speak: Speak = str) -> str:
-    """The whole document. `lead` stands under the title, `foot` at the end; `speak` says what is told in a language."""
+    """The whole document. `lead` follows the title, `foot` ends the page; `speak` translates texts."""
     return _template().render(
         lang=told("en"), title=title, lead=literal(lead), parts=list(parts), foot=foot, speak=speak
     )

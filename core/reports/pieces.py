@@ -1,4 +1,4 @@
-"""The parts that all reports share: commits, files, versions, and what the report was made from."""
+"""Parts that all reports share: commits, files, versions, and what the report was made from."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def commits(found: Sequence[tuple[str, Snapshot]], zone: str, ends: dict[str, st
         who, own = mono(each.commit_user or "—"), (ends.get(point, "—"),) if ends else ()
         when, changed = moment(each.time_ms, zone), signed(each.delta_rows)
         rows.append((mono(point), when, each.kind, who, count(each.total_rows), changed, *own))
-    heads = ("Snapshot", "Committed", "Commit", "By", "#Rows", "#Rows ±", *(("Goes by itself",) if ends else ()))
+    heads = ("Snapshot", "Committed", "Commit", "By", "#Rows", "#Rows ±", *(("Expires automatically",) if ends else ()))
     return table(heads, rows, of=len(found), what="snapshots")
 
 
@@ -63,12 +63,12 @@ def snapshots(heads: Heads) -> dict[str, Snapshot]:
 
 
 def before(branch: str, heads: Heads) -> str:
-    """What stands before a point's name."""
+    """The prefix of a POINT on this branch."""
     return "" if branch == heads.main.branch else f"branch:{branch}/"
 
 
 def foot(heads: Heads) -> str:
-    """What the report was made of, so that two of the same state can be told from two of different ones."""
+    """What the report was made from, so that reports of the same state can be distinguished from those of others."""
     digest = hashlib.sha256()
     for path, content in sorted(heads.references.items()):
         digest.update(f"{path}\0{len(content)}\0".encode() + content)

@@ -1,4 +1,4 @@
-"""Snapshots, tags and errors as plain JSON values; apart from the other answers, so that lists load nothing else.
+"""Snapshots, tags and errors as plain JSON values; separate from other answers, so that lists import nothing else.
 
 Ids are integers here. Names of snapshot fields are the format's own in snake case.
 """
@@ -38,22 +38,24 @@ def snake(name: str) -> str:
 
 
 def snapshot(value: Snapshot) -> Json:
-    """The specification's fields in its order (null where absent), then whatever else the file says."""
+    """The specification's fields in its order (null if missing), then all other fields in the file."""
     own = {snake(name): content for name, content in value.fields.items()}
-    if "snapshot_id" in own:  # Iceberg: its own fields, and what to know of it
+    if "snapshot_id" in own:  # Iceberg: its own fields, and a note
         return {"id": value.id, **own, "note": value.note or None}
     own["watermark"] = value.watermark
     return {**{name: own.get(name) for name in SEED_FIELDS}, **own}
 
 
 def snapshots(line: Line) -> list[Json]:
-    """One object a snapshot; of one that cannot be read its `id` and the `error`."""
+    """One object per snapshot; for an unreadable one its `id` and the `error`."""
     return [*(snapshot(each) for each in line.snapshots), *_unreadable(line, "snapshot", "id")]
 
 
 def tags(line: Line) -> list[Json]:
-    """One object a tag: its name, its expiry in the writer's wall clock, then its snapshot's fields; of one that cannot
-    be read its name and the `error`."""
+    """One object per tag: its name, its expiration in the writer's wall clock, then its snapshot's fields.
+
+    For an unreadable tag: its name and the `error`.
+    """
     readable = [
         {"tag_name": tag.name, "expires": tag.expires.isoformat() if tag.expires else None, **snapshot(tag.snapshot)}
         for tag in line.tags

@@ -1,1 +1,1 @@
-"""The table of each action: flags, help, CALLs. A group of actions has one file."""
+"""The definition of each action: flags, help, CALLs. One file per group of actions."""

@@ -1,4 +1,4 @@
-"""Branches, and the way back: creating, replacing, renaming, deleting, fast-forwarding; rolling back."""
+"""Branches and rollback: creating, replacing, renaming, deleting, fast-forwarding; rolling back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from core.procedures.units import (
     quoted,
 )
 
-REF = "ref:"  # before the name of a tag or branch, whichever there is
+REF = "ref:"  # prefix of a name that may be a tag or a branch
 
 _NAME = Argument(
     "name", TEXT, help="the branch", metavar="NAME", is_needed=True, call="branch", also=("branch_name", "branchName")
@@ -54,7 +54,7 @@ def _at(help_: str) -> Argument:
 
 
 def _alter(verb: str, change: CreateBranch | ReplaceBranch, title: str) -> str | None:
-    """The statement counts in minutes, and names a snapshot by its id."""
+    """Iceberg's ALTER TABLE, if it can express the change: it counts in minutes, and names a snapshot by its id."""
     ages = (change.max_ref_age_ms, change.max_snapshot_age_ms)
     has_point = change.point is not None and change.point.isdecimal()
     if (change.point is not None or verb == "REPLACE") != has_point or any((age or 0) % 60_000 for age in ages):
@@ -127,7 +127,7 @@ FORWARD = Definition(
 )
 
 
-# the way back --------------------------------------------------------------------------------------------------------
+# rollback ------------------------------------------------------------------------------------------------------------
 
 _SNAPSHOT = Argument("point", SNAPSHOT_POINT, call="snapshot", also=("snapshot_id",))
 _VERSION = Argument("point", VERSION_POINT, call="version")
@@ -135,10 +135,10 @@ _ID = Argument("point", SNAPSHOT_POINT, is_needed=True, call="snapshot_id")
 
 
 def _one(given: Given) -> str:
-    """The one point a rollback names."""
+    """The single version that a rollback names. Raises `Invalid` unless there is exactly one."""
     named = [given[name] for name in ("version", "snapshot", "tag") if given.get(name) is not None]
     if len(named) != 1:
-        raise Invalid("A rollback names exactly one of version, snapshot and tag.")
+        raise Invalid("A rollback takes exactly one of version, snapshot and tag.")
     return str(named[0])
 
 
@@ -156,7 +156,7 @@ def _said(change: Rollback, *_: object) -> Said | None:
 def _current(given: Given, branch: str, _: int) -> Rollback:
     number, ref = given["snapshot_id"], given["ref"]
     if (number is None) == (ref is None):
-        raise Invalid("set_current_snapshot names a snapshot_id or a ref.")
+        raise Invalid("set_current_snapshot takes a snapshot_id or a ref.")
     return Rollback(number or (ref if ":" in ref else f"{REF}{ref}"), any_line=True, branch=branch)
 
 

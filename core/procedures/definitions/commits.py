@@ -1,5 +1,7 @@
-"""Commits that end live files or count rows. Rows to put in place of others need a frame: overwrites are made by
-core.spark.write.append."""
+"""Commits that remove live files or compute statistics.
+
+Replacing rows by others needs a data frame, so overwrites are in core.spark.write.append.
+"""
 
 from __future__ import annotations
 

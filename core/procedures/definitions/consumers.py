@@ -1,4 +1,4 @@
-"""Streaming readers: setting one back, forgetting them."""
+"""Consumers: setting one back, deleting them."""
 
 from __future__ import annotations
 

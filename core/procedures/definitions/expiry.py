@@ -37,7 +37,10 @@ _ICEBERG = (
 
 
 def _by_paimon(change: Expire, now_ms: int, options: Mapping[str, str]) -> Said | None:
-    """A retain-max below the engine's default of retain-min brings its own retain-min: the engine would refuse it."""
+    """Paimon's arguments.
+
+    A retain-max below the engine's default retain-min needs a retain-min, or the engine refuses it.
+    """
     takes_tags = change.drop_tags or change.expired_tags or change.tags_older_than_ms is not None
     if change.changelogs_only or change.snapshots or takes_tags:
         return None
@@ -57,7 +60,7 @@ def _by_iceberg(change: Expire, now_ms: int, _: object) -> Said | None:
 
 
 def _changelogs(given: Given, branch: str, _: int) -> Expire:
-    """What is not given comes from the engine's own defaults here, never from the table: no age protects nothing."""
+    """Expire changelogs by the engine's defaults, never the table's options; without an age, none expires by age."""
     return Expire(
         branch,
         older_than_ms=given["older_than"],

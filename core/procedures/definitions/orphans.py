@@ -1,4 +1,4 @@
-"""Files that nothing names."""
+"""Orphan files."""
 
 from __future__ import annotations
 

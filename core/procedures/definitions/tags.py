@@ -13,7 +13,7 @@ from core.procedures.units import DURATION, ID, NAMES, NUMBER, SWITCH, TEXT, TIM
 
 
 def _each(texts: Iterable[str]) -> tuple[Any, ...]:
-    """Names that are given one by one, or with commas between them."""
+    """Split names given one by one, or separated by commas."""
     return distinct(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 

@@ -1,4 +1,4 @@
-"""The command line: one JSON document for every answer and every error, honest exit statuses, no traceback."""
+"""The command line: one JSON document for every result and error, correct exit statuses, no traceback."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def table(tmp_path: Path) -> TableBuilder:
 
 
 def errors(document: Any) -> list[str]:
-    """The messages of an answer that is none, or none in full."""
+    """Return the messages of a command that failed or returned only part of the result."""
     found = document if isinstance(document, list) else [document]
     return [each["error"]["message"] for each in found if "error" in each]
 
 
 def commands(root: object) -> dict[str, list[str]]:
-    """Every command that asks about a table, or plans."""
+    """List every command that reads or plans a table."""
     at = str(root)
     return {
         "tables": ["tables", at],
@@ -121,13 +121,13 @@ def tree(root: Path) -> dict[str, bytes]:
 
 
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is going to finish writing what is half there."""
+    """Nobody is going to complete unfinished files."""
     heads = Table.heads
     monkeypatch.setattr(Table, "heads", lambda self, **_: heads(self))
 
 
 def places(tmp_path: Path) -> dict[str, str]:
-    """What is no table, in every way."""
+    """Everything that is not a table."""
     (tmp_path / "file").write_bytes(b"")
     (tmp_path / "empty").mkdir()
     (tmp_path / "ware/default.db").mkdir(parents=True)
@@ -174,7 +174,7 @@ def test_what_is_no_table_is_one_error(ask: Ask, tmp_path: Path, name: str) -> N
 def test_every_state_is_answered_by_every_command(
     ask: Ask, tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In each named state every command answers or says why not, in both forms."""
+    """In each named state, every command returns a result or says why not, in both formats."""
     impatient(monkeypatch)
     STATES[state].build(tmp_path)
     location = STATES[state].location(tmp_path)
@@ -239,7 +239,7 @@ def test_plans_of_a_warehouse_fail_where_one_table_does(
 
 
 def test_a_table_beside_a_warehouse_is_refused(ask: Ask, table: TableBuilder) -> None:
-    """One of the two would be left out without a word."""
+    """Otherwise one of the two would be silently ignored."""
     said = ask("plan", "expire", table.root, "--all", table.root.parents[1], *EXPIRE, "--json")
     assert (said.status, said.json["error"]["kind"]) == (1, "Invalid")
 
@@ -283,7 +283,7 @@ def test_a_command_line_that_is_none(ask: Ask, words: list[str]) -> None:
 
 
 def test_no_command_is_a_misuse_that_shows_the_help(ask: Ask) -> None:
-    """The status is that of any misuse, as it has always been; with --json it stays an error."""
+    """The exit status is that of any misuse, as always; with --json it is still an error document."""
     plain = ask()
     assert (plain.status, plain.err) == (2, "")
     assert plain.out.startswith("usage: snapscope")
@@ -352,7 +352,7 @@ def test_a_value_that_cannot_be_is_one_error(ask: Ask, table: TableBuilder, word
     before = tree(table.root)
     command = words[0].split()
     where = [] if words[0] in ("resume", "undo") else [str(table.root)]
-    # `=` so that a value may begin with a dash
+    # `=`, so that a value may start with a dash
     rest = [
         f"{word}={words[1:][at + 1]}"
         if word.startswith("--") and at + 1 < len(words[1:]) and word not in FLAGS
@@ -373,7 +373,7 @@ FLAGS = {"--yes", "--expired-tags"}
 
 
 def test_a_time_beyond_the_calendar_is_a_time(ask: Ask, table: TableBuilder) -> None:
-    """Nobody's clock says so, and ages can still be judged."""
+    """It is not the current time, and ages can still be computed."""
     for now in ("9" * 18, "-" + "9" * 18):
         said = ask("plan", "expire", table.root, "--retain-max", "1", "--retain-min", "1", f"--now={now}", "--json")
         assert (said.status, said.err) == (0, "")
@@ -493,7 +493,7 @@ def test_a_plan_of_an_expiry_tells_what_the_next_commit_does_by_itself(ask: Ask,
     assert ask("plan", "delete-tag", table.root, "--name", "v", "--json").json["next_commit"] is None
     all_of_them = ["plan", "expire", "--all", table.root.parent.parent, *EXPIRE]
     assert [each["next_commit"] for each in ask(*all_of_them, "--json").json] == [told]
-    assert "3 points go; the next commit takes 3 by itself" in ask(*all_of_them).out
+    assert "deletes 3 snapshots; the next commit expires 3 automatically" in ask(*all_of_them).out
 
 
 def test_the_cost_tells_when_each_point_goes(ask: Ask, table: TableBuilder) -> None:
@@ -521,7 +521,7 @@ def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
     monkeypatch.setattr("core.analysis.storage_cost.MAX_DROPPABLE", 0)
     said = ask("cost", table.root, "--json").json
     assert said["best_drops"] == []
-    assert "too many to choose from" in said["best_drops_untold"]
+    assert "tags are too many to compare; the limit is" in said["best_drops_untold"]
     assert said["tags"]
     assert said["best_drops_untold"] in ask("cost", table.root).out
 
@@ -678,7 +678,7 @@ def test_a_file_may_be_named_by_where_it_lies(ask: Ask, table: TableBuilder, mon
     for elsewhere in ("/etc/passwd", f"{table.root}-beside/{path}", f"memory://{table.root}/{path}"):
         error = ask("holders", table.root, elsewhere, "--json").json["error"]
         assert error["kind"] == "Invalid"
-        assert "does not lie in" in error["message"]
+        assert "is not inside" in error["message"]
 
 
 def test_nothing_is_waited_for_where_nothing_is_deleted(ask: Ask) -> None:
@@ -727,7 +727,7 @@ class Terminal8(NamedTuple):
 
 
 def on_terminal(encoding: str, words: list[str], monkeypatch: pytest.MonkeyPatch) -> Terminal8:
-    """What a terminal of that encoding is sent; whatever it cannot show would raise."""
+    """Encode output as for a terminal of that encoding; unsupported characters would raise."""
     streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict") for _ in range(2)]
     with monkeypatch.context() as patch:
         for name, stream in zip(("stdout", "stderr"), streams, strict=True):
@@ -743,7 +743,7 @@ def on_terminal(encoding: str, words: list[str], monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def odd(tmp_path: Path) -> TableBuilder:
-    """Names that no terminal likes: other scripts, control characters, bytes that are no text."""
+    """Names that terminals cannot show: other scripts, control characters, bytes that are not text."""
     made = TableBuilder(tmp_path / "default.db" / "日本", partition_keys=["dt"])
     made.commit([made.file(partition=("ünï",))], user="me\x07")
     for name in ("日本", "clear\x1b[2Jscreen", "two\nlines", "tab\there"):
@@ -781,7 +781,7 @@ def test_an_error_with_odd_names_reaches_any_terminal(odd: TableBuilder, monkeyp
 @pytest.mark.parametrize("lines", [0, 2])
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_reader_may_leave_early(table: TableBuilder, lines: int, form: list[str]) -> None:
-    """`snapscope … | head`: no traceback, whether the answer fits the pipe or not."""
+    """`snapscope … | head`: no traceback, whether the output fits into the pipe or not."""
     for _ in range(300):
         table.tag(f"a tag with quite a long name to fill the pipe {_}")
     command = [sys.executable, "-c", "import sys; from core.cli import main; sys.exit(main())", "tags", str(table.root)]
@@ -796,7 +796,7 @@ def test_a_reader_may_leave_early(table: TableBuilder, lines: int, form: list[st
 
 
 def test_a_short_answer_into_a_closed_pipe(table: TableBuilder) -> None:
-    """It fits the buffer, so the reader's leaving is only seen at the end."""
+    """The output fits the buffer, so the closed pipe is only noticed at the end."""
     read_end, write_end = os.pipe()
     os.close(read_end)
     done = spawn(["as-of", str(table.root), "latest"], stdout=write_end, stderr=subprocess.PIPE)
@@ -817,7 +817,7 @@ def test_stopped_by_hand(ask: Ask, table: TableBuilder, monkeypatch: pytest.Monk
 def test_a_change_stopped_by_hand_says_how_it_ends(
     ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C while it waits for writers: nothing is torn, and the way on and the way back are named."""
+    """Ctrl-C while waiting for writers: nothing is broken, and the output names resume and undo."""
     demo(table)
     told = running._waits
 
@@ -833,7 +833,7 @@ def test_a_change_stopped_by_hand_says_how_it_ends(
     assert "cancelled: " in said.out
     assert f"snapscope resume {run.id}" in said.out
     assert f"snapscope undo {run.id}" in said.out
-    assert "Writers get 600 s" in said.err
+    assert "Waiting 600 s for running writers" in said.err
     assert signal.getsignal(signal.SIGINT) is before
     assert ask("undo", run.id).status == 0
 
@@ -842,12 +842,12 @@ def test_points_with_one_reason_share_a_line(ask: Ask, table: TableBuilder) -> N
     for _ in range(8):
         table.commit([table.file()])
     lines = ask("plan", "expire", table.root, "--retain-max", "9", "--retain-min", "9", "--now", NOW).out.splitlines()
-    assert any(re.match(r"4 … 12 \(9 points\) +stays +among the newest 9 \(retain-min\)", line) for line in lines)
-    assert [line.split()[0] for line in lines if " GOES " in line] == ["1", "2", "3"]
+    assert any(re.match(r"4 … 12 \(9 snapshots\) +kept +among the newest 9 \(retain-min\)", line) for line in lines)
+    assert [line.split()[0] for line in lines if " DELETED " in line] == ["1", "2", "3"]
 
 
 def test_a_query_says_that_spark_starts(ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which takes seconds; but never beside a document."""
+    """It takes seconds; but never together with a document."""
     from core.spark.sql import run as sql
 
     def start(_: object, **_how: object) -> None:
@@ -862,7 +862,7 @@ def test_a_query_says_that_spark_starts(ask: Ask, table: TableBuilder, monkeypat
 def test_an_answer_from_a_history_that_is_not_whole_says_so(
     command: str, ask: Ask, table: TableBuilder, tmp_path: Path
 ) -> None:
-    """`cost` told what would be freed, and exited 0, although what one snapshot needs could not be read."""
+    """`cost` used to show what would be freed and exit with 0, although the files of one snapshot could not be read."""
     path = open_table(str(table.root)).history().files["path"][0].as_py()
     more = {"cost": [], "holders": [path], "report": ["--at", "1", "-o", str(tmp_path / "r.html")]}[command]
     whole = ask(command, table.root, *more, "--json")

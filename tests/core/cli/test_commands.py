@@ -1,4 +1,4 @@
-"""The tree of commands: each can run, each option explains itself, words are read as they have always been."""
+"""The command tree: each command runs, each option has a help text, and arguments are parsed as they always were."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_misuse_says_what_was_probably_meant(words: list[str], said: str, caps
     assert error[0].startswith("snapscope: error: ")
     assert said in error[0]
     assert error[1].startswith("`snapscope")
-    assert error[1].endswith("--help` shows what fits.")
+    assert error[1].endswith("--help` lists what is accepted.")
 
 
 # help ----------------------------------------------------------------------------------------------------------------

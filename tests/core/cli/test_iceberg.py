@@ -1,4 +1,4 @@
-"""The command line on Iceberg tables: the same commands, the same numbers as the core's, refusals by name."""
+"""The command line on Iceberg tables: the same commands, the same numbers as from core, rejections by name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Ask = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two tables, read only."""
+    """Two tables, read-only."""
     root = tmp_path_factory.mktemp("lake")
     moved(PYICEBERG / "tags_branches", root / "db" / "tags_branches")
     moved(JAVA_RANDOM / "t12_v1", root / "db.db" / "t12_v1")
@@ -30,7 +30,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
-    """Run a command twice: answers its JSON document, and keeps its text in `ask.text`."""
+    """Run a command twice: return its JSON document, and keep its text in `ask.text`."""
 
     def run(*words: object, status: int = 0) -> Any:
         capsys.readouterr()
@@ -66,7 +66,7 @@ def test_tags_are_of_the_table(lake: Path, ask: Ask) -> None:
         heads = open_table(str(table)).heads()
         wanted = {ref.name: ref.snapshot_id for ref in heads.refs if not ref.is_branch}
         assert {each["tag_name"]: each["snapshot_id"] for each in ask("tags", table)} == wanted
-        assert "only tags hold it" not in ask.text  # type: ignore[attr-defined]
+        assert ", which has expired: only tags still hold it." not in ask.text  # type: ignore[attr-defined]
 
 
 def test_files_as_of_and_diff(lake: Path, ask: Ask) -> None:
@@ -95,7 +95,7 @@ def test_plans_costs_and_holders(lake: Path, ask: Ask) -> None:
     assert found["rules"].startswith("Apache Iceberg")
     tag = opened.heads().main.tags[0].name
     dropped = ask("plan", "expire", table, "--drop-ref", tag, "--now", NOW)
-    verdict = {"point": f"tag:{tag}", "keep": False, "reasons": ["named to be dropped"], "codes": ["named-to-drop"]}
+    verdict = {"point": f"tag:{tag}", "keep": False, "reasons": ["named for deletion"], "codes": ["named-to-drop"]}
     assert verdict in dropped["points"]
     assert ask("plan", "delete-tag", table, "--name", tag, "--now", NOW)["frees"] == []
     costs = ask("cost", table, "--now", NOW)
@@ -106,7 +106,7 @@ def test_plans_costs_and_holders(lake: Path, ask: Ask) -> None:
 
 
 def test_what_the_retention_curve_frees_is_what_dropping_those_frees(lake: Path, ask: Ask) -> None:
-    """Snapshots that a tag or a branch names stay, whatever number is kept."""
+    """Snapshots of tags and branches are kept, whatever number is to be kept."""
     table = lake / "db" / "tags_branches"
     opened = open_table(str(table))
     history = opened.history()

@@ -1,4 +1,4 @@
-"""Lists of tables, snapshots and tags."""
+"""Listings of tables, snapshots and tags."""
 
 from __future__ import annotations
 

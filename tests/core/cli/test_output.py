@@ -1,4 +1,4 @@
-"""Forms of an answer: tables for people, JSON, lines and CSV for programs; colours only where somebody wants them."""
+"""Output formats: tables for people, JSON, lines and CSV for programs; colours only where they are wanted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times on the command line: read in the machine's zone, told how, asked about where two are meant."""
+"""Times on the command line: read in the machine's zone, reported, and rejected if ambiguous."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ask = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def table(tmp_path: Path) -> TableBuilder:
-    """Snapshots 1 to 4, an hour apart, from midnight of 2026-01-01 in UTC on."""
+    """Create snapshots 1 to 4, an hour apart, starting at midnight UTC on 2026-01-01."""
     return four_commits(tmp_path / "w" / "default.db" / "t")
 
 
@@ -86,7 +86,7 @@ def test_ages_are_counted_from_now_as_it_was_given(ask: Ask, table: TableBuilder
 
 
 def test_what_stands_in_a_command_keeps_its_text(ask: Ask, table: TableBuilder) -> None:
-    """The fingerprint of a plan that names a time depends on that text."""
+    """The fingerprint of a plan with a time depends on that text."""
     words = ["plan", "rollback", table.root, "--now", START_MS + 10 * HOUR_MS]
     said = json.loads(ask(*words, f"time:{START_MS}", "--json")[1])
     assert said["change"]["point"] == f"time:{START_MS}"

@@ -1,4 +1,4 @@
-"""Requests made whole: what depends on the table or on today."""
+"""Completing requests with what depends on the table or on the current time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_orphans_are_a_day_old_and_never_of_the_future(place: str) -> None:
     given: dict[str, Any] = {"branch": "main", "older_than": None, "also": [], "delete": False}
     found, _ = asked(BY_COMMAND["orphans"], given, heads, LATE_MS, LATE_MS)
     assert found == CleanOrphans(LATE_MS - DAY_MS)
-    with pytest.raises(Invalid, match="older than now"):
+    with pytest.raises(Invalid, match="The age limit for orphans must be in the past"):
         asked(BY_COMMAND["orphans"], given, heads, LATE_MS + 2 * DAY_MS, LATE_MS)
 
 

@@ -1,4 +1,4 @@
-"""CALL sys.NAME(…) and the engines' action names: read, matched, planned, carried out; told back by the same table."""
+"""CALL sys.NAME(…) and the engines' action names: parsed, matched, planned, run, and generated from the same table."""
 
 from __future__ import annotations
 
@@ -92,31 +92,31 @@ def test_a_call_is_read_by_position_and_by_name(sql: str, request_: Any) -> None
     ("sql", "kind", "told"),
     [
         ("CALL sys.create_tag('d.t')", Invalid, "needs the argument tag"),
-        ("CALL sys.create_tag('d.t', time_retained => ' ', tag => 'a')", Invalid, "no duration"),
-        ("CALL sys.create_tag('d.t', 'a', 1, '1 d', 5)", Invalid, "takes 4 arguments"),
+        ("CALL sys.create_tag('d.t', time_retained => ' ', tag => 'a')", Invalid, "not a valid duration"),
+        ("CALL sys.create_tag('d.t', 'a', 1, '1 d', 5)", Invalid, "takes at most 4 arguments."),
         ("CALL sys.create_tag('d.t', tag => 'a', tag_name => 'b')", Invalid, "given twice"),
         ("CALL sys.create_tag('d.t', tag => 'a', tag => 'b')", Invalid, "given twice"),
-        ("CALL sys.create_tag(table => 'd.t', 'a')", Invalid, "without a name follows"),
-        ("CALL sys.create_tag('d.t', 'a', 'x')", Invalid, "snapshot was expected to be a whole number"),
-        ("CALL sys.create_tag('d.t', 5)", Invalid, "tag was expected to be a text"),
-        ("CALL sys.create_tag('d.t', 'a', time_retained => 'soon')", Invalid, "no duration"),
-        ("CALL sys.create_tag('d.t', concat('a', 'b'))", Invalid, "is no constant"),
-        ("CALL sys.create_tag('d.t', 'a', colour => 'red')", Invalid, "knows no argument 'colour'"),
-        ("CALL system.expire_snapshots('d.t', '2026-01-01', 5, 4)", Invalid, "max_concurrent_deletes has no say"),
-        ("CALL sys.expire_snapshots('d.t', options => 'a=b')", Invalid, "'options', or it has no say here"),
+        ("CALL sys.create_tag(table => 'd.t', 'a')", Invalid, "A positional argument follows a named one."),
+        ("CALL sys.create_tag('d.t', 'a', 'x')", Invalid, "snapshot must be a whole number"),
+        ("CALL sys.create_tag('d.t', 5)", Invalid, "The argument tag must be a string, not"),
+        ("CALL sys.create_tag('d.t', 'a', time_retained => 'soon')", Invalid, "not a valid duration"),
+        ("CALL sys.create_tag('d.t', concat('a', 'b'))", Invalid, "is not a constant."),
+        ("CALL sys.create_tag('d.t', 'a', colour => 'red')", Invalid, "has no argument 'colour'"),
+        ("CALL system.expire_snapshots('d.t', '2026-01-01', 5, 4)", Invalid, "max_concurrent_deletes has no effect"),
+        ("CALL sys.expire_snapshots('d.t', options => 'a=b')", Invalid, "'options', or it has no effect here"),
         ("CALL sys.rollback('d.t')", Invalid, "exactly one of"),
         ("CALL sys.rollback('d.t', snapshot => 1, tag => 'v')", Invalid, "exactly one of"),
         ("CALL sys.create_branch('d.t', 'b', ignoreIfExists => true)", Unsupported, "ignoreIfExists"),
-        ("CALL sys.compact('d.t', order_by => 'a')", Invalid, "'order_by', or it has no say here"),
+        ("CALL sys.compact('d.t', order_by => 'a')", Invalid, "'order_by', or it has no effect here"),
         ("CALL sys.drop_partition('d.t', 'p=1')", Unsupported, "snapscope drop-partition"),
-        ("CALL sys.merge_branch('d.t', 'b')", Unsupported, "CALL sys.merge_branch has no action here: no commit"),
-        ("CALL system.rewrite_data_files('d.t')", Unsupported, "rewrites data of Iceberg tables"),
+        ("CALL sys.merge_branch('d.t', 'b')", Unsupported, "CALL sys.merge_branch is not supported here: "),
+        ("CALL system.rewrite_data_files('d.t')", Unsupported, "does not rewrite data of Iceberg tables"),
         ("CALL sys.no_such('d.t')", Invalid, "There is no procedure sys.no_such"),
         ("CALL elsewhere.create_tag('d.t', 'a')", Invalid, "no namespace 'elsewhere'"),
-        ("CALL create_tag('d.t', 'a')", Invalid, "names no procedure"),
-        ("CALL sys.create_tag('d.t', 'a'); CALL sys.create_tag('d.t', 'b')", Invalid, "One CALL was expected"),
-        ("CALL sys.create_tag(", Invalid, "cannot be read"),
-        ("CALL", Invalid, "One CALL was expected"),
+        ("CALL create_tag('d.t', 'a')", Invalid, "The CALL has no procedure name."),
+        ("CALL sys.create_tag('d.t', 'a'); CALL sys.create_tag('d.t', 'b')", Invalid, "Expected one CALL."),
+        ("CALL sys.create_tag(", Invalid, "cannot be parsed"),
+        ("CALL", Invalid, "Expected one CALL."),
     ],
 )  # fmt: skip
 def test_what_is_no_such_call_is_refused_by_name(sql: str, kind: type[Exception], told: str) -> None:
@@ -190,7 +190,7 @@ def tags(table: TableBuilder) -> dict[str, int]:
 
 def test_a_call_shows_its_plan_asks_and_is_journaled(table: TableBuilder, capsys: pytest.CaptureFixture[str]) -> None:
     warehouse, sql = table.root.parents[1], "CALL sys.create_tag(table => 'd.t', tag => 'v', snapshot => 2)"
-    assert main(["call", str(warehouse), sql]) == 1  # nobody is there to say yes
+    assert main(["call", str(warehouse), sql]) == 1  # nobody can confirm
     said = capsys.readouterr()
     assert "Creates tag v" in said.out
     assert "stdin is not a terminal" in said.err
@@ -198,7 +198,7 @@ def test_a_call_shows_its_plan_asks_and_is_journaled(table: TableBuilder, capsys
     for place in (warehouse, table.root):
         assert main(["call", str(place), sql.replace("'v'", f"'{place.name}'"), "--yes"]) == 0
     done = ask(capsys, "query", table.root, f"CALL sys.create_tag_from_timestamp('t', 'up', {START_MS + 1})", "--yes")
-    assert done["told"][0].startswith("The tag names snapshot 2")
+    assert done["told"][0].startswith("The tag will point to snapshot 2:")
     assert done["receipts"][0]["outcome"] == "done"
     assert tags(table) == {"w": 2, "t": 2, "up": 2}
     gone = ask(capsys, "call", warehouse, "CALL sys.delete_tag('d.t', 'w,t')", "--yes", "--settle", "0 s")
@@ -239,12 +239,12 @@ def test_actions_go_by_the_engines_names_and_by_the_proposals(
     ask(capsys, "create-tag", table.root, "--tag_name", "ours", "--snapshot_id", 1, "--yes")
     assert tags(table) == {"today": 3, "proposal": 4, "ours": 1}
     planned = ask(capsys, "plan", "rename-tag", table.root, "--name", "ours", "--to", "mine")
-    assert planned["headline"] == "Renames tag ours to mine; frees nothing."
+    assert planned["headline"] == "Renames tag ours to mine; reclaims nothing."
     ask(capsys, "rename_tag", "--path", table.root, "--tag_name", "ours", "--target_tag_name", "mine", "--yes")
     ask(capsys, "delete-tag", *where, "--tag_name", "today,proposal", "--yes", "--settle", "0 s")
     assert tags(table) == {"mine": 1}
     told = ask(capsys, "create_tag", "--warehouse", table.root.parents[1], "--tag_name", "x", "--yes", status=1)
-    assert told["error"]["message"] == "No single table was named."
+    assert told["error"]["message"] == "No single table was given."
     assert ask(capsys, "create_tag", table.root, "--colour", "x", status=2)["error"]["kind"] == "Invalid"
 
 
@@ -257,8 +257,8 @@ def test_icebergs_procedures_are_called_on_icebergs_tables(tmp_path: Path, capsy
     done = ask(capsys, "call", lake, sql, "--yes", "--settle", "0 s")
     assert done["receipts"][0]["outcome"] == "done"
     assert len(ask(capsys, "snapshots", lake / "db.db" / "t12_v1")) < len(before)
-    for ref, kind in (("earliest", "NotFound"), ("main", "Invalid")):  # a ref's name, and no point of ours
+    for ref, kind in (("earliest", "NotFound"), ("main", "Invalid")):  # a ref's name, not a version here
         sql = f"CALL system.set_current_snapshot(table => 'db.t12_v1', ref => '{ref}')"
         assert ask(capsys, "call", lake, sql, status=1)["error"]["kind"] == kind
     told = ask(capsys, "call", lake, "CALL sys.create_tag('db.t12_v1', 'x')", status=1)["error"]["message"]
-    assert told == "db.t12_v1 is a table of iceberg: its procedures are system.NAME."
+    assert told == "db.t12_v1 is a iceberg table: its procedures are called system.NAME."

@@ -21,7 +21,7 @@ from tests.support import actions
 from tests.support.actions import LOCATION, NOW_MS, SHOWN, TITLE, some
 
 SEEDS = range(100, 140)
-NO_TABLE = Heads(LOCATION, PAIMON, (), {})  # nothing here is made from a time of a table
+NO_TABLE = Heads(LOCATION, PAIMON, (), {})  # no value here comes from a table's times
 RECORDED = json.loads(SHOWN.read_text(encoding="utf-8"))
 
 
@@ -45,7 +45,7 @@ def test_commands_take_the_flags_that_they_have_always_taken() -> None:
 
 
 def typed(command: str) -> Change:
-    """What the command line makes of a command."""
+    """Parse a command as the command line does."""
     root = group()
     with root.make_context("snapscope", [*shlex.split(command)[1:], "--now", str(NOW_MS)]) as context:
         _, args = root.invoke(context)
@@ -84,7 +84,7 @@ TOLD_BY_PAIMON = {of.of.__name__ for of in DEFINITIONS if of.paimon}
 
 
 def sayable(change: Change, without: tuple[str, ...]) -> Change:
-    """The change without what the engine knows nothing of, and in whole seconds."""
+    """Return the change without what the engine does not know, in whole seconds."""
     usual: dict[str, Any] = {each.name: each.default for each in dataclasses.fields(change) if each.name in without}
     if isinstance(change, CleanOrphans):
         return dataclasses.replace(change, older_than_ms=change.older_than_ms // 1_000 * 1_000, **usual)

@@ -1,4 +1,5 @@
-"""Reports: one file that needs nothing, in which nobody's names do anything, and whose command runs that very plan."""
+"""Reports: a single self-contained file, in which names cannot inject anything, and whose command runs exactly that
+plan."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from tests.support.iceberg_tables import as_if_there
 from tests.support.places import SMALL_TABLES
 from tests.support.reports.html import HOSTILE, NOW_MS, Reader, commanded, three
 
-TURNED = "gnp.\u202eetadpu"  # shown from right to left, it would read as another name
+TURNED = "gnp.\u202eetadpu"  # displayed right to left, it would read as another name
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_a_branch_has_its_own_snapshots_and_what_cannot_be_read_is_said(tmp_path
 
 
 def test_every_table_of_a_real_engine_has_a_report() -> None:
-    """In one zone or another, with or without a commit, whatever its options and tags."""
+    """In different zones, with and without a commit, with any options and tags."""
     paimon = [path for path in (SMALL_TABLES / "paimon" / "default.db").iterdir() if path.is_dir()]
     iceberg = [path for path in (SMALL_TABLES / "iceberg" / "pyiceberg").iterdir() if path.is_dir()]
     assert paimon
@@ -156,5 +157,5 @@ def test_reports_are_written_where_they_are_asked_for(
         assert Reader(out.read_text(encoding="utf-8")).text
     assert main(["report", location, "-o", str(tmp_path / "nowhere" / "r.html")]) == 1
     assert "could not be written" in capsys.readouterr().err
-    with pytest.raises(Invalid, match="no time zone"):
+    with pytest.raises(Invalid, match="not a valid time zone"):
         three(table, "Nowhere/Land")
