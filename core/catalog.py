@@ -1,7 +1,7 @@
-"""Finds the tables of a warehouse.
+"""Find the tables of a warehouse.
 
-They stand in `<warehouse>/<database>.db/<table>`; formats that are told by a mark also in `<database>/<table>`, or at
-the top.
+Tables are in `<warehouse>/<database>.db/<table>`; formats with a marker directory also in `<database>/<table>` or at
+the top level.
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ class Warehouse:
 
 
 def list_tables(location: str) -> Warehouse:
-    """List a warehouse, one database directory, or a single table named by its own path; or what a format alone
-    understands, such as a catalog, a namespace of it or all catalogs (`iceberg://`), or one metadata file.
+    """List a warehouse, a database directory or a single table.
 
-    `Corrupt` where its store does not answer in time; a table that does not is among the problems."""
+    `location` can also be something only one format understands: a catalog, one of its namespaces, all catalogs
+    (`iceberg://`), or one metadata file. Raises `Corrupt` if the store does not answer in time; a single table that
+    does not is listed among the problems.
+    """
     return time_limits.within(location, time_limits.call_s(), lambda: _listed(location))
 
 
@@ -74,14 +76,16 @@ def _unlisted(path: str, expected: str, error: SnapscopeError) -> Problem:
 
 
 def places(named: Sequence[str]) -> tuple[str, ...]:
-    """The places that are named, and what formats know beside them, each once."""
-    known = [place for each in registry.FORMATS for place in each.places(named)]
+    """The given places and those that formats know in addition, without duplicates."""
+    known = [place for each in registry.FORMATS for place in each.format.places(named)]
     return tuple(dict.fromkeys([*named, *known]))
 
 
 def _list_elsewhere(store: Store, directory: str, base: str, tables: list[TableRef], problems: list[Problem]) -> None:
-    """Tables at the top of a warehouse, or in a database directory without `.db`, of formats that are told by a mark.
-    One listing a directory."""
+    """Find tables of formats with a marker directory, at the top of a warehouse or in a directory without `.db`.
+
+    One listing per directory.
+    """
     try:
         found = _answer(store, directory, lambda: store.ls(directory))
         inner = [entry.name for entry in found if entry.is_dir and not entry.name.startswith((".", "_"))]
@@ -100,8 +104,8 @@ def _list_elsewhere(store: Store, directory: str, base: str, tables: list[TableR
 
 
 def _marked(store: Store, directory: str, inner: Collection[str] | None = None) -> str | None:
-    """The format, of those that are told by a mark, whose table a directory is; `inner`: the directories in it."""
-    for each in registry.FORMATS:
+    """The format, among those with a marker, of the table in a directory. `inner`: the subdirectories, if known."""
+    for each in (entry.format for entry in registry.FORMATS):
         is_marked = each.mark is not None and (inner is None or each.mark in inner)
         if is_marked and _answer(store, directory, partial(each.is_table, store.at(directory))):
             return each.capabilities.format
@@ -109,7 +113,7 @@ def _marked(store: Store, directory: str, inner: Collection[str] | None = None) 
 
 
 def _answer(store: Store, directory: str, work: Callable[[], T]) -> T:
-    """What is asked of one directory among others, in its own time."""
+    """Query one directory with a time limit of its own."""
     return time_limits.within(store.full(directory), time_limits.TABLE_S, work, 1)
 
 
@@ -131,9 +135,9 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
 
 
 def is_demo(location: str) -> bool:
-    """Does this warehouse, or the warehouse of this table or database, bear the demo's marker file?
+    """Whether this warehouse, or the warehouse of this table or database, contains the demo's marker file.
 
-    What counts is where it really is: a link in the demo to a table elsewhere makes that no demo.
+    The resolved path counts: a symbolic link in the demo to a table elsewhere is not part of the demo.
     """
     if registry.is_name(location):
         return False

@@ -1,8 +1,8 @@
-"""Decimals without a digit lost. Pure.
+"""Exact decimal arithmetic. Pure.
 
-Law: what is made here has exactly the value that it is made of, or is a `ValueError`. Python's own arithmetic rounds to
-28 digits (`abs(d)`, `-d` and `+d` too) and columns have up to 38, so nothing else in the house computes with decimals:
-tests/test_architecture.py. To compare, to hash and to print rounds nothing.
+Invariant: a result has exactly the value of its input, or a `ValueError` is raised. Python's own arithmetic rounds to
+28 digits (even `abs(d)`, `-d` and `+d`) while columns have up to 38, so no other module computes with decimals
+(tests/test_architecture.py enforces it). Comparing, hashing and printing never round.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-MOST = 38  # digits of a column
+MOST = 38  # digits that a column can have
 Integers: TypeAlias = npt.NDArray[Any]
 
 _EXACT = Context(prec=80, traps=[Clamped, Inexact, InvalidOperation, Overflow, Rounded])
 
 
 def number(unscaled: int, scale: int) -> Decimal:
-    """`unscaled` with its last `scale` digits behind the point."""
+    """`unscaled` with its last `scale` digits after the decimal point.
+
+    Raises `ValueError` if it has too many digits.
+    """
     try:
         return Decimal(unscaled).scaleb(-scale, _EXACT)
     except DecimalException as error:
@@ -29,7 +32,7 @@ def number(unscaled: int, scale: int) -> Decimal:
 
 
 def unscaled(value: Decimal | int, scale: int, size: int = MOST) -> int:
-    """The digits of a value with `scale` of them behind the point; it has at most `size`."""
+    """The unscaled integer of a value, `scale` digits after the point. Raises `ValueError` if it does not fit."""
     exact = Decimal(value)
     if not exact.is_finite() or (exact and exact.adjusted() + scale >= size):
         raise ValueError(f"it does not fit {size} digits with {scale} after the point")
@@ -43,12 +46,12 @@ def unscaled(value: Decimal | int, scale: int, size: int = MOST) -> int:
 
 
 def scaled(text: str, scale: int, size: int = MOST) -> Decimal:
-    """A number as text, with exactly `scale` digits behind the point."""
+    """Parse a number with exactly `scale` digits after the point."""
     return number(unscaled(parsed(text), scale, size), scale)
 
 
 def parsed(text: str) -> Decimal:
-    """A number as text."""
+    """Parse a number. Raises `ValueError` if the text is not one."""
     try:
         return Decimal(text)
     except DecimalException as error:
@@ -56,8 +59,10 @@ def parsed(text: str) -> Decimal:
 
 
 def integers(column: pa.Array) -> Integers:
-    """The unscaled numbers of a column of 128 bits, anything where it is null: int64 for up to 18 digits, which leave
-    room for a sum of nine, else Python's integers, which have no end."""
+    """The unscaled integers of a 128-bit decimal column; undefined where it is null.
+
+    int64 for up to 18 digits, which leaves room for a sum of nine; otherwise Python integers, which do not overflow.
+    """
     words = np.frombuffer(column.buffers()[1], dtype=np.int64)[2 * column.offset : 2 * (column.offset + len(column))]
     low = words[::2]
     if column.type.precision <= 18:
@@ -67,7 +72,7 @@ def integers(column: pa.Array) -> Integers:
 
 
 def column(unscaled: Integers, there: npt.NDArray[np.bool_], of: pa.DataType) -> pa.Array:
-    """The inverse of `integers`; null where there is none."""
+    """The inverse of `integers`; null where `there` is false."""
     if unscaled.dtype.kind == "i":
         low = np.where(there, unscaled, 0).astype(np.int64)
         words = np.stack((low, low >> 63), axis=1).tobytes()
@@ -76,3 +81,23 @@ def column(unscaled: Integers, there: npt.NDArray[np.bool_], of: pa.DataType) ->
                          for each, is_there in zip(unscaled, there, strict=True))  # fmt: skip
     valid = pa.array(there).buffers()[1]
     return pa.Array.from_buffers(of, len(unscaled), [valid, pa.py_buffer(words)])
+
+
+def rounded(value: Decimal, scale: int, size: int) -> Decimal | None:
+    """The nearest value with `scale` digits behind the point, halves away from zero; None if it takes more than `size`
+    digits."""
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        raise ValueError("it is no number")
+    shift = exponent + scale
+    if value and value.adjusted() + scale >= size:
+        return None
+    if -shift > len(digits):
+        return number(0, scale)
+    whole = int("".join(map(str, digits)))
+    if shift >= 0:
+        whole *= 10**shift
+    else:
+        whole, rest = divmod(whole, 10**-shift)
+        whole += 2 * rest >= 10**-shift
+    return number(-whole if sign else whole, scale) if whole < 10**size else None

@@ -1,7 +1,7 @@
-"""Looks whether everything Snapscope needs is here, with a remedy for what is not.
+"""Check that everything Snapscope needs is available, with a remedy for what is not.
 
-Law: nothing here raises and nothing is changed but the two directories, which are made, and a lock in one. What may
-take long is asked in a thread of its own and given up in time; Spark is started only by `spark`, on request.
+Invariant: nothing here raises. Nothing is changed except that the state and cache directories are created, with a lock
+file in one. Slow checks run in threads with a timeout; Spark is started only by `spark`, on request.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from core.errors import Conflict, SnapscopeError
 from core.execution.journal import Journal
 from core.execution.table_lock import locked
 from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
+from core.formats.iceberg.locations import SCHEME, is_name
 from core.formats.paimon.retention import RULES
 from core.installation import extra_command
 from core.messages import both, counted, joined, told
@@ -41,20 +42,20 @@ SYSTEMS = ("Linux", "Darwin")
 LEVELS = (PROBLEM, WARNING, OK)
 GROUPS = ("python", "engine", "stores", "places", "catalogs", "state", "versions")
 PACKAGES = ("streamlit", "pandas", "numpy", "plotly", "fsspec", "pyarrow", "datafusion", "fastavro", "sqlglot")
-STORES: Mapping[str, tuple[str, str]] = {  # protocols: the package that speaks them, the extra that brings it
+STORES: Mapping[str, tuple[str, str]] = {  # protocols: the package that implements each, the extra that installs it
     "s3://": ("s3fs", "s3"),
     "gs://": ("gcsfs", "gcs"),
     "abfs://": ("adlfs", "azure"),
     "oss://": ("ossfs", "oss"),
 }
 PATIENCE_S = 20.0
-SPARK_PATIENCE_S = 300.0  # a connector may have to be fetched first
-LEAST_FREE = 1_000_000_000  # bytes below which a journal or a cache may soon find no room
+SPARK_PATIENCE_S = 300.0  # a connector may have to be downloaded first
+LEAST_FREE = 1_000_000_000  # bytes; with less, a journal or a cache may soon run out of space
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line: what was looked at, how it stands, what was found there, and what to do where that is not well."""
+    """One line of the report: what was checked, its level, what was found, and the remedy if there is a problem."""
 
     group: str
     name: str
@@ -64,12 +65,12 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Whether Snapscope can do without anything being done: a warning can be lived with."""
+        """Whether Snapscope works without further action; a warning is acceptable."""
         return self.level != PROBLEM
 
 
 def examine(places: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """Every finding but Spark's own, group by group; `places` are warehouses, tables and catalogs to be reached."""
+    """All findings except Spark's, group by group. `places`: warehouses, tables and catalogs to connect to."""
     return tuple(finding for group in GROUPS for finding in of_group(group, places))
 
 
@@ -79,7 +80,7 @@ def of_group(group: str, places: Sequence[str] = ()) -> tuple[Finding, ...]:
         "python": _python,
         "engine": _engine,
         "stores": _stores,
-        "places": lambda: (_reached("places", place) for place in places if not catalogs.is_name(place)),
+        "places": lambda: (_reached("places", place) for place in places if not is_name(place)),
         "catalogs": lambda: _catalogs(places),
         "state": _state,
         "versions": _versions,
@@ -88,7 +89,7 @@ def of_group(group: str, places: Sequence[str] = ()) -> tuple[Finding, ...]:
 
 
 def spark() -> tuple[Finding, ...]:
-    """Starts Spark, asks it one question, and loads the connectors that are configured: a matter of seconds."""
+    """Start Spark, run one query, and load the configured connectors. Takes seconds."""
     from core.spark.query import connector
     from core.spark.session import session
     from core.spark.sql import run as sql
@@ -96,7 +97,7 @@ def spark() -> tuple[Finding, ...]:
     started = time.monotonic()
     try:
         row, spark, java = sql.run_on_spark(lambda running, _: _answers(running), timeout_s=SPARK_PATIENCE_S)
-    except Exception as error:  # noqa: BLE001 - the JVM, py4j and Spark raise what they like: it is what was found
+    except Exception as error:  # noqa: BLE001 - the JVM, py4j and Spark raise anything: it becomes the finding
         remedy = getattr(error, "remedy", "") or told("Look at the Java above; the log is in the state directory.")
         return (Finding("engine", "spark started", PROBLEM, session.error_text(error), remedy),)
     took = f"{time.monotonic() - started:.1f} s"
@@ -109,13 +110,13 @@ def spark() -> tuple[Finding, ...]:
         return (*found, Finding("engine", "connectors loaded", PROBLEM, error.message, error.remedy or ""))
     if connector.configured():
         remedy = "" if names else told(CORRECT, setting=connector.SETTING)
-        level, text = (OK if names else PROBLEM), ", ".join(names.values()) or told("none of them is one")
+        level, text = (OK if names else PROBLEM), ", ".join(names.values()) or told("none of them is usable")
         found.append(Finding("engine", "connectors loaded", level, text, remedy))
     return tuple(found)
 
 
 def _answers(running: Any) -> tuple[int, str, str]:
-    """What Spark makes of a question, its version and its Java's."""
+    """The result of a query, Spark's version and its Java's version."""
     row = running.sql("select 1 as one").collect()[0]
     return row.one, running.version, running._jvm.System.getProperty("java.version")
 
@@ -162,7 +163,7 @@ def _java() -> Finding:
 
 
 def _pyspark() -> Finding:
-    """The version, and what its jars say they are: Scala's and Hadoop's versions are what a connector must fit."""
+    """The Spark version, with the Scala and Hadoop versions of its jars, which a connector must match."""
     try:
         home = Path(str(find_spec("pyspark").submodule_search_locations[0]))  # type: ignore[union-attr, index]
         jars = sorted(path.name for path in (home / "jars").iterdir() if path.suffix == ".jar")
@@ -190,7 +191,7 @@ def _pyspark() -> Finding:
 
 
 def _connectors() -> Finding:
-    """What is configured; what Spark makes of it only Spark can tell (`spark`): no name of a file does."""
+    """The configured connectors. Whether they work only Spark can tell (`spark`); a file name proves nothing."""
     from core.spark.query import connector
 
     try:
@@ -198,7 +199,7 @@ def _connectors() -> Finding:
     except SnapscopeError as error:
         remedy = error.remedy or told(CORRECT, setting=connector.SETTING)
         return Finding("engine", "connectors", PROBLEM, error.message, remedy)
-    none = "none: plain Spark reads all ({setting} is not set)"
+    none = "none: plain Spark reads everything ({setting} is not set)"
     found = ", ".join(named) or told(none, setting=connector.SETTING)
     return Finding("engine", "connectors", OK, found)
 
@@ -210,18 +211,18 @@ def _stores() -> Iterator[Finding]:
             yield Finding("stores", protocol, OK, f"{package} {version(package)}")
         except PackageNotFoundError:
             remedy = told("Where you need it: {command}", command=extra_command(extra))
-            missing = told("{package} is not installed: such places cannot be opened", package=package)
+            missing = told("{package} is not installed: such locations cannot be opened", package=package)
             yield Finding("stores", protocol, OK, missing, remedy)
 
 
-# what is reached ------------------------------------------------------------------------------------------------------
+# connections ---------------------------------------------------------------------------------------------------------
 
 
 def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
-    """Those pyiceberg's configuration names, and those asked for."""
+    """The catalogs in pyiceberg's configuration, and those among `places`."""
     if find_spec("pyiceberg") is None:
         remedy = told("Where you need it: {command}", command=extra_command("iceberg"))
-        yield Finding("catalogs", "pyiceberg", WARNING, told("not installed: no catalog can be opened"), remedy)
+        yield Finding("catalogs", "pyiceberg", OK, told("not installed: no catalog can be opened"), remedy)
         return
     yield Finding("catalogs", "pyiceberg", OK, version("pyiceberg"))
     try:
@@ -229,7 +230,7 @@ def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
     except SnapscopeError as error:
         yield Finding("catalogs", "configuration", PROBLEM, error.message, error.remedy or "")
         return
-    asked = [place for place in places if catalogs.is_name(place) and place != catalogs.SCHEME]
+    asked = [place for place in places if is_name(place) and place != SCHEME]
     if not known and not asked:
         none = told("names no catalog (.pyiceberg.yaml, PYICEBERG_CATALOG__NAME__URI)")
         yield Finding("catalogs", "configuration", OK, none)
@@ -238,7 +239,7 @@ def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
 
 
 def _reached(group: str, place: str) -> Finding:
-    """Whether a warehouse, a table or a catalog can be listed, how fast, and how many tables are there."""
+    """Whether a warehouse, a table or a catalog can be listed, how fast, and how many tables it has."""
     started = time.monotonic()
     done: list[Finding] = []
 
@@ -257,7 +258,7 @@ def _reached(group: str, place: str) -> Finding:
         if not found.problems:
             done.append(Finding(group, place, OK, text))
             return
-        remedy = told("What could not be listed is left out; the rest can be opened.")
+        remedy = told("What could not be listed is left out; everything else can be opened.")
         problems = [each.sentence() for each in found.problems[:3]]
         done.append(Finding(group, place, WARNING, joined([text, *problems]), remedy))
 
@@ -266,11 +267,11 @@ def _reached(group: str, place: str) -> Finding:
     thread.join(PATIENCE_S)
     if done:
         return done[0]
-    remedy = told("Check the address and the network; whatever else is open works on.")
+    remedy = told("Check the address and the network; everything else that is open keeps working.")
     return Finding(group, place, PROBLEM, told("no answer within {seconds:g} s", seconds=PATIENCE_S), remedy)
 
 
-# what is kept ---------------------------------------------------------------------------------------------------------
+# stored data ---------------------------------------------------------------------------------------------------------
 
 
 def _state() -> Iterator[Finding]:
@@ -282,10 +283,10 @@ def _state() -> Iterator[Finding]:
         head, entries = journal.verify(), journal.entries()
     except SnapscopeError as error:
         yield Finding(
-            "state", "journal", PROBLEM, error.message, error.remedy or told("Keep it, and compare with a backup.")
+            "state", "journal", PROBLEM, error.message, error.remedy or told("Keep it, and compare it with a backup.")
         )
         return
-    unbroken = told("{entries}, unbroken", entries=counted(entries, "{count} entry", "{count} entries"))
+    unbroken = told("{entries}, hash chain intact", entries=counted(entries, "{count} entry", "{count} entries"))
     yield Finding("state", "journal", OK, unbroken if head else told("empty"))
 
 
@@ -297,39 +298,44 @@ def _directory(name: str, place: Path) -> Finding:
     except OSError as error:
         return Finding("state", name, PROBLEM, str(error), remedy)
     if not os.access(place, os.W_OK | os.X_OK):
-        return Finding("state", name, PROBLEM, told("{place} cannot be written", place=place), remedy)
+        return Finding("state", name, PROBLEM, told("{place} is not writable", place=place), remedy)
     if place.stat().st_mode & OTHERS:
-        found = told("{place} is open to other users of this machine", place=place)
-        more = "Run chmod go= on it, or set {setting} to a directory that can be closed."
+        found = told("{place} can be read by other users of this machine", place=place)
+        more = "Run chmod go= on it, or set {setting} to a directory that supports permissions."
         return Finding("state", name, WARNING, found, told(more, setting=f"SNAPSCOPE_{name.upper()}"))
     found = told("{place}, {size} free", place=place, size=size(free))
     if free < LEAST_FREE:
-        more = told("Make room, or set {setting} to another disk.", setting=f"SNAPSCOPE_{name.upper()}")
+        more = told("Free some space, or point {setting} to another disk.", setting=f"SNAPSCOPE_{name.upper()}")
         return Finding("state", name, WARNING, found, more)
     return Finding("state", name, OK, found)
 
 
 def _locks() -> Finding:
-    """Whether a second change of one table is kept out: it is tried, since some network file systems only say so."""
-    probe = "the doctor's own"  # no table's location
+    """Whether a second change of one table is kept out.
+
+    Tested with a real lock: some network file systems only claim it.
+    """
+    probe = "the doctor's own"  # not a table's location
     remedy = told("Set {setting} to a directory on a local disk.", setting="SNAPSCOPE_STATE")
     try:
         with locked(probe):
             try:
                 with locked(probe):
-                    return Finding("state", "locks", PROBLEM, told("two changes of one table can run at once"), remedy)
-            except Conflict:  # as it should be
+                    return Finding(
+                        "state", "locks", PROBLEM, told("two changes to one table can run at the same time"), remedy
+                    )
+            except Conflict:  # as expected
                 pass
-    except Conflict:  # with another doctor
+    except Conflict:  # another doctor holds it
         pass
     except SnapscopeError as error:
         return Finding("state", "locks", PROBLEM, error.message, remedy)
-    kept = told("one change of a table at a time among this user's processes on this machine")
+    kept = told("one change to a table at a time, among this user's processes on this machine")
     return Finding("state", "locks", OK, kept)
 
 
 def _versions() -> Iterator[Finding]:
-    """Whose rules are known by heart."""
+    """The engine versions whose rules are implemented."""
     for rules, rule in RULES.items():
         yield Finding("versions", f"Paimon, rules {rules}", OK, rule.text)
     yield Finding("versions", "Iceberg", OK, told("format versions 1 to 3; expiry as of Iceberg 1.11"))

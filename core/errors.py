@@ -1,13 +1,13 @@
-"""Every error Snapscope raises on purpose, grouped by what the reader can do about it.
+"""Every error that Snapscope raises on purpose, grouped by what the reader can do about it.
 
     SnapscopeError
-    ├── NotFound      the named thing is not there            → name another one
-    ├── Invalid       the request itself cannot be carried out → change the request
-    ├── Conflict      the table moved since the plan was shown → look again, confirm again
-    ├── Corrupt       a file is unreadable or contradicts another → repair or drop what needs it
-    └── Unsupported   right answers cannot be given here       → use the engine named in the message
+    ├── NotFound      the named thing does not exist          → name another one
+    ├── Invalid       the request itself is impossible        → change the request
+    ├── Conflict      the table changed since the plan        → plan again, confirm again
+    ├── Corrupt       a file is unreadable or contradictory   → repair or delete what needs it
+    └── Unsupported   correct answers cannot be given here    → use the engine named in the message
 
-Law: unknown is not empty. Whoever cannot read something raises one of these; nobody returns nothing instead.
+Invariant: unknown is not empty. Code that cannot read something raises one of these; it never returns an empty result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.messages import both, literal, told
 class SnapscopeError(Exception):
     """Base of all. `message` is one or more full sentences: what, where, what was expected, what to do next.
 
-    `message` is a literal, a template if `values` are given, or `told`; so is the remedy: other languages know them.
+    `message` and the remedy are literals, templates if `values` are given, or `told`, so that they can be translated.
     """
 
     def __init__(self, message: str, *, path: str | None = None, remedy: str | None = None, **values: object) -> None:
@@ -40,7 +40,7 @@ class SnapscopeError(Exception):
 
 
 class NotFound(SnapscopeError):
-    """A table, snapshot, tag, branch or file that was asked for by name does not exist."""
+    """A table, snapshot, tag, branch or file given by name does not exist."""
 
 
 class Invalid(SnapscopeError):
@@ -48,12 +48,12 @@ class Invalid(SnapscopeError):
 
 
 class Conflict(SnapscopeError):
-    """The table is no longer what the plan was made from; nothing more was changed."""
+    """The table is no longer as it was when the plan was made; nothing more was changed."""
 
 
 class Corrupt(SnapscopeError):
-    """A metadata file could not be read, or says something impossible."""
+    """A metadata file could not be read, or contains something impossible."""
 
 
 class Unsupported(SnapscopeError):
-    """The table uses something for which a right answer cannot be promised."""
+    """The table uses something for which a correct answer cannot be guaranteed."""

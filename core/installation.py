@@ -1,4 +1,4 @@
-"""What this installation lacks, as the command that adds it to this very Python. No index has a package of our name."""
+"""The command that adds a missing extra to this Python installation; no package index has a package named snapscope."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 
-EXTRAS: Mapping[str, str] = {  # protocols of URLs, and the extra of pyproject.toml that brings the package for each
+EXTRAS: Mapping[str, str] = {  # URL protocols, and the extra of pyproject.toml that installs the package for each
     **dict.fromkeys(("s3", "s3a"), "s3"),
     **dict.fromkeys(("gs", "gcs"), "gcs"),
     **dict.fromkeys(("abfs", "abfss", "az", "adl"), "azure"),
@@ -18,12 +18,12 @@ EXTRAS: Mapping[str, str] = {  # protocols of URLs, and the extra of pyproject.t
 
 
 def extra_command(extra: str) -> str:
-    """The command that installs what an extra brings, in the versions that fit."""
+    """The command that installs the packages of an extra, in compatible versions."""
     return install_command(*packages_of(extra))
 
 
 def install_command(*packages: str) -> str:
-    """The command that installs packages here: by pip, or where that is missing (as in uv's environments), by uv."""
+    """The command that installs packages here, with pip or, where pip is missing (as in uv's environments), with uv."""
     installer = [sys.executable, "-m", "pip", "install"]
     if find_spec("pip") is None:
         installer = ["uv", "pip", "install", "--python", sys.executable]
@@ -31,7 +31,7 @@ def install_command(*packages: str) -> str:
 
 
 def packages_of(extra: str) -> tuple[str, ...]:
-    """The requirements of an extra, as our own metadata says; the extra of a source tree that nobody installed."""
+    """The requirements of an extra according to our own metadata; in a source tree that is not installed, the extra."""
     try:
         listed = requires("snapscope") or []
     except PackageNotFoundError:

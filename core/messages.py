@@ -1,7 +1,6 @@
-"""Sentences that know how they were made, so that they can be told in another language; and reasons, which are codes
-until somebody reads them. Pure.
+"""Translatable sentences, which remember their template and values; and reasons, which are codes until displayed. Pure.
 
-Law: a program decides by a `Reason`'s code and values, never by a text. A text is made where it is shown.
+Invariant: programs decide by a `Reason`'s code and values, never by a text. A text is created where it is displayed.
 """
 
 from __future__ import annotations
@@ -10,19 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-CLAUSE = "{clause}"  # of a sentence that stands within another
+CLAUSE = "{clause}"  # the template of a sentence used within another
 
 
 class Told(str):
-    """A text like any other, with the template it was made from and the values that were put in. A value may be a
-    `Told` itself."""
+    """A string that remembers its template and the values filled in. A value may be a `Told` itself."""
 
     template: str
     values: Mapping[str, object]
 
 
 def told(template: str, **values: object) -> Told:
-    """`template` with its `{names}` filled in. The template is a literal: other languages know it by its text."""
+    """Fill in the `{names}` of `template`. The template must be a literal: translations look it up by its text."""
     shown = {name: value.text if isinstance(value, Reason) else value for name, value in values.items()}
     made = Told(template.format(**shown))
     made.template, made.values = template, shown
@@ -31,8 +29,10 @@ def told(template: str, **values: object) -> Told:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What a reason, doubt, warning or note says. `name` stays for ever; the template may be worded otherwise. `one`:
-    the template where `count` is 1. Called with the template's values it makes a `Reason`."""
+    """What a reason, doubt, warning or note says. Calling it with the template's values makes a `Reason`.
+
+    `name` never changes; the template may be reworded. `one` is the template where `count` is 1.
+    """
 
     name: str
     template: str
@@ -44,7 +44,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A code with its values. No text: that is made when it is asked for, so that nothing is decided by it."""
+    """A code with its values. It stores no text, which is created on demand, so that nothing is decided by a text."""
 
     code: Code
     given: tuple[tuple[str, object], ...] = ()
@@ -65,34 +65,34 @@ class Reason:
 
 
 def sentences(reasons: Iterable[Reason]) -> list[str]:
-    """Reasons as they are read."""
+    """The texts of reasons."""
     return [reason.text for reason in reasons]
 
 
 def code_names(reasons: Iterable[Reason]) -> list[str]:
-    """The codes of reasons, as programs know them."""
+    """The names of the reasons' codes, for programs."""
     return [reason.code.name for reason in reasons]
 
 
 def counted(count: int, one: str, many: str, **values: object) -> Told:
-    """`1 file`, `1,204 files`, of `{count} file` and `{count} files`; other languages have the forms they need."""
+    """`1 file`, `1,204 files`, from `{count} file` and `{count} files`; other languages use their own plural forms."""
     return told(one if count == 1 else many, count=f"{count:,}", **values)
 
 
 def joined(clauses: Sequence[str]) -> str:
-    """Clauses with `; ` between; "" of none."""
+    """Join clauses with `; `; "" if there are none."""
     first, *rest = clauses or ("",)
     return told("{first}; {rest}", first=first, rest=joined(rest)) if rest else first
 
 
 def listed(clauses: Sequence[str]) -> str:
-    """Clauses with `, ` between; "" of none."""
+    """Join clauses with `, `; "" if there are none."""
     first, *rest = clauses or ("",)
     return told("{first}, {rest}", first=first, rest=listed(rest)) if rest else first
 
 
 def clause(sentence: str) -> Told:
-    """A sentence that stands within another: without its full stop."""
+    """A sentence to be used within another: without its full stop."""
     whole = told("{clause}", clause=sentence)
     made = Told(whole.rstrip("."))
     made.template, made.values = CLAUSE, whole.values
@@ -100,12 +100,12 @@ def clause(sentence: str) -> Told:
 
 
 def is_clause(text: str) -> bool:
-    """Does a text stand for a sentence of its own, made by `clause`?"""
+    """Whether a text is a full sentence made by `clause`."""
     return isinstance(text, Told) and text.template == CLAUSE
 
 
 def literal(sentence: str) -> Told:
-    """A sentence that stands in the code as it is: its own template."""
+    """A sentence that is its own template."""
     if isinstance(sentence, Told):
         return sentence
     made = Told(sentence)
@@ -114,5 +114,5 @@ def literal(sentence: str) -> Told:
 
 
 def both(first: str, second: str) -> Told:
-    """One sentence after another."""
+    """Two sentences, one after the other."""
     return told("{first} {second}", first=first, second=second)

@@ -1,7 +1,7 @@
 """Where Snapscope keeps its own files: logs and journals (state), decoded immutable files (cache).
 
-Law: a path is named here, made by whoever writes to it, and never inside a table or the current directory. What is kept
-is for whoever keeps it: other users of the machine can neither read nor list it.
+Invariant: this module only names paths; the code that writes creates them. None is inside a table or the current
+directory. The files are private: other users of the machine can neither read nor list them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import stat
 import threading
 from pathlib import Path
 
-OURS = frozenset({"desk", "locks", "spark", "manifests", "ivy"})  # directories of ours
+OURS = frozenset({"desk", "locks", "spark", "manifests", "ivy"})  # directories that Snapscope creates
 JOURNAL = "journal.sqlite"
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite names the files of one database
-_DOCUMENTS = ("recent", "visits", "watched", "saved-queries", "query-history")  # of the desk
+_BESIDE = ("", "-wal", "-shm", "-journal")  # suffixes of the files that SQLite keeps for one database
+_DOCUMENTS = ("recent", "visits", "watched", "saved-queries", "query-history")  # of the user state
 _WITHOUT = (
     errno.ENOENT,
     errno.EPERM,
@@ -27,7 +27,7 @@ _WITHOUT = (
     errno.EROFS,
     errno.ENOTSUP,
     errno.ENOSYS,
-)  # gone, or no modes there
+)  # gone, or a file system without modes
 _MAKING = threading.Lock()
 _ODD = re.compile(r"::|//|\\|[%?#\s\x00-\x1f\x7f]|(^|/)\.{1,2}(/|$)")
 
@@ -43,7 +43,7 @@ def cache_dir() -> Path:
 
 
 def private(folder: Path) -> Path:
-    """The folder, made where it is missing, closed to other users like everything of ours beside and below it."""
+    """Create the directory if it is missing, and close it and everything else of Snapscope's to other users."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for root in (state_dir(), cache_dir()):
         if folder.is_relative_to(root):
@@ -52,10 +52,11 @@ def private(folder: Path) -> Path:
 
 
 def private_file(path: Path) -> Path:
-    """The file, made where it is missing; nobody else can read or write it, nor what is made beside it.
+    """Create the file if it is missing; no other user can read or write it, or what is created beside it.
 
-    Law: one that is there is never opened. To close any file takes away every POSIX lock that this process holds on it,
-    and SQLite's locks are such. One that is missing nobody here has locked, and nobody gets before it is closed."""
+    Invariant: an existing file is never opened, because closing any file releases every POSIX lock that this process
+    holds on it, and SQLite uses such locks. A missing file is locked by nobody here, and by nobody before it is closed.
+    """
     private(path.parent)
     with _MAKING, contextlib.suppress(FileExistsError):
         if not path.exists():
@@ -64,10 +65,13 @@ def private_file(path: Path) -> Path:
     return path
 
 
-@functools.cache  # once a process: what was kept before it was closed from the start
+@functools.cache  # once per process: for files from before they were created closed
 def _close_all(root: Path) -> None:
-    """Where nothing but ours lies, everything. A directory that others' things lie in, too, stays as it is, and so does
-    what may be theirs by its name: only the journal and the desk's documents in it are closed."""
+    """Close everything under `root` to other users if it contains only Snapscope's files.
+
+    A directory that also contains other things is left as it is, and so is what may be someone else's by its name: only
+    the journal and the user-state documents in it are closed.
+    """
     real = Path(os.path.realpath(root))
     kept = list(real.iterdir())
     if any(each.name not in OURS and not each.name.startswith(JOURNAL) for each in kept):
@@ -85,7 +89,7 @@ def _close_all(root: Path) -> None:
 
 
 def _close(path: Path) -> None:
-    """Take away what others may do with it, where it is ours and no link to somewhere else, as far as the disk can."""
+    """Remove other users' permissions if the file is ours and not a symbolic link, as far as the file system can."""
     try:
         found = path.lstat()
         if found.st_uid == os.geteuid() and found.st_mode & OTHERS and not stat.S_ISLNK(found.st_mode):
@@ -96,9 +100,9 @@ def _close(path: Path) -> None:
 
 
 def is_within(location: str, place: str) -> bool:
-    """Whether a location, however somebody wrote it, is a place or lies in it; in doubt it does not.
+    """Whether a location, in whatever spelling, is a place or lies within it; in doubt, False.
 
-    Nothing is asked but the local disk, and that only where the name of the location begins with a local place's.
+    Only the local disk is accessed, and only if the location starts with the name of a local place.
     """
     if location.rstrip("/") == place.rstrip("/"):
         return True
@@ -106,7 +110,7 @@ def is_within(location: str, place: str) -> bool:
     if not location.startswith(base):
         return False
     below, is_url = location[len(base) :], "://" in place or place.startswith("file:")
-    spaced = not is_url and below == below.strip()  # within names of local files they mean themselves
+    spaced = not is_url and below == below.strip()  # in local file names, spaces are significant
     if _ODD.search(below.replace(" ", "_") if spaced else below):
         return False
     if is_url:

@@ -1,9 +1,9 @@
-"""Texts of others, as they may be handed on: short enough for a page, harmless in a spreadsheet. Pure.
+"""Foreign texts made safe to display or export: short enough for a page, harmless in a spreadsheet. Pure.
 
-Laws:
-- What is shown short says how much there is. What is downloaded is whole.
-- No text in a CSV is a formula: not a value, not a name, and no part of one where a spreadsheet takes semicolons, tabs
-  or the ends of lines inside of it for its own. Numbers stay numbers.
+Invariants:
+- A shortened display says how long the text is. A download is complete.
+- No text in a CSV is a formula: no value, no name, and no part of one after a semicolon, tab or line break at which a
+  spreadsheet may split. Numbers stay numbers.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _PLAIN = (int, float, Decimal, np.number, np.bool_, np.datetime64, dt.date, dt.t
 
 
 def shortened(text: str, most: int = SHOWN) -> str:
-    """The text; of a long one its beginning, and how much it is in all."""
+    """The text; if it is too long, its beginning and its total size."""
     return text if len(text) <= most else f"{text[:most]}{rest(len(text.encode(errors='replace')))}"
 
 
 def rest(of_bytes: int) -> str:
-    """What stands after a beginning."""
+    """The suffix of a shortened text."""
     return f"… ({size(of_bytes)})"
 
 
 def brief(value: object, most: int) -> str:
-    """The beginning of what `str` makes of lists, structs and maps, without making all of it."""
+    """The beginning of `str(value)` for lists, structs and maps, without rendering all of it."""
     match value:
         case bytes():
             return value[: most // 2 + 1].hex()[:most]
@@ -62,7 +62,7 @@ def _joined(opened: str, names: object, values: object, closed: str, most: int) 
 
 
 def harmless(value: object) -> object:
-    """A value as a CSV may have it: what a spreadsheet would run as a formula in a text gets an apostrophe in front."""
+    """A value safe for a CSV: text that a spreadsheet would run as a formula gets an apostrophe in front."""
     if value is None or isinstance(value, _PLAIN):
         return value
     text = str(value)

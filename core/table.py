@@ -1,6 +1,6 @@
-"""Opens a table and answers everything that needs its files: references, history, plans with every size filled in.
+"""Open a table and answer everything that needs its files: references, history, plans with all sizes filled in.
 
-The calls of the command line and of the dashboard both end here.
+The command line and the dashboard both use these calls.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ATTEMPTS = 20
 
 @dataclass(frozen=True)
 class Table:
-    """One table, whatever its format. Holds no answers."""
+    """One table of any format. It caches no answers."""
 
     format: TableFormat
 
@@ -62,27 +62,30 @@ class Table:
     def history(
         self, heads: Heads | None = None, progress: Progress | None = None, *, changelogs: bool = False
     ) -> History:
-        """Who holds what. `progress` is told (manifests read, manifests to read).
+        """Which holders hold which files. `progress` is called with (manifests read, manifests to read).
 
-        Given no heads, a table that is changed while it is read is read again: see `lasting`.
-        `changelogs` makes room for long-lived changelogs that a plan would leave behind.
+        Without `heads`, a table that changes while it is being read is read again: see `lasting`. `changelogs` adds
+        positions for long-lived changelogs that a plan would leave behind.
         """
         if heads is not None:
             return self.format.history(heads, progress, changelogs=changelogs)
         return self.lasting(self.heads(), progress, changelogs=changelogs)
 
     def lasting(self, heads: Heads, progress: Progress | None = None, *, changelogs: bool = False) -> History:
-        """Who holds what by these references; by newer ones where what cannot be read has gone: others expire, too."""
+        """Who holds what by these references, or by newer ones if others delete something while it is being read.
+
+        Raises `Conflict` after `ATTEMPTS` attempts.
+        """
         for _ in range(ATTEMPTS):
             history = self.format.history(heads, progress, changelogs=changelogs)
             newer = self.newer(history)
             if newer is None:
                 return history
             heads = newer
-        raise Conflict("Others kept removing points while they were read.", remedy="Try again.")
+        raise Conflict("Other writers kept deleting snapshots while they were being read.", remedy="Try again.")
 
     def newer(self, history: History) -> Heads | None:
-        """The references of now, where some that could not be read in full are no longer as they were; else None."""
+        """The current references if some that could not be read in full have changed since; else None."""
         unread = {history.holders[position].path for position in history.incomplete}
         for pause_s in (0.0, *self.format.pauses_s(history.heads, unread)):
             if not unread:
@@ -96,7 +99,7 @@ class Table:
     def preview(
         self, change: Change, now_ms: int, history: History | None = None, progress: Progress | None = None
     ) -> Plan:
-        """The plan for a change: exactly what it would free, and why the rest stays. Changes nothing."""
+        """The plan for an action: exactly what it would free, and why the rest is kept. Changes nothing."""
         wide = leaves_changelogs(change) and self.capabilities.has_changelogs
         if history is None or (wide and all(holder.exists for holder in history.holders)):
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
@@ -113,12 +116,14 @@ class Table:
         return dataclasses.replace(plan, effects=self.format.effects(plan, history.heads))
 
     def missing_files(self, history: History, point: str) -> list[str]:
-        """Files that reading a point needs and that are not there, or not of their size: data files and what lies
-        beside them, deletes and indexes, in the table and outside of it, by listing their directories. Raises where a
-        place cannot be listed: what nobody could look for is not there."""
+        """Files needed to read a version that do not exist or have another size, found by listing their directories.
+
+        Covers data files and the deletes and indexes that belong to them, inside and outside the table. Raises if a
+        directory cannot be listed, because then nobody knows.
+        """
         position = history.require(point)
         files = history.files_at(position)
-        sizes = history.objects["bytes"].take(files["object"])  # of whole files: many vectors share one
+        sizes = history.objects["bytes"].take(files["object"])  # sizes of whole files: many deletion vectors share one
         needed = dict(zip(files["path"].to_pylist(), sizes.to_pylist(), strict=True))
         held = history.objects.filter(pa.array(history.held.at(position)))
         for row in held.filter(pc.equal(held["kind"], ObjectKind.INDEX.value)).to_pylist():
@@ -139,7 +144,7 @@ class Table:
         return missing
 
     def lacking(self, history: History, paths: Collection[str]) -> dict[str, list[str]]:
-        """Per point that is there: which of these files it holds and the store does not have."""
+        """Per existing version: which of these files it holds although the store does not have them."""
         held = history.objects["path"].filter(pa.array(history.held.over(history.existing)))
         found: dict[str, list[str]] = {}
         for path in held.filter(pc.is_in(held, value_set=pa.array(list(paths), pa.string()))).to_pylist():
@@ -149,18 +154,18 @@ class Table:
         return found
 
     def lacks(self, plan: Plan) -> str | None:
-        """What its store cannot do of what a plan, or taking it back, takes; asks nothing of the store."""
+        """What the store cannot do of what a plan, or undoing it, needs; None if it can. Does not access the store."""
         is_referring = bool(plan.removes or plan.leaves) or isinstance(plan.change, OfCommits)
         creates = is_referring and self.capabilities.references_are_files  # others commit: see `refuse_apply`
         deletes = bool(len(plan.frees)) or is_referring
         return self.store.lacks(creates=creates, deletes=deletes)
 
     def refuse_apply(self) -> None:
-        """`Unsupported` where plans of this table cannot be carried out here; nothing was changed then."""
+        """Raise `Unsupported` if plans of this table cannot be run here; nothing was changed then."""
         self.format.refuse_apply()
 
     def refuse_lacking(self, plan: Plan) -> None:
-        """Raises where its store cannot do what this plan, or taking it back, takes; nothing was changed then."""
+        """Raise `Unsupported` if the store cannot do what this plan, or undoing it, needs; nothing was changed then."""
         if (why := self.lacks(plan)) is not None:
             raise Unsupported(
                 "{why} Nothing was changed.",
@@ -172,7 +177,7 @@ class Table:
         self.store.probe({path.rpartition("/")[0] for path in paths})
 
     def next_commit(self, history: History, now_ms: int, branch: str = MAIN) -> Forecast | None:
-        """What the next commit of a writer to a branch expires by itself; None where that is nothing."""
+        """What the next commit of a writer to a branch expires automatically; None if nothing."""
         line = history.heads.line(branch)
         if line is None:
             raise NotFound("There is no branch {branch!r}.", branch=branch, path=self.location)
@@ -184,10 +189,10 @@ class Table:
 
 
 def open_table(location: str) -> Table:
-    """Open the table at a path or URL, or by a name that its format understands. `NotFound` if nothing is there."""
+    """Open the table at a path or URL, or by a name that its format understands. Raises `NotFound` if there is none."""
     return Table(registry.opened(location))
 
 
 def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
-    """What `point` names on `branch`, by the rule of its format."""
+    """What `point` names on `branch`, by the rules of the table's format."""
     return registry.of(heads).resolve(heads, point, branch)

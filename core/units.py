@@ -1,4 +1,4 @@
-"""Bytes, durations and counts in words, and bytes and durations out of words. Pure."""
+"""Format bytes, durations and counts as text, and parse bytes and durations. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ N = TypeVar("N", int, float)
 
 _DURATION = re.compile(r"\s*(\d{1,15})\s*([a-zA-Zµ\u03bc]*)\s*")
 _DURATIONS = told("Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms.")
-_LONGEST_MS = 100_000 * 86_400_000  # nobody can wait longer than 292 years, nor is there a calendar for it
+_LONGEST_MS = 100_000 * 86_400_000  # 274 years: longer waits make no sense and run past the calendar
 _SIZE = re.compile(r"\s*(\d{1,18})\s*([a-zA-Z]*)\s*")
 _UNITS_BYTES: dict[str, int] = {
     **dict.fromkeys(("", "b", "bytes"), 1),
@@ -37,17 +37,17 @@ _UNITS_MS: dict[str, float] = {
 
 
 def is_true(text: str | None) -> bool:
-    """A boolean option as Paimon reads it: whatever its case."""
+    """Parse a boolean option as Paimon does, ignoring case."""
     return text is not None and text.lower() == "true"
 
 
 def parse_duration_ms(text: str) -> int:
-    """Milliseconds of a duration as the engine writes it: `7 d`, `36h`, `90 min`; a bare number is milliseconds."""
+    """Milliseconds of a duration in the engines' notation: `7 d`, `36h`, `90 min`; a bare number is milliseconds."""
     match = _DURATION.fullmatch(text)
     factor = _UNITS_MS.get(match[2].lower()) if match else None
     if match is None or factor is None:
         raise Invalid(
-            "{text!r} is no duration.",
+            "not a valid duration: {text!r}.",
             text=text,
             remedy=_DURATIONS,
         )
@@ -55,7 +55,7 @@ def parse_duration_ms(text: str) -> int:
 
 
 def asked_duration_ms(text: str) -> int:
-    """The same as a person asks for it: no bare number but 0, which `--timeout 200` shows may mean two things."""
+    """Parse a duration that a person typed: the unit is required except for 0, because `--timeout 200` is ambiguous."""
     if text.strip().isdecimal() and int(text) != 0:
         raise Invalid(
             "{text!r} has no unit, so it could be seconds or milliseconds.",
@@ -71,46 +71,50 @@ def asked_duration_ms(text: str) -> int:
 
 
 def parse_size_bytes(text: str) -> int:
-    """Bytes of a size as the engine writes it: `8 mb`, `128MB`; units are powers of 1024, a bare number is bytes."""
+    """Bytes of a size in the engines' notation: `8 mb`, `128MB`; units are powers of 1024, a bare number is bytes."""
     match = _SIZE.fullmatch(text)
     factor = _UNITS_BYTES.get(match[2].lower()) if match else None
     if match is None or factor is None:
-        raise Invalid("{text!r} is no size.", text=text, remedy="Write a whole number and a unit: 8 mb, 128 kb, 1 gb.")
+        raise Invalid(
+            "not a valid size: {text!r}.", text=text, remedy="Write a whole number and a unit: 8 mb, 128 kb, 1 gb."
+        )
     return int(match[1]) * factor
 
 
 def number(options: Mapping[str, str], key: str, usual: N) -> N:
-    """An option that is a number of the kind of `usual`, which it is where nobody set it. `Invalid` for any other."""
+    """A numeric option of the type of `usual`, which is the default. Raises `Invalid` if it is not a finite number."""
     text = options.get(key, str(usual))
     try:
         found = type(usual)(text)
         if math.isfinite(found):
             return found
-    except (ValueError, OverflowError):  # said below
+    except (ValueError, OverflowError):  # reported below
         pass
-    raise Invalid(f"The option {key} is {text!r}, which is no number.", remedy="Set the option right.")
+    raise Invalid(f"The option {key} is {text!r}, which is no number.", remedy="Correct the option.")
 
 
 def wall_clock(time_ms: int) -> dt.datetime:
-    """A moment on this machine's wall clock, without its zone: what tags are stamped and judged by.
+    """A moment on this machine's wall clock, without its zone, as tags are stamped and compared.
 
-    `Invalid` for a number beyond the calendar.
+    Raises `Invalid` for a number outside the calendar.
     """
     try:
         return dt.datetime.fromtimestamp(time_ms / 1000, dt.UTC).astimezone().replace(tzinfo=None)
     except (ValueError, OverflowError, OSError) as error:
         raise Invalid(
-            "{time_ms} ms since 1970 is no calendar time.", time_ms=time_ms, remedy="Name a time of this age."
+            "{time_ms} ms since 1970 is not a valid calendar time.",
+            time_ms=time_ms,
+            remedy="Give a time that far back.",
         ) from error
 
 
 def epoch_ms(clock: dt.datetime) -> int:
-    """Whole milliseconds since 1970 of a wall clock without a zone, read as if it were UTC; downwards, in 1969 too."""
+    """Whole milliseconds since 1970 of a wall-clock time without a zone, read as UTC; rounds down, also before 1970."""
     return (clock - dt.datetime.combine(dt.date(1970, 1, 1), dt.time())) // dt.timedelta(milliseconds=1)
 
 
 def duration(ms: int) -> str:
-    """A duration in its largest whole units, two at the most: `7 d`, `1 h 30 min`, `250 ms`."""
+    """A duration in its two largest units at most: `7 d`, `1 h 30 min`, `250 ms`."""
     if ms < 0:
         return "-" + duration(-ms)
     parts = []
@@ -123,7 +127,7 @@ def duration(ms: int) -> str:
 
 
 def whole(ms: int) -> str:
-    """A length of time that `parse_duration_ms` reads back to the very millisecond: `7 d`, `90 min`."""
+    """A duration in one unit that `parse_duration_ms` reads back exactly: `7 d`, `90 min`."""
     lengths = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1))
     unit, size = next((unit, size) for unit, size in lengths if ms % size == 0)
     return f"{ms // size} {unit}"
@@ -147,8 +151,10 @@ def several(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def iso(ms: int) -> str:
-    """`2026-01-03T00:00:00Z`, with milliseconds where there are any: how a POINT or a TIME is written. A number that no
-    calendar holds stays one."""
+    """The notation of a POINT or a TIME: `2026-01-03T00:00:00Z`, with milliseconds if there are any.
+
+    A number outside the calendar stays a number.
+    """
     try:
         at = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=ms)
     except OverflowError:
@@ -156,15 +162,15 @@ def iso(ms: int) -> str:
     return at.replace(tzinfo=None).isoformat("T", "milliseconds" if ms % 1_000 else "seconds") + "Z"
 
 
-def nearest(name: str, names: Sequence[str]) -> str | None:
-    """The name that was probably meant, if one is close."""
+def nearest(name: str, names: Sequence[str], likeness: float = 0.6) -> str | None:
+    """The name that was probably meant, if one is similar: a `likeness` of 1 is equal, 0 has nothing in common."""
     import difflib
 
-    return next(iter(difflib.get_close_matches(name, names, n=1)), None)
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=likeness)), None)
 
 
 def printable(text: str) -> str:
-    """The text with everything that is neither printed nor a line's end written as an escape."""
+    """Escape every character that is neither printable nor a line break."""
     if text.isprintable():
         return text
     return "".join(

@@ -1,8 +1,8 @@
-"""Places as metadata names them. Pure text.
+"""Locations as table metadata names them. Pure text.
 
-Law: what metadata names is taken literally. No engine decodes a percent sign, a question mark or a hash in it
-(`org.apache.paimon.fs.Path`, Hadoop's Path, Iceberg's FileIO), so a partition `hh=10%3A00` is a directory of just that
-name. Only what a person types as the place of a table is a URL: see `core.storage.store.Store`.
+Invariant: what metadata names is taken literally. No engine decodes a percent sign, a question mark or a hash in it
+(`org.apache.paimon.fs.Path`, Hadoop's Path, Iceberg's FileIO), so a partition `hh=10%3A00` is a directory of exactly
+that name. Only the location of a table that a person types is a URL: see `core.storage.store.Store`.
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from core.errors import Invalid
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 ELSEWHERE = r":|^/|(^|/)\.\.(/|$)"
-"""Matches what is no path within a table, as `pyarrow.compute.match_substring_regex` takes it."""
+"""Matches what is not a path within a table, for `pyarrow.compute.match_substring_regex`."""
 
 
 def is_url(path: str) -> bool:
-    """Does it name a place by itself, whatever table names it?"""
+    """Whether it is an absolute location, independent of the table that names it."""
     return _URL.match(path) is not None
 
 
 def climbs(path: str) -> bool:
-    """Does it hold a step that leads up, or a sign that some system takes for one?"""
+    """Whether it contains a parent step (`..`), or a character that some systems treat as one."""
     return ".." in path.split("/") or "\\" in path or "\0" in path
 
 
 def spelled(url: str) -> str:
-    """One spelling of a place: `file:///a/b` however it was written (`file:/a/b`, `file:////a//b/`, `file:/a/./b`,
-    `file://localhost/a/b`, `/a/b`); others as they are, without a slash at the end."""
+    """Return one canonical spelling of a location.
+
+    That is `file:///a/b` for `file:/a/b`, `file:////a//b/`, `file:/a/./b`, `file://localhost/a/b` and `/a/b`. Others
+    stay as they are, without a trailing slash.
+    """
     if url.startswith("/"):
         url = f"file:{url}"
     scheme, _, rest = url.partition(":")
@@ -38,31 +41,31 @@ def spelled(url: str) -> str:
     if rest.startswith("//localhost/"):
         rest = rest.removeprefix("//localhost")
     if rest.startswith("//") and not rest.startswith("///"):
-        return url.rstrip("/")  # of another machine
+        return url.rstrip("/")  # on another machine
     return f"file:///{'/'.join(step for step in rest.split('/') if step not in ('', '.'))}"
 
 
 def local_path(url: str) -> str | None:
-    """The path on this machine that a `file:` URL in metadata names; None for any other place."""
+    """The path on this machine that a `file:` URL in metadata names; None for any other location."""
     whole = spelled(url)
     return whole.removeprefix("file://") if whole.startswith("file:///") else None
 
 
 def is_below(path: str, root: str) -> bool:
-    """Does a file lie below a root, by their texts? Never where its path climbs."""
+    """Whether a file is below a root, judging by the texts. Never if its path contains a parent step."""
     whole, above = spelled(path), spelled(root)
     return whole.startswith(f"{above.rstrip('/')}/") and not climbs(path)
 
 
 def typed_path(url: str) -> str:
-    """The path of a `file:` URL that a person typed, its escapes decoded."""
+    """The path of a `file:` URL that a person typed, with its escapes decoded."""
     try:
         parts = urlsplit(url)
     except ValueError as error:
         remedy = "Give a path or an fsspec URL."
-        raise Invalid("{url!r} is no URL: {error}.", url=url, error=error, remedy=remedy) from error
+        raise Invalid("not a valid URL: {url!r} ({error}).", url=url, error=error, remedy=remedy) from error
     if parts.netloc not in ("", "localhost") or not parts.path.strip("/") or parts.query or parts.fragment:
         raise Invalid(
-            "{url!r} names no path on this machine.", url=url, remedy="Write file:///path, with ? and # as %3F and %23."
+            "{url!r} is not a path on this machine.", url=url, remedy="Write file:///path, with ? and # as %3F and %23."
         )
     return unquote(parts.path)

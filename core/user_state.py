@@ -1,8 +1,8 @@
-"""What one person keeps between visits: watched tables, saved queries, history. A small JSON document a name.
+"""What one person keeps between visits: watched tables, saved queries, history. One small JSON document per name.
 
-Each lies in `state_dir()/desk/<name>.json`. Whoever keeps something caps its size. Laws: changes by several processes
-and threads follow one another and none is lost; a reader sees a whole document, the old or the new one; a document that
-cannot be read is an error and stays as it is: unknown is not empty.
+Each is stored in `state_dir()/desk/<name>.json`; callers limit its size. Invariants: changes by several processes and
+threads are serialized and none is lost; a reader sees a complete document, old or new; a document that cannot be read
+is an error and stays as it is, because unknown is not empty.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 
 
 def read(name: str, default: Any) -> Any:
-    """The document of that name, `default` where none was kept yet. `Corrupt` where it cannot be read."""
+    """The document of that name, or `default` if none exists. Raises `Corrupt` if it cannot be read."""
     path = _path(name)
     try:
         return json.loads(path.read_bytes())
@@ -31,20 +31,22 @@ def read(name: str, default: Any) -> Any:
         return default
     except (OSError, ValueError, RecursionError) as error:
         raise Corrupt(
-            "What was kept under the name {name!r} cannot be read: expected a JSON document, found "
-            "{error}. It was left as it is.",
+            "What was saved as {name!r} cannot be read: expected a JSON document, found {error}. It "
+            "was left unchanged.",
             name=name,
             error=error,
             path=str(path),
-            remedy="Mend the file, or move it away: an empty one is started then.",
+            remedy="Repair the file, or move it away: an empty one is created then.",
         ) from error
 
 
 def change(name: str, function: Callable[[Any], Any], default: Any) -> Any:
-    """Replace the document by what `function` makes of it (of `default` where there is none); answers the new one.
+    """Replace the document with what `function` returns for it (or for `default` if none exists); return the new one.
 
-    Nobody else changes it meanwhile, so `function` is quick and asks nobody. `Invalid` where it cannot be written."""
-    from filelock import FileLock  # slow, and only changes need it
+    Nobody else changes it in the meantime, so `function` must be quick and must not wait for input. Raises `Invalid` if
+    the document cannot be written.
+    """
+    from filelock import FileLock  # slow to import, and only changes need it
 
     path = _path(name)
     try:
@@ -54,17 +56,17 @@ def change(name: str, function: Callable[[Any], Any], default: Any) -> Any:
             return new
     except OSError as error:
         raise Invalid(
-            "The state directory cannot be written: {strerror}. Nothing was kept.",
+            "The state directory is not writable: {strerror}. Nothing was saved.",
             strerror=error.strerror,
             path=str(path),
-            remedy="Make it writable, or name another one: SNAPSCOPE_STATE.",
+            remedy="Make it writable, or choose another one with SNAPSCOPE_STATE.",
         ) from error
 
 
 def _path(name: str) -> Path:
     if not _NAME.fullmatch(name):
         raise Invalid(
-            "{name!r} is no name to keep something under.", name=name, remedy="Lower-case letters, digits and dashes."
+            "not a valid name to save under: {name!r}.", name=name, remedy="Use lower-case letters, digits and dashes."
         )
     return state_dir() / "desk" / f"{name}.json"
 

@@ -1,1 +1,1 @@
-"""Carries plans out under a journal, and resumes or undoes them. The only code that deletes table files."""
+"""Runs plans under a journal, and resumes or undoes runs. The only code that deletes table files."""

@@ -1,8 +1,9 @@
-"""Applies a plan: the one place where changes begin. It may do less than was shown, never more.
+"""Apply a plan: the one entry point for changes. A run may do less than the plan showed, never more.
 
-Order: re-plan → journal → the plan's effects (`core.model.effects`), which end with: wait, read all references again,
-subtract whatever any of them holds, delete files, check what remains. A crash leaves files too many, never too few;
-`core.execution.recovery` carries on from the journal, or takes back what can still be taken back exactly.
+Order: plan again → journal → the plan's effects (`core.model.effects`). The last effects are: wait, read all references
+again, drop every file that any of them holds from the list, delete the rest, check what remains. A crash leaves surplus
+files, never missing ones; `core.execution.recovery` resumes from the journal, or undoes what can still be undone
+exactly.
 """
 
 from __future__ import annotations
@@ -48,18 +49,18 @@ def apply(
     journal: Journal | None = None,
     outside: Collection[str] = (),
 ) -> Receipt:
-    """Carry out exactly this plan. `Conflict` if the table no longer allows it; nothing was deleted then.
+    """Run exactly this plan. Raises `Conflict`, with nothing deleted, if the table no longer allows it.
 
-    `outside` names the roots under which it may delete what lies outside the table's directory: all that it has.
+    `outside` must name every root outside the table's directory under which the plan deletes files.
 
-    `settle_s` is how long writers get to finish publishing a reference they were about to, and `waits` is told when
-    that begins; `progress` is told (files swept, files to sweep); `cancelled` is asked while waiting and between files.
+    `settle_s` is how many seconds running writers get to publish a reference. Callbacks: `waits(seconds)` when that
+    wait begins, `progress(files swept, files to sweep)`, and `cancelled()`, asked while waiting and between files.
     """
     journal = journal or Journal()
     refuse_settle(settle_s)
     if plan.table != table.location:
         raise Invalid(
-            "The plan was made for {table}, not for {location}; nothing was changed.",
+            "This plan is for {table}, not for {location}; nothing was changed.",
             table=plan.table,
             location=table.location,
         )
@@ -77,13 +78,13 @@ def apply(
 
 
 def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], None]) -> Task:
-    """A plan as a run that the journal knows, before its first effect."""
+    """Record a plan as a run in the journal, before its first effect."""
     effects = tuple(_bound(table, plan, each) for each in plan.effects)
     refuse_unready(table, effects)
     frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
     document = _document(plan) | journal_versions.written(effects, plan.removes)
     run = journal.start(table.location, type(plan.change).__name__, document, plan.removes, frees)
-    if all(kind == ObjectKind.METADATA for _, kind, _ in frees):  # all that must be as it was the swap checks by itself
+    if all(kind == ObjectKind.METADATA for _, kind, _ in frees):  # the swap itself checks what must be unchanged
         confirm = lambda _: None  # noqa: E731
     return Task(
         table, journal, run, plan.change, plan.fingerprint, plan.now_ms, effects, plan.removes, frees,
@@ -92,45 +93,43 @@ def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], 
 
 
 def _bound(table: Table, plan: Plan, effect: Effect) -> Effect:
-    """What one document says beside the references of a swap is told by the document it is made on."""
+    """Complete a metadata swap with the parts that change besides references, read from the document it is based on."""
     return format_of(table).edit(plan, table.heads()) if isinstance(effect, SwapMetadata) else effect
 
 
 def refuse_unfinished(table: Table, journal: Journal) -> None:
-    """`Conflict` where an earlier change of this table was cut off: it is finished, or taken back, first."""
+    """Raise `Conflict` if an earlier run on this table was interrupted: it must be resumed or undone first."""
     if unfinished := journal.open_run(table.location):
         raise Conflict(
-            "Run {id} of {change_kind} on this table is unfinished ({state}).",
+            "Run {id} ({change_kind}) on this table has not finished ({state}).",
             id=unfinished.id,
             change_kind=unfinished.change_kind,
             state=unfinished.state,
-            remedy=told(
-                "Finish it first: snapscope resume {id}, or take it back: snapscope undo {id}.", id=unfinished.id
-            )
+            remedy=told("Resume it: snapscope resume {id}. Or undo it: snapscope undo {id}.", id=unfinished.id)
             if unfinished.can_undo
-            else told("Finish it first: snapscope resume {id}.", id=unfinished.id),
+            else told("Resume it first: snapscope resume {id}.", id=unfinished.id),
         )
 
 
 def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
-    """Re-plan with the same change and the same `now`; new commits are no conflict, a lost going point is."""
+    """Plan again with the same action and the same `now`. New commits are no conflict; a missing reference is."""
     for path, content in plan.removes:
         found = heads.references.get(path)
         if found is None:
             raise Conflict(
-                told("{path} is gone since the plan was made; nothing was changed.", path=path),
+                told("{path} was deleted after this plan was made; nothing was changed.", path=path),
                 path=path,
-                remedy="Plan again.",
+                remedy="Make a new plan.",
             )
         if found != content:
             raise Conflict(
-                told("{path} was rewritten since the plan was made; nothing was changed.", path=path),
+                told("{path} was rewritten after this plan was made; nothing was changed.", path=path),
                 path=path,
-                remedy="Plan again.",
+                remedy="Make a new plan.",
             )
     goes = {verdict.point for verdict in plan.goes}
     history = table.history(heads)
-    are_files = table.capabilities.references_are_files  # of one document the commit tells
+    are_files = table.capabilities.references_are_files  # references within one document are checked by the commit
     if are_files and (newer := table.newer(history)) is not None:
         _confirm(table, plan, newer)
         return
@@ -138,17 +137,17 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
     for verdict in again.points:
         if verdict.keep and verdict.point in goes:
             raise Conflict(
-                "{point} may no longer go: {reasons}. Nothing was changed.",
+                "{point} can no longer be deleted: {reasons}. Nothing was changed.",
                 point=verdict.point,
                 reasons=joined(sentences(verdict.reasons)),
-                remedy="Plan again.",
+                remedy="Make a new plan.",
             )
     if _exactly(again) != _exactly(plan) or not again.leaving.equals(plan.leaving):
         raise Conflict(
-            "The table has changed since the plan was made, and other references would have to be rewritten now; "
-            "nothing was changed.",
+            "The table has changed since this plan was made, and other references would now have to "
+            "be rewritten; nothing was changed.",
             path=table.location,
-            remedy="Plan again.",
+            remedy="Make a new plan.",
         )
     if not are_files or not (len(plan.frees) or Wait() in plan.effects):
         return
@@ -159,7 +158,7 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
 
 
 def _exactly(plan: Plan) -> tuple[Effect, ...]:
-    """What a plan does now as it did when it was shown, or not at all: all but what goes only while it may."""
+    """The effects that must be the same when planned again; the others are conditional and may be skipped."""
     return tuple(
         each
         for each in changes(plan.effects)
@@ -170,7 +169,7 @@ def _exactly(plan: Plan) -> tuple[Effect, ...]:
 
 
 def _document(plan: Plan) -> dict[str, object]:
-    """What the journal keeps of a plan besides references, files and effects."""
+    """What the journal stores about a plan besides references, files and effects."""
     return {
         "change": dataclasses.asdict(plan.change),
         "fingerprint": plan.fingerprint,

@@ -1,7 +1,7 @@
-"""Tags by the table's own options: automatic creation and expiry, as plans like any other, one a tag that is made.
+"""Automatic tags by the table's own options: creation and expiry as ordinary plans, one per created tag.
 
-Law: a run is its plans in order, each whole by itself: where a run stops, the next one makes what is left, and a run
-after a run makes nothing.
+Invariant: a run is its plans in order, each complete in itself. After an interruption the next run creates what is
+left, and a second run creates nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from core.table import Table
 
 @dataclass(frozen=True)
 class Tagging:
-    """What a run does. `rules` None: the table asks for no automatic tags. `why`: of each tag that goes."""
+    """What a run does. `rules` None: the table's options ask for no automatic tags.
+
+    `why`: the reason per deleted tag.
+    """
 
     rules: AutomaticTagRules | None
     plans: tuple[Plan, ...]
@@ -40,7 +43,7 @@ class Tagging:
 
 
 def automatic(table: Table, history: History, now_ms: int, branch: str = MAIN) -> Tagging:
-    """The automatic tags that are due, those that go for them, and those whose own time is over."""
+    """The automatic tags that are due, the tags they replace, and the tags whose own retention has passed."""
     line = _line(table, history, branch)
     of = automatic_tags.rules(line.options)
     due = automatic_tags.AutomaticTagsDue(()) if of is None else automatic_tags.due(of, line)
@@ -63,14 +66,13 @@ def automatic(table: Table, history: History, now_ms: int, branch: str = MAIN) -
 def ended(
     table: Table, history: History, now_ms: int, branch: str = MAIN, older_than_ms: int | None = None
 ) -> tuple[Plan | None, Mapping[str, Reason]]:
-    """The plan that deletes the tags whose time is over (see `ended_tags`), None where there is none; and why tags of
-    unknown age stay."""
+    """The plan that deletes expired tags (see `ended_tags`), or None; and why tags of unknown age stay."""
     goes, untold = ended_tags(_line(table, history, branch), now_ms, older_than_ms)
     return next(iter(_deletions(table, history, goes, now_ms, branch)), None), untold
 
 
 def _deletions(table: Table, history: History, goes: Mapping[str, Reason], now_ms: int, branch: str) -> list[Plan]:
-    """One plan for all of them, with their own reasons."""
+    """One plan that deletes all of them, each with its own reason; an empty list if there are none."""
     if not goes:
         return []
     plan = table.preview(DeleteTags(tuple(goes), branch), now_ms, history)
@@ -82,10 +84,10 @@ def _deletions(table: Table, history: History, goes: Mapping[str, Reason], now_m
 def _line(table: Table, history: History, branch: str) -> Line:
     if not table.capabilities.writers_expire:
         raise Unsupported(
-            "{format} makes no tags by itself, and its refs end by the next expiry.",
+            "{format} does not create tags automatically; refs end at the next expiry.",
             format=table.capabilities.title,
             path=table.location,
-            remedy="Make tags by create-tag from your scheduler; `expire` drops refs whose time is over.",
+            remedy=("Run create-tag from your scheduler; `snapscope expire` deletes refs whose retention has ended."),
         )
     line = history.heads.line(branch)
     if line is None:

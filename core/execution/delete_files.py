@@ -1,7 +1,7 @@
-"""Deletes the files of a change, for a first run and a resumed one alike. The only code that deletes table files.
+"""Delete the files of a run, first or resumed. The only code that deletes table files.
 
-Law: at every step the files that go are planned − held, where held is read again after every reference that goes has
-gone. Nothing is deleted while a remaining point cannot be read in full.
+Invariant: at every step, the files deleted are planned − held, where held is read after every reference to be deleted
+is gone. Nothing is deleted while a remaining version cannot be read in full.
 """
 
 from __future__ import annotations
@@ -34,13 +34,16 @@ DELETERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a change did, in all its attempts together. `kept_back` were planned and are held again, gone already, or
-    refused by the store."""
+    """What a run did, in all its attempts together.
+
+    `kept_back`: planned files that were not deleted because they are held again, were already gone, or the store
+    refused.
+    """
 
     run: str
     table: str
     plan_fingerprint: str
-    outcome: str  # "done", "cancelled" or "incomplete": the last two can be resumed
+    outcome: str  # "done", "cancelled" or "incomplete"; the last two can be resumed
     created: tuple[str, ...]
     deleted: tuple[str, ...]
     freed_bytes: int
@@ -48,15 +51,15 @@ class Receipt:
     planned_bytes: int
     kept_back: tuple[tuple[str, Reason], ...]  # (path, why)
     problems: tuple[Reason, ...]
-    journal_head: str  # hash of the journal's newest entry: proves everything before it
+    journal_head: str  # hash of the journal's newest entry; it covers all earlier entries
 
     @property
     def is_exact(self) -> bool:
-        """Everything planned went, and nothing else could have."""
+        """Whether everything planned was deleted. (Nothing else ever is.)"""
         return self.outcome == "done" and len(self.deleted) == self.planned_files and not self.kept_back
 
     def written(self) -> dict[str, object]:
-        """As the journal keeps it: with texts, so that whoever reads it needs no codes."""
+        """As stored in the journal: with texts, so that readers need no codes."""
         return {
             **dataclasses.asdict(self),
             "kept_back": _written(self.kept_back),
@@ -66,14 +69,14 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Work:
-    """The files that a run has to delete, from a plan or from the journal."""
+    """The files that a run still has to delete, from a plan or from the journal."""
 
     run: str
     fingerprint: str
-    removes: Sequence[tuple[str, bytes]]  # references that went
+    removes: Sequence[tuple[str, bytes]]  # deleted references
     frees: Sequence[tuple[str, str, int]]
     is_first: bool
-    allowed: tuple[str, ...] = ()  # roots outside the table under which files may go
+    allowed: tuple[str, ...] = ()  # roots outside the table under which files may be deleted
 
 
 def sweep(
@@ -85,7 +88,7 @@ def sweep(
     progress: Progress | None,
     cancelled: Callable[[], bool],
 ) -> Receipt:
-    """From the last reference that went to the receipt: files go, batch by batch, and what remains is checked."""
+    """Delete files batch by batch, check what remains, and return the receipt. All references are already deleted."""
     sizes = {path: size for path, _, size in work.frees}
     going = {path for path, _ in work.removes}
     gone = going.union(deleted)
@@ -96,7 +99,7 @@ def sweep(
     why_not: Callable[[str], Reason | None] = _unjudged
     for begin in range(0, len(waiting), BATCH):
         if begin == 0 and cancelled():
-            swept.is_cancelled = True  # before any file went: it can still be undone
+            swept.is_cancelled = True  # no file is deleted yet, so the run can still be undone
             break
         heads = look()
         if seen is None or heads.references != seen.references:
@@ -104,7 +107,7 @@ def sweep(
         if begin == 0:
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
         else:
-            journal.check(work.run)  # what went before this batch must be known to whoever resumes
+            journal.check(work.run)  # whoever resumes must know what earlier batches deleted
         done = _Swept()
         try:
             _delete(table, waiting[begin : begin + BATCH], why_not, cancelled, done)
@@ -112,14 +115,14 @@ def sweep(
             journal.add(work.run, journals.SWEPT, {"deleted": done.deleted, "kept_back": _written(done.kept_back)})
         swept.add(done)
         if progress is not None:
-            progress(min(begin + BATCH, len(waiting)), len(waiting))
+            progress(len(sizes) - len(waiting) + min(begin + BATCH, len(waiting)), len(sizes))
         if done.is_cancelled:
             break
     left = _history(table, look, look())
     swept.problems += [codes.AFTER_SWEEP(problem=each) for each in _broken(table, left, sizes)]
     _clean_directories(table, swept.deleted, left.heads)
-    # What is refused once may be granted to a resume. What is refused again is told, and left to be found as orphans:
-    # an open run would block the table for ever.
+    # What the store refuses once it may allow a resumed run. What it refuses again is reported and left to be found as
+    # orphans: an open run would block the table for ever.
     outcome = "cancelled" if swept.is_cancelled else "incomplete" if swept.problems and work.is_first else "done"
     receipt = Receipt(
         run=work.run,
@@ -145,7 +148,7 @@ def sweep(
 
 
 def _written(kept_back: Iterable[tuple[str, Reason]]) -> list[tuple[str, str]]:
-    """Files that were kept back as the journal has them."""
+    """The files kept back, as stored in the journal."""
     return [(path, why.text) for path, why in kept_back]
 
 
@@ -170,7 +173,7 @@ def _delete(
     cancelled: Callable[[], bool],
     swept: _Swept,
 ) -> None:
-    """Delete one batch, a few files side by side; every path is accounted for in `swept`, whatever stops it."""
+    """Delete one batch, several files in parallel. Every path ends up in `swept`, whatever interrupts the batch."""
     stop = threading.Event()
 
     def one(path: str) -> None:
@@ -203,15 +206,17 @@ def _delete(
 
 
 def _clean_directories(table: Table, deleted: Sequence[str], left: Heads) -> None:
-    """Remove directories that became empty, where the table asks for it."""
+    """Remove directories that became empty, where the table's options ask for it."""
     for directory in table.format.may_be_empty(left, deleted):
         while directory and table.store.remove_empty_dir(directory):
             directory = directory.rpartition("/")[0]
 
 
 def _broken(table: Table, history: History, planned: Collection[str]) -> list[Reason]:
-    """Each remaining point that cannot be read in full or lacks a file that was planned to go. A point
-    made while files went comes too late for some, and looks whole where its metadata came through."""
+    """Problems of remaining versions that cannot be read in full or lack a file that was planned for deletion.
+
+    A version created during the deletion may come too late for some files, and looks complete if its metadata was kept.
+    """
     unread: dict[Problem, list[str]] = {}
     for position, problems in history.incomplete.items():
         unread.setdefault(problems[0], []).append(history.holders[position].point)
@@ -232,13 +237,16 @@ def _broken(table: Table, history: History, planned: Collection[str]) -> list[Re
 
 
 def _history(table: Table, look: Callable[[], Heads], heads: Heads) -> History:
-    """Who holds what by these references; by newer ones where what could not be read has gone: others expire, too."""
+    """The holders by these references, or by newer ones if a reference expired while its files were being read."""
     for _ in range(ATTEMPTS):
         history = table.history(heads)
         if table.newer(history) is None:
             return history
         heads = look()
-    raise Conflict("Others kept removing points while they were read.", remedy="Resume when it is calmer.")
+    raise Conflict(
+        "Other writers kept deleting snapshots while they were being read.",
+        remedy="Retry when fewer writers are active.",
+    )
 
 
 def _unjudged(path: str) -> Reason | None:
@@ -248,7 +256,10 @@ def _unjudged(path: str) -> Reason | None:
 def _reasons_to_stay(
     table: Table, look: Callable[[], Heads], heads: Heads, waiting: Sequence[str], work: Work
 ) -> Callable[[str], Reason | None]:
-    """Per path the reason why it stays after all: every remaining point was read in full and cross-examined."""
+    """A function that says, per path, why the file stays after all.
+
+    Raises `Corrupt` unless every remaining version was read in full and its metadata is consistent.
+    """
     history = _history(table, look, heads)
     unknown_references.refuse_unknown_schema(history)
     if history.incomplete:
@@ -256,7 +267,7 @@ def _reasons_to_stay(
             "No further file was deleted. {broken}",
             broken=functools.reduce(both, sentences(_broken(table, history, {path for path, _, _ in work.frees})[:10])),
             path=history.problems[0].path,
-            remedy="Restore it, or remove what names it with the table's own engine; then resume this run.",
+            remedy=("Restore it, or use the table's own engine to remove what refers to it; then resume this run."),
         )
     left = frozenset(waiting)
     examined = table.format.examine(history, {path: kind for path, kind, _ in work.frees if path in left})
@@ -274,13 +285,13 @@ def _reasons_to_stay(
 
 
 def refuse_contradictions(history: History, examined: Examined, stays: Collection[str]) -> None:
-    """`Corrupt` where something that stays says less, or other, than is written of it elsewhere."""
+    """Raise `Corrupt` if the metadata of a version that stays contradicts itself."""
     for position, problem in examined.problems.items():
         point = history.holders[position].point
         if point in stays:
             raise Corrupt(
-                "{point} stays, and what is written of it contradicts itself, so nobody knows which files it "
-                "needs: {problem} No file was deleted.",
+                "{point} is kept, but its metadata contradicts itself, so the files it needs cannot be "
+                "determined: {problem} No file was deleted.",
                 point=point,
                 problem=problem.sentence(),
                 path=problem.path,

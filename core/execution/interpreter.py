@@ -1,7 +1,7 @@
-"""Runs the effects of a plan, resumes them from the journal, and undoes them by the inverse sequence.
+"""Run the effects of a plan, resume them from the journal, and undo them in reverse order.
 
-Law: the journal knows a run before its first effect, that its references are changed before anybody is waited for, and
-each batch of files. In between, the table itself tells which effects have happened: see `core.model.effects`.
+Invariant: the journal records a run before its first effect, the end of its reference changes before the wait, and each
+batch of deleted files. In between, the table itself shows which effects have happened: see `core.model.effects`.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from core.model.references import Heads, ObjectKind
 from core.table import Progress, Table
 
 _REFERENCES = {ObjectKind.SNAPSHOT, ObjectKind.TAG, ObjectKind.CHANGELOG_JSON, ObjectKind.METADATA}
-_AT_ONCE = 16  # files looked for at a time
+_AT_ONCE = 16  # files looked up in parallel
 
 
 @dataclass(frozen=True)
 class Manner:
-    """How a change is carried out: see `core.execution.apply.apply`."""
+    """How to run a plan: see `core.execution.apply.apply`."""
 
     settle_s: float = 0.0
     progress: Progress | None = None
@@ -55,7 +55,7 @@ class Manner:
 
 @dataclass
 class Task:
-    """One run's effects on its table, by what was planned, or by what the journal says was."""
+    """The effects of one run on its table, taken from a plan or from the journal."""
 
     table: Table
     journal: Journal
@@ -68,14 +68,14 @@ class Task:
     frees: Sequence[tuple[str, str, int]]
     allowed: tuple[str, ...] = ()
     is_first: bool = True
-    has_removed: bool = False  # an earlier attempt has changed all references
+    has_removed: bool = False  # an earlier attempt has finished all reference changes
     is_swept: bool = False
-    confirm: Callable[[Heads], None] = lambda _: None  # raises where references that came since forbid it
+    confirm: Callable[[Heads], None] = lambda _: None  # raises if newly read references forbid the run
 
     created: list[str] = field(default_factory=list)
 
     def carry_out(self, how: Manner) -> Receipt:
-        """From the first effect to the receipt."""
+        """Run everything from the first effect to the receipt."""
         earlier = [] if self.is_first else self.journal.deleted(self.run)
         references = self._references()
         try:
@@ -100,7 +100,7 @@ class Task:
             raise
 
     def undo(self) -> list[str]:
-        """Everything as it was, from the last effect to the first; the references that changed."""
+        """Undo all effects, from the last to the first; return the references that changed."""
         for commit in self._commits():
             commit.refuse_landed()
         for swap in self._swaps():
@@ -111,10 +111,10 @@ class Task:
             self._refuse_swept()
         return references.undo(left)
 
-    # changes of references ------------------------------------------------------------------------------------------
+    # reference changes ----------------------------------------------------------------------------------------------
 
     def _change(self, references: References) -> None:
-        """All that comes before the wait."""
+        """Everything before the wait."""
         if self.has_removed:
             for hint in (each for each in self.effects if isinstance(each, RepairHint)):
                 references.do(hint)
@@ -142,7 +142,7 @@ class Task:
                 self._taking_back(references, lambda: references.do(effect))
 
     def _taking_back(self, references: References, act: Callable[[], None]) -> None:
-        """A commit that is refused, or a reference whose source is lost, leaves nothing of what was made for it."""
+        """Run `act`; if its commit is refused or its source is lost, undo the effects before it and raise."""
         try:
             act()
         except Conflict as error:
@@ -162,19 +162,22 @@ class Task:
         self.created += commit.created(commit.run())
 
     def _verify(self, effect: VerifyFiles) -> None:
-        """Everything that the point needs is there; else its tag goes: whatever was not seen is not protected."""
+        """Check that every file of the version exists. If not, delete its tag again and raise.
+
+        A file that is not confirmed to exist is not protected.
+        """
         if effect.tag is None or (effect.when_resumed and self.is_first):
-            return  # what is asked of a point as it is is asked before anything is changed
+            return  # existing versions are checked before anything changes
         try:
             missing = self.table.missing_files(self.table.lasting(read_stable_references(self.table)), effect.point)
             if missing:
                 raise Corrupt(
                     counted(
                         len(missing),
-                        "{count} data file of the point is not there, so the tag could not protect it and was "
+                        "{count} data file of this snapshot is missing, so the tag could not protect it and was "
                         "withdrawn.",
-                        "{count} data files of the point are not there, so the tag could not protect it and was "
-                        "withdrawn.",
+                        "{count} data files of this snapshot are missing, so the tag could not protect it and "
+                        "was withdrawn.",
                     ),
                     path=missing[0],
                 )
@@ -206,14 +209,14 @@ class Task:
     # ends -----------------------------------------------------------------------------------------------------------
 
     def _ended(self, created: Collection[str], deleted: Collection[str]) -> Receipt:
-        """What frees nothing is done."""
+        """End a run that frees no files."""
         receipt = Receipt(self.run, self.table.location, self.fingerprint, "done", tuple(created), tuple(deleted),
                           0, len(deleted), 0, (), (), "")  # fmt: skip
         head = self.journal.add(self.run, journals.DONE, receipt.written())
         return dataclasses.replace(receipt, journal_head=head)
 
     def _is_nothing(self, references: References, error: BaseException) -> bool:
-        """Is the table as it was before the run? Where that is not known, it is not."""
+        """Whether the table is as it was before the run; False if that is unknown."""
         if isinstance(error, Unknown):
             return False
         try:
@@ -227,7 +230,7 @@ class Task:
             return False
 
     def _refuse_swept(self) -> None:
-        """`Invalid` where another hand deleted files of what would be brought back."""
+        """Raise `Invalid` if someone else deleted files that an undo would reference again."""
         files = [path for path, kind, _ in self.frees if kind not in _REFERENCES]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             sizes = list(pool.map(self.table.store.size, files))
@@ -235,9 +238,8 @@ class Task:
             raise Invalid(
                 counted(
                     len(gone),
-                    "Run {id} cannot be undone: {count} file of what it removed is gone by another hand: {first}.",
-                    "Run {id} cannot be undone: {count} files of what it removed are gone by another hand, such as "
-                    "{first}.",
+                    ("Run {id} cannot be undone: someone else deleted {count} of the files it removed: {first}."),
+                    "Run {id} cannot be undone: someone else deleted {count} of the files it removed, such as {first}.",
                     id=self.run,
                     first=gone[0],
                 ),
@@ -247,7 +249,7 @@ class Task:
 
 
 def refuse_unready(table: Table, effects: Sequence[Effect]) -> None:
-    """What is asked before a run begins: that all files of a point are there, and that a commit is possible."""
+    """Check, before a run begins, that all files of each version exist and that a commit is possible."""
     for effect in effects:
         if isinstance(effect, VerifyFiles) and effect.tag is None:
             _refuse_missing(table, effect.point)
@@ -259,17 +261,17 @@ def _refuse_missing(table: Table, point: str) -> None:
     history = table.history()
     position = next((at for at, each in enumerate(history.holders) if point in (each.point, each.name)), None)
     if position is None:
-        raise NotFound("{point} is gone; nothing was changed.", point=point, path=table.location)
+        raise NotFound("{point} no longer exists; nothing was changed.", point=point, path=table.location)
     missing = [problem.path for problem in history.incomplete.get(position, ())]
     missing += table.missing_files(history, history.holders[position].point)
     if missing:
         raise Corrupt(
             counted(
                 len(missing),
-                "{count} file of {point} is not there or cannot be read, so a tag could not protect it, and it is no "
-                "point to go back to; nothing was changed.",
-                "{count} files of {point} are not there or cannot be read, so a tag could not protect it, and it is "
-                "no point to go back to; nothing was changed.",
+                "{count} file of {point} is missing or cannot be read, so a tag could not protect it and "
+                "it cannot be rolled back to; nothing was changed.",
+                "{count} files of {point} are missing or cannot be read, so a tag could not protect it "
+                "and it cannot be rolled back to; nothing was changed.",
                 point=point,
             ),
             path=missing[0],

@@ -1,8 +1,8 @@
-"""The journal of changes: written and synced before the first effect, append-only, each entry chained to the last.
+"""The journal of runs: written and synced before the first effect, append-only, each entry chained to the last by hash.
 
-One SQLite file (WAL, full sync) in the state directory keeps, for every change: who, when, the plan, the exact bytes of
-every reference that goes, what was planned to be freed, every path that went, the receipt. It is what resume and undo
-work from, and what an auditor reads. Law: nothing here is ever updated or deleted; triggers refuse it.
+One SQLite file (WAL, full sync) in the state directory keeps for every run: who, when, the plan, the exact bytes of
+every deleted reference, the files planned to be freed, every deleted path, the receipt. Resume and undo work from it,
+and auditors read it. Invariant: nothing in it is ever updated or deleted; triggers reject that.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from core.model.actions import KINDS, Change
 from core.paths import JOURNAL, private_file, state_dir
 from core.safe_text import harmless
 
-# What an event says; a run is open until one of ENDS.
+# Event types; a run is open until one of ENDS.
 STARTED, REMOVED, SWEEPING, SWEPT = "started", "references removed", "sweep started", "swept"
 FAILED, CANCELLED, DONE, UNDONE = "failed", "cancelled", "done", "undone"
 ENDS = (DONE, UNDONE)
@@ -55,13 +55,13 @@ _GUARDS = "".join(
 )
 
 
-BUSY_S = 30.0  # how long one waits for another writer
-_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)  # of the right file: it may be used later
+BUSY_S = 30.0  # how many seconds to wait for another writer of the journal
+_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)  # temporary: the right file, usable later
 
 
 @dataclass(frozen=True)
 class Run:
-    """One change as the journal knows it. `frees` are (path, kind, bytes), `removed` (path, exact bytes)."""
+    """One run as the journal records it. `frees` are (path, kind, bytes), `removed` (path, exact bytes)."""
 
     id: str
     who: str
@@ -70,8 +70,8 @@ class Run:
     plan: Mapping[str, Any] = field(repr=False)
     fingerprint: str
     started_ms: int
-    state: str  # what its last event says; `SWEEPING` from the sweep's start to the run's end, unless it was cancelled
-    is_swept: bool  # files may be gone, in this attempt or an earlier one
+    state: str  # its last event; `SWEEPING` from the sweep's start to the run's end, unless it was cancelled
+    is_swept: bool  # files may have been deleted, in this attempt or an earlier one
     ended_ms: int | None
     receipt: Mapping[str, Any] | None = field(repr=False)
     problem: str | None
@@ -82,20 +82,20 @@ class Run:
 
     @property
     def change(self) -> Change:
-        """The change as it was asked for."""
+        """The action as requested."""
         kept = {name: tuple(value) if isinstance(value, list) else value for name, value in self.plan["change"].items()}
         return KINDS[self.change_kind](**kept)
 
     @property
     def can_undo(self) -> bool:
-        """Until the sweep starts, every reference can be written back."""
+        """Whether the run can be undone: until the sweep starts, every reference can be written back."""
         return self.is_open and not self.is_swept
 
 
 class Journal:
     """The journal at one path. Each call opens its own connection, so threads and processes may share it.
 
-    Law: a run goes on only in the file it was written to, with all that was written there: see `check`.
+    Invariant: a run continues only in the file in which it was started, with all its entries intact: see `check`.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -115,7 +115,7 @@ class Journal:
 
     @contextmanager
     def _going_on(self, run: str) -> Iterator[sqlite3.Connection]:
-        """The journal of a run that was begun: it is not made anew, and is the same file before and after."""
+        """Open the journal of a run in progress: never create it, and require the same file before and after."""
         try:
             self._watch.refuse_another(run)
             uri = f"{self.path.absolute().as_uri()}?mode=rw"
@@ -128,14 +128,14 @@ class Journal:
                 self._watch.refuse_another(run)
                 self._watch.see(connection, run)
         except FileNotFoundError as error:
-            raise self._watch.lost(run, told("it is gone")) from error
+            raise self._watch.lost(run, told("it no longer exists")) from error
         except (sqlite3.DatabaseError, OSError) as error:
             if getattr(error, "sqlite_errorcode", None) in _PASSING:
                 raise self._unusable(error) from error
             raise self._watch.lost(run, str(error)) from error
 
     def _is_there(self) -> bool:
-        """Whether anything was ever written: only a file that is not there says no."""
+        """Whether anything was ever written; only a missing file means no."""
         try:
             self.path.stat()
         except FileNotFoundError:
@@ -146,11 +146,12 @@ class Journal:
 
     def _unusable(self, error: Exception) -> Corrupt:
         return Corrupt(
-            "The journal could not be used: {error}. Nothing more is changed without it.",
+            "The journal cannot be used: {error}. Nothing is changed without it.",
             error=error,
             path=str(self.path),
-            remedy="Make it readable, or name another state directory: SNAPSCOPE_STATE. Moved away, a new one is "
-            "started; resume and undo of its runs need the old one.",
+            remedy="Make it readable, or choose another state directory with SNAPSCOPE_STATE. If you move "
+            "it away, a new journal is started, but runs in the old one can only be resumed or "
+            "undone with the old one.",
         )
 
     # writing --------------------------------------------------------------------------------------------------------
@@ -163,7 +164,7 @@ class Journal:
         removes: Sequence[tuple[str, bytes]],
         frees: Sequence[tuple[str, str, int]],
     ) -> str:
-        """Open a run: all of it is on disk when this returns. Answers the run's id."""
+        """Start a run and return its id. Everything is on disk when this returns."""
         run = uuid.uuid4().hex[:12]
         who = f"{getpass.getuser()}@{socket.gethostname()}"
         now = _now_ms()
@@ -184,12 +185,12 @@ class Journal:
         return run
 
     def add(self, run: str, what: str, detail: Mapping[str, Any]) -> str:
-        """Append an event; answers the chain's new head hash. `Corrupt` as by `check`."""
+        """Append an event and return the new head hash of the chain. Raises `Corrupt` as `check` does."""
         with self._going_on(run) as connection:
             return _append(connection, run, _now_ms(), what, detail)
 
     def failed(self, run: str, what: str, error: BaseException) -> None:
-        """Append that a run failed, or was taken back. Where even that fails, the error says so, too."""
+        """Append that a run failed or was undone. If even that fails, add a note to the error."""
         said = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
         try:
             self.add(run, what, {"problem": said})
@@ -198,7 +199,7 @@ class Journal:
                 error.add_note(str(lost))
 
     def check(self, run: str) -> None:
-        """`Corrupt` where this is no longer the file that the run was written to, or lacks what was written."""
+        """Raise `Corrupt` if this is no longer the file in which the run was started, or if entries are missing."""
         with self._going_on(run):
             pass
 
@@ -217,7 +218,10 @@ class Journal:
             return [_run(connection, row) for row in rows]
 
     def run(self, run_id: str) -> Run:
-        """One run by its id. `NotFound` otherwise. What goes on from here goes on in this very file."""
+        """One run by its id. Raises `NotFound` if there is none.
+
+        From here on the run must continue in this very file.
+        """
         found = next((each for each in self.runs() if each.id == run_id), None)
         if found is not None:
             with self._open() as connection:
@@ -232,17 +236,17 @@ class Journal:
         return found
 
     def open_run(self, table: str) -> Run | None:
-        """The unfinished run of a table, if there is one."""
+        """The unfinished run of a table, or None."""
         return next((each for each in self.runs(table) if each.is_open), None)
 
     def removed(self, run_id: str) -> list[tuple[str, bytes]]:
-        """The references of a run with their exact bytes, in the order they go."""
+        """The references that a run deletes with their exact bytes, in order of deletion."""
         with self._open() as connection:
             rows = connection.execute("select path, content from removed where run = ? order by number", (run_id,))
             return [(path, bytes(content)) for path, content in rows]
 
     def frees(self, run_id: str) -> list[tuple[str, str, int]]:
-        """What a run was planned to free: (path, kind, bytes)."""
+        """The files that a run planned to free: (path, kind, bytes)."""
         with self._open() as connection:
             rows = connection.execute("select path, kind, bytes from frees where run = ? order by rowid", (run_id,))
             return [tuple(row) for row in rows]
@@ -259,14 +263,14 @@ class Journal:
         return [{**dict(zip(names, row, strict=True)), "detail": json.loads(row[4])} for row in rows]
 
     def entries(self) -> int:
-        """How many events the journal holds."""
+        """The number of events in the journal."""
         if not self._is_there():
             return 0
         with self._open() as connection:
             return int(connection.execute("select count(*) from events").fetchone()[0])
 
     def deleted(self, run_id: str) -> list[str]:
-        """Every path a run deleted, in order."""
+        """Every path that a run deleted, in order."""
         return [
             path
             for event in self.events(run_id)
@@ -275,12 +279,11 @@ class Journal:
         ]
 
     def verify(self) -> str:
-        """Walk the whole chain; answers its head hash, `Corrupt` at the first entry that does not follow, or whose run
-        or references are no longer those it was written with."""
+        """Verify the whole chain and return its head hash. Raises `Corrupt` at the first altered entry or run."""
         if not self._is_there():
             return ""
         with self._open() as connection:
-            connection.execute("begin")  # one moment, whoever writes meanwhile
+            connection.execute("begin")  # a consistent read, even if others write meanwhile
             events = connection.execute(f"{_EVENTS} order by number").fetchall()
             runs = connection.execute("select id, who, table_location, fingerprint, plan from runs").fetchall()
             removed: dict[str, list[tuple[str, bytes]]] = {}
@@ -295,14 +298,14 @@ class Journal:
         for number, run, at_ms, what, text, found in events:
             if _hash(head, run, at_ms, what, text) != found:
                 raise Corrupt(
-                    "Journal entry {number} was altered: its hash does not follow.",
+                    "Journal entry {number} was altered: its hash does not match.",
                     number=number,
                     path=str(self.path),
                 )
             head = found
             if what != STARTED and run not in started:
                 raise Corrupt(
-                    "Journal entry {number} is of run {run}, which no entry before it started.",
+                    "Journal entry {number} belongs to run {run}, but no earlier entry starts that run.",
                     number=number,
                     run=run,
                     path=str(self.path),
@@ -315,16 +318,16 @@ class Journal:
                 same = all(detail.get(each, digest) == digest for each, digest in now.items())  # older ones lack some
                 if kept.pop(run, None) != written or not same:
                     raise Corrupt(
-                        "Run {run} was altered: the journal no longer keeps what it was started with.",
+                        "Run {run} was altered: the journal no longer has what it was started with.",
                         run=run,
                         path=str(self.path),
                     )
         for run in kept:
-            raise Corrupt("Run {run} was started by no entry of the journal.", run=run, path=str(self.path))
+            raise Corrupt("The journal has no entry that starts run {run}.", run=run, path=str(self.path))
         return head
 
     def export(self, style: str) -> str:
-        """All events as JSON or as CSV with one line an event."""
+        """All events as JSON, or as CSV with one line per event."""
         events = self.events()
         if style == "json":
             return json.dumps(events, indent=1)
@@ -337,7 +340,7 @@ class Journal:
 
 
 def _digests(plan: str, removes: Sequence[tuple[str, bytes]], frees: Sequence[tuple[str, str, int]]) -> dict[str, str]:
-    """What an entry of a run's start keeps of what stands in other tables."""
+    """Digests, for a run's first entry, of what is stored in other tables."""
     references = hashlib.sha256()
     for path, content in removes:
         references.update(path.encode() + b"\0" + content)

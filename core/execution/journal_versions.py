@@ -1,6 +1,6 @@
-"""Effects as the journal keeps them, and what earlier versions kept instead: one shape in, six out of the past.
+"""Read and write effects in the journal, including the six formats of earlier versions.
 
-Law: a run is resumed and undone by what its own document says, whatever version wrote it.
+Invariant: a run is resumed and undone by what its own document says, whichever version wrote it.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ _BYTES = "sha256"
 
 
 def written(effects: Sequence[Effect], removes: Removes) -> Json:
-    """Effects for a run's document. Each content stands there once, and not at all where the run keeps it anyway: in
-    the references that go."""
+    """Serialize effects for a run's document.
+
+    Each content is stored once, and not at all if the run stores it anyway, among the references it deletes.
+    """
     contents: dict[str, str] = {}
     known = {_digest(content) for _, content in removes}
 
@@ -62,7 +64,7 @@ def written(effects: Sequence[Effect], removes: Removes) -> Json:
 
 
 def effects_of(run: Run, removes: Removes, frees: Frees) -> tuple[Effect, ...]:
-    """What a run does, in order; `Corrupt` where its document says it in no way that is known."""
+    """The effects of a run, in order. Raises `Corrupt` if its document has no known form."""
     if EFFECTS in run.plan:
         return _read(run, removes)
     if "edit" in run.plan:
@@ -98,21 +100,21 @@ def _read(run: Run, removes: Removes) -> tuple[Effect, ...]:
         kind = _KINDS.get(each["effect"])
         if kind is None:
             raise Corrupt(
-                "Run {run} has a step that this version does not know: {effect}.",
+                "Run {run} has a step that this version of Snapscope does not know: {effect}.",
                 run=run.id,
                 effect=each["effect"],
                 path=run.table,
-                remedy=told("Resume or undo it with the version that began it."),
+                remedy=told("Resume or undo it with the version that started it."),
             )
         found.append(kind(**{name: value(kept) for name, kept in each.items() if name != "effect"}))
     return tuple(found)
 
 
-# earlier versions ----------------------------------------------------------------------------------------------------
+# formats of earlier versions ----------------------------------------------------------------------------------------
 
 
 def _tag(kept: Json, frees: Frees) -> tuple[Effect, ...]:
-    """`tag`: one that is made, renamed or replaced."""
+    """Read `tag`: a tag created, renamed or replaced."""
     content, expected, before = (base64.b64decode(kept[name]) for name in ("content", "expected", "before"))
     source = Require(kept["source"], expected)
     if kept["kind"] == ReplaceTag.__name__:
@@ -125,7 +127,7 @@ def _tag(kept: Json, frees: Frees) -> tuple[Effect, ...]:
 
 
 def _rewrite(kept: Json, frees: Frees) -> tuple[Effect, ...]:
-    """`rewrite`: references one by one, of branches, consumers and destructive rollbacks."""
+    """Read `rewrite`: references changed one by one, for branches, consumers and destructive rollbacks."""
     doing: list[Effect] = []
     for path, before, after, is_hint in kept["steps"]:
         old, new = (None if text is None else base64.b64decode(text) for text in (before, after))
@@ -135,7 +137,7 @@ def _rewrite(kept: Json, frees: Frees) -> tuple[Effect, ...]:
 
 
 def _restoration(kept: Json) -> tuple[Effect, ...]:
-    """`restoration`: a rollback as latest."""
+    """Read `restoration`: a rollback as latest."""
     newest, expected = (base64.b64decode(kept[name]) for name in ("newest_bytes", "expected"))
     commit = CommitSnapshot(
         kept["branch"], kept["newest"], newest, kept["user"], restores=kept["source"], restored_content=expected
@@ -148,14 +150,14 @@ def _restoration(kept: Json) -> tuple[Effect, ...]:
 
 
 def _commit(branch: str, kept: Json) -> CommitSnapshot:
-    """`commit`: files that end."""
+    """Read `commit`: a commit that removes live files."""
     return CommitSnapshot(
         branch, kept["newest"], base64.b64decode(kept["newest_bytes"]), kept["user"], tuple(kept["files"])
     )
 
 
 def _swap(run: Run, removes: Removes, frees: Frees) -> tuple[Effect, ...]:
-    """`edit`: a commit of Iceberg metadata."""
+    """Read `edit`: a commit of Iceberg metadata."""
     edit = run.plan["edit"]
     swap = SwapMetadata(tuple(removes), tuple(_pairs(edit["sets"])), tuple(_pairs(edit["beside"])))
     changes = [swap] if swap.removes or swap.sets else []

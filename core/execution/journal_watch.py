@@ -1,7 +1,7 @@
-"""Whether the journal is still the file that a run was written to: it may be deleted, moved or replaced meanwhile.
+"""Detect that the journal is no longer the file in which a run was started: it may be deleted, moved or replaced.
 
-Law: what was written stays written. A file with another inode, one that does not know the run, and one that lacks the
-newest entry that was seen are another journal.
+Invariant: what was written stays written. A file with another inode, without the run, or without the newest entry seen
+is a different journal.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.messages import told
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The file, and its newest entry when it was last looked at."""
+    """The journal file and its newest entry when last seen."""
 
     device: int
     inode: int
@@ -26,7 +26,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Watch:
-    """What was seen of one journal, by run."""
+    """What was last seen of one journal, by run."""
 
     path: Path
     seen: dict[str, Seen] = field(default_factory=dict)
@@ -37,29 +37,29 @@ class Watch:
         self.seen[run] = Seen(found.st_dev, found.st_ino, *newest)
 
     def refuse_another(self, run: str) -> None:
-        """`Corrupt` where another file stands there, `FileNotFoundError` where none does."""
+        """Raise `Corrupt` if the file was replaced, `FileNotFoundError` if it is missing."""
         found, seen = self.path.stat(), self.seen.get(run)
         if seen is not None and (found.st_dev, found.st_ino) != (seen.device, seen.inode):
-            raise self.lost(run, told("another file stands in its place"))
+            raise self.lost(run, told("another file has replaced it"))
 
     def refuse_other_entries(self, connection: sqlite3.Connection, run: str) -> None:
-        """`Corrupt` where the run, or what was written of it, is not there."""
+        """Raise `Corrupt` if the run or its entries are missing."""
         if connection.execute("select 1 from runs where id = ?", (run,)).fetchone() is None:
-            raise self.lost(run, told("it does not know the run"))
+            raise self.lost(run, told("it does not contain the run"))
         if (seen := self.seen.get(run)) is not None:
             row = connection.execute("select hash from events where number = ?", (seen.number,)).fetchone()
             if row is None or row[0] != seen.hash:
-                raise self.lost(run, told("entry {number} is no longer in it", number=seen.number))
+                raise self.lost(run, told("entry {number} is missing", number=seen.number))
 
     def lost(self, run: str, why: str) -> Corrupt:
         return Corrupt(
-            "The journal is not the one that run {run} was written to: {why}. No further file was deleted.",
+            ("This is not the journal that run {run} was written to: {why}. No further file was deleted."),
             run=run,
             why=why,
             path=str(self.path),
             remedy=told(
-                "Put the journal back as it was, then: snapscope resume {run}. If it is lost, what went stays gone, "
-                "and snapscope orphans finds what the run left.",
+                "Restore the journal, then run: snapscope resume {run}. If it is lost, deleted "
+                "references stay deleted, and snapscope orphans finds the files the run left behind.",
                 run=run,
             ),
         )

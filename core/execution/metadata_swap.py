@@ -1,7 +1,8 @@
-"""Changes of a table whose references are parts of one document: they go and come together, by a commit of its format.
+"""Changes of a table whose references are parts of one document and change together, by a commit of its format.
 
-Law: a swap is made on exactly the references that were judged; where another's comes first, all is judged again.
-Whether it happened is read from the table, never assumed. Until files go, it can be taken back by another swap.
+Invariant: a swap is committed only on exactly the references that were checked; if another writer commits first,
+everything is checked again. Whether it happened is read from the table, never assumed. Until files are deleted, another
+swap can undo it.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ Judge = Callable[[Heads], SwapMetadata]
 
 
 def make(table: Table, swap: SwapMetadata, confirm: Callable[[Heads], None]) -> list[str]:
-    """The swap of a plan that was just confirmed; what was written. `confirm` raises where references that came since
-    do not allow it any more."""
+    """Commit the swap of a plan that was just confirmed; return the paths written.
+
+    `confirm` raises if newer references no longer allow it.
+    """
 
     def judged(heads: Heads) -> SwapMetadata:
         confirm(heads)
@@ -32,18 +35,18 @@ def make(table: Table, swap: SwapMetadata, confirm: Callable[[Heads], None]) -> 
 
 
 def finish(table: Table, swap: SwapMetadata, again: Callable[[Heads], Sequence[tuple[str, bytes]]]) -> list[str]:
-    """What is left of a swap that was cut off. `again`: what the same change, planned on these references, lets go."""
+    """Commit what is left of an interrupted swap. `again`: what the same action, planned now, deletes."""
     return commit(table, lambda heads: _outstanding(format_of(table), swap, heads, again))
 
 
 def settle(table: Table, swap: SwapMetadata) -> None:
-    """After a swap: what points readers to it follows; `Conflict` where it replaced more than it was made on."""
+    """After a swap, update what points readers to it. Raises `Conflict` if it replaced more than it was based on."""
     format_of(table).repair()
     format_of(table).check_replaced(swap)
 
 
 def take_back(table: Table, swap: SwapMetadata, refuse_swept: Callable[[], None]) -> list[str]:
-    """Bring back what a swap took away, and take away what it made; the references that changed."""
+    """Undo a swap: restore what it deleted and delete what it created. Returns the references that changed."""
     changed: list[str] = []
 
     def reverse(heads: Heads) -> SwapMetadata:
@@ -59,7 +62,7 @@ def take_back(table: Table, swap: SwapMetadata, refuse_swept: Callable[[], None]
 
 
 def commit(table: Table, judged: Judge) -> list[str]:
-    """Commit what `judged` answers for the references of now; what was written, nothing where nothing is to be done."""
+    """Commit what `judged` returns for the current references; return the paths written, if any."""
     for _ in range(ATTEMPTS):
         heads = table.heads()
         try:
@@ -67,27 +70,31 @@ def commit(table: Table, judged: Judge) -> list[str]:
         except Corrupt:
             if table.heads().references == heads.references:
                 raise
-            continue  # what others have removed meanwhile is no damage
+            continue  # what others have deleted meanwhile is no damage
         if not swap.removes and not swap.sets:
             return []
         if (path := format_of(table).commit(heads, swap)) is not None:
             return [path]
-    raise Conflict("Other commits kept coming first; nothing was changed.", path=table.location, remedy="Try again.")
+    raise Conflict(
+        "Other commits kept getting in first; nothing was changed.", path=table.location, remedy="Try again."
+    )
 
 
 def _outstanding(
     own: Format, swap: SwapMetadata, heads: Heads, again: Callable[[Heads], Sequence[tuple[str, bytes]]]
 ) -> SwapMetadata:
-    """What is left to commit of a swap: all of it that may still go, or nothing where it was committed.
+    """The part of a swap that is left to commit: everything still allowed, or nothing if it was committed.
 
-    What is there although it was committed was made again, and is somebody's. Where another hand did part of it, the
-    rest is left as it is.
+    A reference that exists again after the commit was created by someone else. If someone else did part of the swap,
+    the rest is left as it is.
     """
     refs, before = heads.references, dict(swap.removes)
     if own.was_made(swap, heads) or any(refs.get(path) != content for path, content in swap.removes):
         return SwapMetadata()
     if any(refs.get(path) != before.get(path) for path in dict(swap.sets)):
-        raise Conflict("A reference that was to be made is another's by now.", remedy="Undo this run.")
+        raise Conflict(
+            "Another writer has since created a reference that this run was to create.", remedy="Undo this run."
+        )
     allowed = dict(again(heads)) if before.keys() - dict(swap.sets).keys() else before
     removes = tuple((path, content) for path, content in swap.removes if path in allowed)
     return dataclasses.replace(swap, removes=removes)

@@ -1,7 +1,7 @@
-"""Unfinished changes: carry them on, or take them back. The journal says what was meant.
+"""Resume or undo unfinished runs, using the journal's record of what was planned.
 
-Law: nothing made since is touched. A reference that is there again after it was removed is somebody's, even with the
-very bytes that were to go: a rollback to a tag writes its expired snapshot anew.
+Invariant: nothing created since is touched. A reference that exists again after it was deleted belongs to another
+writer, even with the very bytes that were deleted: a rollback to a tag writes its expired snapshot again.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ def resume(
     journal: Journal | None = None,
     outside: Collection[str] = (),
 ) -> Receipt:
-    """Carry on an unfinished run. References that were made again since (an id after a rollback) are left alone, and
-    whatever anything holds by now stays. A resume always ends the run, unless it is cut off or cancelled itself.
+    """Resume an unfinished run.
 
-    Outside the table it deletes under the roots alone that were named when it began; `outside` names those of a run
-    that an older journal keeps, which knows none.
+    References created again since (an id after a rollback) are left alone, and so is whatever anything now holds. A
+    resume always ends the run, unless it is itself interrupted or cancelled.
+
+    Outside the table it deletes only under roots that were named when the run began. `outside` names them for runs in
+    older journals, which did not record any.
     """
     journal = journal or Journal()
     refuse_settle(settle_s)
@@ -55,12 +57,12 @@ def resume(
 
 
 def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | None = None) -> tuple[str, ...]:
-    """Write back every reference of a run whose sweep has not started; the paths restored or taken away again."""
+    """Write back every reference of a run whose sweep has not started; return the paths restored or deleted again."""
     journal = journal or Journal()
     with locked(journal.run(run_id).table):
         found = journal.run(run_id)
         if not found.can_undo:
-            why = told("it is finished") if not found.is_open else told("its sweep has started, so files may be gone")
+            why = told("it is finished") if not found.is_open else told("it has started to delete files")
             remedy = told("Resume it instead.") if found.is_open else None
             raise Invalid("Run {run_id} cannot be undone: {why}.", run_id=run_id, why=why, remedy=remedy)
         restored = _task(open_table(found.table), found, journal).undo()
@@ -69,7 +71,7 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
 
 
 def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = ()) -> Task:
-    """A run by its journal, whatever version wrote it. `Unsupported` where the table may no longer be changed there."""
+    """A run from its journal entries, of any version. Raises `Unsupported` if the table may no longer be changed."""
     table.refuse_apply()
     removes, frees = journal.removed(run.id), journal.frees(run.id)
     effects = journal_versions.effects_of(run, removes, frees)
@@ -81,21 +83,23 @@ def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = (
 
 
 def _refuse_unnamed(run: Run, journal: Journal, allowed: Collection[str]) -> None:
-    """`Invalid` where an older journal's run still has to delete under roots that nobody names: a resume ends the run,
-    and what it keeps back then is left for good."""
+    """Raise `Invalid` if a run of an older journal still has to delete under roots that nobody has named.
+
+    A resume ends the run, so what it keeps back would be left for good.
+    """
     done = set(journal.deleted(run.id))
     paths = [path for path, _, _ in journal.frees(run.id) if urls.is_url(path) and path not in done]
     waiting = [path for path in paths if not any(urls.is_below(path, root) for root in allowed)]
     if waiting:
         raise Invalid(
-            "Run {run_id} deletes {files} outside the table's directory, such as {first}, and nobody has said that "
-            "these are this table's alone; nothing was changed.",
+            "Run {run_id} deletes {files} outside the table's directory, such as {first}, and nobody "
+            "has confirmed that they belong to this table alone; nothing was changed.",
             run_id=run.id,
             files=counted(len(waiting), "{count} file", "{count} files"),
             first=waiting[0],
             path=waiting[0],
             remedy=told(
-                "Resume it with {roots}, where no other table, nor a copy of this one, needs them.",
+                "If no other table and no copy of this one needs them, resume it with: {roots}",
                 roots=" ".join(f"--outside {shlex.quote(root)}" for root in sorted(set(map(_root, waiting)))),
             ),
         )

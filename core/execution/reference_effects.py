@@ -1,7 +1,9 @@
-"""Effects on reference files, one by one (Paimon): done, resumed, and undone. What each may do and what a crash leaves
-stands in `core.model.effects`.
+"""Run, resume and undo the effects on single reference files (Paimon).
 
-Law: a file is changed only while it has the bytes it was planned with. What is there again after it went is somebody's.
+`core.model.effects` describes what each effect may do and what a crash leaves.
+
+Invariant: a file is changed only while it has the bytes it was planned with. A file that exists again after it was
+deleted belongs to another writer.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from core.table import Table
 
 @dataclass
 class References:
-    """The reference effects of one run. `spares`: references that were to go and may no longer."""
+    """The reference effects of one run. `spares`: references that were to be deleted and no longer may be."""
 
     table: Table
     run: str
@@ -43,10 +45,10 @@ class References:
     created: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     is_built_on: bool = False
-    is_idle: bool = False  # a reference that stands alone is there already, so nobody asks what it was made of
+    is_idle: bool = False  # an independent reference already exists, so its source is not checked
 
     def look_again(self) -> None:
-        """What a resumed run must know before it goes on."""
+        """Read what a resumed run must know before it continues."""
         self.is_built_on = self._is_built_on()
         self.is_idle = self._is_idle()
 
@@ -58,10 +60,10 @@ class References:
     def of_references(self) -> list[OfReference]:
         return [each for each in self.effects if isinstance(each, OfReference)]
 
-    # done -----------------------------------------------------------------------------------------------------------
+    # run ------------------------------------------------------------------------------------------------------------
 
     def do(self, effect: Effect) -> None:
-        """Carry one effect out, unless that was done before."""
+        """Run one effect, unless it has already happened."""
         match effect:
             case Require():
                 self._require(effect)
@@ -77,19 +79,19 @@ class References:
                 else:
                     _set(self.store, effect.path, effect.content)
             case RepairHint():
-                if self.created or self.deleted or not self.is_first:  # whoever was cut off may have removed the last
+                if self.created or self.deleted or not self.is_first:  # an interrupted attempt may have deleted all
                     repair(self.store, effect.path, self.created, self.deleted)
             case RequireNewest():
                 if late := self._late(effect):
                     raise Conflict(
-                        "{late} was committed meanwhile, on top of what was removed.",
+                        "{late} was committed in the meantime, on top of what was removed.",
                         late=late,
                         path=late,
-                        remedy="Undo this run: that brings back what it stands on.",
+                        remedy="Undo this run: it restores the snapshots that commit builds on.",
                     )
             case RemoveDirectory():
                 schemas = (entry.name for entry in self.store.ls_if_there(f"{effect.path}/{layout.SCHEMA}"))
-                if not any(name.startswith(f"{layout.SCHEMA}-") for name in schemas):  # else it was made again
+                if not any(name.startswith(f"{layout.SCHEMA}-") for name in schemas):  # else it was created again
                     _clear(self.store, effect.path)
             case _:
                 raise AssertionError(f"{type(effect).__name__} is no effect on a reference")
@@ -99,9 +101,9 @@ class References:
             return
         if read_or_none(self.table, effect.path) != effect.content:
             raise Lost(
-                told("{path} was changed by another hand since it was read.", path=effect.path),
+                told("Another writer changed {path} after it was read.", path=effect.path),
                 path=effect.path,
-                remedy=told("Plan again."),
+                remedy=told("Make a new plan."),
             )
 
     def _put(self, effect: PutIfAbsent) -> None:
@@ -112,7 +114,8 @@ class References:
                 self.created.append(effect.path)
             elif read_if_there(self.table, effect.path) != effect.content:
                 raise Conflict(
-                    told("{path} exists with other content; nothing was deleted.", path=effect.path), path=effect.path
+                    told("{path} already exists with other content; nothing was deleted.", path=effect.path),
+                    path=effect.path,
                 )
             return
         now = None if self.is_first else read_or_none(self.table, effect.path)
@@ -134,7 +137,7 @@ class References:
     def _delete(self, effect: DeleteIfEqual) -> None:
         if effect.path in self.spares:
             return
-        read = read_or_none if effect.while_planned else read_if_there  # what one read misses is judged again later
+        read = read_or_none if effect.while_planned else read_if_there  # a missed one is planned again later
         found = read(self.table, effect.path)
         if found is None:
             if not self.is_first and not effect.while_planned:
@@ -142,29 +145,29 @@ class References:
             return
         if found != effect.content:
             if not self.is_first:
-                return  # the name belongs to something new
+                return  # another writer has reused the name
             raise Conflict(
                 told(
-                    "{path} was rewritten while the plan was applied; {deleted} had gone, no file was deleted.",
+                    ("{path} was rewritten while the plan was running; {deleted} had been deleted, no file was."),
                     path=effect.path,
                     deleted=counted(len(self.deleted), "{count} reference", "{count} references"),
                 ),
                 path=effect.path,
                 remedy=told(
-                    "Take it back with `snapscope undo {run}`, or go on with `snapscope resume {run}`.", run=self.run
+                    "Undo it with `snapscope undo {run}`, or resume it with `snapscope resume {run}`.", run=self.run
                 ),
             )
         if self.store.delete(effect.path):
             self.deleted.append(effect.path)
         elif presence.stays(self.store, effect.path, effect.content):
             raise Corrupt(
-                "The store says that this reference is not there, and still lets it be read; no file was deleted.",
+                ("The store reports that this reference does not exist, but still returns it; no file was deleted."),
                 path=effect.path,
-                remedy=told("Check the store, then go on with `snapscope resume {run}`.", run=self.run),
+                remedy=told("Check the store, then resume with `snapscope resume {run}`.", run=self.run),
             )
 
     def _is_built_on(self) -> bool:
-        """Is all done, and have others committed since? Then it is theirs, and what it came from may go."""
+        """Whether all effects happened and others have committed since, so that their source may be gone."""
         own = self.of_references
         if not own or any(_stands_alone(each) for each in own):
             return False
@@ -176,10 +179,13 @@ class References:
         made = [each for each in self.of_references if isinstance(each, PutIfAbsent | ReplaceIfEqual) and each.is_alone]
         return any(read_if_there(self.table, each.path) != before(each) for each in made)
 
-    # undone ---------------------------------------------------------------------------------------------------------
+    # undo -----------------------------------------------------------------------------------------------------------
 
     def to_undo(self) -> list[tuple[OfReference, bytes | None]]:
-        """The effects to take back, last one first, with what is there. `Conflict` where others were there since."""
+        """The effects to undo, last one first, with the current bytes.
+
+        Raises `Conflict` if others have changed them since.
+        """
         late = next(
             (path for each in self.effects if isinstance(each, RequireNewest) if (path := self._late(each))), None
         )
@@ -188,24 +194,24 @@ class References:
             own = [each for each in own if not _is_beyond(each.path, late)]
         found = [(each, self._found(each)) for each in own]
         left = [(each, now) for each, now in found if now != before(each)]
-        for each, now in [(each, now) for each, now in left if now != after(each)]:  # others' by now
+        for each, now in [(each, now) for each, now in left if now != after(each)]:  # changed by others since
             match each:
                 case PutIfAbsent() | DeleteIfEqual() if each.is_alone:
-                    return []  # ours is not there, or all that keeps its files
+                    return []  # our reference is gone, or is the only one that keeps its files
                 case PutIfAbsent() if each.instead_of is not None:
                     left.remove((each, now))
                 case ReplaceIfEqual() if each.is_alone and now is None:
                     pass
                 case DeleteIfEqual() if each.while_planned:
-                    raise _moved_on(each.path, told("is another's by now"))
+                    raise _moved_on(each.path, told("has since been created by another writer"))
                 case ReplaceIfEqual() if not each.is_alone and len(left) == 1:
-                    return []  # nothing of ours is there
+                    return []  # none of our references exists
                 case _:
                     raise _anothers(each.path, "Resume the run instead.")
         follows = {each.followed_by for each in own if isinstance(each, DeleteIfEqual) and each.followed_by}
         for path in sorted(follows):
             if read_or_none(self.table, path) is None:
-                raise _moved_on(path, told("is gone, too"))
+                raise _moved_on(path, told("no longer exists either"))
         return list(reversed(left))
 
     def _found(self, effect: OfReference) -> bytes | None:
@@ -213,11 +219,11 @@ class References:
         return (read_if_there if is_asked_well else read_or_none)(self.table, effect.path)
 
     def undo(self, left: Sequence[tuple[OfReference, bytes | None]]) -> list[str]:
-        """Everything as it was; what changed."""
+        """Undo these effects; return the paths that changed."""
         for each, now in left:
             was = before(each)
             if was is not None and now is None:
-                self.store.create(each.path, was)  # Conflict where the name was taken: nothing is overwritten
+                self.store.create(each.path, was)  # Conflict if the name was taken: nothing is overwritten
             else:
                 _set(self.store, each.path, was)
         hints = [each.path for each in self.effects if isinstance(each, SetHint | RepairHint)]
@@ -225,20 +231,23 @@ class References:
             repair(self.store, path)
         made = {each.path.rpartition("/")[0] for each, _ in left if before(each) is None}
         for directory in sorted(each for each in made if each.startswith(f"{layout.BRANCH}/")):
-            self.store.remove_empty_dir(directory)  # an empty branch directory is a branch
+            self.store.remove_empty_dir(directory)  # an empty branch directory counts as a branch
             self.store.remove_empty_dir(directory.rpartition("/")[0])
         if made:
             self.store.remove_empty_dir(layout.BRANCH)
         return [each.path for each, _ in left if not (isinstance(each, PutIfAbsent) and each.instead_of)]
 
     def nothing_is_left(self) -> bool:
-        """Is nothing there that these effects would have made?"""
+        """Whether nothing exists that these effects would have created."""
         made = [each for each in self.of_references if not isinstance(each, DeleteIfEqual)]
         return all(read_if_there(self.table, each.path) != after(each) for each in made)
 
     def _late(self, effect: RequireNewest) -> str | None:
-        """A snapshot of others that stands on one that went, or goes: others' do not lead up to it from the newest that
-        stays. Where that one is gone, too, it has expired since, and nobody knows."""
+        """A snapshot by others on top of one that is or was to be deleted, or None.
+
+        Such a snapshot shows as a gap in the ids from the newest snapshot that stays. If that one is gone too, it has
+        expired since, and the answer is unknown: None.
+        """
         own = {each.path: (before(each), after(each)) for each in self.of_references}
         directory, _, name = effect.path.rpartition("/")
         names = (entry.name.removeprefix(f"{layout.SNAPSHOT}-") for entry in self.store.ls_if_there(directory))
@@ -255,7 +264,7 @@ class References:
 
 
 class Lost(Conflict):
-    """What something was to be made of is not as it was: what was made already is taken back."""
+    """The source of something created has changed: what was created is undone."""
 
     kind = Conflict.__name__
 
@@ -281,12 +290,12 @@ def after(effect: OfReference) -> bytes | None:
 
 
 def _stands_alone(effect: OfReference) -> bool:
-    """Others that came since are no reason to leave the rest: each is judged by itself."""
+    """Whether the effect is judged alone: changes by others elsewhere are no reason to skip it."""
     return effect.is_alone or (isinstance(effect, DeleteIfEqual) and effect.while_planned)
 
 
 def repair(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str] = ()) -> None:
-    """A hint says what there is, whatever a listing shows that is behind the time; it goes where there is nothing."""
+    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left."""
     directory, _, name = path.rpartition("/")
     prefix = f"{directory}/{directory.rpartition('/')[2]}-"
     there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.union(made).difference(gone)
@@ -299,21 +308,23 @@ def repair(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str
 
 
 def _is_beyond(path: str, late: str) -> bool:
-    """Is it the reference of this snapshot, or of a later one of its branch?"""
+    """Whether a path is the reference of this snapshot or of a later one of its branch."""
     (directory, _, number), (beside, _, least) = path.rpartition("-"), late.rpartition("-")
     return directory == beside and int(number) >= int(least)
 
 
 def _anothers(path: str, remedy: str) -> Conflict:
-    return Conflict(told("{path} was changed by another hand since it was read.", path=path), path=path, remedy=remedy)
+    return Conflict(told("Another writer changed {path} after it was read.", path=path), path=path, remedy=remedy)
 
 
 def _moved_on(path: str, said: str) -> Conflict:
-    """Brought back behind a rollback, old snapshots would be the newest; behind another's expiry, they would leave a
-    hole."""
+    """The error for a reference that others have moved past.
+
+    Restored after a rollback, old snapshots would become the newest; after another's expiry, they would leave a gap.
+    """
     return Conflict(
         told(
-            "{path} {said}: others have rolled back or expired since, so nothing was brought back.",
+            "{path} {said}: someone has rolled back or expired since, so nothing was restored.",
             path=path,
             said=said,
         ),
@@ -330,7 +341,10 @@ def _set(store: Store, path: str, content: bytes | None) -> None:
 
 
 def _clear(store: Store, directory: str) -> None:
-    """What engines keep beside references (hints, success files, litter), and the directories. `Conflict` for more."""
+    """Delete what engines keep beside references (hints, success files, temporary files), and the directories.
+
+    Raises `Conflict` for anything else.
+    """
     for entry in store.ls_if_there(directory):
         path = f"{directory}/{entry.name}"
         is_beside = entry.name in (layout.EARLIEST, layout.LATEST) or directory.endswith(layout.SUCCESS_FILES)
@@ -340,8 +354,8 @@ def _clear(store: Store, directory: str) -> None:
             store.delete(path)
         else:
             raise Conflict(
-                told("{path} was made while its branch was being removed, and is left there.", path=path),
+                told("{path} was created while its branch was being deleted; it was left in place.", path=path),
                 path=path,
-                remedy="Undo this run, or remove what is left with the table's own engine and resume it.",
+                remedy=("Undo this run, or remove the remaining references with the table's own engine and resume it."),
             )
     store.remove_empty_dir(directory)

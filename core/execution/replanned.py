@@ -1,4 +1,4 @@
-"""A change that was cut off, planned again by what is there now: what it may still let go."""
+"""Plan an interrupted action again by the current state of the table: what it may still delete."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Removes = Sequence[tuple[str, bytes]]
 
 
 def lets_go(table: Table, change: Change, now_ms: int, history: History) -> Removes:
-    """What the same change lets go now."""
+    """The references that the same action deletes now."""
     return table.preview(of_what_is_left(change, history.heads), now_ms, history).removes
 
 
 def spared(table: Table, change: Change, now_ms: int, removes: Removes) -> frozenset[str]:
-    """References that were to go when the run died among them, and may no longer.
+    """References that were to be deleted when the run was interrupted, and no longer may be.
 
-    They go in order, so what is there before one that is gone was made again. Of the rest, the same change planned
-    now must still let them go: a consumer may have come, or a rollback made one the newest snapshot.
+    They are deleted in order, so one that exists before a missing one was created again. The rest must still be deleted
+    by the same action planned now: a consumer may have appeared, or a rollback made one of them the newest snapshot.
     """
     heads = read_stable_references(table)
     there = [heads.references.get(path) == content for path, content in removes]
@@ -36,13 +36,13 @@ def spared(table: Table, change: Change, now_ms: int, removes: Removes) -> froze
 
 
 def of_what_is_left(change: Change, heads: Heads) -> Change:
-    """The change without the points it names that are gone already."""
+    """The action without the snapshots and tags that are already gone."""
     line = heads.line(change.branch)
     names = {ref.name for ref in heads.refs}
     ids = {each.id for each in (line.snapshots if line is not None else ())}
     if line is not None:
         names |= {each.name for each in line.tags} | {each.name for each in line.unreadable}
-    if heads.refs:  # they name snapshots that no branch leads to
+    if heads.refs:  # they may name snapshots that no branch leads to
         ids = {each.id for every in heads.lines for each in every.snapshots}
     match change:
         case DeleteTags() if not heads.refs:

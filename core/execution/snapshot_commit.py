@@ -1,8 +1,7 @@
-"""Commits of snapshots that were planned (Paimon): partitions dropped, a table emptied, files compacted, statistics
-counted, and an old snapshot's content brought back.
+"""Planned snapshot commits (Paimon): drop partitions, truncate, compact, analyze, and roll back as latest.
 
-Law: the commit stands on exactly the newest snapshot that was shown and ends exactly the files that were shown; it
-lands once, however often it is tried. After it, there is a new snapshot, and the way back is a rollback.
+Invariant: the commit is based on exactly the newest snapshot that was shown and ends exactly the files that were shown.
+It happens once, however often it is tried. Afterwards there is a new snapshot, and the way back is a rollback.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from core.model.references import Snapshot
 from core.storage.presence import read_if_there
 from core.storage.store import Store
 
-ONCE = 1  # the number of a commit that is its user's only one
+ONCE = 1  # the commit identifier, because each user commits only once
 _KINDS: Mapping[type[Change], str] = {
     Rollback: "OVERWRITE",
     DropPartitions: "OVERWRITE",
@@ -41,7 +40,7 @@ _KINDS: Mapping[type[Change], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One effect on one table, and the change that asks for it. `is_kept`: a tag of its own holds what is restored."""
+    """One commit effect and the action that asks for it. `is_kept`: the run's own tag holds what is restored."""
 
     store: Store
     effect: CommitSnapshot
@@ -49,11 +48,11 @@ class Commit:
     is_kept: bool = False
 
     def landed(self) -> Snapshot | None:
-        """The snapshot that was committed, if it was."""
+        """The committed snapshot, or None."""
         return commit.landed(self.store, _KINDS[type(self.change)], self._stamp())
 
     def run(self) -> Snapshot:
-        """Commit, unless that was done before."""
+        """Commit, unless that has already happened."""
         if (done := self.landed()) is not None:
             return done
         store, change, restores = self.store, self.change, self.effect.restores
@@ -77,27 +76,27 @@ class Commit:
             case _:
                 raise AssertionError(f"{type(change).__name__} commits no snapshot")
         if made is None:
-            raise Conflict("There is nothing to do any more.", path=store.location, remedy="Plan again.")
+            raise Conflict("Nothing is left to do.", path=store.location, remedy="Make a new plan.")
         return made
 
     def created(self, made: Snapshot) -> list[str]:
-        """The snapshot's reference, and the files that came with it."""
+        """The snapshot's reference, and the files that were added with it."""
         path = layout.reference(self.effect.branch, layout.SNAPSHOT, made.id)
         if self.effect.restores is not None:
             return [path]
         schema = read_head(self.store, self.effect.branch).schema
         came = [entry for entry in newest.delta_entries(self.store, made) if entry["_KIND"] != DELETE]
-        moved = {each.rpartition("/")[2] for each in self.effect.files}  # a compaction lets some files move a level up
+        moved = {each.rpartition("/")[2] for each in self.effect.files}  # a compaction moves some files up a level
         files = [commits.path_of(schema, entry) for entry in came if entry["_FILE"]["_FILE_NAME"] not in moved]
         return [path, *sorted(files)]
 
     def refuse_landed(self) -> None:
-        """`Invalid` once the snapshot is there."""
+        """Raise `Invalid` once the snapshot is committed."""
         if (made := self.landed()) is not None:
             raise Invalid(
-                "Snapshot {id} was committed, and others may stand on it: it is not taken away again.",
+                "Snapshot {id} was committed, and others may build on it; it is not removed.",
                 id=made.id,
-                remedy="Resume this run; then roll back to where the table was.",
+                remedy="Resume this run, then roll back to the snapshot from before.",
             )
 
     def _compacted(self, change: Compact, head: Head) -> Snapshot | None:
@@ -122,19 +121,19 @@ class Commit:
     def _restored(self, head: Head, _: object) -> list[Record]:
         source = self.effect.restores
         if source and not self.is_kept and read_if_there(self.store, source) != self.effect.restored_content:
-            raise Conflict("{source} was changed by another hand.", source=source, path=source, remedy="Plan again.")
+            raise Conflict("Another writer changed {source}.", source=source, path=source, remedy="Make a new plan.")
         self._stands(head)
         return []
 
     def _stands(self, head: Head) -> None:
         if head.snapshot is None or head.snapshot.content != self.effect.newest_content:
             raise Conflict(
-                told("Others have committed since the rollback was planned, and it would undo that too; nothing was "
-                     "committed.")
+                told("Others have committed since the rollback was planned, and it would undo their commits "
+"too; nothing was committed.")
                 if self.effect.restores
                 else told("Others have committed since this was planned; nothing was committed."),
                 path=self.effect.newest,
-                remedy="Plan again.",
+                remedy="Make a new plan.",
             )  # fmt: skip
 
     def _stamp(self) -> Stamp:

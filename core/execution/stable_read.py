@@ -1,4 +1,4 @@
-"""References as two successive reads agree on, while others write."""
+"""A stable read: references on which two successive reads agree, while others write."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ATTEMPTS = 20
 
 
 def read_stable_references(table: Table, gone: Collection[str] = ()) -> Heads:
-    """References as two successive reads agree on: a rename moves while one scans.
+    """Read references until two successive reads agree, because a rename can move a file during a listing.
 
-    A table that is written to never stands still. New snapshots are no disagreement, and a snapshot that vanished is
-    none once its name was asked for: everything else that was seen must be seen again, byte for byte. What whoever
-    asks has deleted (`gone`) may still be listed.
+    A table with running writers never stands still. So a new snapshot is no disagreement, and neither is a snapshot
+    that vanished, once a direct read confirms it. Everything else that was seen must be seen again, byte for byte.
+    References that the caller has deleted (`gone`) may still be listed. Raises `Conflict` after `ATTEMPTS` reads.
     """
     before = table.heads(patience_s=presence.PATIENCE_S, gone=gone)
     if not table.capabilities.references_are_files:
@@ -28,7 +28,9 @@ def read_stable_references(table: Table, gone: Collection[str] = ()) -> Heads:
         if _agree(table, before, after):
             return after
         before = after
-    raise Conflict("The table's references kept changing; no file was deleted.", remedy="Resume when it is calmer.")
+    raise Conflict(
+        "The table's references kept changing; no file was deleted.", remedy="Retry when fewer writers are active."
+    )
 
 
 def _agree(table: Table, before: Heads, after: Heads) -> bool:

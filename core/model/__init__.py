@@ -1,1 +1,1 @@
-"""Values that every part shares: references, actions, plans, and the intervals that say who holds a file. Pure."""
+"""Values shared by all parts: references, actions, plans, and the intervals that record who holds a file. Pure."""

@@ -1,6 +1,6 @@
-"""Changes that can be planned: frozen requests, checked against a table's references. Pure.
+"""Actions that can be planned: frozen requests, validated against a table's references. Pure.
 
-Law: a request that contradicts itself or names what is not there is `Invalid` before anything is planned.
+Invariant: a request that contradicts itself or names something that does not exist is `Invalid` before planning starts.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ from core.model.references import MAIN, Line, Tag
 
 
 class Action:
-    """What can be said of an action, whatever it is asked of; each says of itself where it is otherwise."""
+    """Properties and defaults common to all actions; each subclass overrides those in which it differs."""
 
     __slots__ = ()
 
-    is_harmless: ClassVar[bool] = False  # it deletes nothing, so a click confirms it
-    names_a_reference: ClassVar[bool] = False  # it lets a name point elsewhere and frees no file: nobody is waited for
+    is_harmless: ClassVar[bool] = False  # deletes nothing, so one click is enough to confirm it
+    names_a_reference: ClassVar[bool] = False  # only repoints a name and frees no file, so runs do not wait for writers
     is_expiry: ClassVar[bool] = False  # of snapshots or changelogs, by a policy
-    deletes_files: ClassVar[bool] = False  # so its receipt tells how many went, and whether these were the planned ones
+    deletes_files: ClassVar[bool] = False  # its receipt counts deleted files and compares them with the plan
     is_of_tags: ClassVar[bool] = False
     makes_a_tag: ClassVar[bool] = False
 
     @property
     def new_tag(self) -> str | None:
-        """The name of a tag that is not there yet."""
+        """The name of the tag that the action creates, or None."""
         return None
 
     @property
     def old_tag(self) -> str | None:
-        """The name that a tag loses."""
+        """The name that a tag loses, or None."""
         return None
 
     @property
     def set_tag(self) -> str | None:
-        """The tag, new or not, that is to name a snapshot."""
+        """The tag, new or existing, that the action points at a snapshot, or None."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Expire(Action):
-    """Expire snapshots of a branch. None = the table's own option, or the engine's default.
+    """Expire snapshots of a branch. None means the table's own option or, failing that, the engine's default.
 
-    `changelogs_only` expires long-lived changelogs instead. Any changelog_* value (or the table's own options, where
-    they keep changelogs longer than snapshots) lets an expired snapshot leave its changelog behind.
+    `changelogs_only` expires long-lived changelogs instead. Any changelog_* value (or table options that keep
+    changelogs longer than snapshots) makes an expired snapshot leave its changelog behind.
     """
 
     is_expiry: ClassVar[bool] = True
@@ -66,14 +66,14 @@ class Expire(Action):
     changelog_time_retained_ms: int | None = None
     changelogs_only: bool = False
     drop_tags: tuple[str, ...] = ()
-    snapshots: tuple[int, ...] = ()  # exactly these go, whatever the policy; they must be the oldest ones
-    expired_tags: bool = False  # also tags whose own retention has passed, by this machine's wall clock
+    snapshots: tuple[int, ...] = ()  # expire exactly these, whatever the policy; they must be the oldest ones
+    expired_tags: bool = False  # also tags whose own retention has passed by this machine's wall clock
     tags_older_than_ms: int | None = None  # also tags created before this
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteTags(Action):
-    """Delete these tags of a branch, and with them whatever only they keep."""
+    """Delete these tags of a branch, and every file that only they hold."""
 
     deletes_files: ClassVar[bool] = True
     is_of_tags: ClassVar[bool] = True
@@ -84,9 +84,10 @@ class DeleteTags(Action):
 
 @dataclass(frozen=True, slots=True)
 class CreateTag(Action):
-    """Name a retained snapshot (default: the newest), so that its view stays. `retained_ms`: the engine's TTL.
+    """Tag a retained snapshot (default: the newest) so that it stays readable.
 
-    `verified`: every file of the view must be there, or the tag is withdrawn.
+    `retained_ms`: the engine's TTL for the tag. `verified`: after creating the tag, check that every file of the
+    snapshot exists, and delete the tag again if one is missing.
     """
 
     is_harmless: ClassVar[bool] = True
@@ -111,7 +112,7 @@ class CreateTag(Action):
 
 @dataclass(frozen=True, slots=True)
 class ReplaceTag(Action):
-    """Let an existing tag name another retained snapshot; what only its old view kept is freed."""
+    """Move an existing tag to another retained snapshot; files that only the old snapshot held are freed."""
 
     deletes_files: ClassVar[bool] = True
     is_of_tags: ClassVar[bool] = True
@@ -128,7 +129,7 @@ class ReplaceTag(Action):
 
 @dataclass(frozen=True, slots=True)
 class RenameTag(Action):
-    """Give a tag another name; its bytes, and so its age, stay."""
+    """Rename a tag; its file content, and therefore its age, stays the same."""
 
     is_harmless: ClassVar[bool] = True
     names_a_reference: ClassVar[bool] = True
@@ -149,9 +150,10 @@ class RenameTag(Action):
 
 @dataclass(frozen=True, slots=True)
 class CreateBranch(Action):
-    """Give a point a branch. Without one: Iceberg's newest snapshot of `branch`; in Paimon nothing but the schemas.
+    """Create a branch from a snapshot or tag (`point`).
 
-    What a branch keeps of itself, and for how long it is kept, is Iceberg's alone.
+    Without `point`: Iceberg branches from the newest snapshot of `branch`; Paimon creates a branch with schemas only.
+    The retention fields (`min_snapshots`, `max_snapshot_age_ms`, `max_ref_age_ms`) apply to Iceberg only.
     """
 
     is_harmless: ClassVar[bool] = True
@@ -167,7 +169,7 @@ class CreateBranch(Action):
 
 @dataclass(frozen=True, slots=True)
 class ReplaceBranch(Action):
-    """Let a branch (Iceberg's) point elsewhere, or keep otherwise; what is None stays as it is."""
+    """Move an Iceberg branch to another snapshot or change its retention; None leaves a setting as it is."""
 
     names_a_reference: ClassVar[bool] = True
 
@@ -181,7 +183,7 @@ class ReplaceBranch(Action):
 
 @dataclass(frozen=True, slots=True)
 class RenameBranch(Action):
-    """Give a branch another name."""
+    """Rename a branch."""
 
     is_harmless: ClassVar[bool] = True
     names_a_reference: ClassVar[bool] = True
@@ -193,8 +195,6 @@ class RenameBranch(Action):
 
 @dataclass(frozen=True, slots=True)
 class DeleteBranches(Action):
-    """Delete these branches."""
-
     deletes_files: ClassVar[bool] = True
 
     names: tuple[str, ...]
@@ -203,7 +203,7 @@ class DeleteBranches(Action):
 
 @dataclass(frozen=True, slots=True)
 class FastForward(Action):
-    """Let `branch` become what the branch `name` is."""
+    """Fast-forward `branch` to the branch `name`."""
 
     names_a_reference: ClassVar[bool] = True
 
@@ -213,9 +213,10 @@ class FastForward(Action):
 
 @dataclass(frozen=True, slots=True)
 class Rollback(Action):
-    """Set a branch back to a point. Iceberg: to an ancestor of its head, or (`any_line`) to any snapshot.
+    """Roll a branch back to a snapshot or tag.
 
-    Paimon: by a new commit with the old content, or (`destructive`) by removing every snapshot and tag after it.
+    Iceberg: to an ancestor of the branch's head or, with `any_line`, to any snapshot. Paimon: by a new commit with the
+    old content or, with `destructive`, by removing every later snapshot and tag.
     """
 
     names_a_reference: ClassVar[bool] = True
@@ -228,7 +229,7 @@ class Rollback(Action):
 
 @dataclass(frozen=True, slots=True)
 class ResetConsumer(Action):
-    """Let a streaming reader begin at a retained snapshot; None forgets the reader. Paimon's."""
+    """Set a Paimon consumer's next snapshot to a retained one; None deletes the consumer."""
 
     name: str
     next_snapshot: int | None = None
@@ -237,7 +238,7 @@ class ResetConsumer(Action):
 
 @dataclass(frozen=True, slots=True)
 class ClearConsumers(Action):
-    """Forget streaming readers whose whole name matches `including` (None: any) and not `excluding`. Paimon's."""
+    """Delete Paimon consumers whose whole name matches `including` (None: any) and does not match `excluding`."""
 
     including: str | None = None
     excluding: str | None = None
@@ -246,8 +247,10 @@ class ClearConsumers(Action):
 
 @dataclass(frozen=True, slots=True)
 class CleanOrphans(Action):
-    """Delete files that no point of any branch names and that were last written before `older_than_ms`; in partitions
-    that no snapshot or tag mentions only where their directories are named (`also`)."""
+    """Delete files that no version of any branch references and that were last written before `older_than_ms`.
+
+    In partitions that no snapshot or tag mentions, only the directories named in `also` are cleaned.
+    """
 
     deletes_files: ClassVar[bool] = True
 
@@ -258,9 +261,9 @@ class CleanOrphans(Action):
 
 @dataclass(frozen=True, slots=True)
 class DropPartitions(Action):
-    """Take all rows of these partitions out of a branch, by a commit. Paimon's.
+    """Delete all rows of these partitions of a Paimon branch by a commit.
 
-    Each is named by some or all of its keys: `dt=2026-11-01,region=EU`.
+    Each partition is given by some or all of its keys: `dt=2026-11-01,region=EU`.
     """
 
     partitions: tuple[str, ...]
@@ -269,16 +272,16 @@ class DropPartitions(Action):
 
 @dataclass(frozen=True, slots=True)
 class Truncate(Action):
-    """Take all rows out of a branch, by a commit. Paimon's."""
+    """Delete all rows of a Paimon branch by a commit."""
 
     branch: str = MAIN
 
 
 @dataclass(frozen=True, slots=True)
 class Compact(Action):
-    """Make few large files of many small ones, by a commit; rows stay as they are. Paimon's.
+    """Rewrite many small files of a Paimon branch into few large ones by a commit; rows do not change.
 
-    Of an append table `min_files` small ones become one (None: the table's option).
+    Append tables: at least `min_files` small files are compacted into one (None: the table's option).
     """
 
     is_harmless: ClassVar[bool] = True
@@ -290,7 +293,7 @@ class Compact(Action):
 
 @dataclass(frozen=True, slots=True)
 class Analyze(Action):
-    """Count rows, and of these columns (None: of all) what planners ask for, and commit it. Paimon's."""
+    """Count a Paimon branch's rows, compute statistics of `columns` (None: all), and commit both."""
 
     is_harmless: ClassVar[bool] = True
 
@@ -303,16 +306,16 @@ OfBranches = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | Fast
 OfConsumers = ResetConsumer | ClearConsumers
 Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | OfBranches | OfConsumers | CleanOrphans | OfCommits
 KINDS: Mapping[str, Callable[..., Change]] = {kind.__name__: kind for kind in get_args(Change)}
-DELETING = frozenset(kind.__name__ for kind in get_args(Change) if kind.deletes_files)  # as journals call them
+DELETING = frozenset(kind.__name__ for kind in get_args(Change) if kind.deletes_files)  # by the names that journals use
 
 
 def leaves_changelogs(change: Change) -> bool:
-    """Does the change itself ask that expired snapshots leave their changelogs behind?"""
+    """Whether the action itself asks for expired snapshots to leave their changelogs behind."""
     return isinstance(change, Expire) and not change.changelogs_only and asks_changelogs(change)
 
 
 def refuse_unheeded(change: Expire) -> None:
-    """`Invalid` where part of a request would have no say: it would look as if it had been heeded."""
+    """Raise `Invalid` where part of a request would be ignored although it looks as if it applied."""
     policy = {
         "retain-max": change.retain_max,
         "retain-min": change.retain_min,
@@ -322,18 +325,21 @@ def refuse_unheeded(change: Expire) -> None:
         given = [name for name, value in policy.items() if value is not None] + ["snapshot"] * bool(change.snapshots)
         if given:
             raise Invalid(
-                "{given}: of snapshots, and only long-lived changelogs were to go.",
+                "{given} applies to snapshots, but only long-lived changelogs were to expire.",
                 given=", ".join(given),
-                remedy="Give changelog-retain-max, changelog-retain-min or changelog-time-retained; "
-                "expire snapshots in a plan of their own.",
+                remedy="Give changelog-retain-max, changelog-retain-min or changelog-time-retained, and expire "
+                "snapshots in a separate plan.",
             )
     policy |= {"older-than": change.older_than_ms, "max-deletes": change.max_deletes}
     given = [name for name, value in policy.items() if value is not None]
     if change.snapshots and given:
         raise Invalid(
-            "Snapshots were named, and so was a policy ({given}): only one of them can say which go.",
+            (
+                "Snapshots were named, and a policy was given too ({given}); only one of them can decide "
+                "which snapshots expire."
+            ),
             given=", ".join(given),
-            remedy="Give the snapshots, or the policy.",
+            remedy="Give either snapshots or a policy.",
         )
 
 
@@ -345,15 +351,15 @@ def asks_changelogs(change: Expire) -> bool:
 
 
 def check_tag_name(line: Line, name: str) -> None:
-    """`Invalid` for a name that cannot serve, or that is taken."""
+    """Raise `Invalid` for a tag name that is not allowed or already taken."""
     refuse_name("tag", name)
     taken = [tag.name for tag in line.tags] + [each.name for each in line.unreadable if each.kind == "tag"]
     if name in taken:
-        raise Invalid("Tag {name!r} exists already.", name=name, remedy="Delete it first, or choose another name.")
+        raise Invalid("Tag {name!r} already exists.", name=name, remedy="Delete it first, or choose another name.")
 
 
 def find_tag(line: Line, name: str) -> Tag:
-    """A readable tag of the branch; `Invalid` otherwise."""
+    """Return a readable tag of the branch, or raise `Invalid`."""
     for tag in line.tags:
         if tag.name == name:
             return tag

@@ -1,4 +1,4 @@
-"""What a table's format can do, by name: whoever answers differently for two formats asks for one of these. Pure."""
+"""What a table's format can do, as named flags: code that treats formats differently asks for one of these. Pure."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The real differences between formats. Each is a property of the format, never of one table."""
+    """The differences between formats that matter here. Each is a property of the format, never of one table."""
 
-    format: str  # as it is written in answers and addresses: "paimon", "iceberg"
-    title: str  # as sentences name it
+    format: str  # as written in answers and URLs: "paimon", "iceberg"
+    title: str  # the format's name in sentences
     references_are_files: bool
-    """Each snapshot and tag is a file of its own, made and removed alone; else all are parts of one document, which a
-    commit replaces as a whole."""
+    """True: each snapshot and tag is a file of its own. False: all are parts of a document that a commit replaces."""
     tags_hold_files: bool
-    """A tag keeps files itself, so deleting it frees them; else it keeps its snapshot, and the next expiry frees."""
+    """True: a tag holds files, so deleting it frees them. False: it keeps a snapshot, which the next expiry frees."""
     ids_are_ordered: bool
-    """Snapshot ids count the commits of a branch; else each snapshot names its parent, and ids are no order."""
+    """True: snapshot ids count the commits of a branch. False: each snapshot names its parent, and ids have no order.
+    """
     time_by_log: bool
-    """A time names what main pointed to then, by a log; else the newest snapshot committed at or before it."""
+    """True: time travel follows a log of what main pointed to. False: the newest snapshot committed by that time."""
     branches_are_directories: bool
-    """A branch has its own snapshots, tags, schemas and options; else it is a name of one of the table's snapshots."""
+    """True: a branch has its own snapshots, tags, schemas and options. False: it names one of the table's snapshots."""
     refs_have_retention: bool
-    """Each branch and tag keeps by its own rule; else a branch keeps by its options, a tag for its own time."""
+    """True: each branch and tag has its own retention. False: branches have retention options, tags a duration."""
     tag_ends_are_wall_clock: bool
-    """A tag ends by the clock of whoever made it, which the table stores without a zone."""
+    """A tag's expiration is in its creator's wall clock, which the table stores without a zone."""
     tags_age_with_snapshots: bool
-    """How long a tag is kept counts from the commit of its snapshot; else from when the tag was made."""
+    """True: a tag's retention counts from the commit of its snapshot. False: from the creation of the tag."""
     makes_tags_from_times: bool
-    """A tag can be made from a time or a watermark, which then names the first snapshot at or after it."""
+    """A tag can be created from a time or a watermark; it then names the first snapshot at or after it."""
     deletes_are_files: bool
-    """Rows are taken away by files of their own, which are live beside the data files."""
+    """Deleted rows are recorded in delete files, which are live alongside the data files."""
     compacts_here: bool
-    """Files are compacted, partitions dropped and statistics counted by plans of this program; else by the engine."""
+    """Compaction, dropping partitions and statistics are plans of this program. False: only the engine does them."""
     has_row_kinds: bool
-    """Files say of a row whether it came, went or changed, so changes can be read as rows."""
+    """Files store a row kind with each row (insert, update or delete), so changes can be read as rows."""
     simulates_engine: bool
-    """What the engine's own deletion takes is computed step by step and stands beside every plan."""
+    """What the engine's own deletion removes is simulated step by step and compared with every plan."""
     procedures: str
-    """The namespace its procedures are called in."""
+    """The namespace in which its procedures are called."""
     has_changelogs: bool
-    """Changelogs may outlive their snapshots, so an expiry may leave some behind."""
+    """Changelogs can outlive their snapshots, so an expiry may leave some behind."""
     has_consumers: bool
-    """Streaming readers keep their places in the table, and these keep snapshots."""
+    """Streaming readers store their progress in the table, and this protects snapshots from expiry."""
     writers_expire: bool
-    """Writers expire snapshots and make tags by the table's own options; else only whoever calls for it."""
+    """Writers expire snapshots and create tags by the table's own options. False: only on an explicit call."""

@@ -1,11 +1,11 @@
-"""What metadata says of the values of columns: least, greatest and nulls, of one file or of many together.
+"""What metadata says about the values of columns: minimum, maximum and null count, of one file or of many.
 
-Laws:
-- Nothing is guessed: a value that no file tells is None with `told` below `files`, and a count of nulls is of the
-  files that count them, never 0 for those that do not. What is written but is no value of today's type is `unreadable`,
-  not missing.
-- A text or bytes of a length at which formats cut may be cut: of a least value the start, of a greatest value the start
-  rounded up. What is shorter is whole.
+Invariants:
+- Nothing is guessed. A bound that no file states is None, and `told` is below `files`. A null count covers only the
+  files that state one; it is never 0 for those that do not. Bounds that are present but cannot be read as the column's
+  current type count as `unreadable`, not as missing.
+- A string or binary bound of the length at which formats truncate may be truncated: a minimum to its prefix, a maximum
+  to its prefix rounded up. A shorter bound is exact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CUT = 16  # characters or bytes: both formats' default is truncate(16)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the point, with its type as the format spells it."""
+    """A column of a version, with its type as the format spells it."""
 
     id: int
     name: str
@@ -29,9 +29,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one file's entry says of one column. Unknown is None; where all of `rows` are null there are no bounds.
+    """What one file's metadata states about one column. None is unknown; if all of `rows` are null there are no bounds.
 
-    unreadable: bounds are written, and are none of the type that the column has today"""
+    unreadable: bounds are present but are not values of the column's current type
+    """
 
     low: Any
     high: Any
@@ -41,10 +42,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Of one column over `files` files with `rows` rows.
+    """Bounds of one column over `files` files with `rows` rows.
 
-    low, high: over the files that tell them, None where none does; `told` files tell both, or hold nulls alone
-    nulls: over the `counted` files that count them; None where none does
+    low, high: over the files that state them, None if none does; `told` files state both, or hold only nulls
+    nulls: over the `counted` files that state a null count; None if none does
     """
 
     column: Column
@@ -57,14 +58,16 @@ class Bounds:
     told: int
     counted: int
     rows: int
-    unreadable: int  # files whose bounds are none of today's type
+    unreadable: int  # files whose bounds are not values of the current type
 
 
 def merged(
     columns: Sequence[Column], files: Iterable[tuple[int, Mapping[int, Said]]], cuts: Mapping[int, int]
 ) -> tuple[Bounds, ...]:
-    """Bounds of columns over `(rows, what it says by column id)` of each file. `cuts`: from which length a text of a
-    column may be cut, where that is not `CUT`."""
+    """Merge the bounds of columns over the files given as `(rows, what the file states by column id)`.
+
+    `cuts`: the length from which a column's strings may be truncated, where it is not `CUT`.
+    """
     given = list(files)
     return tuple(_merged(column, given, cuts.get(column.id, CUT)) for column in columns)
 
@@ -98,14 +101,16 @@ def _may_be_cut(value: Any, length: int) -> bool:
 
 
 def ordered(value: Any) -> Any:
-    """What to compare a value by: NaN is above all numbers; texts go by their UTF-8 bytes, as files order them."""
+    """The sort key of a value: NaN is above all numbers; strings compare by UTF-8 bytes, as files order them."""
     if isinstance(value, float):
         return (value != value, 0.0 if value != value else value)
     return value.encode() if isinstance(value, str) else value
 
 
 def cut_length(mode: str | None) -> int:
-    """From which length a text may be cut under an option such as `truncate(8)`. Files may be older than the option,
-    so nothing makes it longer than the default."""
+    """The length from which a string may be truncated under an option such as `truncate(8)`.
+
+    Files may be older than the option, so the result never exceeds the default.
+    """
     found = re.fullmatch(r"truncate\((\d+)\)", (mode or "").strip().lower())
     return min(CUT, int(found[1])) if found else CUT

@@ -1,25 +1,27 @@
-"""What a plan does to a table, as values in order: the same list is shown, journaled, run, resumed and undone. Pure.
+"""What a plan does to a table, as an ordered list of values that is shown, journaled, run, resumed and undone. Pure.
 
-Law: each effect names the condition under which it may happen, and leaves a table that can be read. It is known from
-the table alone whether it has happened; so running the list twice is running it once.
+Invariant: each effect states the condition under which it may happen, and leaves a table that can be read. The table
+alone shows whether an effect has happened, so running the list twice equals running it once.
 
-| effect | may happen while | cut off before it | cut off after it | undone |
+| effect | condition | interrupted before it | interrupted after it | undo |
 |---|---|---|---|---|
-| `PutIfAbsent` | nothing is there | nothing was made | our bytes are there | deleted while it has our bytes |
-| `ReplaceIfEqual` | it has the planned bytes | has those before | has those after | set back while it has ours |
-| `DeleteIfEqual` | it has the planned bytes | is there | is gone; the journal has its bytes | put if absent |
-| `SetHint`, `RepairHint` | always: a hint is no reference | stale: readers list | true | repaired |
-| `RemoveDirectory` | nothing but litter is in it | an empty branch is left | is gone | with its references |
-| `CommitSnapshot` | the newest is the planned one | unnamed litter | landed, known by its user | never: roll back |
-| `SwapMetadata` | each part of it is as planned | unnamed litter | made: the log says so | by another swap |
-| `Wait` | references are gone | files too many | files too many | references come back |
-| `DeleteUnreferencedFiles` | see below | files too many | files too many, never too few | never: resume |
+| `PutIfAbsent` | nothing exists at the path | nothing was created | our bytes exist | deleted if it has our bytes |
+| `ReplaceIfEqual` | it has the planned bytes | has the old bytes | has the new bytes | restored if it has ours |
+| `DeleteIfEqual` | it has the planned bytes | exists | deleted; the journal has its bytes | put if absent |
+| `SetHint`, `RepairHint` | none: a hint is no reference | stale: readers list | correct | repaired |
+| `RemoveDirectory` | it contains only leftovers | an empty branch remains | deleted | with its references |
+| `CommitSnapshot` | the newest is as planned | unreferenced files | committed, known by its user | never: roll back |
+| `SwapMetadata` | each part is as planned | unreferenced files | done: the log shows it | by another swap |
+| `Wait` | references are deleted | surplus files | surplus files | references come back |
+| `DeleteUnreferencedFiles` | see below | surplus files | surplus files, none missing | never: resume |
 
-`Require`, `RequireNewest`, `VerifyFiles` and `CheckTable` change nothing. Files go while no reference holds them that
-is read after the last one went and the wait, and while everything that stays can be read in full.
+`Require`, `RequireNewest`, `VerifyFiles` and `CheckTable` change nothing. A file is deleted only if no reference, read
+after the last reference was deleted and after the wait, holds it, and only if everything that stays can be read in
+full.
 
-A first run stops (`Conflict`) where a condition does not hold; a resumed one leaves what is another's by now, and stops
-where what it has still to do needs it. A failed `Require` or commit takes back what was done before it.
+A first run stops (`Conflict`) where a condition does not hold. A resumed run skips what another writer has since
+changed, and stops where a remaining effect depends on it. When a `Require` or commit fails, the effects before it are
+undone.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from core.units import size
 
 @dataclass(frozen=True, slots=True)
 class Require:
-    """A reference has exactly these bytes: what a new reference is made of is asked before and after."""
+    """Require that a reference has exactly these bytes; checked before and after creating a reference from it."""
 
     path: str
     content: bytes
@@ -42,10 +44,11 @@ class Require:
 
 @dataclass(frozen=True, slots=True)
 class PutIfAbsent:
-    """A reference file is made where none is. `instead_of`: it keeps what a reference that goes held, and is not made
-    where that one stays; with the same bytes it may be there already.
+    """Create a reference file if none exists at the path.
 
-    `is_alone`: no other reference depends on it, so where another's stands in its place, nothing is to be taken back.
+    `is_alone`: no other reference depends on this one, so an undo does nothing if another writer's file is there.
+    `instead_of`: the reference being deleted whose files this one takes over. It is not created if that one stays, and
+    may already exist with the same bytes.
     """
 
     path: str
@@ -56,7 +59,10 @@ class PutIfAbsent:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceIfEqual:
-    """A reference file is written anew. `is_alone`: a resumed run goes on where it is another's by now."""
+    """Overwrite a reference file if unchanged.
+
+    `is_alone`: a resumed run continues if another writer has replaced it.
+    """
 
     path: str
     before: bytes
@@ -66,8 +72,11 @@ class ReplaceIfEqual:
 
 @dataclass(frozen=True, slots=True)
 class DeleteIfEqual:
-    """A reference file goes. `while_planned`: when resumed, only if the same change, planned again, still lets it go.
-    `followed_by`: the reference after it, without which it is not brought back; `is_alone` as of `PutIfAbsent`."""
+    """Delete a reference file if unchanged.
+
+    `while_planned`: on resume, delete it only if planning the same action again still deletes it. `followed_by`: the
+    next reference, without which this one is not restored. `is_alone`: as in `PutIfAbsent`.
+    """
 
     path: str
     content: bytes
@@ -78,7 +87,10 @@ class DeleteIfEqual:
 
 @dataclass(frozen=True, slots=True)
 class SetHint:
-    """A hint says this, whatever it said before; None: it is not there. A resumed run lets it say what there is."""
+    """Write a hint file whatever it contained before; None deletes it.
+
+    A resumed run writes what the table has by then.
+    """
 
     path: str
     content: bytes | None
@@ -86,29 +98,32 @@ class SetHint:
 
 @dataclass(frozen=True, slots=True)
 class RepairHint:
-    """A hint says what there is, where anything was made or went."""
+    """Correct a hint file to match the table, if anything was created or deleted."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class RequireNewest:
-    """Nobody has committed on top of a snapshot that goes: others' ids lead up from this one without a gap."""
+    """Require that nobody has committed on top of a snapshot being deleted: later ids follow `path` without a gap."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveDirectory:
-    """A directory goes with what engines keep beside references in it; `Conflict` for anything more."""
+    """Delete a directory and what engines keep beside references in it; `Conflict` for anything else."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyFiles:
-    """Everything that reading a point needs is there. `tag`: the reference that goes again where it is not.
-    `when_resumed`: only then, for what the tag was made of may have gone meanwhile."""
+    """Check that every file needed to read a version exists.
+
+    `tag`: the reference to delete again if one is missing. `when_resumed`: check only on resume, because the tag's
+    source may have been deleted in the meantime.
+    """
 
     point: str
     tag: str | None = None
@@ -117,9 +132,10 @@ class VerifyFiles:
 
 @dataclass(frozen=True, slots=True)
 class CommitSnapshot:
-    """A new snapshot, put if absent, on top of exactly this one; where others come first all is judged again.
+    """Commit a new snapshot, put if absent, directly on top of this one; if others commit first, plan again.
 
-    `user` commits once, so that its commit is known again. It ends `files`, or has the content of `restores`.
+    `user` commits only once, so its commit can be recognized. The commit ends `files`, or has the content of
+    `restores`.
     """
 
     branch: str
@@ -133,10 +149,10 @@ class CommitSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class SwapMetadata:
-    """References that are parts of one document go and come together: by the next metadata file, or by the catalog.
+    """Delete and set references that are parts of one document, by the next metadata file or through the catalog.
 
-    By path: those that go with the bytes they must have, and those that are set with the bytes they get; one in both is
-    replaced. `beside`: what changes along with them, as it was.
+    `removes`: by path, the references to delete with the bytes they must have. `sets`: those to write with their new
+    bytes; a path in both is replaced. `beside`: other parts that change in the same commit, with their old bytes.
     """
 
     removes: tuple[tuple[str, bytes], ...] = ()
@@ -146,12 +162,12 @@ class SwapMetadata:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Writers get time to publish a reference they were about to."""
+    """Give writers time to publish a reference they were about to write."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteUnreferencedFiles:
-    """Of the planned files, those go that no reference holds then."""
+    """Delete those of the planned files that no reference holds at that moment."""
 
     files: int
     bytes: int
@@ -159,7 +175,7 @@ class DeleteUnreferencedFiles:
 
 @dataclass(frozen=True, slots=True)
 class CheckTable:
-    """Everything that stays is read again."""
+    """Read again everything that stays."""
 
 
 OfReference = PutIfAbsent | ReplaceIfEqual | DeleteIfEqual
@@ -172,24 +188,24 @@ _END = (Wait, DeleteUnreferencedFiles, CheckTable)
 
 
 def ended(changes: Sequence[Effect], files: int, size_bytes: int, *, waits: bool) -> tuple[Effect, ...]:
-    """Changes of references with what follows them where any file or point may go with them."""
+    """Append to reference changes the steps needed where they may leave files or versions unreferenced."""
     deletes = [DeleteUnreferencedFiles(files, size_bytes)] if files else []
     return (*changes, *([Wait()] if waits else []), *deletes, CheckTable())
 
 
 def changes(effects: Sequence[Effect]) -> tuple[Effect, ...]:
-    """What is done before anybody is waited for."""
+    """The effects that come before waiting and deleting files."""
     return tuple(each for each in effects if not isinstance(each, _END))
 
 
 def is_shared(effects: Sequence[Effect]) -> bool:
-    """May others change the table meanwhile? Only a reference is made beside others, under its own conditions."""
+    """Whether others may change the table during the run; true only where each reference has its own condition."""
     return not any(isinstance(each, CheckTable | CommitSnapshot | SwapMetadata) for each in effects)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Neighbouring effects of one kind, as they are shown: one list for pages, command line, reports and journal."""
+    """Neighbouring effects of one kind as shown on pages, on the command line, in reports and in the journal."""
 
     kind: str
     count: int
@@ -197,7 +213,7 @@ class Step:
 
 
 def steps(effects: Sequence[Effect]) -> tuple[Step, ...]:
-    """The effects in words and in order; nothing where nothing is changed."""
+    """Describe the effects in order; empty if nothing changes."""
     if all(isinstance(each, CheckTable) for each in effects):
         return ()
     found: list[Step] = []
@@ -240,7 +256,7 @@ def _of_one(effect: Effect) -> Told:
         case SetHint() | RepairHint():
             return told("Update hint {path}", path=effect.path)
         case RequireNewest():
-            return told("Require that nobody has committed after {path}", path=effect.path)
+            return told("Require that no one has committed after {path}", path=effect.path)
         case RemoveDirectory():
             return told("Remove directory {path}, if nothing else is in it", path=effect.path)
         case VerifyFiles() if effect.when_resumed:
@@ -256,12 +272,12 @@ def _of_one(effect: Effect) -> Told:
         case DeleteUnreferencedFiles():
             files = counted(effect.files, "{count} file", "{count} files")
             return told(
-                "Read all references again; delete of {files} ({size}) those that none of them holds",
+                "Read all references again; of {files} ({size}), delete those that no reference holds",
                 files=files,
                 size=size(effect.bytes),
             )
         case CheckTable():
-            return told("Check that everything that stays can be read")
+            return told("Check that everything that is kept can be read")
 
 
 def _of_swap(effect: SwapMetadata) -> Told:

@@ -1,4 +1,4 @@
-"""What goes by itself: when a point does, and what the next commit takes. Pure."""
+"""Automatic expiration: when a version expires, and what the next commit expires. Pure."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from core.model.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """When a point goes by itself: not before `not_before_ms` (None = never, or not while the words hold)."""
+    """When a version expires automatically: not before `not_before_ms` (None = never, or not while `words` applies)."""
 
     point: str
     not_before_ms: int | None
     words: str
-    is_counted: bool = False  # it waits for commits yet to come, and its date is not known
+    is_counted: bool = False  # it depends on the number of future commits, so its date is unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """`plans` are of the snapshots and tags, and of the long-lived changelogs where the writer expires those too; none
-    where it cannot be told, and `headline` says why."""
+    """What the next commit on a branch expires.
+
+    `plans`: one for snapshots and tags, and one for long-lived changelogs where the writer expires those too. Empty if
+    it cannot be predicted; `headline` then says why.
+    """
 
     branch: str
     plans: tuple[Plan, ...]
@@ -31,5 +34,5 @@ class Forecast:
 
     @property
     def goes(self) -> tuple[str, ...]:
-        """The points that go, in order."""
+        """The versions that expire, in order."""
         return tuple(verdict.point for plan in self.plans for verdict in plan.goes)

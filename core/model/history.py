@@ -1,7 +1,7 @@
-"""A table's whole history as columns: which objects each holder keeps, and which files are live at each point.
+"""A table's whole history in columns: which objects each holder keeps, and which files are live at each version.
 
-Law: H(x), the set of holders of an object, is exactly the positions in its intervals. Positions are holders in a fixed
-order. What could not be read is told per position in `incomplete`; nothing here guesses.
+Invariant: H(x), the set of holders of an object, is exactly the positions in its intervals. Positions are holders in a
+fixed order. What could not be read is recorded per position in `incomplete`; nothing here guesses.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class History:
-    """Everything the questions are asked of.
+    """Everything that questions about a table are answered from.
 
     objects: one row per physical path: path (text, relative to the table, or a full URI where external),
              kind (text, `ObjectKind`), bytes (int64, null where only the store knows), ours (bool: may be deleted)
@@ -52,7 +52,7 @@ class History:
 
     @cached_property
     def existing(self) -> Mask:
-        """Positions of holders that are there now (not those an expiry would create)."""
+        """Positions of holders that exist now, without those that an expiry would create."""
         return np.array([holder.exists for holder in self.holders], dtype=np.bool_)
 
     @cached_property
@@ -66,24 +66,27 @@ class History:
 
     @cached_property
     def shapes(self) -> Shapes:
-        """Objects by where they are held, with the bytes of those that may be deleted and whose size is known."""
+        """Objects grouped by where they are held, with the known bytes of those that may be deleted."""
         sizes: Ints = pc.fill_null(self.objects["bytes"], 0).to_numpy()
         return shapes(self.held, sizes * self.objects["ours"].to_numpy())
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Each thing that could not be read, once."""
+        """Each thing that could not be read, without duplicates."""
         return tuple(dict.fromkeys(problem for found in self.incomplete.values() for problem in found))
 
     def position(self, point: str) -> int:
-        """The position of a holder by its point text; `NotFound` otherwise."""
+        """The position of a holder given as a POINT string. Raises `NotFound` if there is none."""
         try:
             return self._positions[point]
         except KeyError:
-            raise NotFound("The table has no point {point}.", point=point, path=self.heads.location) from None
+            raise NotFound("The table has no snapshot or tag {point}.", point=point, path=self.heads.location) from None
 
     def require(self, point: str) -> int:
-        """The position of a point that was read in full; `Corrupt` with the first thing that could not be."""
+        """The position of a version that was read in full.
+
+        Raises `Corrupt`, naming the first problem, if it was not.
+        """
         position = self.position(point)
         if problems := self.incomplete.get(position):
             raise Corrupt(
@@ -91,24 +94,36 @@ class History:
                 point=point,
                 problem=problems[0].sentence(),
                 path=problems[0].path,
-                remedy="Other points are not affected.",
+                remedy="Other snapshots and tags are not affected.",
             )
         return position
 
     @cached_property
     def _positions(self) -> dict[str, int]:
         found = {holder.point: position for position, holder in enumerate(self.holders)}
-        if not self.heads.capabilities.tags_hold_files:  # each is its snapshot
+        if not self.heads.capabilities.tags_hold_files:  # a tag has no position of its own, only that of its snapshot
             named = {holder.name: position for position, holder in enumerate(self.holders)}
-            found |= {f"tag:{tag.name}": named[str(tag.snapshot.id)] for tag in self.heads.main.tags}
+            tags = {f"tag:{tag.name}": str(tag.snapshot.id) for tag in self.heads.main.tags}
+            found |= {point: named[name] for point, name in tags.items() if name in named}  # else it is a holder itself
         return found
 
     def files_at(self, position: int) -> pa.Table:
-        """The live data files of one point, ordered by path: what of it could be read (see `require`)."""
+        """The live data files of one version, ordered by path, as far as they could be read (see `require`)."""
         return self.files.filter(pa.array(self.live.at(position))).sort_by("path")
 
+    def partitions_at(self, position: int) -> pa.Table:
+        """Files, rows and bytes by partition at a position; the largest first."""
+        sums = (
+            self.files_at(position)
+            .group_by("partition")
+            .aggregate([("path", "count"), ("rows", "sum"), ("bytes", "sum")])
+        )
+        named = sums.select(["partition", "path_count", "rows_sum", "bytes_sum"])
+        named = named.rename_columns(["partition", "files", "rows", "bytes"])
+        return named.sort_by([("bytes", "descending"), ("partition", "ascending")])
+
     def holders_of(self, path: str) -> tuple[Holder, ...]:
-        """Who keeps this object now; empty where the history does not know the path."""
+        """The existing holders of this object; empty if the history does not know the path."""
         found = pc.index(self.objects["path"], path).as_py()
         if found < 0:
             return ()
@@ -116,16 +131,16 @@ class History:
         return tuple(self.holders[position] for position in np.flatnonzero(mask))
 
     def bytes_of(self, chosen: Mask) -> int:
-        """The sum of the known bytes of the chosen objects."""
+        """The sum of the known sizes of the chosen objects, in bytes."""
         return int(pc.sum(self.objects["bytes"].filter(pa.array(chosen))).as_py() or 0)
 
     def live_now(self) -> int | None:
-        """The position of main's newest snapshot, None for a table without snapshots."""
+        """The position of main's newest snapshot, or None for a table without snapshots."""
         latest = self.heads.main.latest
         return None if latest is None else self.position(str(latest.id))
 
     def snapshot_positions(self) -> tuple[int, ...]:
-        """Positions that have a live set: snapshots and tags, readable or not."""
+        """Positions with a set of live files, that is snapshots and tags, readable or not."""
         return tuple(
             position for position, holder in enumerate(self.holders) if holder.kind is not HolderKind.CHANGELOG
         )

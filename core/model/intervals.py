@@ -1,7 +1,8 @@
-"""Intervals: which objects are held on which positions, as columns.
+"""Intervals: which objects are held at which positions, in columns.
 
-Law: an object is held exactly on the positions its intervals cover. The order of positions changes how many intervals
-there are, never an answer. Everything is a gather, a prefix sum or a sort: a million intervals answer in milliseconds.
+Invariant: an object is held exactly at the positions that its intervals cover. The order of positions affects the
+number of intervals, never an answer. Every operation is a gather, a prefix sum or a sort: a million intervals take
+milliseconds.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Interval i says: object `owner[i]` is held on positions `first[i]` to `last[i]`, both included.
+    """Interval i means that object `owner[i]` is held at positions `first[i]` to `last[i]`, both included.
 
     `owners` is the number of objects, `positions` the length of the axis. Intervals of one owner may touch or overlap.
     """
@@ -30,7 +31,7 @@ class Intervals:
     positions: int
 
     def over(self, mask: Mask) -> Mask:
-        """Per object: does any of its runs meet a position where `mask` is true?"""
+        """Per object: whether any of its intervals contains a position where `mask` is true."""
         sums = np.concatenate(([0], np.cumsum(mask, dtype=np.int64)))
         hit = sums[self.last + 1] > sums[self.first]
         answer = np.zeros(self.owners, dtype=np.bool_)
@@ -38,13 +39,13 @@ class Intervals:
         return answer
 
     def at(self, position: int) -> Mask:
-        """Per object: is it held on this position?"""
+        """Per object: whether it is held at this position."""
         answer = np.zeros(self.owners, dtype=np.bool_)
         answer[self.owner[(self.first <= position) & (self.last >= position)]] = True
         return answer
 
     def covers(self, owner: Ints, position: Ints) -> Mask:
-        """Per (owner, position) pair: is it covered? The runs must be sorted by owner and maximal."""
+        """Per (owner, position) pair: whether it is covered. Intervals must be maximal and sorted by owner."""
         if not len(self.owner) or not len(owner):
             return np.zeros(len(owner), dtype=np.bool_)
         step = np.int64(self.positions + 1)
@@ -54,28 +55,31 @@ class Intervals:
         return np.asarray((at >= 0) & (end[np.maximum(at, 0)] >= key), dtype=np.bool_)
 
     def positions_of(self, owner: int) -> Mask:
-        """Per position: does it hold this object?"""
+        """Per position: whether it holds this object."""
         answer = np.zeros(self.positions, dtype=np.bool_)
         for run in np.flatnonzero(self.owner == owner):
             answer[self.first[run] : self.last[run] + 1] = True
         return answer
 
     def sums(self, weight: Ints) -> Ints:
-        """Per position: the weight of all objects held there. The runs of one owner must not overlap."""
+        """Per position: the total weight of the objects held there. Intervals of one owner must not overlap."""
         change = np.zeros(self.positions + 1, dtype=np.int64)
         np.add.at(change, self.first, weight[self.owner])
         np.subtract.at(change, self.last + 1, weight[self.owner])
         return np.cumsum(change[:-1])
 
     def of(self, owner: Ints, owners: int) -> Intervals:
-        """The same runs told of other owners: `owner[i]` replaces object i."""
+        """The same intervals assigned to other owners: `owner[i]` replaces object i."""
         return Intervals(owner[self.owner], self.first, self.last, owners, self.positions)
 
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """Objects under the same runs taken together: `runs` are those of shapes (maximal, sorted), `count` and `weight`
-    the number and the summed weight of each shape's objects. Sums over objects are sums over far fewer shapes."""
+    """Objects with identical intervals, grouped: sums over objects become sums over far fewer shapes.
+
+    `runs` are the intervals of shapes (maximal, sorted); `count` and `weight` are the number and the total weight of
+    each shape's objects.
+    """
 
     runs: Intervals
     count: Ints
@@ -83,7 +87,7 @@ class Shapes:
 
 
 def shapes(held: Intervals, weight: Ints) -> Shapes:
-    """The shapes of objects whose runs are maximal and sorted by owner. An object with several runs is its own."""
+    """Group objects into shapes. Intervals must be maximal and sorted; an object with several is a shape of its own."""
     step = np.int64(held.positions + 1)
     number_of_runs = np.bincount(held.owner, minlength=held.owners)
     is_single = number_of_runs[held.owner] == 1
@@ -109,15 +113,15 @@ def shapes(held: Intervals, weight: Ints) -> Shapes:
 
 
 def freed(held: Intervals, before: Mask, after: Mask) -> Mask:
-    """Per object: held by some position of `before`, and by none of `after`."""
+    """Per object: whether some position of `before` and no position of `after` holds it."""
     return held.over(before) & ~held.over(after)
 
 
 def from_pairs(owner: Ints, position: Ints, owners: int, positions: int) -> Intervals:
-    """Maximal runs of (object, position) pairs, in any order, repeated or not."""
+    """Maximal intervals of (object, position) pairs, which may be in any order and repeated."""
     if not len(owner):
         return empty(owners, positions)
-    key = np.unique(owner * np.int64(positions + 1) + position)  # a gap after the last position parts the owners
+    key = np.unique(owner * np.int64(positions + 1) + position)  # a gap after the last position separates the owners
     start = np.concatenate(([True], np.diff(key) > 1))
     end = np.concatenate((start[1:], [True]))
     return Intervals(
@@ -126,7 +130,7 @@ def from_pairs(owner: Ints, position: Ints, owners: int, positions: int) -> Inte
 
 
 def subtract(added: Intervals, removed: Intervals) -> Intervals:
-    """Maximal runs of the positions where an object is covered by `added` and not by `removed`."""
+    """Maximal intervals of the positions where an object is covered by `added` and not by `removed`."""
     step = np.int64(added.positions + 1)
     at = np.concatenate(
         (
@@ -151,12 +155,12 @@ def subtract(added: Intervals, removed: Intervals) -> Intervals:
 
 
 def maximal(runs: Intervals) -> Intervals:
-    """The same cover as runs that neither touch nor overlap, sorted by owner."""
+    """The same coverage as intervals that neither touch nor overlap, sorted by owner."""
     return subtract(runs, empty(runs.owners, runs.positions))
 
 
 def union(*parts: Intervals) -> Intervals:
-    """All runs of several tables over the same objects and positions, as they are."""
+    """All intervals of several sets over the same objects and positions, unmerged."""
     return Intervals(
         np.concatenate([part.owner for part in parts]),
         np.concatenate([part.first for part in parts]),

@@ -1,4 +1,4 @@
-"""Snapshots by their parents, where the format names them. Pure."""
+"""Snapshots by their parents, for formats that record them. Pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ C = TypeVar("C", bound=Child)
 
 
 def ancestors(snapshots: Mapping[int, C], head: int | None) -> Iterator[C]:
-    """The snapshot `head` and its ancestors as far as they are there."""
+    """The snapshot `head` and those of its ancestors that exist, newest first."""
     seen: set[int] = set()
-    while head is not None and head in snapshots and head not in seen:  # a circle is no history
+    while head is not None and head in snapshots and head not in seen:  # stop at a cycle, which no real history has
         seen.add(head)
         yield snapshots[head]
         head = snapshots[head].parent_id

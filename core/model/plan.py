@@ -1,4 +1,4 @@
-"""A plan as a value: what a change would free, why every point stays or goes. Frozen, printable, comparable. Pure."""
+"""A plan as a value: what an action frees, and why each version is kept or expires. Frozen, comparable. Pure."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from core.units import duration, size
 
 LEAVING = pa.schema([("path", pa.string()), ("partition", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
 FREES = pa.schema([("path", pa.string()), ("kind", pa.string()), ("bytes", pa.int64())])
-NAMED = 4  # points that go, by name, in a sentence
+NAMED = 4  # how many expired versions a sentence names
 _KIND_ORDER = {kind.value: number for number, kind in enumerate(ObjectKind)}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A point, whether it stays, and why."""
+    """Whether a version is kept, and why."""
 
     point: str
     keep: bool
@@ -54,7 +54,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What a plan deletes under one root that lies outside the table's own directory."""
+    """What a plan deletes under one root outside the table's own directory."""
 
     root: str
     files: int
@@ -68,12 +68,13 @@ class Outside:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a change would do to one table. `frees`: path, kind, bytes (null = not yet asked of the store).
+    """What an action would do to one table.
 
-    `removes` are the references that go with their exact bytes, in the order they go; `leaves` are the reference files
-    the change creates. `effects` are all of it, in order: what is shown is what is run. `orphans` is what nothing holds
-    then, and what a change of references alone leaves. A commit ends live files (`leaving`), which stay where they are.
-    What of `frees` lies outside the table's directory is counted by root in `outside`: each root is allowed by name.
+    `frees`: path, kind, bytes (null = the store has not been asked yet). `removes`: the references to delete with their
+    exact bytes, in order of deletion. `leaves`: the reference files the action creates. `effects`: all steps in order;
+    what is shown is what runs. `orphans`: files that nothing holds afterwards but that an action on references alone
+    leaves in place. `leaving`: live files that a commit removes from the table's current version; they stay on disk.
+    `outside`: the part of `frees` outside the table's directory, by root; each root must be allowed by name.
     """
 
     table: str
@@ -83,16 +84,16 @@ class Plan:
     fingerprint: str
     points: tuple[Verdict, ...] = field(repr=False)
     frees: pa.Table = field(repr=False)
-    kept_bytes: int  # of everything some point still holds afterwards
-    tags_keep_bytes: int  # held by going points and kept only by tags
+    kept_bytes: int  # of everything that some version still holds afterwards
+    tags_keep_bytes: int  # held by expiring versions and kept only by tags
     removes: tuple[tuple[str, bytes], ...] = field(repr=False)
     leaves: tuple[str, ...]
     warnings: tuple[Reason, ...]
-    source: Snapshot | None = field(default=None, repr=False)  # the document a tag is made of, as it was shown
-    source_tag: str | None = None  # whose copy of it, where the snapshot itself has expired
+    source: Snapshot | None = field(default=None, repr=False)  # what a tag is created from, as it was shown
+    source_tag: str | None = None  # the tag whose copy of it is used where the snapshot itself has expired
     effects: tuple[Effect, ...] = field(default=(), repr=False)
     orphans: pa.Table = field(default_factory=FREES.empty_table, repr=False)
-    leaving: pa.Table = field(default_factory=LEAVING.empty_table, repr=False)  # live files that a commit ends
+    leaving: pa.Table = field(default_factory=LEAVING.empty_table, repr=False)  # live files that a commit removes
     notes: tuple[Reason, ...] = ()
     outside: tuple[Outside, ...] = ()
 
@@ -107,7 +108,7 @@ class Plan:
 
     @property
     def headline(self) -> str:
-        """The plan in one sentence; in another, what it deletes outside the table's directory."""
+        """The plan in one sentence; a second one says what it deletes outside the table's directory."""
         if not self.outside:
             return self._headline
         roots = listed([each.words for each in self.outside])
@@ -119,27 +120,34 @@ class Plan:
         freed = told("{size} in {files}", size=size(self.freed_bytes), files=files)
         if moved := self._moved:
             is_freeing = isinstance(self.change, ReplaceTag) and len(self.frees)
-            return told("{moved}; frees {freed}.", moved=moved, freed=freed) if is_freeing else self._beside(moved)
+            return told("{moved}; reclaims {freed}.", moved=moved, freed=freed) if is_freeing else self._beside(moved)
         if isinstance(self.change, CleanOrphans):
             orphans = counted(len(self.frees), "{count} orphaned file", "{count} orphaned files")
-            return told("Frees {size} in {files}.", size=size(self.freed_bytes), files=orphans)
+            return told("Reclaims {size} in {files}.", size=size(self.freed_bytes), files=orphans)
         if isinstance(self.change, Compact):
             return told("Nothing is worth compacting.")
         if not self.goes:
-            return told("Nothing goes, so nothing is freed.")
-        sentence = told("Frees {freed}; {goes}.", freed=freed, goes=self._named)
+            return told("Nothing is deleted, so nothing is reclaimed.")
+        sentence = told("Reclaims {freed}; {goes}.", freed=freed, goes=self._named)
         if not self.tags_keep_bytes:
             return sentence
-        kept = told("Tags keep a further {size} of what they held.", size=size(self.tags_keep_bytes))
+        kept = told("Tags hold a further {size} of the expired snapshots.", size=size(self.tags_keep_bytes))
         return both(sentence, kept)
 
     @property
     def _going(self) -> Told:
-        return counted(len(self.goes), "{count} point goes", "{count} points go")
+        points = [verdict.point for verdict in self.goes]
+        if all(is_tag(point) for point in points):
+            return counted(len(points), "deletes {count} tag", "deletes {count} tags")
+        if all("changelog:" in point for point in points):
+            return counted(len(points), "deletes {count} changelog", "deletes {count} changelogs")
+        if any(is_tag(point) or "changelog:" in point for point in points):
+            return counted(len(points), "deletes {count} snapshot or tag", "deletes {count} snapshots and tags")
+        return counted(len(points), "deletes {count} snapshot", "deletes {count} snapshots")
 
     @property
     def _named(self) -> Told:
-        """How many points go, and which: tags, which somebody named, before all others."""
+        """How many versions expire and which; tags come first, because someone created them on purpose."""
         points = sorted((verdict.point for verdict in self.goes), key=lambda point: not is_tag(point))
         shown: str = ", ".join(points[:NAMED])
         if points[NAMED:]:
@@ -147,13 +155,13 @@ class Plan:
         return told("{goes}: {points}", goes=self._going, points=shown)
 
     def _beside(self, moved: Told) -> Told:
-        """What goes, and what nothing holds then, beside a change that frees nothing by itself."""
+        """What expires, and what nothing holds afterwards, for an action that itself frees no file."""
         if not self.goes or isinstance(self.change, ReplaceTag):
-            return told("{moved}; frees nothing.", moved=moved)
+            return told("{moved}; reclaims nothing.", moved=moved)
         if not len(self.orphans):
-            return told("{moved}; {goes}; frees nothing.", moved=moved, goes=self._going)
+            return told("{moved}; {goes}; reclaims nothing.", moved=moved, goes=self._going)
         return told(
-            "{moved}; {goes} with {files} ({size}) that nothing else holds; frees nothing.",
+            "{moved}; {goes} with {files} ({size}) that nothing else holds; reclaims nothing.",
             moved=moved,
             goes=self._going,
             files=counted(len(self.orphans), "{count} file", "{count} files"),
@@ -162,14 +170,14 @@ class Plan:
 
     @property
     def _moved(self) -> Told | None:
-        """What a change says that frees nothing but lets names point elsewhere; None for any other."""
+        """The sentence for an action that repoints names or commits and frees nothing itself; None for any other."""
         change = self.change
         to = told("no snapshot") if self.source is None else told("snapshot {id}", id=self.source.id)
         match change:
             case CreateTag():
                 return _kept(told("Creates tag {name} at {to}", name=change.name, to=to), change.retained_ms)
             case ReplaceTag():
-                return _kept(told("Replaces tag {name} by {to}", name=change.name, to=to), change.retained_ms)
+                return _kept(told("Moves tag {name} to {to}", name=change.name, to=to), change.retained_ms)
             case RenameTag():
                 return told("Renames tag {name} to {to}", name=change.name, to=change.to)
             case CreateBranch() if self.source:
@@ -177,28 +185,28 @@ class Plan:
             case CreateBranch():
                 return told("Creates branch {name} without any snapshot", name=change.name)
             case ReplaceBranch():
-                return told("Lets branch {name} point to {to}", name=change.name, to=to)
+                return told("Moves branch {name} to {to}", name=change.name, to=to)
             case DeleteBranches() if not self.goes:
                 return told("Deletes branch {names}", names=", ".join(change.names))
             case RenameBranch():
                 return told("Renames branch {name} to {to}", name=change.name, to=change.to)
             case FastForward():
                 name, branch = change.name, change.branch
-                return told("Forwards {branch} to {to}, the head of {name}", branch=branch, to=to, name=name)
+                return told("Fast-forwards {branch} to {to}, the head of {name}", branch=branch, to=to, name=name)
             case Rollback():
-                return told("Sets {branch} back to {to}", branch=change.branch, to=to)
+                return told("Rolls {branch} back to {to}", branch=change.branch, to=to)
             case ResetConsumer() if change.next_snapshot is None:
-                return told("Forgets consumer {name}", name=change.name)
+                return told("Deletes consumer {name}", name=change.name)
             case ResetConsumer():
                 return told("Sets consumer {name} to {id}", name=change.name, id=change.next_snapshot)
             case ClearConsumers():
-                return counted(len(self.removes), "Forgets {count} consumer", "Forgets {count} consumers")
+                return counted(len(self.removes), "Deletes {count} consumer", "Deletes {count} consumers")
             case DropPartitions() | Truncate():
                 rows = f"{pc.sum(self.leaving['rows']).as_py() or 0:,}"
-                taken = "Takes {rows} rows in {ended} out of {branch} by a commit"
+                taken = "Removes {rows} rows in {ended} from {branch} with a commit"
                 return told(taken, rows=rows, ended=self._ended, branch=change.branch)
             case Compact() if len(self.leaving):
-                return told("Rewrites {ended} of {branch} by a commit", ended=self._ended, branch=change.branch)
+                return told("Rewrites {ended} of {branch} with a commit", ended=self._ended, branch=change.branch)
             case Analyze():
                 return told("Counts the rows of {branch} and commits the statistics", branch=change.branch)
             case _:
@@ -210,18 +218,18 @@ class Plan:
         return told("{files} ({size})", files=files, size=size(pc.sum(self.leaving["bytes"]).as_py() or 0))
 
     def by_kind(self) -> tuple[tuple[str, int, int], ...]:
-        """(kind, files, bytes) of what is freed, in the kinds' own order."""
+        """(kind, files, bytes) of what is freed, in the order of `ObjectKind`."""
         grouped = self.frees.group_by("kind").aggregate([("path", "count"), ("bytes", "sum")]).to_pylist()
         rows = [(row["kind"], row["path_count"], row["bytes_sum"] or 0) for row in grouped]
         return tuple(sorted(rows, key=lambda row: _KIND_ORDER[row[0]]))
 
     def without_size(self) -> list[str]:
-        """Paths whose size no metadata tells (extra files)."""
+        """Paths whose size no metadata states (extra files)."""
         found: list[str] = self.frees["path"].filter(pc.is_null(self.frees["bytes"])).to_pylist()
         return found
 
     def with_sizes(self, sizes: Mapping[str, int | None]) -> Plan:
-        """The same plan with sizes asked of the store; what is not there is not freed."""
+        """The same plan with sizes that the store returned; files that do not exist are removed from `frees`."""
         paths = self.frees["path"].to_pylist()
         known = self.frees["bytes"].to_pylist()
         filled = [sizes.get(path) if size is None else size for path, size in zip(paths, known, strict=True)]
@@ -230,7 +238,7 @@ class Plan:
 
 
 def unreadable(lost: Iterable[Snapshot], *, later: bool = False) -> list[Reason]:
-    """Warnings of the snapshots that a going tag was the last to keep; `later`: they go with the next expiry."""
+    """Warnings about snapshots that a deleted tag was the last to keep. `later`: they are lost at the next expiry."""
     one = codes.LAST_KEPT_LATER if later else codes.LAST_KEPT
     by_id = {each.id: each for each in lost}
     shown = [one(id=id, at=in_words(by_id[id].time_ms)) for id in sorted(by_id)[:NAMED]]
@@ -240,7 +248,7 @@ def unreadable(lost: Iterable[Snapshot], *, later: bool = False) -> list[Reason]
 
 
 def is_tag(point: str) -> bool:
-    """Whether a point's text names a tag, of whatever branch."""
+    """Whether a POINT names a tag, of any branch."""
     return "tag:" in point
 
 
@@ -249,7 +257,7 @@ def _kept(named: Told, kept_ms: int | None) -> Told:
 
 
 def ordered(table: pa.Table) -> pa.Table:
-    """Freed files by kind, then path."""
+    """Sort freed files by kind, then path."""
     order = pc.index_in(table["kind"], value_set=pa.array(list(_KIND_ORDER), pa.string()))
     return (
         table.append_column("order", order)
@@ -258,7 +266,7 @@ def ordered(table: pa.Table) -> pa.Table:
     )
 
 
-_HASHED = {  # the rules as fingerprints have always had them, however they are worded now
+_HASHED = {  # rule names as fingerprints have always hashed them, whatever their current wording
     codes.PAIMON_2.name: "Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run",
     codes.PAIMON_1.name: "Paimon 1.x: a snapshot's age is its own; 50 snapshots a run",
     codes.PAIMON_0_9.name: "Paimon 0.9: a snapshot's age is its own; 10 snapshots a run",
@@ -274,7 +282,7 @@ _HASHED = {  # the rules as fingerprints have always had them, however they are 
 
 
 def fingerprint(heads: Heads, change: Change, rules: Reason, now_ms: int) -> str:
-    """SHA-256 over the content of every reference, the change, the rule set and `now`."""
+    """SHA-256 over the content of every reference, the action, the rule set and `now`."""
     digest = hashlib.sha256()
     for path, content in sorted(heads.references.items()):
         digest.update(f"{path}\0{len(content)}\0".encode())
@@ -286,6 +294,6 @@ def fingerprint(heads: Heads, change: Change, rules: Reason, now_ms: int) -> str
         "now_ms": now_ms,
     }
     if not request.get("also", True):
-        del request["also"]  # as before there was such a thing
+        del request["also"]  # so that older fingerprints, made before this field existed, stay valid
     digest.update(json.dumps(request, sort_keys=True).encode())
     return digest.hexdigest()

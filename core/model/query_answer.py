@@ -1,4 +1,4 @@
-"""What a query over a table at one of its versions answers, and which files it read."""
+"""The answer to a query over one version of a table, and the files it read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from core.units import several
 
 @dataclass(frozen=True)
 class QueryAnswer:
-    """Rows, and what they came from. `files_read` of `files_live` data files were given to Spark; None: `engine`, a
-    connector, does not tell. `bytes_read` are those of these files, whole: of a file Spark reads the columns it needs;
-    None where it is not told.
+    """The rows of a query, and how they were read.
 
-    `left_out` says in sentences which rows the engine would not show at this point, and neither does this; `differs`
-    where the engine itself would answer otherwise today."""
+    `files_read` of `files_live` data files were given to Spark; None if the `engine`, a connector, does not report it.
+    `bytes_read` is their total size, although Spark reads only the columns it needs; None if not reported. `left_out`
+    describes rows that the engine would not show at this version, and neither does this answer. `differs` describes
+    where the engine itself would answer differently today.
+    """
 
     table: pa.Table
     truncated: bool
@@ -33,7 +34,7 @@ class QueryAnswer:
 
     @property
     def named_apart(self) -> pa.Table:
-        """The rows; a repeated column name gets its number, so that no column hides another."""
+        """The rows with unique column names: a repeated name gets a number, so that no column hides another."""
         found: list[str] = []
         for name in self.table.column_names:
             number, own = 2, name

@@ -1,4 +1,4 @@
-"""Names of tags and branches that every reader can list, address and delete again. Pure."""
+"""Names of tags and branches that every reader can list, address and delete. Pure."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _RESERVED = {("branch", "main"), ("tag", "success-file")}
 
 
 def refuse_name(kind: str, name: str) -> None:
-    """`Invalid` for a tag or branch name that listing, expiry, time travel or `CALL` would trip over."""
+    """Raise `Invalid` for a tag, branch or consumer name that breaks listing, expiry, time travel or `CALL`."""
     if not name.strip():
         wrong = told("is blank")
     elif name != name.strip():
-        wrong = told("has outer spaces")
+        wrong = told("starts or ends with a space")
     elif any(char in "/\\," or ord(char) < 32 or ord(char) == 127 for char in name):
-        wrong = told("has a slash, backslash, comma or control character")
+        wrong = told("contains a slash, backslash, comma or control character")
     elif ".." in name or name.startswith("."):
-        wrong = told("starts with a dot or holds two in a row")
+        wrong = told("starts with a dot or contains two in a row")
     elif len(name.encode()) > MAX_BYTES:
         wrong = told("is longer than {max_bytes} bytes", max_bytes=MAX_BYTES)
     elif name.isdecimal() and not (kind == "tag" and _DAY.fullmatch(name)):
-        wrong = told("is a number, which reads as a snapshot id")
+        wrong = told("is a number, which would be read as a snapshot id")
     elif re.fullmatch(r"watermark-\d+", name):
-        wrong = told("reads as a watermark to travel to")
+        wrong = told("would be read as a watermark")
     elif (kind, name) in _RESERVED:
         wrong = told("is reserved")
     else:
@@ -38,5 +38,5 @@ def refuse_name(kind: str, name: str) -> None:
         kind=KINDS[kind],
         name=name,
         wrong=wrong,
-        remedy="Choose another name, of letters, digits and dashes.",
+        remedy="Choose another name made of letters, digits and dashes.",
     )

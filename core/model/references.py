@@ -1,7 +1,7 @@
-"""Values that every part of Snapscope speaks in. Frozen, without I/O, the same for every table format.
+"""Values used by every part of Snapscope: frozen, without I/O, the same for every table format.
 
-Times are epoch milliseconds (UTC) and end in `_ms`; sizes are bytes and end in `_bytes` or are named `bytes`.
-Ids are Python integers here and text wherever a browser reads them (they exceed 2**53).
+Times are epoch milliseconds (UTC) and end in `_ms`; sizes are bytes and end in `_bytes` or are named `bytes`. Ids are
+Python integers here and strings wherever a browser reads them (they exceed 2**53).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ MAIN = "main"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in the table that could not be read or is not as it should be.
+    """Something in the table that could not be read or is wrong.
 
-    `path` is relative to the table. `expected`/`found` are phrases, `remedy` is a sentence. The program decides by
-    `code`, and by the `ids` it is about where that code has some.
+    `path` is relative to the table. `expected` and `found` are phrases, `remedy` is a sentence. Code decides by `code`
+    and, where it has some, by the `ids` concerned.
     """
 
     path: str
@@ -36,9 +36,9 @@ class Problem:
     ids: tuple[int, ...] = ()
 
     def sentence(self) -> str:
-        """The problem in words, fit for a page or a terminal."""
+        """The problem as a sentence for a page or a terminal."""
         parts = {"path": self.path, "expected": self.expected, "found": self.found}
-        if is_clause(self.found):  # it says by itself what was found
+        if is_clause(self.found):  # it is a full sentence by itself
             said = told("{path}: expected {expected}. {found}.", **parts)
         else:
             said = told("{path}: expected {expected}, found {found}.", **parts)
@@ -47,7 +47,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One commit as its JSON file tells it. `fields` keeps the whole document, unknown fields included."""
+    """One commit as described by its JSON file. `fields` keeps the whole document, unknown fields included."""
 
     id: int
     time_ms: int
@@ -57,30 +57,30 @@ class Snapshot:
     commit_identifier: int
     total_rows: int | None  # rows in live files, before any merge
     delta_rows: int | None  # rows in files added minus rows in files removed by this commit
-    watermark: int | None  # None also where the file says Long.MIN_VALUE
+    watermark: int | None  # None also where the file contains Long.MIN_VALUE
     fields: Mapping[str, Any] = field(repr=False, hash=False, compare=False)
-    content: bytes = field(repr=False)  # the exact bytes of the file; in Iceberg of its part of the metadata
-    parent_id: int | None = None  # only where the format tells it (Iceberg)
-    note: str = ""  # what a reader should know of it: staged, rolled back, cherry-picked …
-    state: str = ""  # that in one word (Iceberg): rolled-back, published, staged, orphaned, picked
+    content: bytes = field(repr=False)  # the exact bytes of the file; in Iceberg, of its part of the metadata
+    parent_id: int | None = None  # only where the format records it (Iceberg)
+    note: str = ""  # what a reader should know about it: staged, rolled back, cherry-picked …
+    state: str = ""  # the note in one word (Iceberg): rolled-back, published, staged, orphaned, picked
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A name that keeps a snapshot's view. Times are the writer's wall clock, without a zone (Paimon stores none)."""
+    """A name that keeps a snapshot readable. Times are the writer's wall clock, without a zone (Paimon stores none)."""
 
     name: str
     snapshot: Snapshot
     created: dt.datetime | None
     retained: dt.timedelta | None
-    ends_ms: int | None = None  # in Iceberg: when the next expiry drops it, by the age of its snapshot
+    ends_ms: int | None = None  # in Iceberg: when the next expiry deletes it, by the age of its snapshot
 
     @property
     def expires(self) -> dt.datetime | None:
-        """When the engine deletes the tag; None = never by itself. Wall clock of the writer's zone; Iceberg: UTC."""
+        """When the engine deletes the tag; None = never. In the wall clock of the writer's zone; Iceberg: UTC."""
         if self.ends_ms is not None:
             try:
-                return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=self.ends_ms)  # noqa: DTZ001  # as the other
+                return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=self.ends_ms)  # noqa: DTZ001  # see above
             except OverflowError:
                 return None
         if self.created is None or self.retained is None:
@@ -93,7 +93,10 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A branch or tag of an Iceberg table, with its own retention. It keeps no file: it changes verdicts."""
+    """A branch or tag of an Iceberg table, with its own retention.
+
+    It holds no file: it decides which snapshots stay.
+    """
 
     name: str
     is_branch: bool
@@ -113,7 +116,7 @@ class Consumer:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column. `type` is the format's own type: a text such as `BIGINT NOT NULL`, or a mapping for nested types."""
+    """A column. `type` is the format's own type: a string such as `BIGINT NOT NULL`, or a mapping for nested types."""
 
     id: int
     name: str
@@ -136,7 +139,7 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A snapshot, tag, changelog, consumer or schema file that is there but could not be understood."""
+    """A snapshot, tag, changelog, consumer or schema file that exists but could not be understood."""
 
     kind: str  # snapshot, tag, changelog, consumer, schema
     name: str
@@ -145,10 +148,10 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One branch: everything its own directories name. Tuples are ascending by id, tags by (snapshot id, name).
+    """One branch: everything its own directories contain. Tuples are ascending by id, tags by (snapshot id, name).
 
-    Iceberg: the snapshots from the oldest ancestor to the head that stand on no earlier line, in that order. Its tags
-    are the table's: main has them all, whatever line their snapshots stand on.
+    Iceberg: the snapshots from the oldest ancestor to the head that are on no earlier line, in that order. Tags belong
+    to the table: main has them all, whichever line their snapshots are on.
     """
 
     branch: str
@@ -158,8 +161,8 @@ class Line:
     consumers: tuple[Consumer, ...]
     schemas: Mapping[int, Schema] = field(repr=False)
     unreadable: tuple[Unreadable, ...] = ()
-    warnings: tuple[Problem, ...] = ()  # health: hints, gaps, stray files; never a reason to refuse by itself
-    head: Snapshot | None = None  # of an Iceberg branch, on whatever line it stands
+    warnings: tuple[Problem, ...] = ()  # health: hints, gaps, stray files; never a reason to refuse on their own
+    head: Snapshot | None = None  # of an Iceberg branch, whichever line it is on
     current_schema: int | None = None  # where the format names it (Iceberg)
 
     @property
@@ -186,16 +189,16 @@ class Line:
 class Heads:
     """All references of one table, read without opening a manifest. Cheap, never cached across reads.
 
-    `references` maps each reference file's path (relative to the table) to its exact bytes: what a plan's
-    fingerprint is made from. An Iceberg table has one such file: each of its parts is told as `metadata.json#PART`.
+    `references` maps each reference file's path (relative to the table) to its exact bytes; a plan's fingerprint is
+    computed from it. An Iceberg table has one such file, so each of its parts is listed as `metadata.json#PART`.
     """
 
-    location: str  # as the user named it, without a trailing slash
+    location: str  # as the user gave it, without a trailing slash
     capabilities: Capabilities  # of its format
-    lines: tuple[Line, ...]  # main first, then the other branches by name; in Iceberg what is on no branch is last
+    lines: tuple[Line, ...]  # main first, then the other branches by name; in Iceberg, snapshots on no branch are last
     references: Mapping[str, bytes] = field(repr=False)
     refs: tuple[Ref, ...] = ()  # Iceberg: main first, then by name
-    pointer: tuple[tuple[int, int], ...] = ()  # Iceberg: what main pointed to, (time in ms, id), as listed
+    pointer: tuple[tuple[int, int], ...] = ()  # Iceberg: what main pointed to, (time in ms, id), as logged
     document: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False, compare=False)  # Iceberg's
 
     @property
@@ -212,7 +215,7 @@ class Heads:
 
     @property
     def branches(self) -> tuple[str, ...]:
-        """Names of the branches beside main. A line of snapshots that are on no branch is none."""
+        """Names of the branches other than main. An Iceberg line of snapshots on no branch is not one."""
         if self.capabilities.branches_are_directories:
             return tuple(line.branch for line in self.lines[1:])
         return tuple(ref.name for ref in self.refs if ref.is_branch and ref.name != MAIN)
@@ -221,7 +224,7 @@ class Heads:
         return next((line for line in self.lines if line.branch == branch), None)
 
     def require(self, branch: str) -> Line:
-        """The line of a branch; `NotFound` with the branches that are there."""
+        """The line of a branch. Raises `NotFound`, listing the existing branches, if there is none."""
         if (line := self.line(branch)) is not None:
             return line
         names = ", ".join(each.branch for each in self.lines)
@@ -229,19 +232,21 @@ class Heads:
         raise NotFound("There is no branch {branch!r}.", branch=branch, path=self.location, remedy=remedy)
 
     def listed_with(self, line: Line) -> tuple[Line, ...]:
-        """The lines whose snapshots a list for this branch shows: all of them for main, where snapshots are the
-        table's and a branch is a name of one."""
+        """The lines whose snapshots a list for this branch shows.
+
+        For main that is all lines, if snapshots belong to the table and a branch only names one of them.
+        """
         is_of_all = line.branch == MAIN and not self.capabilities.branches_are_directories
         return self.lines if is_of_all else (line,)
 
     def retained(self, line: Line) -> frozenset[int]:
-        """Ids of the snapshots that are there for the tags of a line; in Iceberg a tag is the table's."""
+        """Ids of the existing snapshots that the tags of a line can name; in Iceberg, those of the whole table."""
         lines = (line,) if self.capabilities.branches_are_directories else self.lines
         return frozenset(snapshot.id for each in lines for snapshot in each.snapshots)
 
 
 class HolderKind(StrEnum):
-    """What sort of name keeps a view."""
+    """The kinds of names that keep files."""
 
     SNAPSHOT = "snapshot"
     CHANGELOG = "changelog"
@@ -252,7 +257,7 @@ class HolderKind(StrEnum):
 class Holder:
     """A name that keeps objects: one position on the axis of intervals.
 
-    A holder that does not `exist` yet stands for the long-lived changelog an expiry would leave behind.
+    A holder without `exists` represents the long-lived changelog that an expiry would leave behind.
     """
 
     kind: HolderKind
@@ -264,13 +269,13 @@ class Holder:
 
     @property
     def point(self) -> str:
-        """How a user writes this point: `12`, `tag:v1`, `changelog:3`, `branch:dev/12`, `branch:dev/tag:v1`."""
+        """The version as a user writes it: `12`, `tag:v1`, `changelog:3`, `branch:dev/12`, `branch:dev/tag:v1`."""
         own = self.name if self.kind is HolderKind.SNAPSHOT else f"{self.kind}:{self.name}"
         return own if self.branch == MAIN else f"branch:{self.branch}/{own}"
 
 
 class ObjectKind(StrEnum):
-    """What a physical file is; the order is the order of every printed list."""
+    """The kind of a physical file; printed lists follow this order."""
 
     DATA = "data"
     DELETES = "deletes"  # Iceberg: position and equality deletes, Puffin files of deletion vectors

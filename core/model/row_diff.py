@@ -15,22 +15,29 @@ ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """One row that differs. `before` and `after` hold what the row has at each point: of an added row all columns are
-    in `after`, of a removed one in `before`, of a changed one both hold the changed columns alone. `key` holds the
-    primary key. Without one, `times` says how often the row was added or removed."""
+    """One row that differs.
+
+    `before` and `after` hold its columns at each version: for an added row all are in `after`, for a removed one all
+    are in `before`, for a changed one both hold only the changed columns, and `same` the others of the second version.
+    `key` holds the primary key. In a table without one, `times` counts how often the row was added or removed.
+    """
 
     kind: str
     key: Mapping[str, Any]
     before: Mapping[str, Any]
     after: Mapping[str, Any]
     times: int = 1
+    same: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class RowDiff:
-    """From `a` to `b`. `changes` are in the order of their keys, at most as many as asked for (`truncated`); the totals
-    count all. `unchanged` is None where the rows of files that were not read cannot be counted without reading them.
-    `files_read` of `files_live` files (those live at either point) were given to Spark."""
+    """The row differences from `a` to `b`.
+
+    `changes` are ordered by key and limited to the requested number (`truncated`); the totals count all. `unchanged` is
+    None where counting the rows of skipped files would require reading them. `files_read` of `files_live` files (those
+    live at either version) were given to Spark.
+    """
 
     a: AsOf
     b: AsOf

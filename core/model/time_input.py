@@ -1,7 +1,7 @@
-"""Times as people and logs write them, read to one moment; how each was read can be said with it. Pure.
+"""Parse times as people and logs write them, and report how each was read. Pure.
 
-Law: nothing is guessed. A time without a zone is the reader's own; what can mean two moments is an `AmbiguousTime`,
-which names them both; what begins like a time and is none is refused.
+Invariant: nothing is guessed. A time without a zone is in the reader's own zone. A text with two possible meanings
+raises `AmbiguousTime`, which names both. A text that starts like a time but is not a valid one is refused.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _MILLISECOND = dt.timedelta(milliseconds=1)
 _DAY = dt.timedelta(days=1)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _EPOCHS = {10: ("epoch_s", 1, 1000), 13: ("epoch_ms", 1, 1), 16: ("epoch_us", 1000, 1), 19: ("epoch_ns", 10**6, 1)}
-_LEVELS = {"INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL"}  # what follows the time on a line of a log
+_LEVELS = {"INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL"}  # the word after the time in a log line
 
-# Patterns are texts: compiling them all costs more than most commands, and `re` keeps those that were used.
+# Patterns stay strings: compiling all of them costs more than most commands, and `re` caches those that were used.
 _CLOCK = (
     r"(?P<hour>\d{1,2})(?:[:时](?P<minute>\d{2})(?:[:分](?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?)?[时分秒]?"
     r"(?:\s*(?P<half>[AaPp][Mm])\b)?"
@@ -39,7 +39,7 @@ _ZONE = (
 _END = r"(?=$|[\s\])\"',;>])"
 _NUMBERS = r"(?P<whole>1\d{9}|1\d{12}|1\d{15}|1\d{18})(?:\.(?P<part>\d{1,9}))?"
 _MILLISECONDS = r"-?\d{1,18}"
-_ID_LIKE = r"1\d{9}(\.\d+)?|1\d{12}|1\d{15}"  # of 2001 to 2033; ids of Iceberg have 19 digits
+_ID_LIKE = r"1\d{9}(\.\d+)?|1\d{12}|1\d{15}"  # from 2001 to 2033; Iceberg's snapshot ids have 19 digits
 _COMPACT_DAY = r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)"
 _NAMED_DAY = rf"(?P<name>today|yesterday|{'|'.join(WEEKDAYS)})(?:,?\s+(?:at\s+)?{_CLOCK}{_ZONE})?"
 _AGO = r"(?P<count>\d{1,6})\s*(?P<unit>[a-z]+)\s+ago"
@@ -79,7 +79,7 @@ FORMS: tuple[tuple[str, str], ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class ParsedTime:
-    """A moment and how it was read. `zone`: the one that counted; `named`: it stood in the text."""
+    """A moment and how it was read. `zone`: the zone that applied; `named`: whether the text itself named it."""
 
     ms: int
     form: str
@@ -88,12 +88,12 @@ class ParsedTime:
 
     @property
     def is_plain(self) -> bool:
-        """Did the text alone say the moment, whoever reads it and whenever?"""
+        """Whether the text alone determines the moment, independent of the reader's zone and the current time."""
         return self.form == "number" or (self.named and self.form in ("iso", "epoch_ms") and "(" not in self.zone)
 
 
 class AmbiguousTime(Invalid):
-    """A text that can mean several moments. `choices`: each as text that means it alone, and in words."""
+    """A text that can mean several moments. `choices`: each as (unambiguous text, description)."""
 
     def __init__(self, message: Told, found: Sequence[ParsedTime]) -> None:
         self.choices = tuple((iso(each.ms), in_zone(each.ms, each.zone)) for each in found)
@@ -107,9 +107,10 @@ class AmbiguousTime(Invalid):
 
 
 def moment(text: str, zone: str, now_ms: int | None = None) -> ParsedTime:
-    """The moment that a text alone says. `now_ms`: what `yesterday` and `3 days ago` are counted from.
+    """Parse a whole text as one moment. `now_ms`: the reference for `yesterday` and `3 days ago`.
 
-    `Invalid` for what is no time, `AmbiguousTime` for what can be several."""
+    Raises `Invalid` if it is not a time, `AmbiguousTime` if it can mean several.
+    """
     stripped = text.strip()
     if re.fullmatch(_COMPACT_DAY, stripped):
         _refuse_compact(stripped, zone)
@@ -122,8 +123,10 @@ def moment(text: str, zone: str, now_ms: int | None = None) -> ParsedTime:
 
 
 def read(text: str, zone: str, now_ms: int | None = None, *, is_line: bool = False) -> ParsedTime | None:
-    """The moment that a text says, or that a line of a log begins with (`is_line`); None where it says none. `Invalid`
-    for a zone or a day that does not exist, `AmbiguousTime` for what can be several moments."""
+    """The moment that a text states, or that a log line begins with (`is_line`); None if it states none.
+
+    Raises `Invalid` for a zone or a day that does not exist, `AmbiguousTime` if it can mean several moments.
+    """
     text = text.strip()
     if is_line:
         text = text.lstrip("[(\"'<").strip()
@@ -141,10 +144,11 @@ def read(text: str, zone: str, now_ms: int | None = None, *, is_line: bool = Fal
 
 
 def point(text: str, heads: Heads | None, zone: str, now_ms: int | None) -> tuple[str, ParsedTime | None]:
-    """A POINT in the core's grammar: a text that is a time, or has `time:` before it, becomes `time:` and the moment in
-    UTC, which is told beside it; everything else stays as it is.
+    """Turn a POINT into the core's grammar; return the parsed time with it if it was one.
 
-    Digits name a snapshot if one has that id; else 10, 13 or 16 of them are a time since 1970."""
+    A text that is a time, or starts with `time:`, becomes `time:` and the moment in UTC; any other text is unchanged.
+    Digits name a snapshot if one has that id; otherwise 10, 13 or 16 of them are a time since 1970.
+    """
     text = text.strip()
     if text.startswith("time:"):
         found = moment(text.removeprefix("time:"), zone, now_ms)
@@ -163,7 +167,7 @@ def _is_id(text: str, heads: Heads | None) -> bool:
 
 
 def in_zone(ms: int, zone: str) -> str:
-    """`2026-11-01 08:00:00 CST`; a number that no calendar holds stays one."""
+    """Format as `2026-11-01 08:00:00 CST`; a number outside the calendar stays a number."""
     try:
         at = (_EPOCH + ms * _MILLISECOND).astimezone(zone_of(zone))
     except (OverflowError, ValueError):
@@ -173,7 +177,7 @@ def in_zone(ms: int, zone: str) -> str:
 
 
 def sentence(text: str, found: ParsedTime, *, is_point: bool = False) -> str:
-    """How a text was read, with the zone."""
+    """Say how a text was read, with the zone."""
     zone = found.zone if found.form not in _NUMBER_UNITS and not found.named else UTC
     at = in_zone(found.ms, zone)
     if zone != UTC:
@@ -195,7 +199,7 @@ _NUMBER_UNITS: Mapping[str, str] = {
 
 
 def zone_of(name: str) -> dt.tzinfo:
-    """The zone of that name. `Invalid` where this machine does not know it."""
+    """The zone of that name. Raises `Invalid` if this machine does not know it."""
     if name == UTC:
         return dt.UTC
     try:
@@ -205,7 +209,10 @@ def zone_of(name: str) -> dt.tzinfo:
 
 
 def _is_whole(match: re.Match[str], text: str) -> bool:
-    """Only a line of a log, which tells seconds, goes on after its time; a lone word after it could be a zone."""
+    """Whether nothing but the rest of a log line follows the time.
+
+    A single word after it could be a zone: `Invalid`.
+    """
     rest = text[match.end() :].strip(" ])\"',;>")
     if not rest:
         return True
@@ -226,7 +233,7 @@ def _epoch(text: str) -> ParsedTime | None:
 
 
 def _relative(text: str, zone: str, now_ms: int) -> ParsedTime | None:
-    """`now`, `3 days ago`, `yesterday 08:00`, `tuesday`. Days and weeks are of the calendar, hours are not."""
+    """Parse `now`, `3 days ago`, `yesterday 08:00`, `tuesday`. Days and weeks follow the calendar; hours are exact."""
     if text.lower() == "now":
         return ParsedTime(now_ms, "relative", zone, named=False)
     try:
@@ -252,7 +259,7 @@ def _ago(match: re.Match[str], zone: str, now_ms: int) -> ParsedTime | None:
 
 
 def _named_day(match: re.Match[str], zone: str, now_ms: int, text: str) -> ParsedTime:
-    """On a Tuesday, `tuesday` is today or a week ago: that is asked."""
+    """Parse a named day. On a Tuesday, `tuesday` can be today or a week ago, which raises `AmbiguousTime`."""
     place = match["place"] or (UTC if (match["zone"] or "").upper() in ("Z", "UTC", "GMT") else zone)
     now = (_EPOCH + now_ms * _MILLISECOND).astimezone(zone_of(place))
     name = match["name"].lower()
@@ -273,7 +280,7 @@ def _named_day(match: re.Match[str], zone: str, now_ms: int, text: str) -> Parse
 
 
 def _slashed(match: re.Match[str], zone: str, text: str) -> ParsedTime:
-    """03/04/2026 is the third of April to some and the fourth of March to others."""
+    """Parse a slashed date: 03/04/2026 is 3 April to some readers and 4 March to others."""
     said = {name: value for name, value in match.groupdict().items() if value is not None}
     first, second = int(match["first"]), int(match["second_"])
     days = dict.fromkeys((day, month) for day, month in ((first, second), (second, first)) if 1 <= month <= 12)
@@ -298,7 +305,7 @@ def _is_day(year: int, month: int, day: int) -> bool:
 
 
 def _refuse_compact(text: str, zone: str) -> None:
-    """Eight digits are a date to people and milliseconds to programs."""
+    """Refuse eight digits that can be a date (as people read them) or milliseconds (as programs do)."""
     day = f"{text[:4]}-{text[4:6]}-{text[6:]}"
     if _is_day(int(text[:4]), int(text[4:6]), int(text[6:])):
         found = read(day, zone)
@@ -338,7 +345,7 @@ def _dated(form: str, match: re.Match[str] | dict[str, str], zone: str, text: st
 
 
 def _hour(said: dict[str, str], text: str) -> int:
-    """Of 24; `12 am` is midnight."""
+    """The hour on a 24-hour clock; `12 am` is midnight."""
     hour, half = int(said["hour"]), said.get("half", "").lower()
     if not half:
         return hour
@@ -348,7 +355,7 @@ def _hour(said: dict[str, str], text: str) -> int:
 
 
 def _abbreviated(naive: dt.datetime, form: str, name: str, zone: str) -> ParsedTime:
-    """`CST` is Chinese, American or Cuban: it is taken where the reader's own zone is called so at that time."""
+    """Resolve an abbreviated zone. `CST` is ambiguous: it is accepted only if the reader's own zone uses it then."""
     own = zone_of(zone)
     for fold in (0, 1):
         at = naive.replace(tzinfo=own, fold=fold)
@@ -358,7 +365,7 @@ def _abbreviated(naive: dt.datetime, form: str, name: str, zone: str) -> ParsedT
 
 
 def _local(naive: dt.datetime, form: str, zone: str, text: str, *, named: bool) -> ParsedTime:
-    """On the clocks of a zone. `AmbiguousTime` where they showed the time twice, or skipped it."""
+    """Interpret a clock time in a zone. Raises `AmbiguousTime` where clocks showed that time twice or skipped it."""
     own = zone_of(zone)
     first, second = (ParsedTime(_ms(naive.replace(tzinfo=own, fold=fold)), form, zone, named) for fold in (0, 1))
     if first.ms == second.ms:
@@ -375,12 +382,15 @@ def _ms(at: dt.datetime) -> int:
 
 
 def _no_such_time(text: str) -> Invalid:
-    return Invalid('not a valid time: "{text}".', text=text[:60], remedy="Check month, day, hour and minute.")
+    return Invalid('not a valid time: "{text}".', text=text[:60], remedy="Check the month, day, hour and minute.")
 
 
 def _no_such_zone(name: str) -> Invalid:
     return Invalid(
         "The time zone {name!r} is not known here, so the time could mean different moments.",
         name=name,
-        remedy="Write an offset (+08:00) or a place (Asia/Shanghai); abbreviations such as CST mean several zones.",
+        remedy=(
+            "Enter an offset (+08:00) or a zone name (Asia/Shanghai); abbreviations such as CST "
+            "stand for several zones."
+        ),
     )

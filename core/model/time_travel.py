@@ -1,4 +1,4 @@
-"""As of, as every format answers it: which snapshot a point names, and why that one; and times in words. Pure.
+"""The answer to "as of", the same for every format: which snapshot a POINT names, and why. Also formats times. Pure.
 
 `core.table.resolve` asks the table's format.
 """
@@ -16,7 +16,10 @@ from core.model.references import Schema, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """A resolved point. `point` is the holder's own text; `engine` is the id the format's own engine would answer."""
+    """A resolved POINT.
+
+    `point` is the holder's own text; `engine` is the id that the format's own engine would return.
+    """
 
     point: str
     branch: str
@@ -24,14 +27,14 @@ class AsOf:
     rule: str
     before: Snapshot | None
     after: Snapshot | None
-    gap_ms: int | None  # from the asked time back to the snapshot's commit; None where no time was asked
+    gap_ms: int | None  # from the requested time back to the snapshot's commit; None if no time was given
     engine: int | None
     engine_note: str | None
     schema: Schema
 
 
 def parse_time_ms(text: str) -> int:
-    """Epoch milliseconds of an ISO time with a zone, or of a number that already is that."""
+    """Epoch milliseconds of an ISO time with a zone, or of a number already in milliseconds."""
     stripped = text.strip()
     if re.fullmatch(r"-?\d{1,18}", stripped):
         return int(stripped)
@@ -39,7 +42,7 @@ def parse_time_ms(text: str) -> int:
         moment = dt.datetime.fromisoformat(stripped)
     except ValueError:
         raise Invalid(
-            "{text!r} is no time.",
+            "not a valid time: {text!r}.",
             text=text,
             remedy=told("Write ISO with a zone, such as 2026-11-01T00:00:00Z, or epoch milliseconds."),
         ) from None
@@ -53,7 +56,7 @@ def parse_time_ms(text: str) -> int:
 
 
 def in_words(time_ms: int) -> str:
-    """A moment in UTC, to the millisecond, with its zone; a number that is no calendar time stays a number."""
+    """Format a moment in UTC, to the millisecond and with its zone; a number outside the calendar stays a number."""
     try:
         moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=time_ms)
     except OverflowError:

@@ -1,7 +1,8 @@
-"""Arithmetic on decimals beside Python's fractions, which have no digits to lose."""
+"""Decimal arithmetic compared with Python's fractions, which lose no digits."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -58,3 +59,19 @@ def test_columns_and_their_integers(data: st.DataObject, of: tuple[int, int]) ->
     again = decimals.column(found, there[skip:], kind)
     again.validate(full=True)
     assert again.equals(column[skip:])
+
+
+@pytest.mark.parametrize(
+    ("value", "scale", "size", "found"),
+    [
+        ("1.25", 1, 5, "1.3"), ("-1.25", 1, 5, "-1.3"), ("1.249", 1, 5, "1.2"), ("0.04", 1, 5, "0.0"),
+        ("9.95", 1, 2, None), ("1E2", 1, 5, "100.0"), ("1E400", 1, 5, None), ("1E-400", 1, 5, "0.0"),
+        ("99.94", 1, 3, "99.9"), ("0.05", 1, 3, "0.1"),
+        ("123456789012345678901234567890.125", 2, 38, "123456789012345678901234567890.13"),
+    ],
+)  # fmt: skip
+def test_values_are_rounded_away_from_zero(value: str, scale: int, size: int, found: str | None) -> None:
+    made = decimals.rounded(Decimal(value), scale, size)
+    assert (None if made is None else f"{made:f}") == found
+    with pytest.raises(ValueError, match="no number"):
+        decimals.rounded(Decimal("NaN"), scale, size)

@@ -1,4 +1,4 @@
-"""The doctor: what is missing has a remedy, what is not needed is no problem, and nothing is waited for long."""
+"""The doctor: everything missing has a remedy, what is not needed is not a problem, and no check takes long."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def test_little_room_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_locks_that_keep_nobody_out_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a network file system that says yes to everybody."""
+    """A network file system that grants every lock."""
     assert by_name(doctor.of_group("state"))["locks"].level == OK
     with locked("the doctor's own"):
         assert by_name(doctor.of_group("state"))["locks"].level == OK
     monkeypatch.setattr(fcntl, "flock", lambda *_: None)
     found = by_name(doctor.of_group("state"))["locks"]
-    assert (found.level, found.found) == (PROBLEM, "two changes of one table can run at once")
+    assert (found.level, found.found) == (PROBLEM, "two changes to one table can run at the same time")
     assert "local disk" in found.remedy
 
 
@@ -107,7 +107,7 @@ def test_a_system_it_was_not_made_for_is_a_problem(monkeypatch: pytest.MonkeyPat
 def test_a_state_directory_that_stays_open_to_others_is_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some disks refuse to close it, or take no notice."""
+    """Some disks refuse to close it, or ignore it."""
     place = tmp_path / "state"
     place.mkdir()
     place.chmod(0o755)
@@ -115,7 +115,7 @@ def test_a_state_directory_that_stays_open_to_others_is_a_warning(
     monkeypatch.setattr(Path, "chmod", lambda *_: None)
     found = {each.name: each for each in doctor.of_group("state")}
     assert (found["state"].level, found["state"].ok) == (WARNING, True)
-    assert "open to other users" in found["state"].found
+    assert "can be read by other users of this machine" in found["state"].found
     assert "chmod go=" in found["state"].remedy
     monkeypatch.undo()
     monkeypatch.setenv("SNAPSCOPE_STATE", str(place))

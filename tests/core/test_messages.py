@@ -1,4 +1,4 @@
-"""A told sentence is a text, and knows what it was made from."""
+"""A `Told` message is a string that knows its template and values."""
 
 from __future__ import annotations
 

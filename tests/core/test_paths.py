@@ -1,4 +1,4 @@
-"""What Snapscope keeps is closed to other users of the machine; what counts as lying in a place that is served."""
+"""Snapscope's own files are closed to other users of the machine; what counts as inside a served location."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 @pytest.fixture(autouse=True)
 def open_to_all() -> Iterator[None]:
-    """The usual mask leaves files readable to all; here nothing is masked at all. A process has begun just now."""
+    """The usual umask leaves files readable to all; here there is no umask at all. A process has just started."""
     paths._close_all.cache_clear()
     before = os.umask(0)
     yield
@@ -35,18 +35,18 @@ def open_to_all() -> Iterator[None]:
 
 
 def is_open(root: Path) -> list[str]:
-    """What somebody else may read, write or list."""
+    """Return what other users can read, write or list."""
     return [each.name for each in (root, *root.rglob("*")) if each.lstat().st_mode & OTHERS and not each.is_symlink()]
 
 
 def use(state: Path) -> None:
-    """Write everything that is kept."""
+    """Write everything that is stored."""
     user_state.change("recent", lambda kept: [*kept, 1], [])
     with locked("/some/table"):
         pass
     journal = Journal()
     run = journal.start("/t", "expire", {"fingerprint": "f", "change": {}}, [("a", b"b")], [("p", "data", 1)])
-    with journal._open() as connection:  # -wal and -shm are there while a connection is
+    with journal._open() as connection:  # -wal and -shm exist while a connection does
         connection.execute("select * from runs").fetchall()
         journal.add(run, "done", {})
         names = {each.name for each in state.iterdir()}
@@ -152,7 +152,7 @@ except sqlite3.OperationalError as error:
 
 
 def test_to_look_at_the_journal_takes_no_lock_of_this_process_away(state_dir: Path) -> None:
-    """A transaction here while a thread looks, another process comes and goes, and a third one would write."""
+    """A transaction here while a thread reads, another process comes and goes, and a third one wants to write."""
     journal = Journal()
     with journal._open() as connection:
         connection.execute("create table probe (x)")
@@ -224,7 +224,7 @@ def test_links_out_of_a_local_place_lead_out_of_it(tmp_path: Path) -> None:
     )
 )
 def test_no_way_of_writing_leads_out(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
-    """Beside the file system itself: what is taken for inside is opened inside."""
+    """Compared with the file system itself: what counts as inside is opened inside."""
     root = tmp_path_factory.getbasetemp() / "within"
     (root / "lake" / "db").mkdir(parents=True, exist_ok=True)
     location = "/".join([str(root / "lake"), *parts])

@@ -1,4 +1,4 @@
-"""Starting the dashboard: on exactly the port that was named, with a secret that no list of processes shows."""
+"""Starting the dashboard: on exactly the given port, with a secret that no process list shows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def asked(address: str) -> bytes:
 
 def test_the_secret_goes_by_a_pipe_and_stands_nowhere_else(tmp_path: Path) -> None:
     found = serve.start([str(tmp_path)], 0, hosts=["LocalHost:9000"], program=["-c", TELLS])
-    number, secret, rest, hosts, argv, environment = json.loads(asked(found.address))  # waits until it is there
+    number, secret, rest, hosts, argv, environment = json.loads(asked(found.address))  # waits until it exists
     assert found.process.wait(30) == 0
     assert found.address == f"http://127.0.0.1:{number[1]}/?token={secret.strip()}"
     assert (number[0], rest, hosts) == ("127.0.0.1", "", ["localhost:9000"])
@@ -69,10 +69,10 @@ def test_a_port_in_use_is_an_error_and_no_other_is_taken(capsys: pytest.CaptureF
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_server_that_is_still_loading_ends_at_once_and_says_nothing(number: signal.Signals) -> None:
-    """A terminal sends Ctrl-C, and that it was closed, to all of its programs; others ask the first one alone."""
+    """A terminal sends Ctrl-C, and its hangup, to all of its programs; others signal only the first one."""
     program = (
         "import functools, signal, sys; from core import serve\n"
-        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # whoever runs the tests may have ignored it
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # the test runner may ignore it
         "loading = ['-c', 'import time; print(1, flush=True); time.sleep(60)']\n"
         "serve.start = functools.partial(serve.start, program=loading)\n"
         "serve.serve([], 0)"
@@ -83,14 +83,14 @@ def test_a_server_that_is_still_loading_ends_at_once_and_says_nothing(number: si
         assert server.stdout is not None
         assert server.stdout.readline() == "1\n"
         (server.send_signal if number == signal.SIGTERM else functools.partial(os.killpg, server.pid))(number)
-        out, said = server.communicate(timeout=30)  # until nobody has them any more: neither of the two is left
+        out, said = server.communicate(timeout=30)  # until neither process is left
     assert (server.returncode, out) == (0, "")
     assert re.fullmatch(r"Snapscope opens at http://127.0.0.1:\S+ \(stop with Ctrl\+C\)\.\n", said)
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**9])
 def test_what_is_no_port_is_refused(port: int) -> None:
-    with pytest.raises(Invalid, match="is no port"):
+    with pytest.raises(Invalid, match="not a valid port"):
         serve.start([], port, program=["-c", ""])
 
 
@@ -98,5 +98,5 @@ def test_what_is_no_port_is_refused(port: int) -> None:
     "host", ["", "*", "http://a:1", "a:1/x", "a b", "u@a:1", "a:", "a:port", "a\nb", "*.example:80", "a:1,b:2", "-a"]
 )
 def test_a_host_is_one_name_and_port(host: str) -> None:
-    with pytest.raises(Invalid, match="is no host and port"):
+    with pytest.raises(Invalid, match="not a valid host and port"):
         serve.start([], 0, hosts=[host], program=["-c", ""])

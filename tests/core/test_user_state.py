@@ -1,4 +1,4 @@
-"""What a person keeps: no change is lost between threads and processes, and nothing damaged is written over."""
+"""User state: no change is lost between threads and processes, and damaged files are never overwritten."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_is_kept_is_read_again(place: Path) -> None:
     assert user_state.read("watched", []) == []
-    assert not place.exists()  # reading makes nothing
+    assert not place.exists()  # reading creates nothing
     assert user_state.change("watched", lambda kept: [*kept, "sales.orders — 表"], []) == ["sales.orders — 表"]
     assert user_state.read("watched", []) == ["sales.orders — 表"]
     assert sorted(each.name for each in place.iterdir()) == ["watched.json", "watched.lock"]
@@ -53,7 +53,7 @@ def test_a_damaged_document_is_an_error_and_stays(place: Path, content: bytes) -
         lambda: user_state.change("watched", lambda kept: kept, []),
     ]
     for attempt in attempts:
-        with pytest.raises(Corrupt, match=r"watched.*left as it is.*watched\.json.*move it away"):
+        with pytest.raises(Corrupt, match=r"watched.*left unchanged.*watched\.json"):
             attempt()
     assert file.read_bytes() == content
 
@@ -70,9 +70,9 @@ def test_a_change_that_fails_leaves_what_was(place: Path) -> None:
 
 def test_names_and_places_that_cannot_be(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("../journal", "", "A", "a/b", "a.json"):
-        with pytest.raises(Invalid, match="no name"):
+        with pytest.raises(Invalid, match="not a valid name"):
             user_state.read(name, None)
     (tmp_path / "taken").write_text("a file")
     monkeypatch.setenv("SNAPSCOPE_STATE", str(tmp_path / "taken"))
-    with pytest.raises(Invalid, match="cannot be written"):
+    with pytest.raises(Invalid, match="is not writable"):
         user_state.change("watched", lambda kept: kept, [])

@@ -1,4 +1,5 @@
-"""Changes of Hadoop tables: each one commit of ours, nothing lost that the plan did not name, files only afterwards."""
+"""Changes of Hadoop tables: each is one commit, loses nothing that the plan did not name, and deletes files only
+afterwards."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def test_expire_removes_what_was_shown_and_nothing_else(root: Path) -> None:
     assert receipt.outcome == "done"
     assert receipt.created == (f"metadata/{ground.newest(root).name}",)
     assert there - ground.disk(root) == frees == set(receipt.deleted)
-    assert ids(root) == old[2:]  # the branch's head, main's head
+    assert ids(root) == old[2:]  # the heads of the branch and of main
     assert ground.broken(root) == []
     after = document(root)
     assert set(after["refs"]) == {"main", "work"}
@@ -79,13 +80,13 @@ def test_the_names_of_a_tag(root: Path) -> None:
         (DeleteTags(("main",)), "is a branch"),
         (DeleteTags(("work",)), "is a branch"),
         (DeleteTags(("nobody",)), "no tag"),
-        (CreateTag("early"), "exists already"),
-        (CreateTag("main"), "exists already"),
+        (CreateTag("early"), "already exists"),
+        (CreateTag("main"), "already exists"),
         (ReplaceTag("work"), "is a branch"),
         (ReplaceTag("nobody"), "no tag"),
         (RenameTag("main", "x"), "is a branch"),
-        (RenameTag("early", "work"), "exists already"),
-        (Expire(drop_tags=("main",)), "cannot be dropped"),
+        (RenameTag("early", "work"), "already exists"),
+        (Expire(drop_tags=("main",)), "Branch main cannot be deleted."),
         (CreateTag("x", 12345), "12345"),
     ],
 )
@@ -98,9 +99,9 @@ def test_what_nobody_may_do_to_refs(root: Path, change: Change, words: str) -> N
 
 @pytest.mark.slow
 def test_a_tags_time_is_counted_from_its_snapshot(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Seven days for a snapshot of a year ago would protect it from nothing; `protect` means seven days from now."""
+    """Seven days from the commit would not protect a year-old snapshot; `protect` means seven days from now."""
     now_ms = document(root)["snapshots"][0]["timestamp-ms"] + 365 * 86_400_000
-    with pytest.raises(Invalid, match="very next expiry"):
+    with pytest.raises(Invalid, match="the next expiry would already delete it"):
         changed(root, CreateTag("new", ids(root)[0], retained_ms=7 * 86_400_000), now_ms)
     assert main(["protect", str(root), str(ids(root)[0]), "--now", f"{now_ms}", "--yes", "--json"]) == 0
     (name,) = document(root)["refs"].keys() - {"main", "early", "work"}
@@ -139,7 +140,7 @@ def test_old_metadata_that_falls_out_of_the_log_goes_as_shown(tmp_path: Path) ->
     table = open_table(str(root))
     plan = table.preview(DeleteTags(("early",)), LATE_MS)
     assert plan.by_kind()[0][:2] == ("metadata", 5)
-    receipt = apply(table, plan, settle_s=30)  # nobody publishes a reference to those: there is nothing to wait for
+    receipt = apply(table, plan, settle_s=30)  # nobody publishes references to those, so there is nothing to wait for
     assert receipt.is_exact
     left = {path.name for path in root.glob("metadata/v*.metadata.json")}
     assert left == {"v6.metadata.json", "v7.metadata.json", "v8.metadata.json"}
@@ -204,7 +205,7 @@ def test_a_packed_table_stays_packed(root: Path) -> None:
 
 @pytest.mark.slow
 def test_a_version_of_the_other_packing_is_taken(root: Path) -> None:
-    """One version is one version, packed or not."""
+    """A version counts once, compressed or not."""
     table = open_table(str(root))
     plan = table.preview(CreateTag("new"), LATE_MS)
     own = document(root)
@@ -228,7 +229,7 @@ def test_random_histories_keep_what_they_need(name: str, tmp_path: Path) -> None
     receipt = apply(table, plan, settle_s=0)
     assert goes
     assert set(receipt.deleted) <= set(plan.frees["path"].to_pylist())
-    assert all(why == codes.GONE_ALREADY() for _, why in receipt.kept_back)  # puffin files that were never there
+    assert all(why == codes.GONE_ALREADY() for _, why in receipt.kept_back)  # puffin files that never existed
     assert ground.broken(root) == []
     after = document(root)
     assert {each["snapshot-id"] for each in before["snapshots"]} - set(ids(root)) == goes
@@ -251,19 +252,25 @@ def test_random_histories_keep_what_they_need(name: str, tmp_path: Path) -> None
 
 def test_one_metadata_file_is_read_only(root: Path) -> None:
     table = open_table(str(ground.newest(root)))
-    with pytest.raises(Unsupported, match="One metadata file was named"):
+    with pytest.raises(
+        Unsupported,
+        match=(
+            "You opened a single metadata file, and only the table's directory or its catalog "
+            "knows which one is current"
+        ),
+    ):
         apply(table, table.preview(CreateTag("new"), LATE_MS), settle_s=0)
 
 
 def test_a_table_that_a_catalog_owns_is_read_only(root: Path) -> None:
     ground.newest(root).rename(root / "metadata/00008-0dc6a7ce-8a30-48f2-9899-8db525fd9713.metadata.json")
     table = open_table(str(root))
-    with pytest.raises(Unsupported, match="A catalog owns this table"):
+    with pytest.raises(Unsupported, match="This table belongs to a catalog"):
         apply(table, table.preview(CreateTag("new"), LATE_MS), settle_s=0)
 
 
 def test_what_a_crashed_java_left_makes_no_catalog(root: Path) -> None:
-    """Its temporary files are named by a uuid, which may begin with eight digits."""
+    """Its temporary files are named by a uuid, which may start with eight digits."""
     litter = root / "metadata/12345678-8a30-48f2-9899-8db525fd9713.metadata.json"
     litter.write_bytes(ground.newest(root).read_bytes())
     table = open_table(str(root))
@@ -277,7 +284,7 @@ def test_a_newer_format_and_encryption_are_refused_by_name(root: Path) -> None:
     with pytest.raises(Unsupported, match="encrypt"):
         changed(root, CreateTag("new"))
     ground.commit(root, lambda own: own.update({"encryption-keys": [], "format-version": 4}))
-    with pytest.raises(Unsupported, match="format version 4"):
+    with pytest.raises(Unsupported, match="The table has format version 4; Snapscope knows versions 1 to"):
         changed(root, CreateTag("new"))
 
 
@@ -300,7 +307,7 @@ def test_a_verified_tag_of_a_point_that_lacks_a_file_is_not_made(root: Path) -> 
 
 
 def test_hostile_metadata_names_itself_as_data(root: Path) -> None:
-    """A manifest may name anything; metadata, the hint and what lies elsewhere stay."""
+    """A manifest may name any path; metadata, the hint and files elsewhere are kept."""
     own = document(root)
     outside = root.parent / "elsewhere.parquet"
     outside.write_bytes(b"not ours")
@@ -347,7 +354,7 @@ def test_a_tag_made_between_preview_and_apply_survives_with_its_files(root: Path
     table = open_table(str(root))
     plan = table.preview(Expire(drop_tags=("early",)), LATE_MS)
     ground.commit(root, lambda own: own["refs"].update({"theirs": {"snapshot-id": old[0], "type": "tag"}}))
-    with pytest.raises(Conflict, match="may no longer go"):
+    with pytest.raises(Conflict, match="can no longer be deleted:"):
         apply(table, plan, settle_s=0)
     assert ids(root) == old
     assert ground.disk(root) == there
@@ -367,7 +374,7 @@ def test_new_commits_that_do_not_touch_the_plan_are_no_conflict(root: Path) -> N
 
 
 def test_a_tag_whose_own_age_is_over_is_not_left_dangling(root: Path) -> None:
-    """A tag made since, which the next expiry would drop as well, was in no plan: it is told, not overrun."""
+    """A tag created since, which the next expiry would also delete, was in no plan: it is reported, not deleted."""
     old = ids(root)
     table = open_table(str(root))
     plan = table.preview(Expire(), LATE_MS)
@@ -383,12 +390,12 @@ def test_a_plan_is_applied_once(root: Path) -> None:
     table = open_table(str(root))
     plan = table.preview(Expire(), LATE_MS)
     apply(table, plan, settle_s=0)
-    with pytest.raises(Conflict, match="gone"):
+    with pytest.raises(Conflict, match="deleted after this plan was made"):
         apply(table, plan, settle_s=0)
     assert ground.broken(root) == []
 
 
 def test_a_plan_of_another_table_is_refused(root: Path, tmp_path: Path) -> None:
     other = ground.small_table(tmp_path / "other")
-    with pytest.raises(Invalid, match="was made for"):
+    with pytest.raises(Invalid, match="This plan is for"):
         apply(open_table(str(other)), open_table(str(root)).preview(Expire(), LATE_MS), settle_s=0)

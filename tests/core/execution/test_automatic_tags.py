@@ -1,4 +1,5 @@
-"""`auto-tag` and `expire-tags`: what is due is shown, made once, journaled; what is over goes; twice is once."""
+"""`auto-tag` and `expire-tags`: due tags are shown, created once and journaled; expired ones are deleted; a repetition
+changes nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def ask(capsys: pytest.CaptureFixture[str], *words: object, status: int = 0) -> 
 
 
 def table(path: Path, **options: str) -> TableBuilder:
-    """Commits 8 hours apart, each replacing the file before it."""
+    """Commit every 8 hours, each time replacing the previous file."""
     made = TableBuilder(path / "default.db" / "t", options={**AUTO, **options}, step_ms=8 * HOUR_MS)
     last = [made.file()]
     made.commit(last)
@@ -68,10 +69,12 @@ def test_tags_beyond_the_number_go_with_what_only_they_keep(tmp_path: Path, caps
     made.expire([1, 2, 3, 4, 5])
     assert main(["auto-tag", str(made.root), "--dry-run", "--now", NOW]) == 0
     text = capsys.readouterr().out
-    assert "A tag every 1 d by commit times; the newest 2 stay." in text
-    assert "tag:2025-12-31 GOES: not among the newest 2 automatic tags (tag.num-retained-max)" in text
-    assert "Creates tag 2026-01-02 at snapshot 7; frees nothing. It was committed 2026-01-03 00:00:00.000 UTC." in text
-    assert "2026-01-04  the first commit from 2026-01-05 00:00:00.000 UTC on" in text
+    assert "Creates a tag every 1 d by commit times; the newest 2 are kept." in text
+    assert "tag:2025-12-31 DELETED: not among the newest 2 automatic tags (tag.num-retained-max)" in text
+    assert (
+        "Creates tag 2026-01-02 at snapshot 7; reclaims nothing. It was committed 2026-01-03 00:00:00.000 UTC." in text
+    )
+    assert "2026-01-04  the first commit at or after 2026-01-05 00:00:00.000 UTC" in text
     done = ask(capsys, "auto-tag", made.root, "--yes", "--settle", "0 s")
     assert tags(made) == {"by hand": 1, "2026-01-01": 4, "2026-01-02": 7}
     assert [len(each["deleted"]) for each in done["receipts"]] == [0, 1]
@@ -126,19 +129,19 @@ def test_a_tag_from_a_time_or_a_watermark_rounds_up_and_says_what_time_travel_an
     between = START_MS + 3 * HOUR_MS + 1
     assert main(["plan", "create-tag", str(made.root), "--name", "up", "--time", str(between), "--now", NOW]) == 0
     text = capsys.readouterr().out
-    assert "The tag names snapshot 5: the first at or after 2026-01-01 03:00:00.001 UTC." in text
-    assert "Time travel answers snapshot 4 there." in text
+    assert "The tag will point to snapshot 5: the first at or after 2026-01-01 03:00:00.001 UTC." in text
+    assert "Time travel to that time finds snapshot 4." in text
     assert "up" not in tags(made)
     done = ask(capsys, "create-tag", made.root, "--name", "up", "--time", between, "--yes")
     assert (done["source"]["snapshot"], done["source"]["time_travel"]["snapshot"]) == (5, 4)
     done = ask(capsys, "create-tag", made.root, "--name", "mark", "--watermark", "401", "--yes")
-    assert done["source"]["time_travel"]["snapshot"] == 5  # time travel by watermarks rounds up as well
+    assert done["source"]["time_travel"]["snapshot"] == 5  # time travel by watermark also rounds up
     before = ask(capsys, "create-tag", made.root, "--name", "early", "--time", START_MS, "--yes")["source"]
-    assert (before["snapshot"], before["tag"], before["time_travel"]) == (2, "kept", None)  # expired, and yet kept
+    assert (before["snapshot"], before["tag"], before["time_travel"]) == (2, "kept", None)  # expired, but kept
     assert ask(capsys, "create-tag", made.root, "--name", "again", "--snapshot", 2, "--yes")["receipt"]["created"]
     assert tags(made) == {"kept": 2, "up": 5, "mark": 5, "early": 2, "again": 2}
     told = ask(capsys, "create-tag", made.root, "--name", "no", "--time", between + DAY_MS, "--yes", status=1)["error"]
-    assert told["message"] == "No snapshot or tag is at or after 2026-01-02 03:00:00.001 UTC."
+    assert told["message"] == "No snapshot or tag was committed at or after 2026-01-02 03:00:00.001 UTC."
     gone = ask(capsys, "delete-tag", made.root, "--name", "up, mark", "--name", "kept", "--yes", "--settle", "0 s")
     assert gone["receipt"]["outcome"] == "done"
     assert set(tags(made)) == {"early", "again"}
@@ -155,9 +158,14 @@ def test_a_second_automatic_tag_of_a_snapshot_is_refused_and_what_only_the_engin
         ("rename-tag", "--name", "plain", "--to", "2020-01-01"),
     ):
         told = ask(capsys, words[0], made.root, *words[1:], "--yes", status=1)["error"]
-        assert "more than one automatic tag (2026-01-01, 2020-01-01)" in told["message"]
+        assert (
+            "One snapshot would have more than one automatic tag (2026-01-01, 2020-01-01); the engine rejects that too."
+        ) in told["message"]
     done = ask(capsys, "rename-tag", made.root, "--name", "2026-01-01", "--to", "2026-01-02", "--yes")
     assert done["warnings"] == [
-        "The table option tag.create-success-file = true makes the engine do more than a tag; that is not done here."
+        (
+            "The table option tag.create-success-file = true makes the engine do more than create "
+            "a tag; Snapscope does not do that."
+        )
     ]
     assert ask(capsys, "create-tag", made.root, "--name", "2020-01-01", "--snapshot", 5, "--yes")["receipt"]

@@ -1,4 +1,4 @@
-"""Each bomb once, in one kind of file after another, of both formats. More by `make proof`."""
+"""Each bomb once, in different kinds of files of both formats. `make proof` tries more."""
 
 from __future__ import annotations
 

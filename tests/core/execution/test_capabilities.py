@@ -1,4 +1,4 @@
-"""Stores that lack what a plan, or taking it back, takes: the plan is shown, and refused before its first effect."""
+"""Stores that lack what a plan or its undo needs: the plan is shown, and rejected before its first effect."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CHANGES: dict[str, Change] = {
 
 
 class Bucket(LocalFileSystem):
-    """A store that says of no create that it was the only one."""
+    """A store that cannot promise exclusive creation."""
 
     protocol = "bucket"
 

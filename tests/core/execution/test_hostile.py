@@ -31,7 +31,7 @@ GOES = frozenset(map(str, range(1, 8)))
 
 
 class Whole(NamedTuple):
-    """A table before it is damaged, what its points need, and what the expiry of `KEEP_TWO` frees of it."""
+    """A table before it is damaged, what its versions need, and what the expiry `KEEP_TWO` frees."""
 
     root: Path
     builder: TableBuilder
@@ -55,7 +55,7 @@ def root(whole: Whole, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is about to write a damaged file well: time to wait for it is over at once."""
+    """Nobody is going to complete a damaged file: skip the waiting time."""
     clock = itertools.count()
     monkeypatch.setattr(references, "time", SimpleNamespace(monotonic=lambda: next(clock) * 10.0, sleep=lambda _: None))
 
@@ -67,19 +67,19 @@ class Said(NamedTuple):
 
     @property
     def error(self) -> str:
-        """Why it was refused; empty where it was carried out, as planned or in part."""
+        """Why it was rejected; empty if it was carried out, as planned or in part."""
         return str(self.document.get("error", ""))
 
 
 def expire(root: Path) -> Said:
-    """Plan and carry out by the command line."""
+    """Plan and run on the command line."""
     before = ground.disk(root)
     status, document = run("expire", root, *KEEP_TWO, "--yes", "--settle", "0 s")
     return Said(status, document, before - ground.disk(root))
 
 
 def check(whole: Whole, said: Said) -> None:
-    """Whatever was said, nothing went that the whole table would not have freed."""
+    """Whatever was reported, nothing was deleted that the undamaged table would not have freed."""
     assert said.gone <= whole.freed, said.gone - whole.freed
     assert not (said.error and said.gone), said.document
 
@@ -106,10 +106,13 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 def files(builder: TableBuilder) -> dict[str, tuple[str, bool]]:
-    """Per kind of file one that only what goes needs, and one that something that stays needs: (path, stays)."""
+    """For each kind, one file that only expiring versions need, and one that a kept version needs: (path, is kept)."""
     first, last = builder.commits[1].document, builder.commits[9]
     return {
-        "a snapshot that goes": ("snapshot/snapshot-1", False),
+        "was created while the commit ran and points to a snapshot that expires; no file was deleted.": (
+            "snapshot/snapshot-1",
+            False,
+        ),
         "a base list that goes": (f"manifest/{first['baseManifestList']}", False),
         "a delta list that goes": (f"manifest/{builder.commits[6].document['deltaManifestList']}", False),
         "a changelog list that goes": (f"manifest/{first['changelogManifestList']}", False),
@@ -147,7 +150,7 @@ def test_a_damaged_file(damage: str, whole: Whole, root: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("instead", ["nothing", "a directory", "a link to nothing", "a link to outside"])
 def test_something_else_in_the_place_of_a_file(instead: str, whole: Whole, root: Path, tmp_path: Path) -> None:
-    """A reference that is not there is none; a link may lead to a disk that is not mounted, and is not followed."""
+    """A missing reference does not exist; a link may lead to an unmounted disk, and is not followed."""
     outside = tmp_path / "outside"
     outside.write_bytes(b"somebody else's")
     for what, (path, stays) in files(whole.builder).items():
@@ -181,7 +184,7 @@ DOCUMENTS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("path", DOCUMENTS)
 def test_each_field_missing_and_mistyped(path: str, whole: Whole, root: Path) -> None:
-    """Each field missing and with a value of another type, another one for each field."""
+    """Remove each field, and set each field to a value of another type."""
     before = (whole.root / path).read_bytes()
     document = json.loads(before)
     values = itertools.cycle(VALUES)
@@ -227,7 +230,7 @@ NAMES = [name for name, _ in outside_names(Path("/a/b/c/d"))]
 @pytest.mark.parametrize("is_configured", [False, True], ids=["", "under a configured root"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_manifest_that_names_what_lies_elsewhere(name: str, is_configured: bool, tmp_path: Path) -> None:
-    """The file goes by the plan; what its name leads to is no file of the table, and stays."""
+    """The file is deleted as planned; the file that its name leads to does not belong to the table, and is kept."""
     root = ground.warehouse(tmp_path)
     (tmp_path / "outside").write_bytes(b"somebody else's")
     options = {"data-file.external-paths": f"file:{tmp_path}"} if is_configured else {}
@@ -256,7 +259,7 @@ def test_a_manifest_that_names_what_lies_elsewhere(name: str, is_configured: boo
 
 
 def rewritten(table: TableBuilder, number: int, change: Callable[[list[dict[str, Any]]], object]) -> None:
-    """A commit's own manifest in other words, and every size that is told of it and of its lists put right."""
+    """Replace a commit's manifest by another encoding, and correct every recorded size of it and of its lists."""
     name = table.commits[number].manifests[-1]["_FILE_NAME"]
     avro(table.root / "manifest" / name, change)
     size = os.path.getsize(table.root / "manifest" / name)
@@ -270,7 +273,7 @@ def rewritten(table: TableBuilder, number: int, change: Callable[[list[dict[str,
 
 
 def test_a_file_that_is_held_under_another_spelling_stays(tmp_path: Path) -> None:
-    """One external file, named `file:/…` by what goes and `file:///…` by what stays."""
+    """One external file, written as `file:/…` by expiring versions and `file:///…` by kept ones."""
     root = ground.warehouse(tmp_path)
     place = tmp_path / "external"
     place.mkdir()
@@ -290,7 +293,7 @@ def test_a_file_that_is_held_under_another_spelling_stays(tmp_path: Path) -> Non
 
 
 def test_directories_that_lead_out_of_the_table_keep_their_files(whole: Whole, root: Path, tmp_path: Path) -> None:
-    """A partition that was moved to another disk: it is not ours to delete there."""
+    """A partition that was moved to another disk must not be deleted there."""
     outside = tmp_path / "disk" / "dt=2026-01-02"
     outside.parent.mkdir()
     shutil.move(root / "dt=2026-01-02", outside)

@@ -46,15 +46,15 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
 
 @pytest.mark.slow
 def test_rollback_shows_what_it_leaves_behind(root: Path, ask: Ask) -> None:
-    """Nothing is freed, main's own retention stays, the log says where main went; what stays behind is told."""
+    """Nothing is freed, main's own retention stays, the log records the move; snapshots left behind are reported."""
     old, there = ids(root), ground.disk(root)
     ground.commit(root, lambda own: own["refs"]["main"].update({"min-snapshots-to-keep": 2, "x": 1}))
     shown = ask("plan", "rollback", root, "tag:early", "--now", LATE_MS)
     assert shown["frees"] == []
     assert [each["point"] for each in shown["points"] if not each["keep"]] == []
     told = " ".join(shown["warnings"])
-    assert f"1 snapshot ({old[3]}) is then on no ref" in told  # s2 is the branch's
-    assert "frees 0 files now; the next expiry by the table's own rules frees" in told
+    assert f"1 snapshot ({old[3]}) will then be on no branch or tag" in told  # s2 is the branch's
+    assert "reclaims 0 files now; the next expiry by the table's own rules reclaims" in told
     done = ask("rollback", root, "tag:early", "--now", LATE_MS, "--yes", "--plan", shown["fingerprint"])
     assert done["receipt"]["outcome"] == "done"
     after = document(root)
@@ -64,14 +64,14 @@ def test_rollback_shows_what_it_leaves_behind(root: Path, ask: Ask) -> None:
     assert (ids(root), ground.disk(root), ground.broken(root)) == (old, there, [])
     assert Journal().runs()[0].change_kind == "Rollback"
     refused = ask("rollback", root, old[3], "--yes", status=1)["error"]
-    assert "no ancestor" in refused["message"]
+    assert "not an ancestor" in refused["message"]
     ask("rollback", root, old[3], "--set", "--yes")
     assert document(root)["current-snapshot-id"] == old[3]
     assert ids(root) == old
 
 
 def test_a_rollback_to_a_time_is_where_main_was(root: Path) -> None:
-    """Iceberg's own takes the newest ancestor committed before the time: told where it would go elsewhere."""
+    """Iceberg itself uses the newest ancestor committed before the time; if that differs, it is reported."""
     table, log = open_table(str(root)), document(root)["snapshot-log"]
     at = log[2]["timestamp-ms"]
     plan = table.preview(Rollback(f"time:{at + 1}"), LATE_MS)
@@ -79,7 +79,7 @@ def test_a_rollback_to_a_time_is_where_main_was(root: Path) -> None:
     assert plan.source.id == ids(root)[2]
     assert "rollback-elsewhere" not in code_names(plan.warnings)
     plan = table.preview(Rollback(f"time:{at}"), LATE_MS)
-    assert any(f"rollback_to_timestamp goes to {ids(root)[1]}" in warning.text for warning in plan.warnings)
+    assert any(f"rollback_to_timestamp moves to {ids(root)[1]}" in warning.text for warning in plan.warnings)
     assert danger(plan, "t").phrase == "t 0"
 
 
@@ -103,7 +103,7 @@ def test_the_life_of_a_branch(root: Path, ask: Ask) -> None:
     assert document(root)["refs"]["main"]["min-snapshots-to-keep"] == 4
     shown = ask("plan", "delete-branch", root, "newer", "work", "--now", LATE_MS)
     assert {each["point"] for each in shown["points"] if not each["keep"]} == {"branch:newer", "branch:work"}
-    assert "Removing these branches frees 0 files now" in " ".join(shown["warnings"])
+    assert "Removing these branches reclaims 0 files now" in " ".join(shown["warnings"])
     ask("delete-branch", root, "newer", "work", "--yes")
     assert set(document(root)["refs"]) == {"main", "early"}
     assert (ids(root), ground.disk(root), ground.broken(root)) == (old, there, [])
@@ -114,22 +114,25 @@ def test_the_life_of_a_branch(root: Path, ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (DeleteBranches(("main",)), "never deleted"),
+        (DeleteBranches(("main",)), "cannot be deleted"),
         (DeleteBranches(("early",)), "is a tag, not a branch"),
         (DeleteBranches(("nobody",)), "no branch"),
-        (DeleteBranches(()), "No branch was named"),
-        (CreateBranch("early"), "exists already"),
+        (DeleteBranches(()), "No branch was given."),
+        (CreateBranch("early"), "already exists"),
         (CreateBranch("main"), "reserved"),
         (CreateBranch("x", "12345"), "12345"),
-        (CreateBranch("x", min_snapshots=0), "more than nothing"),
-        (CreateBranch("x", max_ref_age_ms=1), "very next expiry"),
-        (ReplaceBranch("main", "tag:early"), "rollback sets main back"),
-        (ReplaceBranch("main", max_ref_age_ms=1 << 60), "never ends"),
+        (CreateBranch("x", min_snapshots=0), "Branch retention must be positive."),
+        (CreateBranch("x", max_ref_age_ms=1), "the next expiry would already delete it."),
+        (ReplaceBranch("main", "tag:early"), "use rollback to move it"),
+        (ReplaceBranch("main", max_ref_age_ms=1 << 60), "never expires"),
         (ReplaceBranch("work"), "already"),
-        (FastForward("work"), "no ancestor"),
+        (FastForward("work"), "not an ancestor"),
         (FastForward("early"), "is a tag, not a branch"),
         (Rollback("latest"), "already"),
-        (Rollback("latest~1", destructive=True), "destroys nothing"),
+        (
+            Rollback("latest~1", destructive=True),
+            "An Iceberg rollback deletes nothing: snapshots it leaves behind are kept until they expire.",
+        ),
         (Rollback("latest", branch="work"), "Only main"),
         (Rollback("tag:nobody"), "no tag"),
     ],
@@ -197,7 +200,7 @@ def catalog(lake: Lake, request: pytest.FixtureRequest) -> Iterator[Server | Non
 
 @pytest.mark.slow
 def test_through_a_catalog(lake: Lake, catalog: Server | None) -> None:
-    """The catalog's own client sees what we did; a move in the moment of the commit is asserted against."""
+    """The catalog's own client sees the change; a move at the moment of the commit makes the commit fail."""
     table, there = open_table(NAME), lake.files()
     log = len(lake.document()["snapshot-log"])
     line = [each.id for each in table.heads().main.snapshots]

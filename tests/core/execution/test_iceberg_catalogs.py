@@ -39,7 +39,7 @@ def expiry(lake: Lake) -> Expire:
 
 
 class Stage:
-    """A lake put back as it was, at the same place."""
+    """A lake that is restored in place."""
 
     def __init__(self, lake: Lake) -> None:
         self.lake, self.good, self.tries = lake, lake.directory / "good", 0
@@ -151,7 +151,7 @@ def test_rest_expiry(lake: Lake, rest: Server) -> None:
 
 
 def test_rest_drops_the_answer(lake: Lake, rest: Server) -> None:
-    """What was done counts as done; nothing is deleted before that is known."""
+    """What was committed counts as done; nothing is deleted before that is known."""
     table = open_table(NAME)
     plan = table.preview(expiry(lake), LATE_MS)
     rest.drops = 1
@@ -168,7 +168,7 @@ def test_rest_is_gone_in_the_middle(lake: Lake, rest: Server) -> None:
     def ends() -> None:
         config.write_text(kept.replace(rest.uri, "http://127.0.0.1:1"))
 
-    with while_settling(ends), pytest.raises(SnapscopeError, match="could not answer"):
+    with while_settling(ends), pytest.raises(SnapscopeError, match="did not answer"):
         apply(table, plan, settle_s=0)
     assert lake.files() == there
     config.write_text(kept)
@@ -178,7 +178,7 @@ def test_rest_is_gone_in_the_middle(lake: Lake, rest: Server) -> None:
 
 
 def test_rest_a_tag_that_moves_in_the_moment_of_the_commit(lake: Lake, rest: Server) -> None:
-    """A ref that was known is asserted: who moved it first wins, and the plan is judged again."""
+    """The commit requires the known state of a ref: whoever moves it first wins, and the plan is checked again."""
     table, old = open_table(NAME), lake.ids()
     tag = next(name for name, ref in lake.document()["refs"].items() if ref["type"] == "tag")
     plan, there = table.preview(Expire(drop_tags=(tag,)), LATE_MS), lake.files()
@@ -192,19 +192,27 @@ def test_rest_a_tag_that_moves_in_the_moment_of_the_commit(lake: Lake, rest: Ser
 
 
 def test_rest_a_new_tag_in_the_moment_of_the_commit(lake: Lake, rest: Server) -> None:
-    """A server knows no requirement against a new ref. What the commit replaced tells, and no file goes."""
+    """A server has no requirement against new refs. The replaced metadata reveals them, and no file is deleted."""
     table, old = open_table(NAME), lake.ids()
     plan, there = table.preview(expiry(lake), LATE_MS), lake.files()
     goes = next(int(path.rpartition("/")[2]) for path, _ in plan.removes if "#snapshots/" in path)
     rest.before = lambda: lake.tag("theirs", goes)
-    with pytest.raises(Conflict, match="theirs named a snapshot that goes"):
+    with pytest.raises(
+        Conflict,
+        match=("theirs was created while the commit ran and points to a snapshot that expires; no file was deleted"),
+    ):
         apply(table, plan, settle_s=0)
     assert lake.files() == there
     run = Journal().open_run(NAME)
     assert run is not None
-    with pytest.raises(Conflict, match="theirs named a snapshot that goes"):
+    with pytest.raises(
+        Conflict,
+        match=("theirs was created while the commit ran and points to a snapshot that expires; no file was deleted"),
+    ):
         recovery.resume(run.id, open_table=open_table, settle_s=0)
-    with pytest.raises(Invalid, match="takes no removed snapshot back"):
+    with pytest.raises(
+        Invalid, match=r"This run cannot be undone: a REST catalog does not accept a removed snapshot again \("
+    ):
         recovery.undo(run.id, open_table=open_table)
     assert lake.files() == there
     assert len(old) > len(lake.ids())
@@ -221,12 +229,12 @@ def test_rest_would_lose_what_it_does_not_know(lake: Lake, rest: Server) -> None
 
 
 def test_rest_undo_takes_a_tag_away_again(lake: Lake, rest: Server) -> None:
-    """A tag that was made and whose run was cut off is taken away again through the server."""
+    """A tag of an interrupted run is removed again through the server."""
     table = open_table(NAME)
     life = Life()
     journal = MortalJournal(Journal().path, life)
     plan = table.preview(CreateTag("mine"), LATE_MS)
-    life.left = 2  # the journal's beginning is two; the end is never written
+    life.left = 2  # the start of the journal takes two effects; the end is never written
     with pytest.raises(Death):
         apply(table, plan, settle_s=0, journal=journal)
     run = Journal().open_run(NAME)

@@ -1,4 +1,4 @@
-"""Changes through a real Hive Metastore: its lock, its pointer; restarted in between; a second client beside us."""
+"""Changes through a real Hive Metastore: its lock, its pointer; restarts in between; a second client."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def metastore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
 
 
 class HiveLake(Lake):
-    """The same table, registered in Hive. Its catalog is the Metastore's; a test leaves nothing there."""
+    """The same table, registered in Hive. The Metastore is its catalog; tests leave nothing there."""
 
     def __init__(self, directory: Path, metastore: Metastore) -> None:
         self.hive = metastore.uri
@@ -96,7 +96,7 @@ def test_a_tag_between_preview_and_apply_survives(lake: HiveLake) -> None:
     table, old = open_table(NAME), lake.ids()
     plan, there = table.preview(expiry(lake), LATE_MS), lake.files()
     lake.tag("theirs", old[0])
-    with pytest.raises(Conflict, match="may no longer go"):
+    with pytest.raises(Conflict, match="can no longer be deleted:"):
         apply(table, plan, settle_s=0)
     assert (lake.ids(), lake.files()) == (old, there)
 
@@ -114,7 +114,7 @@ def test_a_tag_in_the_very_moment_of_the_commit_survives(lake: HiveLake, monkeyp
         return commit_table(self, *args)
 
     monkeypatch.setattr(HiveCatalog, "commit_table", late)
-    with pytest.raises(Conflict, match="may no longer go"):
+    with pytest.raises(Conflict, match="can no longer be deleted:"):
         apply(table, plan, settle_s=0)
     assert "theirs" in lake.document()["refs"]
     assert (lake.ids(), lake.files()) == (old, there)
@@ -122,10 +122,10 @@ def test_a_tag_in_the_very_moment_of_the_commit_survives(lake: HiveLake, monkeyp
 
 
 def test_the_metastore_is_restarted_in_between(lake: HiveLake, metastore: Metastore) -> None:
-    """It goes after the commit and before the sweep: nothing is deleted, and resume carries on once it is back."""
+    """It stops after the commit and before the sweep: nothing is deleted, and resume continues once it is back."""
     table = open_table(NAME)
     plan, there = table.preview(expiry(lake), LATE_MS), lake.files()
-    with while_settling(metastore.stop), pytest.raises(SnapscopeError, match="could not answer"):
+    with while_settling(metastore.stop), pytest.raises(SnapscopeError, match="did not answer"):
         apply(table, plan, settle_s=0)
     assert lake.files() == there
     metastore.start()

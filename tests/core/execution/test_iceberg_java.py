@@ -54,7 +54,7 @@ def judge() -> Iterator[IcebergJudge]:
 
 @pytest.fixture
 def table(judge: IcebergJudge, tmp_path: Path) -> str:
-    """Six appends a day apart, an overwrite, statistics, two tags, a branch with a commit of its own."""
+    """Create six appends a day apart, an overwrite, statistics, two tags, and a branch with its own commit."""
     table = str(tmp_path / "t")
     judge.create(table, COLUMNS, partition_by=[("p", "identity")], now=NOW - DAY_MS)
     made = []
@@ -117,8 +117,8 @@ def test_tags_of_ours_are_tags_to_java(judge: IcebergJudge, table: str) -> None:
 
 
 def test_branches_and_rollbacks_of_ours_are_what_java_would_do(judge: IcebergJudge, table: str, tmp_path: Path) -> None:
-    """Each action by Java on a copy, and by us: the same refs, current snapshot, log and schema, as Java reads them; it
-    reads every ref alike, and writes on."""
+    """Each action by Java on a copy, and by us: the same refs, current snapshot, log and schema, as Java reads them;
+    Java reads every ref the same, and continues to write."""
     ours, now, made = open_table(table), NOW + 20 * DAY_MS, [each["id"] for each in judge.state(table)["snapshots"]]
     head, work = judge.state(table)["current"], judge.state(table)["refs"]["work"]["snapshot"]
     steps: list[tuple[Change, list[dict[str, object]]]] = [
@@ -178,7 +178,8 @@ def test_branches_and_rollbacks_of_ours_are_what_java_would_do(judge: IcebergJud
 
 
 def told(judge: IcebergJudge, table: str) -> dict[str, object]:
-    """What Java says of a table; of main's path where it led, not when: our clock is the machine's."""
+    """Return what Java reports about a table, including main's path but not its times, which are from this machine's
+    clock."""
     own = state(judge, table)
     return {**own, "log": [entry[1] for entry in own["log"]]}  # type: ignore[attr-defined]
 
@@ -209,8 +210,8 @@ def test_what_undo_brings_back_is_what_java_saw(
 
 @pytest.mark.parametrize("packing", ["none", "gzip"])
 def test_no_commit_is_lost_where_both_write_at_once(judge: IcebergJudge, table: str, packing: str) -> None:
-    """Until each has won several times: Java commits without pause, and rests the longer the more often we lose, for
-    whoever takes longer for a commit than another rests might lose for ever."""
+    """Run until each side has won several times. Java commits without pause, and rests longer the more often we lose,
+    because a writer whose commits take longer than the other's pauses might lose forever."""
     judge.change(table, {"do": "properties", "set": {"write.metadata.compression-codec": packing}})
     ours, mine, theirs, lost = open_table(table), list[str](), list[str](), list[str]()
     stop, chance, until = threading.Event(), random.Random(packing), time.monotonic() + PATIENCE_S

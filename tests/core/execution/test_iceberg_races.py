@@ -1,4 +1,4 @@
-"""Hadoop tables that others change at the same time, and disks that lie about what became of a write."""
+"""Hadoop tables that others change at the same time, and disks that report a wrong result of a write."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
 
 
 class Interrupted(Store):
-    """A store in which something happens right before, or right after, a version is created."""
+    """A store in which something happens just before, or just after, a version is created."""
 
     before: object = None
     after: object = None
@@ -55,7 +55,7 @@ def test_a_tag_made_in_the_very_moment_of_the_commit_survives(root: Path) -> Non
     table = ground.opened(store)
     plan = table.preview(Expire(drop_tags=("early",)), LATE_MS)
     store.before = rival_tag(root, "theirs", old[0])
-    with pytest.raises(Conflict, match="may no longer go"):
+    with pytest.raises(Conflict, match="can no longer be deleted:"):
         apply(table, plan, settle_s=0)
     assert "theirs" in ground.document(root)["refs"]
     assert ids(root) == old
@@ -83,7 +83,7 @@ def test_a_name_that_another_takes_in_the_very_moment(root: Path) -> None:
     table = ground.opened(store)
     plan = table.preview(CreateTag("mine", old[0]), LATE_MS)
     store.before = rival_tag(root, "mine", old[3])
-    with pytest.raises(Conflict, match="made by another hand"):
+    with pytest.raises(Conflict, match="in the meantime; nothing was changed"):
         apply(table, plan, settle_s=0)
     assert ground.document(root)["refs"]["mine"]["snapshot-id"] == old[3]
     assert Journal().open_run(table.location) is None
@@ -100,7 +100,7 @@ def test_whoever_is_always_second_gives_up_and_leaves_nothing(root: Path) -> Non
             super().create(relative, data)
 
     table = ground.opened(Busy(str(root)))
-    with pytest.raises(Conflict, match="kept coming first"):
+    with pytest.raises(Conflict, match="kept getting in first"):
         apply(table, table.preview(CreateTag("mine"), LATE_MS), settle_s=0)
     assert "mine" not in ground.document(root)["refs"]
     assert Journal().open_run(table.location) is None
@@ -125,7 +125,7 @@ def test_a_commit_between_looking_at_the_hint_and_listing(root: Path) -> None:
 
 
 def test_a_tag_made_again_after_the_commit_keeps_its_files(root: Path) -> None:
-    """Somebody who read the old version publishes it anew while writers get time to finish."""
+    """Somebody who read the old version publishes it again during the grace period."""
     before, there = ground.document(root), ground.disk(root)
     table = open_table(str(root))
     plan = table.preview(Expire(drop_tags=("early",)), LATE_MS)
@@ -143,7 +143,7 @@ def test_a_tag_made_again_after_the_commit_keeps_its_files(root: Path) -> None:
 
 @pytest.mark.slow
 def test_java_renames_over_what_was_just_published(root: Path) -> None:
-    """On a local disk its rename overwrites. What was planned to go is back then, and nothing is deleted."""
+    """On a local disk its rename overwrites. The planned references are then back, and nothing is deleted."""
     store = Interrupted(str(root))
     table = ground.opened(store)
     plan = table.preview(Expire(drop_tags=("early",)), LATE_MS)
@@ -156,7 +156,7 @@ def test_java_renames_over_what_was_just_published(root: Path) -> None:
         threading.Thread(target=lambda: (rival.rename(root / "metadata/v8.metadata.json"), done.set())).start()
 
     store.after = renames
-    with pytest.raises(Conflict, match="wrote over"):
+    with pytest.raises(Conflict, match="overwrote"):
         apply(table, plan, settle_s=0)
     assert done.wait(300)
     assert ground.disk(root) == there
@@ -176,7 +176,7 @@ def test_litter_of_a_crashed_java_is_waited_for_once(root: Path, monkeypatch: py
 
 @pytest.mark.parametrize("writers", [2, pytest.param(8, marks=pytest.mark.slow)])
 def test_one_version_has_one_winner(root: Path, writers: int) -> None:
-    """Everybody commits on the same version at once: one wins it, and no tag of anybody is lost."""
+    """All commit on top of the same version at once: one wins, and nobody's tag is lost."""
     barrier = threading.Barrier(writers)
     opened = [ground.opened(Store(str(root))) for _ in range(writers)]
     begun = [table.heads() for table in opened]
@@ -202,7 +202,7 @@ def test_one_version_has_one_winner(root: Path, writers: int) -> None:
 
 @pytest.mark.slow
 def test_expiries_and_tags_side_by_side(root: Path) -> None:
-    """A second client tags while expiries run: whatever it tagged is whole in the end."""
+    """A second client tags while expiries run: in the end, everything it tagged is complete."""
     old = ids(root)
     stop, tagged = threading.Event(), list[str]()
 
@@ -242,7 +242,7 @@ def test_expiries_and_tags_side_by_side(root: Path) -> None:
 
 
 class Lying(Store):
-    """A store that tells an error after it did (or did not do) what it was asked for, once."""
+    """A store that once reports an error after it did (or did not do) what was requested."""
 
     lie: str = ""
 
@@ -270,7 +270,7 @@ def test_a_write_whose_outcome_is_not_known_deletes_nothing(root: Path) -> None:
     plan = table.preview(Expire(drop_tags=("early",)), LATE_MS)
     there, before = ground.disk(root), ground.newest(root)
     store.lie = "lost"
-    with pytest.raises(Conflict, match="not known whether"):
+    with pytest.raises(Conflict, match="cannot be determined whether"):
         apply(table, plan, settle_s=0)
     assert ground.disk(root) == there
     assert ground.newest(root) == before
@@ -333,7 +333,7 @@ def test_two_processes_of_ours_do_not_meet(root: Path) -> None:
 
 @pytest.mark.slow
 def test_a_log_that_no_longer_names_what_was_replaced_deletes_nothing(root: Path) -> None:
-    """Cut off after the commit, and its predecessor is gone since: nobody can say what the commit took away."""
+    """Interrupted after the commit, and its predecessor has since disappeared: what the commit removed is unknown."""
     run = cut_off(root, Expire(drop_tags=("early",)), AFTER_THE_COMMIT)
     there = ground.disk(root)
 
@@ -341,7 +341,7 @@ def test_a_log_that_no_longer_names_what_was_replaced_deletes_nothing(root: Path
         own["metadata-log"] = own["metadata-log"][-1:]
 
     ground.commit(root, forgets)
-    with pytest.raises(Conflict, match="nobody knows what it took away"):
+    with pytest.raises(Conflict, match="cannot be determined"):
         recovery.resume(run, open_table=reopened, settle_s=0)
     assert ground.disk(root) == there
     recovery.undo(run, open_table=reopened)

@@ -83,10 +83,10 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
         made = ground.small_table(good, **options)
         for number, job in enumerate(("job-a", "job-b", "job-c") if "consumer" in name else ()):
             made.consumer(job, 3 + number)
-    if name in ("delete-tag", "replace-tag"):  # so that the tags alone keep something
+    if name in ("delete-tag", "replace-tag"):  # so that only the tags hold something
         table = open_table(str(good))
         apply(table, table.preview(Expire(retain_max=2, retain_min=1), NOW), settle_s=0)
-    if name == "rollback":  # the snapshot is written anew from its tag
+    if name == "rollback":  # the snapshot is written again from its tag
         table = open_table(str(good))
         apply(table, table.preview(Expire(retain_max=4, retain_min=1), NOW), settle_s=0)
     if name == "orphans":
@@ -98,7 +98,7 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
 
 
 def plain_table(root: Path) -> TableBuilder:
-    """Three commits of two days without index files, and a tag."""
+    """Create three commits of two days without index files, and a tag."""
     table = TableBuilder(root, partition_keys=["dt"])
     for number in range(3):
         table.commit([table.file(1_000 + number, rows=10, partition=(f"2026-01-0{1 + number % 2}",))])
@@ -107,7 +107,7 @@ def plain_table(root: Path) -> TableBuilder:
 
 
 def deaths(stage: Stage, change: Change, *, is_fault: bool = False) -> Iterator[tuple[Life, Journal, Table]]:
-    """After every death nothing is gone or rewritten but what the plan says, and every kept point can be read."""
+    """After every crash, only planned files are gone or rewritten, and every kept version is readable."""
 
     def watch(plan: Plan) -> Check:
         before = ground.references(stage.root)
@@ -135,7 +135,7 @@ def end_of_a_clean_run(stage: Stage, change: Change) -> tuple[frozenset[str], di
 
 
 def without_litter(paths: frozenset[str]) -> frozenset[str]:
-    """A temporary file of a write that was cut off harms nothing and is named so that every reader passes over it."""
+    """Temporary files of interrupted writes are harmless, and have names that every reader skips."""
     return frozenset(path for path in paths if not path.endswith(".tmp"))
 
 
@@ -155,15 +155,15 @@ def test_resume_ends_where_a_clean_run_ends(name: str, stage: Stage) -> None:
     end, documents = end_of_a_clean_run(stage, change)
     for life, journal, table in deaths(stage, change):
         run = open_run(journal)
-        if run is None:  # died before the first entry or after the last: nothing at all, or everything
+        if run is None:  # crashed before the first entry or after the last: all or nothing
             expected = (end, documents) if journal.runs() else (ground.disk(stage.good), ground.references(stage.good))
             assert (ground.disk(stage.root), ground.references(stage.root)) == expected, life.log
             continue
-        with pytest.raises(Conflict, match="unfinished"):
+        with pytest.raises(Conflict, match="has not finished"):
             apply(table, table.preview(CleanOrphans(older_than_ms=1), NOW), settle_s=0, journal=journal)
         try:
             receipt = recovery.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
-        except Invalid as refused:  # what had not yet been published is taken back instead
+        except Invalid as refused:  # what was not yet published is undone instead
             assert isinstance(change, ReplaceTag | CreateTag | RenameTag), refused
             recovery.undo(run, open_table=lambda _, table=table: table, journal=journal)
             assert ground.references(stage.root) == ground.references(stage.good), life.log
@@ -186,7 +186,7 @@ def test_undo_brings_every_reference_back_byte_for_byte(name: str, stage: Stage)
             continue
         swept = any("sweep started" in effect for effect in life.log)
         if swept and f"journal: written {'sweep started'}" in life.log:
-            with pytest.raises(Invalid, match="sweep has started"):
+            with pytest.raises(Invalid, match="it has started to delete files"):
                 recovery.undo(run, open_table=lambda _, table=table: table, journal=journal)
             continue
         if not journal.run(run).can_undo:
@@ -204,7 +204,7 @@ def test_undo_brings_every_reference_back_byte_for_byte(name: str, stage: Stage)
 
 @pytest.mark.parametrize("name", [case for case in CASES if case.values[0] not in REWRITES - {"rollback"}])
 def test_one_refused_effect_loses_nothing_and_is_told(name: str, stage: Stage) -> None:
-    """The store refuses one effect and then works again: every handler runs, and none of them makes it worse."""
+    """The store rejects one effect and then works again: every handler runs, and none makes it worse."""
     change = CHANGES[name]
     end, documents = end_of_a_clean_run(stage, change)
     for life, journal, table in deaths(stage, change, is_fault=True):
@@ -222,7 +222,7 @@ def test_one_refused_effect_loses_nothing_and_is_told(name: str, stage: Stage) -
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["as-latest", "drop-partition", "truncate"])
 def test_what_ends_in_a_commit_lands_once_or_is_taken_back(name: str, stage: Stage) -> None:
-    """Cut off before the snapshot, a tag made first can be taken away; after it, the run ends with what is there."""
+    """Interrupted before the snapshot, a tag created first can be removed; after it, the run ends with what exists."""
     change = COMMITS[name]
     now = set_model.read(stage.good).holders
     kept = {"as-latest": "", "drop-partition": "dt=2026-01-02/", "truncate": "nothing"}[name]
@@ -254,12 +254,12 @@ def test_what_ends_in_a_commit_lands_once_or_is_taken_back(name: str, stage: Sta
 
 
 def test_a_rollback_by_a_new_snapshot_undoes_nothing_unseen(tmp_path: Path) -> None:
-    """Who commits between the plan and its commit is not rolled back with the rest."""
+    """A commit between the plan and its own commit is not rolled back with the rest."""
     root = ground.warehouse(tmp_path / "w")
     builder = ground.small_table(root)
     table = open_table(str(root))
     plan = table.preview(Rollback("5"), NOW)
-    assert plan.headline == "Sets main back to snapshot 5; frees nothing."
+    assert plan.headline == "Rolls main back to snapshot 5; reclaims nothing."
     builder.commit([builder.file(1_800, rows=10, partition=("2026-01-01",))])
     before = ground.references(root)
     with pytest.raises(Conflict, match="has changed since"):

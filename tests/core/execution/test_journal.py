@@ -1,4 +1,4 @@
-"""The journal: what an auditor may rely on, also where somebody had a hand in its file."""
+"""The journal: what an auditor can rely on, even if somebody tampered with the file."""
 
 from __future__ import annotations
 

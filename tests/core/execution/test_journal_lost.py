@@ -1,4 +1,5 @@
-"""A journal that disappears or is replaced during a run stops it: nothing more goes, and nobody is told "done"."""
+"""A journal that disappears or is replaced during a run stops it: nothing more is deleted, and nobody is told
+"done"."""
 
 from __future__ import annotations
 
@@ -57,7 +58,10 @@ def finish(table: Table, attacked: Ground) -> None:
 def test_before_the_sweep(how: str, table: Table, attacked: Ground) -> None:
     before, plan = left(table), table.preview(CHANGE, ground.LATE_MS)
     journal = Journal(attacked.path)
-    with ground.while_settling(lambda: attacked.attack(how)), pytest.raises(Corrupt, match="is not the one") as said:
+    with (
+        ground.while_settling(lambda: attacked.attack(how)),
+        pytest.raises(Corrupt, match="This is not the journal that run") as said,
+    ):
         apply(table, plan, settle_s=0, journal=journal)
     assert said.value.path == str(attacked.path)
     assert "snapscope resume" in str(said.value)
@@ -75,7 +79,7 @@ def test_between_two_batches(how: str, batch: int, table: Table, attacked: Groun
         if len(states) == batch:
             attacked.attack(how)
 
-    with pytest.raises(Corrupt, match="is not the one"):
+    with pytest.raises(Corrupt, match="This is not the journal that run"):
         apply(table, plan, settle_s=0, progress=progress, journal=Journal(attacked.path))
     assert len(states) == batch
     assert left(table) == states[-1], "files went after the journal had"
@@ -84,14 +88,14 @@ def test_between_two_batches(how: str, batch: int, table: Table, attacked: Groun
 
 @pytest.mark.parametrize("how", ATTACKS)
 def test_after_the_last_batch(how: str, table: Table, attacked: Ground) -> None:
-    """All that goes is gone: the receipt is the journal's last entry, and there is none without it."""
+    """All planned files are gone: the receipt is the last journal entry, and without the journal there is none."""
     plan = table.preview(CHANGE, ground.LATE_MS)
 
     def progress(done: int, total: int) -> None:
         if done == total:
             attacked.attack(how)
 
-    with pytest.raises(Corrupt, match="is not the one"):
+    with pytest.raises(Corrupt, match="This is not the journal that run"):
         apply(table, plan, settle_s=0, progress=progress, journal=Journal(attacked.path))
     finish(table, attacked)
 
@@ -106,12 +110,12 @@ def test_while_a_tag_is_made(how: str, table: Table, attacked: Ground, monkeypat
         attacked.attack(how)
 
     monkeypatch.setattr(table.store, "create", creating)
-    with pytest.raises(Corrupt, match="is not the one"):
+    with pytest.raises(Corrupt, match="This is not the journal that run"):
         apply(table, plan, settle_s=0, journal=journal)
 
 
 def test_a_write_ahead_log_that_is_lost(table: Table, attacked: Ground) -> None:
-    """Where somebody else has the journal open, its newest entries stand in the log beside it alone."""
+    """While another process has the journal open, its newest entries are only in the write-ahead log next to it."""
     plan, journal = table.preview(CHANGE, ground.LATE_MS), Journal(attacked.path)
     reader = sqlite3.connect(attacked.path)
     reader.execute("begin")
@@ -122,7 +126,7 @@ def test_a_write_ahead_log_that_is_lost(table: Table, attacked: Ground) -> None:
             attacked.path.with_name(attacked.path.name + end).unlink()
 
     before = left(table)
-    with ground.while_settling(lose), pytest.raises(Corrupt, match="is not the one"):
+    with ground.while_settling(lose), pytest.raises(Corrupt, match="This is not the journal that run"):
         apply(table, plan, settle_s=0, journal=journal)
     reader.close()
     assert left(table) == before
@@ -136,7 +140,7 @@ def test_a_resume_goes_on_in_the_journal_that_it_read(how: str, table: Table, at
     assert receipt.outcome == "cancelled"
     before, again = left(table), Journal(attacked.path)
     settled = ground.while_settling(lambda: attacked.attack(how))
-    with settled, pytest.raises(Corrupt, match="is not the one"):
+    with settled, pytest.raises(Corrupt, match="This is not the journal that run"):
         recovery.resume(receipt.run, open_table=lambda _: table, settle_s=0, journal=again)
     assert left(table) == before
     finish(table, attacked)
@@ -145,7 +149,7 @@ def test_a_resume_goes_on_in_the_journal_that_it_read(how: str, table: Table, at
 def test_an_event_of_a_run_nobody_started_is_refused(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite")
     run = journal.start("/w/t", "DeleteTags", PLAN, (), ())
-    with pytest.raises(Corrupt, match="does not know the run"):
+    with pytest.raises(Corrupt, match="it does not contain the run"):
         journal.add("0123456789ab", journals.DONE, {})
     assert [each["what"] for each in journal.events()] == [journals.STARTED]
     journal.add(run, journals.DONE, {})
@@ -157,7 +161,7 @@ def test_an_event_that_was_written_of_an_unknown_run_is_no_intact_journal(tmp_pa
     journal.start("/w/t", "DeleteTags", PLAN, (), ())
     with sqlite3.connect(journal.path) as connection:
         journals._append(connection, "0123456789ab", 1, journals.DONE, {})
-    with pytest.raises(Corrupt, match="which no entry before it started"):
+    with pytest.raises(Corrupt, match=", but no earlier entry starts that run"):
         journal.verify()
 
 
@@ -165,7 +169,7 @@ def test_an_event_makes_no_journal(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "state" / "journal.sqlite")
     run = journal.start("/w/t", "DeleteTags", PLAN, (), ())
     shutil.rmtree(tmp_path / "state")
-    with pytest.raises(Corrupt, match="it is gone"):
+    with pytest.raises(Corrupt, match="it no longer exists"):
         journal.add(run, journals.DONE, {})
     assert not (tmp_path / "state").exists()
 
@@ -173,7 +177,7 @@ def test_an_event_makes_no_journal(tmp_path: Path) -> None:
 def test_a_journal_that_is_busy_is_not_called_another(
     table: Table, attacked: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It was said not to be the one that the run was written to."""
+    """It was reported not to be the journal that the run was written to."""
     monkeypatch.setattr(journals, "BUSY_S", 0.05)
     other = sqlite3.connect(attacked.path, isolation_level=None)
     before, plan = left(table), table.preview(CHANGE, ground.LATE_MS)
@@ -181,12 +185,12 @@ def test_a_journal_that_is_busy_is_not_called_another(
     def hold() -> None:
         other.execute("begin immediate")
 
-    with ground.while_settling(hold), pytest.raises(Corrupt, match="could not be used: database is locked") as said:
+    with ground.while_settling(hold), pytest.raises(Corrupt, match="cannot be used: database is locked") as said:
         apply(table, plan, settle_s=0, journal=Journal(attacked.path))
     other.execute("rollback")
     other.close()
-    assert "is not the one" not in str(said.value)
-    assert "Nothing more is changed" in str(said.value), "a reference has gone already"
+    assert "This is not the journal that run" not in str(said.value)
+    assert ". Nothing is changed without it." in str(said.value), "a reference has gone already"
     assert {path for path in before - left(table) if "snapshot" not in path} == set()
     journal = Journal(attacked.path)
     run = journal.open_run(table.location)

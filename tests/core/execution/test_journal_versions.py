@@ -1,4 +1,4 @@
-"""What the journal keeps of effects is what is read again, whichever version wrote it."""
+"""The effects in the journal can be read again, whichever version wrote them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_run_of_an_earlier_version_has_the_effects_that_its_plan_has_today(case: str, tmp_path: Path) -> None:
-    """The first death is the one before any effect: the same change, planned now, does the same."""
+    """The first crash is before any effect: the same change, planned now, has the same effects."""
     of, _, name = case.partition("-")
     change = {"paimon": recorded_runs.PAIMON, "iceberg": recorded_runs.ICEBERG}[of][name]
     recorded = next(iter(recorded_runs.recorded(case, tmp_path)))[0]
@@ -53,14 +53,14 @@ def test_a_run_of_an_earlier_version_has_the_effects_that_its_plan_has_today(cas
 
 
 def comparable(effect: Effect) -> Effect:
-    """An effect without what depends on the place that a table was put back at, and on sizes in it."""
+    """Return an effect without what depends on the restored table's path, or on sizes that contain it."""
     if isinstance(effect, SwapMetadata):
         return dataclasses.replace(effect, beside=())
     return dataclasses.replace(effect, bytes=0) if isinstance(effect, DeleteUnreferencedFiles) else effect
 
 
 def is_asked_before(effect: Effect) -> bool:
-    """Asked before a run begins, so earlier journals did not keep it."""
+    """Asked before a run starts, so earlier journals did not record it."""
     return isinstance(effect, VerifyFiles) and effect.tag is None
 
 
@@ -81,7 +81,7 @@ def test_a_step_of_a_later_version_is_refused_by_name(tmp_path: Path) -> None:
     builder = ground.small_table(ground.warehouse(tmp_path))
     run = Journal().run(dies(builder, CreateTag("new", 9), "create tag/"))
     later = {**run.plan, journal_versions.EFFECTS: [{"effect": "Teleport"}]}
-    with pytest.raises(Corrupt, match="does not know: Teleport"):
+    with pytest.raises(Corrupt, match="has a step that this version of Snapscope does not know: Teleport"):
         journal_versions.effects_of(dataclasses.replace(run, plan=later), (), ())
 
 
@@ -117,7 +117,7 @@ def assert_same(run: OpenRun, act: Callable[[OpenRun], Json], expected: Json) ->
     found = act(run)
     assert found == expected, run.died
     if "error" in found and found["picture"] == before:
-        return  # refused, and nothing was changed
+        return  # rejected, and nothing was changed
     run.journal.verify()
     if "error" not in found:
         assert not any(each.is_open for each in run.journal.runs()), run.died

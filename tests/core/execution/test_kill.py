@@ -1,4 +1,4 @@
-"""The real command line is killed by SIGKILL in the middle of an expiry: see `kill`. A hundred times by the proof."""
+"""The real command line is killed with SIGKILL during an expiry; see `kill`. The proof does so a hundred times."""
 
 from __future__ import annotations
 

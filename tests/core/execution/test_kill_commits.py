@@ -1,4 +1,4 @@
-"""Writers killed in the middle of a commit; as many as you like by `make proof`."""
+"""Writers killed during a commit. `make proof` kills as many as you like."""
 
 from __future__ import annotations
 

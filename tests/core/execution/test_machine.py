@@ -1,4 +1,4 @@
-"""A table's whole life at random, against a dictionary of sets: see `machine`. Deeper by `make proof`."""
+"""Random life cycles of a table compared with a dictionary of sets; see `machine`. `make proof` goes deeper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIVES = settings(
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],  # a failing life prints its steps; making it shorter takes minutes
+    phases=[Phase.generate],  # a failing life prints its steps; shrinking it takes minutes
 )
 
 
@@ -27,7 +27,7 @@ MUST_HAPPEN = {
 
 @pytest.mark.slow
 def test_a_tables_whole_life() -> None:
-    """At least two rounds of lives, and more until each kind of thing has happened: rare ones are rare."""
+    """At least two rounds of lives, and more until each kind of event has occurred, because rare ones are rare."""
     TableLife.seen.clear()
     for number in range(12):
         run_state_machine_as_test(seed(number)(TableLife), settings=LIVES)

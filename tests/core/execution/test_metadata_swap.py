@@ -47,7 +47,7 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Stage:
 
 
 def deaths(stage: Stage, change: Change, *, is_fault: bool = False) -> Iterator[tuple[Life, Journal, Table]]:
-    """After every death the snapshots are those of before or of after, and no file is gone that is not freed."""
+    """After every crash, the snapshots are those before or after the change, and only freed files are gone."""
 
     def watch(plan: Plan) -> Check:
         before, frees = ground.disk(stage.root), set(plan.frees["path"].to_pylist())
@@ -73,7 +73,7 @@ def end_of_a_clean_run(stage: Stage, change: Change) -> tuple[frozenset[str], Js
 
 
 def told(stage: Stage, root: Path) -> Json:
-    """What the metadata says, without the moments at which main was moved."""
+    """Return the content of the metadata, without the times at which main was moved."""
     own, known = ground.told(root), len(ground.document(stage.good)["snapshot-log"])
     log = own["snapshot-log"]
     return {**own, "snapshot-log": [*log[:known], *(each["snapshot-id"] for each in log[known:])]}
@@ -84,7 +84,7 @@ def versions(root: Path) -> frozenset[str]:
 
 
 def hint_leads_on(root: Path) -> bool:
-    """As Java looks: what the hint names is there, and from there every version up to the newest."""
+    """Check as Java does: the version in the hint exists, and every version from there to the newest."""
     first = int((root / "metadata/version-hint.text").read_text())
     last = int(ground.newest(root).name[1:].split(".")[0])
     return all((root / f"metadata/v{number}.metadata.json").is_file() for number in range(first, last + 1))
@@ -100,13 +100,13 @@ def test_resume_ends_where_a_clean_run_ends(name: str, stage: Stage) -> None:
     for life, journal, table in deaths(stage, change):
         assert hint_leads_on(stage.root), life.log
         run = open_run(journal)
-        if run is None:  # died before the first entry or after the last
+        if run is None:  # crashed before the first entry or after the last
             begin = ground.disk(stage.good), told(stage, stage.good), versions(stage.good)
             assert (ground.disk(stage.root), told(stage, stage.root), versions(stage.root)) == (
                 end if journal.runs() else begin
             ), life.log
             continue
-        with pytest.raises(Conflict, match="unfinished"):
+        with pytest.raises(Conflict, match="has not finished"):
             apply(table, table.preview(CreateTag("other"), LATE_MS), settle_s=0, journal=journal)
         receipt = recovery.resume(run, open_table=lambda _, table=table: table, settle_s=0, journal=journal)
         assert receipt.outcome == "done", (life.log, receipt)
@@ -127,13 +127,13 @@ def test_undo_brings_back_exactly_what_was(name: str, stage: Stage) -> None:
             continue
         if not journal.run(run).can_undo:
             assert "journal: entry sweep started" in life.log
-            with pytest.raises(Invalid, match="sweep has started"):
+            with pytest.raises(Invalid, match="it has started to delete files"):
                 recovery.undo(run, open_table=lambda _, table=table: table, journal=journal)
             continue
         recovery.undo(run, open_table=lambda _, table=table: table, journal=journal)
         undone += 1
         now, then = told(stage, stage.root), told(stage, stage.good)
-        moved = now["snapshot-log"][len(then["snapshot-log"]) :]  # what main pointed to in between did happen
+        moved = now["snapshot-log"][len(then["snapshot-log"]) :]  # what main pointed to in between really happened
         assert moved in ([], [then["snapshots"][-2]["snapshot-id"], then["current-snapshot-id"]])
         assert now == {**then, "snapshot-log": [*then["snapshot-log"], *moved]}, life.log
         assert ground.disk(stage.root) == ground.disk(stage.good), life.log
@@ -146,7 +146,7 @@ def test_undo_brings_back_exactly_what_was(name: str, stage: Stage) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_one_refused_effect_loses_nothing_and_is_told(name: str, stage: Stage) -> None:
-    """The store refuses one effect and then works again."""
+    """The store rejects one effect and then works again."""
     change = CHANGES[name]
     end = end_of_a_clean_run(stage, change)
     for life, journal, table in deaths(stage, change, is_fault=True):
@@ -205,7 +205,13 @@ def test_undo_says_where_it_cannot_be_exact(root: Path) -> None:
     run = cut_off(root, Expire(drop_tags=("early",)), AFTER_THE_COMMIT)
     last = ids(root)[-1]
     ground.commit(root, lambda own: own["refs"].update({"early": {"snapshot-id": last, "type": "tag"}}))
-    with pytest.raises(Invalid, match=r"refs/early is another's by now"):
+    with pytest.raises(
+        Invalid,
+        match=(
+            r"This run cannot be undone exactly: another writer has changed metadata\.json#refs/early since\. "
+            r"Nothing was changed"
+        ),
+    ):
         recovery.undo(run, open_table=reopened)
     receipt = recovery.resume(run, open_table=reopened, settle_s=0)
     assert receipt.outcome == "done"
@@ -218,14 +224,14 @@ def test_undo_brings_no_snapshot_back_whose_files_are_gone(root: Path) -> None:
     run = cut_off(root, Expire(drop_tags=("early",)), AFTER_THE_COMMIT)
     plan = json.loads(json.dumps([path for path, _, _ in Journal().frees(run)]))
     (root / plan[0]).unlink()  # somebody removes orphans
-    with pytest.raises(Invalid, match="by another hand"):
+    with pytest.raises(Invalid, match="someone else deleted 1 of the files"):
         recovery.undo(run, open_table=reopened)
     assert len(ids(root)) == 2
     assert recovery.resume(run, open_table=reopened, settle_s=0).outcome == "done"
 
 
 def test_snapshots_brought_back_by_another_hand_keep_their_files(root: Path) -> None:
-    """After the commit somebody restores the old version's content: resume deletes nothing it holds."""
+    """After the commit somebody restores the content of the old version: resume deletes nothing that it holds."""
     before = ground.document(root)
     run = cut_off(root, Expire(drop_tags=("early",)), AFTER_THE_COMMIT)
     there = ground.disk(root)

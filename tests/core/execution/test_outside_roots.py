@@ -1,4 +1,4 @@
-"""Files outside a table's directory: nothing is deleted there but under roots that are named for this very plan."""
+"""Files outside a table's directory: they are only deleted under roots that are named for this plan."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KEEP_ONE = Expire(retain_max=1, retain_min=1)
 
 
 class Outer:
-    """A table whose files lie under roots outside of it; each file is really there."""
+    """A table with files under outside roots; each file really exists."""
 
     def __init__(self, tmp_path: Path, roots: Sequence[Path], spelling: str = "file:") -> None:
         self.root = ground.warehouse(tmp_path / "w")
@@ -54,7 +54,7 @@ class Outer:
 
 
 def whole(root: Path) -> None:
-    """Every file that any point of the table holds is there, wherever it lies."""
+    """Check that every file held by any version of the table exists, wherever it is."""
     for path in set_model.read(root).paths():
         place = Path(path.removeprefix("file:")) if path.startswith("file:") else root / path
         assert place.is_file(), path
@@ -62,7 +62,8 @@ def whole(root: Path) -> None:
 
 @pytest.fixture
 def outer(tmp_path: Path) -> Outer:
-    """Snapshots 1 to 4 under two roots, all but the newest's file replaced; tag v on 2; branch b from it."""
+    """Create snapshots 1 to 4 under two roots, with all but the newest's file replaced; tag v on 2; branch b from
+    it."""
     made = Outer(tmp_path, [tmp_path / "one", tmp_path / "two"])
     first, second = made.roots
     a, b, c, d, e, f = (made.file(root) for root in (first, second, first, first, second, second))
@@ -77,7 +78,7 @@ def outer(tmp_path: Path) -> Outer:
 
 
 def test_a_copy_cannot_delete_the_files_of_the_original(outer: Outer, tmp_path: Path) -> None:
-    """`cp -r` copies names of files, not the files: those of the original are live there."""
+    """`cp -r` copies file names, not the files: those of the original are live there."""
     copy = tmp_path / "w" / "default.db" / "copy"
     shutil.copytree(outer.root, copy)
     plan = open_table(str(copy)).preview(KEEP_ONE, NOW_MS)
@@ -127,7 +128,7 @@ def test_the_command_line_wants_each_root_by_name(outer: Outer) -> None:
     asked = ["--retain-max", "1", "--retain-min", "1", "--json", "--yes", "--settle", "0 s"]
     status, said = run("expire", outer.root, *asked)
     assert status == 1
-    assert "nobody has said" in json.dumps(said)
+    assert "nobody has confirmed" in json.dumps(said)
     whole(outer.root)
     _, shown = run("plan", "expire", outer.root, "--retain-max", "1", "--retain-min", "1", "--json")
     assert {each["root"] for each in shown["outside"]} == {f"file://{root}" for root in outer.roots}
@@ -140,7 +141,7 @@ def test_the_command_line_wants_each_root_by_name(outer: Outer) -> None:
 
 
 def test_a_root_that_is_pasted_from_a_refusal_stays_one_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table names it, so it may be written to be run by the shell that it is pasted into."""
+    """The table chooses the name, so it could be crafted to be run by the shell that it is pasted into."""
     made = Outer(tmp_path, [tmp_path / "two words; touch pwned"])
     first, second = (made.file(root) for root in (*made.roots, *made.roots))
     made.table.commit([first])
@@ -154,7 +155,7 @@ def test_a_root_that_is_pasted_from_a_refusal_stays_one_word(tmp_path: Path, mon
     forgets_roots(monkeypatch)
     with pytest.raises(Invalid) as waits:
         resume(cut.run, open_table=open_table, settle_s=0)
-    assert f"--outside {shlex.quote(plan.outside[0].root)}, where" in str(waits.value.remedy)
+    assert f"--outside {shlex.quote(plan.outside[0].root)}" in str(waits.value.remedy)
 
 
 def test_a_call_wants_them_too(outer: Outer) -> None:
@@ -182,7 +183,7 @@ def test_a_resumed_run_goes_on_under_the_roots_it_was_allowed(outer: Outer) -> N
 
 
 def forgets_roots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The journal of a version that knew no roots."""
+    """The journal of a version without roots."""
     told = Journal.run
 
     def older(journal: Journal, run_id: str) -> Any:
@@ -194,7 +195,7 @@ def forgets_roots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_older_journal_knows_no_roots(outer: Outer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its run waits until they are named: ended without them, it would leave what lies there for good."""
+    """Its run waits until they are named: ending without them would leave the files there forever."""
     table = open_table(str(outer.root))
     plan = table.preview(KEEP_ONE, NOW_MS)
     cut = apply(table, plan, settle_s=0, cancelled=lambda: True, outside=_roots(plan))
@@ -222,7 +223,7 @@ def test_an_older_journal_of_an_iceberg_table_knows_no_roots(tmp_path: Path, mon
     assert cut.outcome == "cancelled"
     forgets_roots(monkeypatch)
     before = ground.disk(place), ground.disk(root)
-    with pytest.raises(Invalid, match="nobody has said") as told:
+    with pytest.raises(Invalid, match="nobody has confirmed") as told:
         resume(cut.run, open_table=open_table, settle_s=0)
     assert f"--outside file://{place}" in str(told.value.remedy)
     assert (ground.disk(place), ground.disk(root)) == before
@@ -238,17 +239,17 @@ def test_an_older_journal_of_an_iceberg_table_knows_no_roots(tmp_path: Path, mon
     ("root", "why"),
     [
         ("file:///", "the root of a file system"),
-        ("file:{tmp}", "the table itself lies in it"),
-        ("file:{tmp}/w", "the table itself lies in it"),
-        ("file:{tmp}/w/default.db/orders", "the table itself lies in it"),
-        ("file:{tmp}/link", "the table itself lies in it"),
-        ("file:{tmp}/w/default.db/orders/inner", "it lies in the table"),
-        ("file:{tmp}/lake", "another table lies in it, file://{tmp}/lake/default.db/theirs"),
-        ("file:{tmp}/lake/default.db", "another table lies in it, file://{tmp}/lake/default.db/theirs"),
-        ("file:{tmp}/lake/default.db/theirs", "another table lies in it"),
-        ("file:{tmp}/lake/default.db/theirs/data", "it lies in another table, {tmp}/lake/default.db/theirs"),
-        ("file:{tmp}/ice", "another table lies in it, file://{tmp}/ice/t"),
-        ("file:{tmp}/ice/t/data", "it lies in another table, {tmp}/ice/t"),
+        ("file:{tmp}", "the table itself is in it"),
+        ("file:{tmp}/w", "the table itself is in it"),
+        ("file:{tmp}/w/default.db/orders", "the table itself is in it"),
+        ("file:{tmp}/link", "the table itself is in it"),
+        ("file:{tmp}/w/default.db/orders/inner", "it is inside the table, where its files have other names"),
+        ("file:{tmp}/lake", "another table is in it, file://{tmp}/lake/default.db/theirs"),
+        ("file:{tmp}/lake/default.db", "another table is in it, file://{tmp}/lake/default.db/theirs"),
+        ("file:{tmp}/lake/default.db/theirs", "another table is in it,"),
+        ("file:{tmp}/lake/default.db/theirs/data", "it is in another table, {tmp}/lake/default.db/theirs"),
+        ("file:{tmp}/ice", "another table is in it, file://{tmp}/ice/t"),
+        ("file:{tmp}/ice/t/data", "it is in another table, {tmp}/ice/t"),
     ],
 )
 def test_a_root_that_is_not_the_tables_alone_is_refused(root: str, why: str, tmp_path: Path) -> None:
@@ -274,7 +275,7 @@ def test_a_root_that_is_not_the_tables_alone_is_refused(root: str, why: str, tmp
 
 
 def test_a_link_below_a_root_leads_nowhere(outer: Outer, tmp_path: Path) -> None:
-    """A directory under an allowed root that is a link out of it: what lies there is somebody else's."""
+    """A directory under an allowed root that links out of it: the files there belong to somebody else."""
     moved = tmp_path / "elsewhere"
     shutil.move(outer.roots[0] / "dt=1", moved)
     (outer.roots[0] / "dt=1").symlink_to(moved)
@@ -297,7 +298,7 @@ def test_a_root_that_became_a_tables_since_is_no_longer_allowed(outer: Outer) ->
 
 
 def _emptied(tmp_path: Path, root: Path, place: Path, spelling: str = "file:") -> tuple[Any, Path]:
-    """A table with a root, and the one file that its expiry frees, in a place under that root."""
+    """Create a table with a root, and the one file that its expiry frees in a directory under that root."""
     outer = Outer(tmp_path, [root], spelling)
     file = outer.file(place)
     file = replace(file, external=str(file.external).replace("file:", spelling, 1))
@@ -309,7 +310,7 @@ def _emptied(tmp_path: Path, root: Path, place: Path, spelling: str = "file:") -
 @pytest.mark.parametrize("marker", ["schema/schema-0", "metadata/v1.metadata.json", "metadata/version-hint.text"])
 @pytest.mark.parametrize("where", ["a/b/c/d/theirs", "dt=7/theirs", "zz", "bucket-0/theirs", "theirs/dt=1/bucket-0"])
 def test_files_in_another_tables_directory_stay_however_deep_it_lies(where: str, marker: str, tmp_path: Path) -> None:
-    """The search of the root ends early, by depth, by number and at partitions; the files themselves are judged."""
+    """The search of the root is limited by depth, by number and at partitions; the files themselves are checked."""
     root = tmp_path / "ext"
     for number in range(70 if where == "zz" else 1):
         (root / f"d{number:03}").mkdir(parents=True)
@@ -321,7 +322,7 @@ def test_files_in_another_tables_directory_stay_however_deep_it_lies(where: str,
     plan = table.preview(KEEP_ONE, NOW_MS)
     assert plan.outside == ()
     warnings = "; ".join(sentences(plan.warnings))
-    assert f"1 file (100 B) under file://{root} stay and are not counted: they lie in another table, " in warnings
+    assert f"1 file (100 B) under file://{root} are kept and not counted: they are in another table, " in warnings
     assert f"file://{theirs}." in warnings
     assert (f"Not all of file://{root} was searched for other tables." in warnings) == (where == "zz")
     assert apply(table, plan, settle_s=0, outside=[str(root)]).is_exact
@@ -340,7 +341,7 @@ def test_a_table_that_was_made_around_files_since_keeps_them(when: str, tmp_path
     (root / "a/b/c/theirs/schema").mkdir()
     (root / "a/b/c/theirs/schema/schema-0").write_text("{}")
     if cut is None:
-        with pytest.raises(SnapscopeError, match="they lie in another table"):
+        with pytest.raises(SnapscopeError, match="they are in another table"):
             apply(table, plan, settle_s=0, outside=_roots(plan))
     else:
         receipt = resume(cut.run, open_table=open_table, settle_s=0)
@@ -361,7 +362,7 @@ def test_a_link_within_a_root_into_another_table_frees_nothing_there(tmp_path: P
 
 @pytest.mark.parametrize("closed", ["lost+found", "", "dt=1/bucket-0/schema"])
 def test_what_cannot_be_listed_fails_no_preview(closed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file whose own directories cannot be looked into stays; any other one is planned, and the plan says so."""
+    """A file whose directories cannot be read is kept; all others are planned, and the plan says so."""
     root = tmp_path / "ext"
     table, file = _emptied(tmp_path, root, root)
     (root / closed).mkdir(exist_ok=True)
@@ -382,7 +383,7 @@ def test_what_cannot_be_listed_fails_no_preview(closed: str, tmp_path: Path, mon
         )
         return
     assert [each.files for each in plan.outside] == [1]
-    said = f"Nobody could look whether other tables lie under file://{where}: No permission."
+    said = f"Whether other tables are under file://{where} cannot be determined: No permission"
     assert any(each.text.startswith(said) for each in plan.warnings)
     assert apply(table, plan, settle_s=0, outside=_roots(plan)).is_exact
     assert not file.exists()
@@ -417,7 +418,7 @@ def test_a_root_that_climbs_is_never_honoured(tmp_path: Path) -> None:
 
 
 def test_on_a_store_too_files_in_another_tables_directory_stay() -> None:
-    """There a directory is listed, as what is absent is dear to ask for."""
+    """There, directories are listed, because requests for missing files are expensive."""
     place = "judged/ext/a/b/c/theirs"
     Store("memory://judged").make_dirs(["ext/a/b/c/theirs/schema", "ext/dt=1/bucket-0"])
     Store(f"memory://{place}/schema").create("schema-0", b"{}")
@@ -430,7 +431,7 @@ def test_on_a_store_too_files_in_another_tables_directory_stay() -> None:
 def test_a_directory_of_a_file_system_with_an_authority_is_no_bucket(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HDFS names its machine before the path, an object store the bucket."""
+    """HDFS names the host before the path, an object store the bucket."""
     monkeypatch.setattr(Store, "named", classmethod(lambda cls, url: _hdfs(url)))
     store = Store(str(tmp_path))
     assert roots.refused("hdfs://nn/ext", store) is None
@@ -442,7 +443,7 @@ def _hdfs(url: str) -> Store:
 
 
 def test_plans_without_files_outside_are_as_they_were(tmp_path: Path) -> None:
-    """Neither fingerprint, headline nor what has to be typed knows of roots."""
+    """Fingerprint, headline and confirmation are unaffected by roots."""
     root = ground.warehouse(tmp_path / "w")
     ground.small_table(root)
     plan = open_table(str(root)).preview(KEEP_ONE, NOW_MS)
@@ -458,7 +459,7 @@ VALUES = ["10:00", "a%2Fb", "a b", "ü", "#", "?", "+", "..", "x" * 120, "a=b", 
 
 @pytest.mark.parametrize("spelling", ["file:", "file://"])
 def test_all_files_of_odd_partitions_go_and_nothing_else(spelling: str, tmp_path: Path) -> None:
-    """The engine escapes a value once, and nobody decodes it: with `10:00` two of four files had leaked."""
+    """The engine escapes a value once, and nobody decodes it: with `10:00`, two of four files used to be missed."""
     place = tmp_path / "an odd%20one #1"
     outer = Outer(tmp_path, [place], spelling)
     files = [outer.file(place, f"dt={escape(value)}") for value in VALUES]
@@ -480,7 +481,7 @@ def test_all_files_of_odd_partitions_go_and_nothing_else(spelling: str, tmp_path
 
 
 def iceberg(root: Path, place: Path, configured: str) -> Path:
-    """A table whose data lies in `place`, as its metadata names it: literally."""
+    """Create a table whose data is in `place`, exactly as spelled in its metadata."""
     made = iceberg_ground.java_table("t05_v3", root)
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.move(root / "data", place)
@@ -527,7 +528,7 @@ def test_iceberg_files_under_a_write_path_want_its_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("change", [CreateTag, CreateBranch, DeleteTags, Expire], ids=lambda each: each.__name__)
 def test_only_an_expiry_deletes_old_metadata_outside(change: Any, tmp_path: Path) -> None:
-    """A tag was refused where `write.metadata.path` lies elsewhere: nobody had named its root."""
+    """A tag used to be rejected if `write.metadata.path` was elsewhere, because nobody had named its root."""
     place = tmp_path / "old"
     place.mkdir()
     options = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "1"}
@@ -548,7 +549,7 @@ def test_only_an_expiry_deletes_old_metadata_outside(change: Any, tmp_path: Path
     plan = table.preview(change(*asked, **({"drop_tags": ("early",)} if change is Expire else {})), NOW_MS)
     if change is Expire:
         assert plan.outside
-        with pytest.raises(Invalid, match="nobody has said"):
+        with pytest.raises(Invalid, match="nobody has confirmed"):
             apply(table, plan, settle_s=0)
     else:
         assert plan.outside == ()
@@ -573,7 +574,7 @@ def test_an_iceberg_write_path_that_is_not_the_tables_alone_is_refused(configure
 
 
 def test_a_copied_iceberg_table_is_never_changed(tmp_path: Path) -> None:
-    """Its metadata tells: `location` is the original's."""
+    """Its metadata shows it: `location` is the original's."""
     root = iceberg_ground.java_table("t05_v3", tmp_path / "db" / "t")
     shutil.copytree(root, copy := tmp_path / "db" / "copy")
     table, before = open_table(str(copy)), ground.disk(tmp_path)
@@ -588,7 +589,7 @@ def test_a_copied_iceberg_table_is_never_changed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["external", "beside it", "of another size", "index", "a store that nobody can ask"])
 def test_a_tag_is_verified_with_every_file_wherever_it_lies(what: str, tmp_path: Path) -> None:
-    """External files were passed over: the tag said "protected" of a point whose files were gone."""
+    """External files used to be skipped: the tag said "protected" for a version whose files were gone."""
     outer = Outer(tmp_path, [tmp_path / "ext"])
     file = outer.file(outer.roots[0])
     place = Path(str(file.external).removeprefix("file:"))
@@ -621,5 +622,5 @@ def test_a_tag_is_verified_with_every_file_wherever_it_lies(what: str, tmp_path:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_whole_lives_of_tables_in_odd_places(seed: int, tmp_path: Path) -> None:
-    """A few of those that `tests/proofs/outside.py` tries on end."""
+    """A few of the cases that `tests/proofs/outside.py` tries continuously."""
     assert outside_history.live(tmp_path, seed)["changes"]

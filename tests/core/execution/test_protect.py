@@ -1,4 +1,5 @@
-"""A point that is kept for a while: one kind of tag, wherever it is asked for, and no expiry takes what it names."""
+"""Protecting a version for a limited time: one kind of tag, wherever it is requested, and no expiry deletes its
+files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Others at work at the same time: writers, and hands that make references to what is being deleted."""
+"""Concurrent activity: writers, and others who create references to what is being deleted."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def replaces_a_tag(table: TableBuilder) -> None:
 
 
 def renames_a_tag(table: TableBuilder) -> None:
-    """One that goes, read before it went, and one that stays."""
+    """An expiring version, read before its deletion, and one that stays."""
     table.tags["later"] = table.tags["early"]
     table._json("tag/tag-later", table.tags["early"].document)
     table.tags["moved"] = table.tags.pop("twin")
@@ -64,7 +64,8 @@ def cuts_a_branch(table: TableBuilder) -> None:
 
 
 def rolls_back(table: TableBuilder) -> None:
-    """To the tag that goes: every newer snapshot and tag file is removed, and the tag's snapshot is written anew."""
+    """Roll back to the tag to be deleted: every newer snapshot and tag file is removed, and the tag's snapshot is
+    written again."""
     ground.roll_back(table, 2, tag="early")
     table.commit([table.file(5_010, rows=501, partition=("2026-01-01",))])
 
@@ -73,7 +74,7 @@ ACTS = [makes_a_tag, replaces_a_tag, renames_a_tag, cuts_a_branch, rolls_back]
 
 
 def lacking(table: TableBuilder) -> dict[str, list[str]]:
-    """By point, what it needs and is not there: every point whose reference is on disk, as the builder knows it."""
+    """Return missing files by version, for every version whose reference is on disk, as the builder knows it."""
     found = {}
     for line in table._shared.lines:
         prefix = "" if line.branch_name == "main" else f"branch:{line.branch_name}/"
@@ -87,7 +88,7 @@ def lacking(table: TableBuilder) -> dict[str, list[str]]:
 
 
 def unnamed(points: dict[str, list[str]], problems: list[str]) -> set[str]:
-    """Broken points that nobody was told of."""
+    """Return the broken versions that were not reported."""
     said = set(re.split(r"[\s,]+", "\n".join(problems)))
     return points.keys() - said
 
@@ -98,7 +99,8 @@ def table(tmp_path: Path) -> TableBuilder:
 
 
 def interrupted(table: TableBuilder, number: int, act: Callable[[TableBuilder], None]) -> tuple[list[str], bool]:
-    """Expire with something happening before the n-th file goes; what was told, and whether it came to that."""
+    """Expire while something happens before the n-th file is deleted; return what was reported, and whether it
+    happened."""
 
     class Interrupted(Store):
         seen = 0
@@ -123,7 +125,7 @@ def interrupted(table: TableBuilder, number: int, act: Callable[[TableBuilder], 
 def test_whoever_is_broken_by_the_sweep_is_named(
     tmp_path: Path, act: Callable[[TableBuilder], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Made before the n-th file goes: too late for those that went, and for the rest of the batch."""
+    """Created before the n-th deletion: too late for the files already deleted, and for the rest of the batch."""
     monkeypatch.setattr(delete_files, "BATCH", stopping.BATCH)
     monkeypatch.setattr(delete_files, "DELETERS", 1)
     broken, journal = 0, Journal()
@@ -143,7 +145,7 @@ def test_whoever_is_broken_by_the_sweep_is_named(
 
 
 def test_whoever_expires_what_we_are_reading_does_not_stop_us(table: TableBuilder) -> None:
-    """Two commits came while writers were waited for, and all but the newest expire while we read the first of them."""
+    """Two commits arrive during the grace period, and all but the newest expire while we read the first of them."""
 
     def commits() -> None:
         for size in (5_010, 5_020):
@@ -174,7 +176,7 @@ def stopped(table: TableBuilder, moment: str, state: Path) -> AbstractContextMan
 
 
 def told_by(done: processes.Done) -> list[str]:
-    """Everything the command line had to say of problems."""
+    """Return all problems that the command line reported."""
     if "error" in done.document:
         return [done.document["error"]["message"]]
     return list(done.document["receipt"]["problems"])
@@ -201,7 +203,7 @@ def test_what_is_made_while_apply_is_stopped_and_settles_is_whole(
 def test_what_is_made_while_apply_is_stopped_in_its_sweep_is_whole_or_named(
     table: TableBuilder, state_dir: Path, act: Callable[[TableBuilder], None], moment: str
 ) -> None:
-    """And whoever removes what was broken can resume; the end is then that of a run that nobody disturbed."""
+    """Whoever removes what was broken can resume; the result is that of an undisturbed run."""
     with stopped(table, moment, state_dir) as process:
         process.stopped()
         act(table)
@@ -226,8 +228,8 @@ def test_what_is_made_while_apply_is_stopped_in_its_sweep_is_whole_or_named(
 
 
 def test_of_our_writers_exactly_one_wins_each_id(tmp_path: Path, state_dir: Path) -> None:
-    """Three processes, each appending to a partition of its own and sometimes replacing it: no commit is lost, none
-    is there twice, and attempts that lost leave nothing."""
+    """Three processes each append to their own partition and sometimes replace it: no commit is lost or duplicated, and
+    failed attempts leave nothing."""
     root, each = tmp_path / "default.db" / "t", 9
     publish.create_table(Store(str(root)), writing.COLUMNS, partition_keys=["dt"], time_ms=0)
     with ExitStack() as stack:
@@ -252,7 +254,7 @@ def test_of_our_writers_exactly_one_wins_each_id(tmp_path: Path, state_dir: Path
 
 
 def test_a_plan_a_minute_old_applies_beside_a_busy_writer(table: TableBuilder, state_dir: Path) -> None:
-    """A commit every 50 ms, before and while it is applied: it frees exactly what was shown."""
+    """A commit every 50 ms, before and during the apply: it frees exactly what was shown."""
     opened = open_table(str(table.root))
     shown = opened.preview(dataclasses.replace(EXPIRE, time_retained_ms=0), time.time_ns() // 1_000_000 - 60_000)
     before = ground.disk(table.root)

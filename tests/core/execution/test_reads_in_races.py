@@ -1,4 +1,5 @@
-"""Readers while others expire: what went between two calls of a reader is no damage, whatever the order it went in."""
+"""Reading while others expire: files that disappear between two calls of a reader are not damage, in whatever order
+they go."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def stage(tmp_path: Path) -> Stage:
 
 
 def interleaved(number: int, acts: list[Callable[[], object]]) -> Lies:
-    """From the n-th call on, another's next act comes before each call."""
+    """From the n-th call on, another process takes its next step before each call."""
 
     def pick(call: str, path: str, times: int) -> bool:
         if len(lies.calls) > number and acts:
@@ -49,7 +50,7 @@ def at_one_moment(acts: list[Callable[[], object]]) -> list[Callable[[], object]
 
 
 def of_the_engine(root: Path) -> list[Callable[[], object]]:
-    """Paimon's expiry of snapshot 2, file by file: what it alone holds, its lists, itself."""
+    """Paimon's expiry of snapshot 2, file by file: files it alone holds, its lists, the snapshot itself."""
     table = open_table(str(root))
     plan = table.preview(Expire(snapshots=(2,)), NOW)
     order = [path for path in plan.frees["path"].to_pylist() if not path.startswith("snapshot/")]
@@ -92,7 +93,7 @@ def test_an_expiry_by_the_engine_between_any_two_calls(
 
 
 def test_an_apply_between_whose_calls_another_expires(stage: Stage) -> None:
-    """What goes of a plan by another hand may end it as a conflict; it is never called damage."""
+    """If another process deletes part of a plan, it may end as a conflict, but is never reported as damage."""
     ends = set()
     for number in range(0, 150, 14):
         journal: Journal = stage.fresh()
@@ -135,7 +136,7 @@ def iceberg(root: Path, lies: Lies) -> Table:
 
 
 def test_an_iceberg_expiry_between_two_calls(tmp_path: Path) -> None:
-    """A commit, then the files; the metadata that it replaced goes as well."""
+    """A commit, then the deleted files; the metadata that it replaced is deleted as well."""
     good = iceberg_ground.small_table(
         tmp_path / "t",
         **{"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "1"},

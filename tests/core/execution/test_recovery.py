@@ -1,4 +1,4 @@
-"""Carrying on and taking back: what a later process may do with a run that an earlier one left unfinished."""
+"""Resume and undo: what a later process may do with a run that an earlier one left unfinished."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def resume(run: str) -> None:
 
 
 def test_what_is_cancelled_before_any_file_went_can_be_taken_back(table: TableBuilder) -> None:
-    """Cancel while writers get their time to finish: only references have gone by then."""
+    """Cancel during the grace period: only references are gone by then."""
     before = {path: path.read_bytes() for path in table.root.rglob("*") if path.is_file() and path.name != "EARLIEST"}
     opened = open_table(str(table.root))
     receipt = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0, cancelled=lambda: True)
@@ -60,7 +60,7 @@ def cancelled_in_its_sweep(table: TableBuilder) -> str:
 
 
 def test_what_was_cancelled_and_carried_on_to_its_end_is_exact(table: TableBuilder) -> None:
-    """Its receipt tells of the whole change, not of the last attempt alone."""
+    """Its receipt covers the whole change, not only the last attempt."""
     run = cancelled_in_its_sweep(table)
     assert (Journal().run(run).state, Journal().run(run).problem) == (CANCELLED, None)
     receipt = recovery.resume(run, open_table=open_table, settle_s=0)
@@ -70,8 +70,8 @@ def test_what_was_cancelled_and_carried_on_to_its_end_is_exact(table: TableBuild
 
 
 def test_what_was_swept_once_is_never_taken_back(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut off while a resume waits for writers: its last entry says that references went, an earlier one that files
-    did."""
+    """Interrupted while a resume waits for writers: the last entry says that references were removed, an earlier one
+    that files were deleted."""
     run = cancelled_in_its_sweep(table)
 
     def is_killed(*_: object) -> None:
@@ -84,7 +84,7 @@ def test_what_was_swept_once_is_never_taken_back(table: TableBuilder, monkeypatc
             recovery.resume(run, open_table=open_table, settle_s=0)
     assert [event["what"] for event in Journal().events(run)][-1] == REMOVED
     assert not Journal().run(run).can_undo
-    with pytest.raises(Invalid, match="sweep has started"):
+    with pytest.raises(Invalid, match="it has started to delete files"):
         recovery.undo(run, open_table=open_table)
     resume(run)
     assert ground.broken(table.root) == []
@@ -93,7 +93,7 @@ def test_what_was_swept_once_is_never_taken_back(table: TableBuilder, monkeypatc
 def test_what_another_hand_deleted_files_of_is_not_taken_back(
     table: TableBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An orphan removal came while the run waited: its points would be there again without their rows."""
+    """Orphans were removed while the run waited: restored versions would lack their rows."""
 
     def is_killed(*_: object) -> None:
         raise Death
@@ -110,7 +110,7 @@ def test_what_another_hand_deleted_files_of_is_not_taken_back(
     path = plan.frees["path"].to_pylist()[0]
     (table.root / path).unlink()
     before = ground.disk(table.root)
-    with pytest.raises(Invalid, match=f"1 file of what it removed is gone by another hand: {path}"):
+    with pytest.raises(Invalid, match=f"someone else deleted 1 of the files it removed: {path}"):
         recovery.undo(run.id, open_table=open_table)
     assert ground.disk(table.root) == before
     resume(run.id)
@@ -118,7 +118,7 @@ def test_what_another_hand_deleted_files_of_is_not_taken_back(
 
 
 def without(what: str, add: Callable[..., str]) -> Callable[..., str]:
-    """A journal that its process no longer writes this entry to: it is dead by then."""
+    """A journal that its process can no longer write this entry to, because it is dead."""
     return lambda self, run, entry, detail: "" if entry == what else add(self, run, entry, detail)
 
 
@@ -145,7 +145,7 @@ def test_a_finished_run(table: TableBuilder, verb: Callable[..., object]) -> Non
 
 
 def test_ids_used_again_after_a_rollback_are_left_alone(table: TableBuilder) -> None:
-    """Killed in the sweep; rolled back to an old tag, so that ids that were to go are used again; then resumed."""
+    """Killed in the sweep; rolled back to an old tag, so that deleted ids are reused; then resumed."""
     run = dies(table, EXPIRE, "delete dt=", count=3)
     ground.gone_for_good(table)
     ground.roll_back(table, 2, tag="early")
@@ -160,8 +160,8 @@ def test_ids_used_again_after_a_rollback_are_left_alone(table: TableBuilder) -> 
 
 @pytest.mark.parametrize("at", ["delete snapshot/snapshot-3", "journal: entry references removed", "delete dt="])
 def test_the_snapshot_rolled_back_to_is_left_alone(table: TableBuilder, at: str) -> None:
-    """Rolling back to a tag writes its expired snapshot anew, with the very bytes the plan let go. It is the table's
-    only snapshot now: removing it would leave an empty table, and the next commit would start from nothing."""
+    """Rolling back to a tag writes its expired snapshot again, with the very bytes that the plan removed. It is now the
+    table's only snapshot: removing it would leave an empty table, and the next commit would start from nothing."""
     run = dies(table, EXPIRE, at)
     ground.gone_for_good(table)
     ground.roll_back(table, 2, tag="early")
@@ -171,7 +171,7 @@ def test_the_snapshot_rolled_back_to_is_left_alone(table: TableBuilder, at: str)
 
 
 def test_resume_heeds_what_was_asked_to_stay_since(table: TableBuilder) -> None:
-    """Killed before the first reference went; a consumer that came meanwhile keeps what it still reads."""
+    """Killed before the first reference was removed; a consumer created in between keeps what it still reads."""
     run = dies(table, EXPIRE, "delete snapshot/snapshot-1")
     table.consumer("slow", 3)
     resume(run)
@@ -190,13 +190,13 @@ def test_a_tag_made_again_after_it_went_stays(table: TableBuilder) -> None:
 
 @pytest.mark.parametrize("at", ["put snapshot/EARLIEST", "delete snapshot/snapshot-6"])
 def test_the_hint_follows_whoever_removed_the_references(table: TableBuilder, at: str) -> None:
-    """Killed after the last reference went, before the hint was written: the resume has none left to remove."""
+    """Killed after the last reference was removed, before the hint was written: resume has none left to remove."""
     resume(dies(table, EXPIRE, at))
     assert (table.root / "snapshot/EARLIEST").read_text() == "7"
 
 
 def test_no_hint_names_a_changelog_that_was_taken_back(table: TableBuilder) -> None:
-    """Engines believe LATEST without looking whether what it names is there."""
+    """Engines trust LATEST without checking that the snapshot it names exists."""
     opened, hint = open_table(str(table.root)), table.root / "changelog/LATEST"
     for _ in range(2):
         plan = opened.preview(dataclasses.replace(EXPIRE, changelog_retain_max=100), NOW)
@@ -214,7 +214,8 @@ def test_the_hint_of_changelogs_follows_whoever_left_them(table: TableBuilder) -
 
 
 def test_two_resumes_of_one_run(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second looked while the first was at work, and gets the lock after it: the run is finished by then."""
+    """The second process looked while the first was working, and gets the lock after it: the run is finished by
+    then."""
     run = dies(table, EXPIRE, "journal: entry sweep started")
     ends_first(monkeypatch, run)
     with pytest.raises(Invalid, match="finished"):
@@ -224,8 +225,8 @@ def test_two_resumes_of_one_run(table: TableBuilder, monkeypatch: pytest.MonkeyP
 
 
 def test_undo_is_not_late(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Undo looked while a resume settled, and gets the lock after its sweep: references to swept files would be
-    written back."""
+    """Undo looked while a resume was waiting, and gets the lock after its sweep: it would restore references to deleted
+    files."""
     run = dies(table, EXPIRE, "journal: entry sweep started")
     ends_first(monkeypatch, run)
     with pytest.raises(Invalid, match="finished"):
@@ -264,12 +265,12 @@ def test_undo_overwrites_nothing_made_since(table: TableBuilder) -> None:
 
 
 def test_undo_does_not_take_back_a_rollback(table: TableBuilder) -> None:
-    """Snapshots brought back above the one that was rolled back to would be the newest."""
+    """Snapshots restored above the rollback target would be the newest."""
     run = dies(table, EXPIRE, "journal: entry sweep started")
     ground.gone_for_good(table)
     ground.roll_back(table, 2, tag="early")
     new = ground.references(table.root)
-    with pytest.raises(Conflict, match=r"snapshot-7 is gone, too: .*nothing was brought back\. .*Resume"):
+    with pytest.raises(Conflict, match=r"snapshot-7 no longer exists either: .*nothing was restored\. .*Resume"):
         recovery.undo(run, open_table=open_table)
     assert ground.references(table.root) == new
     resume(run)
@@ -279,7 +280,7 @@ def test_undo_does_not_take_back_a_rollback(table: TableBuilder) -> None:
 
 @pytest.mark.parametrize("change", [EXPIRE, Expire(changelogs_only=True, changelog_retain_max=4, older_than_ms=NOW)])
 def test_undo_leaves_no_hole_where_others_have_expired_since(table: TableBuilder, change: Expire) -> None:
-    """A hole makes the engine throw, and its next expiry free files that are still needed."""
+    """A gap makes the engine throw, and makes its next expiry free files that are still needed."""
     for number in (1, 2, 3):
         table.keep_changelog(number)
     if change.changelogs_only:
@@ -293,7 +294,7 @@ def test_undo_leaves_no_hole_where_others_have_expired_since(table: TableBuilder
     )
     first.unlink()
     new = ground.references(table.root)
-    with pytest.raises(Conflict, match=f"{first.name} is gone, too"):
+    with pytest.raises(Conflict, match=f"{first.name} no longer exists either"):
         recovery.undo(run, open_table=open_table)
     assert ground.references(table.root) == new
 
@@ -311,7 +312,7 @@ def test_undo_leaves_a_tag_that_another_hand_replaced_again(table: TableBuilder)
 
 def test_undo_after_the_sweep_began_is_refused(table: TableBuilder) -> None:
     run = dies(table, EXPIRE, "delete dt=")
-    with pytest.raises(Invalid, match="sweep has started"):
+    with pytest.raises(Invalid, match="it has started to delete files"):
         recovery.undo(run, open_table=open_table)
     resume(run)
 
@@ -340,8 +341,8 @@ def test_a_table_that_moved_away(table: TableBuilder, tmp_path: Path) -> None:
 
 
 def test_what_the_store_never_deletes_does_not_block_the_table_for_ever(table: TableBuilder) -> None:
-    """The first run can be resumed, in case the store comes to its senses; a resume that meets the same ends the
-    run, and says what was left behind."""
+    """The first run can be resumed, in case the store recovers; a resume that fails the same way ends the run, and
+    reports what was left behind."""
 
     class Stubborn(Store):
         def delete(self, relative: str) -> bool:
@@ -373,7 +374,7 @@ def test_what_the_store_never_deletes_does_not_block_the_table_for_ever(table: T
 
 @pytest.mark.parametrize("change", [CreateTag("new", 9), RenameTag("early", "new"), ReplaceTag("early", 9)])
 def test_a_tag_that_was_never_published_is_no_receipt(table: TableBuilder, change: Change) -> None:
-    """Died before the tag was written: carried on, it is written; nothing is called done that was not."""
+    """Crashed before the tag was written: resume writes it; nothing is reported as done that was not."""
     run = dies(table, change, "create tag/" if not isinstance(change, ReplaceTag) else "put tag/")
     resume(run)
     name = "early" if isinstance(change, ReplaceTag) else "new"
@@ -410,7 +411,8 @@ def test_a_published_tag_whose_files_went_meanwhile_is_withdrawn(table: TableBui
 
 @pytest.mark.parametrize("end", ["resume", "undo"])
 def test_a_run_does_not_go_on_where_a_copy_of_another_table_lies_by_now(tmp_path: Path, end: str) -> None:
-    """Such a copy opens read-only: its files may be those that the run was to delete, and nothing says whose."""
+    """Such a copy opens read-only: its files may be those that the run was to delete, and nothing shows whose they
+    are."""
     root = iceberg_ground.small_table(tmp_path / "shop.db" / "t")
     opened = open_table(str(root))
     plan = opened.preview(Expire(retain_min=1, older_than_ms=NOW), NOW)

@@ -1,4 +1,4 @@
-"""References rewritten while others are at work on the same table: nothing of theirs is lost, and the run says so."""
+"""References rewritten while others work on the same table: nothing of theirs is lost, and the run reports it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.table import Table, open_table
 from tests.support.execution import ground
 from tests.support.execution.dying import Life, MortalStore, dies
 
-MEANWHILE = r"committed meanwhile|was being removed"
+MEANWHILE = r"committed in the meantime|was being deleted"
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ MEANWHILE = r"committed meanwhile|was being removed"
 def test_who_commits_meanwhile_is_not_lost(
     change: Change, at: str, directory: str, number: int, tmp_path: Path
 ) -> None:
-    """The run does not end over it; taken back, what the commit stands on is there again."""
+    """The run does not end because of it; undo restores what the commit is based on."""
     root = ground.warehouse(tmp_path / "w")
     ground.small_table(root)
     before = ground.references(root)
@@ -69,7 +69,7 @@ def _numbered(first: int, end: int) -> set[str]:
 
 
 def meanwhile(root: Path, change: Change, at: str, act: Callable[[], object]) -> tuple[Table, Plan]:
-    """A table whose store lets another hand act right before an effect, and the change's plan."""
+    """A table whose store lets another process act just before an effect, and the plan of the change."""
 
     class Watched(Life):
         def effect(self, what: str) -> None:
@@ -82,7 +82,8 @@ def meanwhile(root: Path, change: Change, at: str, act: Callable[[], object]) ->
 
 
 def test_who_commits_under_an_id_that_just_went_is_not_left_standing_on_nothing(tmp_path: Path) -> None:
-    """Snapshot 9 went, another hand's 9 came on top of 8, then 8 was to go: 8 and what it stands on come back."""
+    """Snapshot 9 was removed, another writer's 9 was committed on top of 8, then 8 was to be removed: 8 and what it is
+    based on are restored."""
     root = ground.warehouse(tmp_path / "w")
     ground.small_table(root)
     before = ground.references(root)
@@ -102,7 +103,7 @@ def test_who_commits_under_an_id_that_just_went_is_not_left_standing_on_nothing(
 
 
 def test_commits_after_a_rollback_that_was_cut_off_at_its_end_are_no_trouble(tmp_path: Path) -> None:
-    """They stand on the point that was rolled back to, which may have expired since."""
+    """They are based on the rollback target, which may have expired since."""
     root = ground.warehouse(tmp_path / "w")
     builder = ground.small_table(root)
     run = dies(builder, Rollback("5", destructive=True), f"journal: entry {REMOVED}")
@@ -128,13 +129,13 @@ def test_a_point_that_expires_while_it_is_rolled_back_to_leaves_the_table_as_it_
 
     change = Rollback("5", destructive=True)
     table, plan = meanwhile(root, change, "delete snapshot/snapshot-9", expires)
-    with pytest.raises(Conflict, match="changed by another hand"):
+    with pytest.raises(Conflict, match="Another writer changed"):
         apply(table, plan, settle_s=0)
     assert ground.references(root) == {path: before[path] for path in before.keys() - _numbered(1, 6)}
 
 
 def test_a_forwarded_main_begins_where_its_branch_begins(tmp_path: Path) -> None:
-    """An old EARLIEST would name a snapshot again once main has come so far, and hide all before it."""
+    """An old EARLIEST would name a snapshot again once main gets that far, and hide all before it."""
     root = ground.warehouse(tmp_path / "w")
     builder = ground.small_table(root)
     builder.commit([builder.file(10, partition=("2026-01-01",))])
@@ -148,7 +149,7 @@ def test_a_forwarded_main_begins_where_its_branch_begins(tmp_path: Path) -> None
 
 
 def test_no_hint_names_changelogs_that_are_all_gone(tmp_path: Path) -> None:
-    """Neither after the rollback, nor missing where it is taken back."""
+    """Neither after the rollback, nor missing after an undo."""
     root = ground.warehouse(tmp_path / "w")
     builder = ground.small_table(root)
     (root / "changelog").mkdir()
@@ -166,7 +167,7 @@ def test_no_hint_names_changelogs_that_are_all_gone(tmp_path: Path) -> None:
 
 
 def test_no_new_snapshot_has_the_content_of_a_tag_that_went_before_the_resume(tmp_path: Path) -> None:
-    """A tag that goes takes its files along."""
+    """Deleting a tag deletes its files."""
     root = ground.warehouse(tmp_path / "w")
     builder = ground.small_table(root)
     run = dies(builder, Rollback("tag:early"), "create snapshot/snapshot-10")
@@ -191,7 +192,7 @@ def test_no_new_snapshot_has_the_content_of_a_point_that_expired_before_its_tag_
 
 
 def test_what_comes_back_from_a_tag_that_ends_is_kept_by_one_that_does_not(tmp_path: Path) -> None:
-    """An engine that ends the tag would take the files, for it knows of one life of them only."""
+    """An engine that deletes the tag would delete the files, because it only knows one lifetime of them."""
     root = ground.warehouse(tmp_path / "w")
     ground.small_table(root)
     tag = root / "tag/tag-early"
@@ -209,14 +210,14 @@ def test_no_branch_is_cut_from_a_tag_that_went_before_the_resume(tmp_path: Path)
     builder = ground.small_table(root)
     run = dies(builder, CreateBranch("c", "tag:early"), "create branch/branch-c/snapshot")
     (root / "tag/tag-early").unlink()
-    with pytest.raises(Conflict, match="changed by another hand"):
+    with pytest.raises(Conflict, match="Another writer changed"):
         recovery.resume(run, open_table=open_table, settle_s=0)
     recovery.undo(run, open_table=open_table)
     assert not (root / "branch/branch-c").exists()
 
 
 def test_the_receipt_names_what_went(tmp_path: Path) -> None:
-    """References that went are files that were deleted, in the journal too; nothing was freed by it."""
+    """Removed references are deleted files, also in the journal; they freed nothing."""
     root = ground.warehouse(tmp_path / "w")
     builder = ground.small_table(root)
     gone = {f"snapshot/snapshot-{number}" for number in (6, 7, 8, 9)}
@@ -228,7 +229,8 @@ def test_the_receipt_names_what_went(tmp_path: Path) -> None:
 
 
 def test_a_consumer_that_reads_on_by_itself_does_not_block_the_table(tmp_path: Path) -> None:
-    """The run was cut off before the consumer was set; where it is by now is its reader's, and nothing is ours."""
+    """The run was interrupted before the consumer was set; its current position is its reader's, and nothing is
+    ours."""
     root = ground.warehouse(tmp_path / "w")
     builder = ground.small_table(root)
     builder.consumer("job", 3)

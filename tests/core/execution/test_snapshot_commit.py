@@ -1,4 +1,4 @@
-"""Partitions dropped and tables emptied by a plan: what it tells, what it does, what it refuses."""
+"""Dropping partitions and truncating tables with a plan: what it shows, does and rejects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Said = Callable[..., tuple[int, Any]]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Two days, one of them twice; a tag has the first two files."""
+    """Create two days, one of them twice; a tag holds the first two files."""
     store = Store(str(tmp_path / "w" / "default.db" / "t"))
     publish.create_table(store, COLUMNS, partition_keys=["dt"], time_ms=T0)
     for day in ("2026-11-01", "2026-11-02", "2026-11-01"):
@@ -53,12 +53,18 @@ def test_a_dropped_partition_is_planned_carried_out_and_audited(store: Store, sa
     words = ("drop-partition", store.root, "--partition", "dt=2026-11-01")
     before = live(store)
     status, plan = said("plan", *words, "--now", "2026-11-03T00:00:00Z")
-    assert (status, plan["headline"]) == (0, "Takes 20 rows in 2 files (20 B) out of main by a commit; frees nothing.")
+    assert (status, plan["headline"]) == (
+        0,
+        "Removes 20 rows in 2 files (20 B) from main with a commit; reclaims nothing.",
+    )
     assert [(each["partition"], each["rows"]) for each in plan["leaving"]] == [("dt=2026-11-01", 10)] * 2
-    assert plan["notes"][1] == "Points that still have them: tag:v (1), 3 (all), 2 (1), 1 (1)."
-    assert "No tag has all of them: snapshot 3 does" in plan["notes"][2]
+    assert plan["notes"][1] == "Still in these snapshots and tags: tag:v (1), 3 (all), 2 (1), 1 (1)."
+    assert "No tag has all of them: snapshot 3 has" in plan["notes"][2]
     assert live(store) == before, "a plan changes nothing"
-    assert said(*words)[1]["error"]["message"] == "stdin is not a terminal, so nobody can confirm; nothing was changed."
+    assert (
+        said(*words)[1]["error"]["message"]
+        == "stdin is not a terminal, so the change cannot be confirmed; nothing was changed."
+    )
     exactly = ("--now", "2026-11-03T00:00:00Z", "--plan", plan["fingerprint"], "--yes")
     status, done = said(*words, *exactly)
     assert (status, done["receipt"]["created"], done["receipt"]["deleted"]) == (0, ["snapshot/snapshot-4"], [])
@@ -81,7 +87,13 @@ def test_who_commits_meanwhile_stops_it(store: Store, said: Said) -> None:
     assert danger(plan, "t").phrase == "t"
     commit.append(store, [file(store, "2026-11-05")], stamp())
     before = live(store)
-    with pytest.raises(Conflict, match="The table has changed since the plan was made"):
+    with pytest.raises(
+        Conflict,
+        match=(
+            "The table has changed since this plan was made, and other references would now have "
+            "to be rewritten; nothing was changed"
+        ),
+    ):
         apply(table, plan, settle_s=0)
     assert live(store) == before
     assert Journal().open_run(table.location) is None
@@ -90,11 +102,11 @@ def test_who_commits_meanwhile_stops_it(store: Store, said: Said) -> None:
 @pytest.mark.parametrize(
     ("change", "kind", "why"),
     [
-        (DropPartitions(()), Invalid, "No partition was named"),
-        (DropPartitions(("2026-11-01",)), Invalid, "names no partition; the keys are dt"),
-        (DropPartitions(("day=1",)), Invalid, "names no partition; the keys are dt"),
-        (DropPartitions(("dt=2026-11-01,dt=2026-11-02",)), Invalid, "gives a key two values"),
-        (DropPartitions(("dt=2026-12-24",)), Invalid, "No live file lies there"),
+        (DropPartitions(()), Invalid, "No partition was given"),
+        (DropPartitions(("2026-11-01",)), Invalid, "; the keys are dt."),
+        (DropPartitions(("day=1",)), Invalid, "; the keys are dt."),
+        (DropPartitions(("dt=2026-11-01,dt=2026-11-02",)), Invalid, "gives two values for the same key."),
+        (DropPartitions(("dt=2026-12-24",)), Invalid, "There are no current files there; there is nothing to do."),
         (Truncate("gone"), NotFound, "no branch 'gone'"),
         (Analyze(columns=("gone",)), NotFound, "no column 'gone'"),
     ],
@@ -112,15 +124,15 @@ def test_partitions_are_named_by_values_of_their_types(tmp_path: Path) -> None:
     assert {name: str(value) for name, value in found.items()} == {"day": "2026-11-01", "n": "7", "b": "True"}
     assert named(schema, ["n=__DEFAULT_PARTITION__"]) == [{"n": None}]
     assert named(schema, ["s=a,b,n=7", "s=,", "s="]) == [{"s": "a,b", "n": 7}, {"s": ","}, {"s": ""}]
-    with pytest.raises(Invalid, match="'soon' is no value of DATE"):
+    with pytest.raises(Invalid, match="not a valid value of type DATE: 'soon'"):
         named(schema, ["day=soon"])
 
 
 def test_a_compaction_tells_which_files_it_rewrites(store: Store) -> None:
     plan = open_table(store.root).preview(Compact(partitions=("dt=2026-11-01",), min_files=2), NOW)
-    assert plan.headline == "Rewrites 2 files (20 B) of main by a commit; frees nothing."
+    assert plan.headline == "Rewrites 2 files (20 B) of main with a commit; reclaims nothing."
     assert set(plan.leaving["partition"].to_pylist()) == {"dt=2026-11-01"}
-    assert "files of about 268.4 MB" in plan.notes[-1].text
+    assert "The same rows will be in files of about 268.4 MB (target-file-size)." in plan.notes[-1].text
     idle = open_table(store.root).preview(Compact(), NOW)
     assert (idle.headline, idle.leaves, steps(idle.effects)) == ("Nothing is worth compacting.", (), ())
     assert danger(plan, "t").phrase == ""

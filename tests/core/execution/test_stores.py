@@ -1,4 +1,4 @@
-"""One table is one table, however its place is written and wherever the next process starts."""
+"""A table has one identity, however its path is written and wherever the next process starts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def table(tmp_path: Path) -> TableBuilder:
 def test_a_run_is_known_by_every_way_to_write_its_tables_place(
     table: TableBuilder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A relative path, a link or a URL names the same table: its unfinished run blocks there too."""
+    """A relative path, a link and a URL name the same table: its unfinished run blocks there, too."""
     run = dies(table, EXPIRE, "journal: entry sweep started")
     (tmp_path / "link").symlink_to(tmp_path / "default.db")
     monkeypatch.chdir(tmp_path / "default.db")
@@ -43,7 +43,7 @@ def test_a_run_is_known_by_every_way_to_write_its_tables_place(
 def test_a_run_is_resumed_from_another_directory(
     table: TableBuilder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A relative path in the journal would name another table there: a copy would be swept in its stead."""
+    """A relative path in the journal would name another table there: a copy would be swept instead."""
     monkeypatch.chdir(tmp_path)
     relative = open_table("default.db/orders")
     life = Life()
@@ -67,11 +67,11 @@ def test_a_run_is_resumed_from_another_directory(
 
 
 def test_a_plan_is_carried_out_on_its_own_table_only(table: TableBuilder, tmp_path: Path) -> None:
-    """A copy of the table has the same references: nothing but the place tells that the plan was never shown for it."""
+    """A copy of the table has the same references: only the location shows that the plan was not made for it."""
     shown = open_table(str(table.root)).preview(EXPIRE, NOW)
     copy = ground.copied(table.root, ground.warehouse(tmp_path / "copy"))
     before = ground.disk(copy)
-    with pytest.raises(Invalid, match="made for"):
+    with pytest.raises(Invalid, match="This plan is for"):
         apply(open_table(str(copy)), shown, settle_s=0)
     assert ground.disk(copy) == before
 

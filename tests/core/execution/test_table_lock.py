@@ -1,4 +1,5 @@
-"""The lock of a table: kept by another process or thread it refuses at once, and it is free when its holder dies."""
+"""The lock of a table: if another process or thread holds it, it is rejected at once; it is free when its holder
+dies."""
 
 from __future__ import annotations
 
@@ -71,11 +72,11 @@ def test_a_file_that_is_merely_there_holds_nothing(state_dir: Path) -> None:
 def test_a_file_system_that_cannot_lock_is_refused(
     state_dir: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    """A file in its place would stay behind a process that was killed, and be taken over by a guess."""
+    """A lock file would remain after its process was killed, and taking it over would be guesswork."""
 
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(Invalid, match="Without it nothing is changed"), locked(TABLE):
+    with pytest.raises(Invalid, match="The state directory is not writable:"), locked(TABLE):
         pass

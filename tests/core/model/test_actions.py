@@ -1,4 +1,4 @@
-"""What can be said of every action, whatever it is asked of."""
+"""What holds for every action on any table."""
 
 from __future__ import annotations
 
@@ -32,5 +32,6 @@ def those(trait: str) -> set[str]:
     ],
 )
 def test_each_action_says_of_itself_what_it_is(trait: str, names: str) -> None:
-    """A click confirms what is harmless, and nobody waits for what only names references: a new action is neither."""
+    """One click confirms harmless actions, and actions that only change references need no waiting: a new action is
+    neither."""
     assert those(trait) == set(names.split())

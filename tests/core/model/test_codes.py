@@ -1,4 +1,4 @@
-"""Codes are for ever: programs that read `--json` know reasons by them."""
+"""Codes are stable: programs that read `--json` identify reasons by them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CODES = {name: code for name, code in vars(codes).items() if isinstance(code, Co
 
 
 def test_no_code_disappears() -> None:
-    """A new code is added to codes.txt; a line there is never taken away."""
+    """New codes are added to codes.txt; lines there are never removed."""
     now = [code.name for code in CODES.values()] + [f"problem:{each}" for each in codes.Fault]
     assert len(now) == len(set(now))
     assert sorted(KNOWN) == sorted(now)
@@ -26,7 +26,7 @@ def fields(template: str) -> set[str]:
 
 
 def test_reasons_are_made_with_the_values_of_their_templates() -> None:
-    """A reason is worded late, so a value that is missing would be found late."""
+    """The text of a reason is built late, so a missing value would be noticed late."""
     seen = set()
     for path in (ROOT / "core").rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text())):
@@ -45,8 +45,8 @@ def test_a_reason_is_its_code_and_values_and_not_its_words() -> None:
     one, same = codes.CONSUMER(name="a", id=1), codes.CONSUMER(id=1, name="a")
     assert one == same
     assert len({one, same, codes.CONSUMER(name="a", id=2)}) == 2
-    assert codes.TAGS_GO(count=1).text == "1 tag goes: somebody named it"
-    assert codes.TAGS_GO(count=1_000).text == "1,000 tags go: somebody named them"
+    assert codes.TAGS_GO(count=1).text == "it deletes 1 tag that someone created on purpose"
+    assert codes.TAGS_GO(count=1_000).text == "it deletes 1,000 tags that someone created on purpose"
     assert str(codes.ONLY_PREFIX(id=2, why=one)) == (
-        "only a prefix may go, and snapshot 2 stays: consumer a reads on from snapshot 1"
+        "only the oldest snapshots can expire, and snapshot 2 is kept: consumer a still reads from snapshot 1"
     )

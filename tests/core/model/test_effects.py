@@ -1,4 +1,4 @@
-"""The one list of steps: what is shown of a plan is what is run."""
+"""The single list of steps: what is shown of a plan is what is run."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def test_neighbours_of_a_kind_are_one_step() -> None:
         (
             "DeleteUnreferencedFiles",
             1,
-            "Read all references again; delete of 1,204 files (5.0 kB) those that none of them holds",
+            "Read all references again; of 1,204 files (5.0 kB), delete those that no reference holds",
         ),
-        ("CheckTable", 1, "Check that everything that stays can be read"),
+        ("CheckTable", 1, "Check that everything that is kept can be read"),
     ]
 
 

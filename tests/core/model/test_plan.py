@@ -1,4 +1,4 @@
-"""A plan's fingerprint is what scripts confirm (`--plan`): it stays what it was when these were written down."""
+"""A plan's fingerprint is what scripts confirm (`--plan`), so it must stay as recorded here."""
 
 from __future__ import annotations
 

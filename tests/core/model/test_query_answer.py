@@ -1,4 +1,4 @@
-"""Answers of queries: no column hides another."""
+"""Query results: no column hides another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times as logs write them: each form is the moment it means, and what is not certain is said or refused."""
+"""Times as logs write them: each form is parsed to the time it means; ambiguous ones are reported or rejected."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ NOW_MS = int(NOW.timestamp() * 1000)
         ("yesterday 08:00 UTC", "2026-11-22 16:00"),
         ("tuesday", "2026-11-17 00:00"),
         ("Sunday 23:59", "2026-11-22 23:59"),
-        ("monday 11:00", "2026-11-16 11:00"),  # 11:00 of today has not come
+        ("monday 11:00", "2026-11-16 11:00"),  # today's 11:00 is still to come
         ("3 days ago", "2026-11-20 10:30"),
         ("2 weeks ago", "2026-11-09 10:30"),
         ("36 h ago", "2026-11-21 22:30"),
@@ -203,7 +203,7 @@ CLOCKS = some.datetimes(dt.datetime(1971, 1, 1), dt.datetime(2036, 1, 1)).map(la
 
 @given(CLOCKS, ZONES)
 def test_a_clock_is_read_as_what_it_showed_or_asked_about(naive: dt.datetime, zone: str) -> None:
-    """What is read shows just this time; what is asked about was shown twice, or never."""
+    """Resolved text shows exactly this time; text that is rejected as ambiguous occurred twice, or never."""
 
     def shown(ms: int) -> str:
         return time_input.in_zone(ms, zone)[:19]
@@ -268,7 +268,7 @@ def test_a_pasted_line_becomes_a_point() -> None:
     line = "26/11/01 16:00:00 INFO SparkContext: Running"
     assert version_picker.read(line, "Asia/Shanghai") == "time:2026-11-01T08:00:00Z"
     assert version_picker.read("1793520000") == "time:2026-11-01T08:00:00Z"
-    assert version_picker.read("1793520000123456789") == "1793520000123456789"  # as Iceberg's ids look
+    assert version_picker.read("1793520000123456789") == "1793520000123456789"  # looks like an Iceberg id
     assert version_picker.read("time:1793520000") == "time:2026-11-01T08:00:00Z"  # the same with its kind
     assert version_picker.read("12") == "12"
     assert dt.datetime.fromtimestamp(WHOLE / 1000, dt.UTC).isoformat() == "2026-11-01T08:00:00+00:00"

@@ -1,4 +1,4 @@
-"""As of: which snapshot a point names, beside what the engine's own search answers."""
+"""As of: which snapshot a version text resolves to, compared with the engine's own search."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_times_of_any_zone(moment: dt.datetime) -> None:
     offset = moment.utcoffset()
     assert offset is not None
     if offset.total_seconds() % 60:
-        return  # local mean times of the nineteenth century are not written in ISO
+        return  # local mean times of the nineteenth century cannot be written in ISO
     naive = moment.replace(tzinfo=None) - dt.datetime(1970, 1, 1) - offset
     assert parse_time_ms(moment.isoformat()) == naive // dt.timedelta(milliseconds=1)
 
@@ -272,9 +272,9 @@ def test_a_time_before_everything_names_the_nearest() -> None:
 def test_ties_take_the_last_and_say_so() -> None:
     found = ask({1: 100, 2: 100, 3: 100, 4: 200}, "time:100")
     assert (found.snapshot.id, found.engine) == (3, 2)
-    assert "3 snapshots share" in found.rule
+    assert "3 snapshots have that commit time; the last of them counts." in found.rule
     assert found.engine_note is not None
-    assert "answers 2" in found.engine_note
+    assert "finds 2" in found.engine_note
 
 
 def test_ties_do_not_change_with_what_expired() -> None:
@@ -304,7 +304,7 @@ def test_the_engine_fails_over_a_gap() -> None:
 
 
 def engine_search(times: Mapping[int, int], time_ms: int) -> int | KeyError | None:
-    """The engine's search written anew, as a recursion over the window of ids."""
+    """The engine's search, reimplemented as a recursion over the window of ids."""
 
     def within(low: int, high: int, best: int | None) -> int | None:
         if low > high:
@@ -354,13 +354,13 @@ def test_the_rule_and_the_engine_on_any_history(times: dict[int, int], time_ms: 
 
 @pytest.mark.parametrize(("wanted", "expected"), [(-(10**18), 2), (0, 2), (10, 2), (11, 4), (30, 4), (31, 9)])
 def test_watermarks(wanted: int, expected: int) -> None:
-    """The first snapshot at or past it; one without a watermark is passed over."""
+    """The first snapshot at or past it; snapshots without a watermark are skipped."""
     there = heads(line(FIVE, watermarks={2: 10, 4: 30, 9: 50}))
     assert resolve(there, f"watermark:{wanted}").snapshot.id == expected
 
 
 def test_watermarks_that_are_not_reached_or_not_there() -> None:
-    with pytest.raises(NotFound, match="greatest watermark is 50"):
+    with pytest.raises(NotFound, match="The highest watermark is 50"):
         resolve(heads(line(FIVE, watermarks={2: 50})), "watermark:51")
     with pytest.raises(NotFound, match="No retained snapshot has a watermark"):
         ask(FIVE, "watermark:0")
@@ -399,7 +399,7 @@ def test_an_unreadable_snapshot_or_tag_is_no_absent_one() -> None:
     ],
 )
 def test_a_point_that_may_be_the_unreadable_one_is_not_guessed(ids: tuple[int, ...], point: str) -> None:
-    """`latest` is not the newest snapshot that could be read. Unknown is not absent."""
+    """`latest` must not be the newest snapshot that happens to be readable. Unknown is not absent."""
     with pytest.raises(Corrupt) as caught:
         resolve(broken(*ids), point)
     assert any(f"snapshot-{number}" in str(caught.value) for number in ids)
