@@ -1,15 +1,15 @@
-"""Snapshots, tags and retention of Apache Paimon and Apache Iceberg tables, from Python.
+"""Manage snapshots, tags and retention of Apache Paimon and Apache Iceberg tables from Python.
 
     import snapscope
 
     table = snapscope.open("/warehouse/shop.db/orders")
     table.snapshots()                          # a pandas DataFrame
-    plan = table.plan.expire(retain_max=10)    # shows what it reclaims; changes nothing
-    table.apply(plan)                          # runs it, with a journal and a receipt
+    plan = table.plan.expire(retain_max=10)    # shows what it would reclaim; changes nothing
+    table.apply(plan)                          # runs the plan; returns a receipt
 
-What holds everywhere: ids are text; times carry a zone; a column of numbers names its unit (`size_bytes`, `age_ms`);
-sizes are bytes. Frames are pandas DataFrames, or Arrow tables after `table.arrow()`. Every error is a `SnapscopeError`.
-Names that are not listed in `snapscope.__all__` may change at any time.
+Conventions: ids are strings. Times are timezone-aware. Sizes are in bytes. Numeric columns carry their unit in the name
+(`size_bytes`, `age_ms`). Frames are pandas DataFrames, or Arrow tables after `table.arrow()`. Every error is a
+`SnapscopeError`. Names that are not listed in `snapscope.__all__` may change at any time.
 """
 
 from __future__ import annotations
@@ -65,19 +65,19 @@ __all__ = [
 
 
 def open(location: str, *, branch: str = "main", zone: str = "UTC", read_only: bool = False) -> Table[pd.DataFrame]:
-    """Open one table.
+    """Open a table.
 
     Args:
-        location: its path, its URL (`s3://bucket/shop.db/orders`), or its name in a catalog
+        location: the table's path, URL (`s3://bucket/shop.db/orders`) or name in a catalog
             (`iceberg://CATALOG/namespace/table`).
-        branch: the branch that every question and every plan is about.
-        zone: in which times are read that are given as text without one, such as `Asia/Shanghai`. Answers are in UTC.
-        read_only: refuse `apply`, `resume` and `undo` on this table.
+        branch: the branch that all queries and plans use.
+        zone: the time zone for times passed as text without a zone, such as `Asia/Shanghai`. Results are always in UTC.
+        read_only: reject `apply`, `resume` and `undo` on this table.
 
     Raises:
-        NotFound: no table is there, or it has no such branch.
-        Invalid: this machine knows no such zone.
-        Unsupported: the store of this URL needs a package that is not installed.
+        NotFound: there is no table at `location`, or it has no such branch.
+        Invalid: the time zone is unknown on this machine.
+        Unsupported: the store for this URL needs a package that is not installed.
 
     Example:
         >>> orders = snapscope.open("/warehouse/shop.db/orders", read_only=True)
@@ -88,14 +88,15 @@ def open(location: str, *, branch: str = "main", zone: str = "UTC", read_only: b
 
 
 def tables(warehouse: str) -> pd.DataFrame:
-    """The tables of a warehouse, a database directory or a catalog (`iceberg://CATALOG`).
+    """List the tables in a warehouse, a database directory or a catalog (`iceberg://CATALOG`).
 
     Returns:
-        One row a table: `table` (`database.name`), `database`, `name`, `format`, `location`, `problem`. What could not
-        be listed is a row with a `problem` and no name, so an unreadable directory never looks empty.
+        One row per table: `table` (`database.name`), `database`, `name`, `format`, `location`, `problem`. A path that
+        could not be listed is returned as a row with a `problem` and no name, so an unreadable directory never looks
+        empty.
 
     Raises:
-        NotFound: no warehouse is there.
+        NotFound: there is no warehouse at this location.
 
     Example:
         >>> for location in snapscope.tables("/warehouse")["location"]:
@@ -107,11 +108,11 @@ def tables(warehouse: str) -> pd.DataFrame:
 
 
 def runs() -> pd.DataFrame:
-    """Every change made from this machine, the newest first, as the journal knows it.
+    """List the changes made from this machine, newest first, as recorded in the journal.
 
     Returns:
-        One row a run: `run`, `table` (its location), `action`, `state`, `who`, `started_at`, `ended_at` (UTC),
-        `is_open` (it can be resumed), `can_undo`, `headline`.
+        One row per run: `run` (its id), `table` (its location), `action`, `state`, `who`, `started_at` and `ended_at`
+        (UTC), `is_open` (the run can be resumed), `can_undo`, `headline`.
 
     Raises:
         Corrupt: the journal cannot be read.
@@ -125,7 +126,7 @@ def runs() -> pd.DataFrame:
 
 
 def __getattr__(name: str) -> Any:
-    """Classes are loaded when they are first used: `import snapscope` loads neither pandas nor Spark."""
+    """Load classes on first use, so that `import snapscope` imports neither pandas nor Spark."""
     if name == "__version__":
         from importlib.metadata import version
 

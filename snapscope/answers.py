@@ -1,4 +1,4 @@
-"""Answers that are more than a frame: what a time means, what changed, since when, and why a file is kept."""
+"""Results that are more than a DataFrame: time travel, diffs, bisects and file lifetimes."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from snapscope.frames import COUNT, FLAG, TEXT, TIME, F
 
 @dataclass(frozen=True)
 class AsOf:
-    """Which snapshot a time or version means, and why.
+    """The snapshot that a time or version resolves to, and why.
 
     Attributes:
-        snapshot: its id.
-        version: how it is written, for any argument called `at`: `12`, `tag:v1`, `branch:dev/12`.
-        branch: the branch it was looked for on.
-        committed_at: when it was committed (UTC).
-        why: the rule by which it was found, as a sentence.
-        before: the id of the retained snapshot before it; None where there is none.
-        after: the id of the retained snapshot after it; None where there is none.
-        distance: from its commit to the time that was asked for; None where no time was.
-        engine_snapshot: the id that the engine's own time travel answers; None where it answers nothing.
-        engine_note: why the engine answers something else; None where it does not.
+        snapshot: the snapshot id.
+        version: the snapshot in the form accepted by every `at` argument: `12`, `tag:v1`, `branch:dev/12`.
+        branch: the branch that was searched.
+        committed_at: the commit time (UTC).
+        why: the rule that selected this snapshot, as a sentence.
+        before: the id of the previous retained snapshot, or None.
+        after: the id of the next retained snapshot, or None.
+        distance: the time from the snapshot's commit to the requested time; None if no time was requested.
+        engine_snapshot: the snapshot id that the engine's own time travel returns, or None if it returns none.
+        engine_note: why the engine returns a different snapshot; None if it returns the same one.
 
     Example:
         >>> table.as_of("2026-11-20T08:00:00Z").why
@@ -84,15 +84,15 @@ CHANGED = {
 
 @dataclass(frozen=True)
 class Diff(Generic[F]):
-    """What changed from one version to another.
+    """Changes between two versions.
 
     Attributes:
-        start: the version compared from.
-        end: the version compared to.
-        summary: totals: `added_files`, `removed_files`, `net_files`, the same with `bytes` and `rows`, and of each the
-            part that is compaction only. Rows are those of files, before keys are merged.
-        schema_changes: one sentence for each change of a column.
-        option_changes: one sentence for each change of a table option.
+        start: the earlier side of the comparison.
+        end: the later side of the comparison.
+        summary: totals: `added_files`, `removed_files`, `net_files`, the same for `bytes` and `rows`, and how much of
+            each comes from compaction alone. Rows are counted per file, before rows with the same key are merged.
+        schema_changes: one sentence per column change.
+        option_changes: one sentence per table option change.
 
     Example:
         >>> table.diff("tag:monday", "latest").summary["net_rows"]
@@ -108,10 +108,10 @@ class Diff(Generic[F]):
     _rows: Callable[[int, str], RowDiff[F]] = field(repr=False)
 
     def files(self) -> F:
-        """Files that are current at one of the two versions only.
+        """List the files that are current in only one of the two versions.
 
         Returns:
-            One row a file: `side` (`added`, `removed`), `cause` (`data`, `compaction`, `deletes`), `path`,
+            One row per file: `side` (`added`, `removed`), `cause` (`data`, `compaction`, `deletes`), `path`,
             `size_bytes`, `rows`, `partition`, `bucket`.
 
         Example:
@@ -126,10 +126,10 @@ class Diff(Generic[F]):
         return self._frame(pa.concat_tables(sides))
 
     def partitions(self) -> F:
-        """Totals for each partition and bucket.
+        """Sum up the changes per partition and bucket.
 
         Returns:
-            One row a bucket: `partition`, `bucket`, `added_files`, `added_bytes`, `added_rows`, `removed_files`,
+            One row per bucket: `partition`, `bucket`, `added_files`, `added_bytes`, `added_rows`, `removed_files`,
             `removed_bytes`, `removed_rows`.
 
         Example:
@@ -138,15 +138,15 @@ class Diff(Generic[F]):
         return self._frame(self._of.partitions)
 
     def rows(self, *, limit: int = 1000, timeout: str = "5 min") -> RowDiff[F]:
-        """Compare the rows themselves, through Spark, by primary key where the table has one.
+        """Compare the rows themselves with Spark, by primary key if the table has one.
 
         Args:
-            limit: differing rows to return at the most; the totals always count all of them.
-            timeout: how long it may take, such as `90 s`.
+            limit: the maximum number of differing rows to return; the totals always count all rows.
+            timeout: the time limit for the comparison, such as `90 s`.
 
         Raises:
-            Unsupported: the two versions have columns that cannot be compared, or Spark cannot read the table.
-            Invalid: it took longer than `timeout`.
+            Unsupported: the columns of the two versions cannot be compared, or Spark cannot read the table.
+            Invalid: the comparison took longer than `timeout`.
 
         Example:
             >>> table.diff("12", "13").rows(limit=20).changes
@@ -184,15 +184,16 @@ class RowDiff(Generic[F]):
     """Rows that differ between two versions.
 
     Attributes:
-        added: how many rows are in the later version only.
-        removed: how many rows are in the earlier version only.
-        changed: how many rows have the same primary key and other values.
-        unchanged: how many rows are the same; None where that would take reading files that are in both versions.
-        changes: the differing rows, one row a column that differs: `row` (a number within this answer), `kind`
-            (`added`, `removed`, `changed`), `times` (how often, where there is no key), `column`, `before`, `after` as
-            text, null for NULL or absent.
-        is_truncated: more rows differ than `changes` shows; the totals count all.
-        notes: what to know about this answer.
+        added: the number of rows that exist only in the later version.
+        removed: the number of rows that exist only in the earlier version.
+        changed: the number of rows with the same primary key but different values.
+        unchanged: the number of identical rows; None if counting them would require reading files that both versions
+            share.
+        changes: the differing rows, one row per differing column: `row` (numbered within this result), `kind` (`added`,
+            `removed`, `changed`), `times` (number of occurrences, if the table has no primary key), `column`, and
+            `before` and `after` as text, null for NULL or absent.
+        is_truncated: True if `changes` does not list all differing rows; the totals still count all of them.
+        notes: remarks on this result.
 
     Example:
         >>> table.diff("12", "13").rows().changed
@@ -247,17 +248,17 @@ PROBES = {"version": TEXT, "snapshot": TEXT, "committed_at": TIME, "value": FLAG
 
 @dataclass(frozen=True)
 class Bisect(Generic[F]):
-    """Since when a condition has been true.
+    """The first version at which a condition is true.
 
     Attributes:
-        outcome: `turned` (false, later true), `already` (true at the first version that could be read), `never`,
-            `back` (true first and false last: ask for `not (…)`), `unknown` (nothing could be read).
-        first_true: the first version found to be true; None where there is none.
-        last_false: the last version before it found to be false; None where there is none.
-        is_exact: no expired or unreadable snapshot lies between the two.
-        probes: the versions that were asked, in the order of commits: `version`, `snapshot`, `committed_at` (UTC),
-            `value` (null: unknown), `seen` (the value that was compared), `problem`.
-        contradictions: pairs of versions where it was true and, later, false again.
+        outcome: `turned` (first false, later true), `already` (true at the first readable version), `never`, `back`
+            (true first and false last: search for `not (…)` instead), `unknown` (no version could be read).
+        first_true: the first version at which the condition is true, or None.
+        last_false: the last version before `first_true` at which the condition is false, or None.
+        is_exact: True if no expired or unreadable snapshot lies between `last_false` and `first_true`.
+        probes: the versions that were queried, in commit order: `version`, `snapshot`, `committed_at` (UTC), `value`
+            (null if unknown), `seen` (the value that was compared), `problem`.
+        contradictions: pairs of versions: the condition is true at the first and false again at the second, later one.
 
     Example:
         >>> table.bisect("count_if(amount < 0) > 0").first_true
@@ -280,17 +281,19 @@ class Bisect(Generic[F]):
     @property
     def _headline(self) -> str:
         said = {"turned": f"First true at {self.first_true}, false at {self.last_false}",
-                "already": f"True already at {self.first_true}, the first version that could be read",
-                "never": "True at no version that was looked at",
+                "already": f"Already true at {self.first_true}, the first version that could be read",
+                "never": "Not true at any checked version",
                 "back": "True at the first version and false at the last",
-                "unknown": "No version that was looked at gave an answer"}  # fmt: skip
+                "unknown": "No checked version gave a result"}  # fmt: skip
         return f"{said[self.outcome]}: {self._condition}"
 
     @property
     def _more(self) -> list[str]:
-        found = [f"It did not turn once: true at {one}, false again at {other}." for one, other in self.contradictions]
+        found = [
+            f"It changed more than once: true at {one}, false again at {other}." for one, other in self.contradictions
+        ]
         if self.first_true is not None and not self.is_exact:
-            found.append("It may have turned earlier: snapshots in between have expired or could not be read.")
+            found.append("The change may be earlier: snapshots in between have expired or could not be read.")
         return found
 
 
@@ -321,19 +324,21 @@ def bisected(found: Found, frame: Callable[[pa.Table], F]) -> Bisect[F]:
 
 @dataclass(frozen=True)
 class FileLifetime:
-    """Who keeps a file, and until when.
+    """The versions that hold a file, and how long.
 
     Attributes:
-        path: relative to the table, or a URL where it lies elsewhere.
-        kind: `data`, `manifest`, `snapshot` …
-        size_bytes: its size; None where no metadata says it.
-        holders: the versions that keep it now.
-        last_holder: the one of them that lasts longest; None where nothing holds it.
-        not_before: when that one can expire at the earliest (UTC); None where it does not expire automatically.
-        why: that as a sentence.
-        added_by: the id of the snapshot that added it, or the oldest retained one that has it (`is_added_by_exact`).
-        removed_by: the id of the snapshot that removed it from the newest version; None where none is known.
-        is_current: whether the newest version reads it; None where that cannot be read.
+        path: the path relative to the table, or a URL if the file is outside the table's directory.
+        kind: the kind of file: `data`, `manifest`, `snapshot` …
+        size_bytes: the file size; None if the metadata does not record it.
+        holders: the versions that currently hold the file.
+        last_holder: the holder that expires last; None if there is none.
+        not_before: the earliest time at which `last_holder` can expire (UTC); None if it does not expire automatically.
+        why: the reason for `not_before`, as a sentence.
+        added_by: the id of the snapshot that added the file, or of the oldest retained snapshot that contains it if
+            `is_added_by_exact` is False.
+        is_added_by_exact: whether `added_by` is the snapshot that added the file.
+        removed_by: the id of the snapshot that removed the file from the newest version, or None if unknown.
+        is_current: whether the newest version reads the file; None if that version is unreadable.
 
     Example:
         >>> table.holders("bucket-0/data-1.parquet").why
@@ -365,7 +370,7 @@ class FileLifetime:
     def _held(self) -> str:
         shown = ", ".join(itertools.islice(self.holders, display.SHOWN))
         more = len(self.holders) - display.SHOWN
-        return f"Held by {shown or 'no version that can be read'}{f' and {more:,} more' if more > 0 else ''}."
+        return f"Held by {shown or 'no readable version'}{f' and {more:,} more' if more > 0 else ''}."
 
 
 def lifetime(found: file_lifetime.FileLifetime) -> FileLifetime:

@@ -1,4 +1,4 @@
-"""How values show themselves: HTML for notebooks, readable on light and on dark, and plain text for shells."""
+"""Render results as HTML for notebooks (light and dark themes) and as plain text for shells."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from html import escape
 
 from core.units import printable, several, size
 
-SHOWN = 12  # rows of a list in a notebook or a shell
+SHOWN = 12  # maximum number of list items shown
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: what it measures, how many files and bytes that is, and whether these go."""
+    """A bar of a chart: a label, a number of files and their size, and whether they are reclaimed."""
 
     label: str
     files: int
@@ -23,14 +23,15 @@ class Bar:
 
 
 def when(moment: dt.datetime | None) -> str:
-    """A time with its zone, to the second."""
+    """Format a time to the second, with its zone."""
     if moment is None:
         return "unknown"
     return f"{moment:%Y-%m-%d %H:%M:%S} {moment.tzname() or ''}".rstrip()
 
 
 def card(headline: str, *parts: str) -> str:
-    """A headline and what stands below it. Text has the notebook's own colour, so it is read on any background."""
+    """Render a headline and the parts below it. The text keeps the notebook's own colour, so it is readable on any
+    background."""
     return (
         '<div style="font-family:sans-serif;max-width:60em;padding:.3em 0">'
         f'<div style="font-weight:600;margin-bottom:.4em">{escape(headline)}</div>{"".join(parts)}</div>'
@@ -38,7 +39,7 @@ def card(headline: str, *parts: str) -> str:
 
 
 def bars(found: Sequence[Bar]) -> str:
-    """Bars on one scale, each with its bytes and files in numbers. What goes is hatched as well as red."""
+    """Render bars on a common scale, labelled with bytes and file counts. Reclaimed bars are hatched as well as red."""
     longest = max((each.size_bytes for each in found), default=0) or 1
     return "".join(_bar(each, 100 * each.size_bytes / longest) for each in found)
 
@@ -58,7 +59,7 @@ def _bar(bar: Bar, percent: float) -> str:
 
 
 def text_bars(found: Sequence[Bar], width: int = 24) -> list[str]:
-    """The same bars in plain text."""
+    """Render the same bars as plain text."""
     longest = max((each.size_bytes for each in found), default=0) or 1
     return [
         f"  {each.label:<22} {size(each.size_bytes):>10}  {several(each.files, 'file'):>14}  "
@@ -76,7 +77,7 @@ def warning(text: str) -> str:
 
 
 def items(found: Iterable[str]) -> str:
-    """A list of sentences, the first few of many."""
+    """Render a list of sentences, at most `SHOWN` of them."""
     every = list(found)
     shown = "".join(f"<li>{escape(each)}</li>" for each in every[:SHOWN])
     rest = f"<li>… and {len(every) - SHOWN:,} more</li>" if len(every) > SHOWN else ""
@@ -84,5 +85,5 @@ def items(found: Iterable[str]) -> str:
 
 
 def lines(*parts: str) -> str:
-    """Plain text that steers no terminal, whatever names a table gives."""
+    """Join lines of plain text, with terminal control characters escaped."""
     return "\n".join(printable(part) for part in parts if part)

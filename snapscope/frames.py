@@ -1,4 +1,4 @@
-"""Answers of the core as columns: Arrow tables with fixed columns, ids as text, times in UTC, units in names."""
+"""Convert core results to Arrow tables: fixed columns, string ids, UTC times, units in column names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.model.history import History
 from core.model.references import MAIN, Heads, Line, Problem, Schema
 from core.model.time_travel import AsOf
 
-F = TypeVar("F")  # what frames are made of: pandas DataFrames or Arrow tables
+F = TypeVar("F")  # the frame type: pandas.DataFrame or pyarrow.Table
 TIME = pa.timestamp("ms", tz="UTC")
 TEXT, COUNT, FLAG = pa.string(), pa.int64(), pa.bool_()
 _NULLABLE = {
@@ -29,7 +29,7 @@ _NULLABLE = {
 
 
 def to_pandas(found: pa.Table) -> pd.DataFrame:
-    """Whole numbers stay whole where some are missing: as floats they would be rounded."""
+    """Convert to pandas with nullable integer types: floats would round large values."""
     frame: pd.DataFrame = found.to_pandas(types_mapper=_NULLABLE.get)
     return frame
 
@@ -39,14 +39,14 @@ def to_arrow(found: pa.Table) -> pa.Table:
 
 
 def of_rows(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Any]) -> pa.Table:
-    """Rows by column name; what a row does not have is null."""
+    """Build a table from rows given as mappings; missing values become null."""
     return pa.Table.from_pylist(
         [{name: row.get(name) for name in columns} for row in rows], pa.schema(list(columns.items()))
     )
 
 
 def moment(time_ms: int) -> dt.datetime | None:
-    """A time in UTC; None for a number that no calendar holds."""
+    """Convert epoch milliseconds to a UTC datetime; None if the value is out of range."""
     try:
         return dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=time_ms)
     except OverflowError:
@@ -151,12 +151,12 @@ RENAMED = {"bytes": "size_bytes", "schema_id": "schema"}
 
 
 def files(history: History, point: AsOf) -> pa.Table:
-    """The live files of a version, by path; `content` tells deletes from data."""
+    """List the current files of a version, by path. `content` distinguishes delete files from data files."""
     return shaped(history.files_at(history.require(point.point)), FILES)
 
 
 def shaped(found: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
-    """A table of the core in the columns that are promised; what it does not have is null."""
+    """Convert a core table to the documented columns; columns that it lacks become null."""
     found = found.rename_columns([RENAMED.get(name, name) for name in found.column_names])
     made = [
         found[name].cast(of) if name in found.column_names else pa.nulls(len(found), of) for name, of in columns.items()

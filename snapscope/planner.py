@@ -1,7 +1,7 @@
-"""One method for each action, which answers with its plan.
+"""One method per action; each returns a plan.
 
-Law: the methods and their arguments are those of the table of actions (core/procedures/definitions); a test compares
-them. Arguments are read exactly as the command line reads the same words.
+Invariant: the methods and their arguments match the action definitions in core/procedures/definitions; a test compares
+them. Arguments are parsed exactly as on the command line.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from snapscope.points import Duration, Time, now_ms, point_of, time_ms, word_of
 
 
 class Plans(Generic[F]):
-    """Plans for one branch of a table, one method for each action; `Table.plan` is one of these.
+    """Make plans for one branch of a table, with one method per action; `Table.plan` returns an instance.
 
-    Times are `datetime` values with a zone, or text such as `2026-11-20T08:00:00Z` or `3 days ago`. Durations are
-    `timedelta` values, or text such as `7 d`, `36 h` or `90 min`. What is None is the table's own option, or else the
-    engine's default. Every method raises `Invalid` for a request that contradicts itself or names what is not there,
-    `Unsupported` for an action that the table's format does not have, and `Corrupt` where metadata that decides it
-    cannot be read.
+    Times are timezone-aware `datetime` values, or text such as `2026-11-20T08:00:00Z` or `3 days ago`. Durations are
+    `timedelta` values, or text such as `7 d`, `36 h` or `90 min`. None means the table option, or the engine's default
+    if the table does not set it. Every method raises `Invalid` if the request contradicts itself or names something
+    that does not exist, `Unsupported` if the table format does not have the action, and `Corrupt` if metadata that the
+    plan depends on cannot be read.
     """
 
     def __init__(
@@ -62,23 +62,23 @@ class Plans(Generic[F]):
         changelog_retain_min: int | None = None,
         changelog_time_retained: Duration | None = None,
     ) -> Plan[F]:
-        """Expire snapshots: by retention, or exactly those that are named.
+        """Expire snapshots, by retention or by id.
 
         Args:
-            retain_max: snapshots to keep at most (`retain_max`).
-            retain_min: snapshots to keep at least (`retain_min`).
-            older_than: expire only snapshots that were committed before this.
-            time_retained: expire only snapshots older than this.
-            max_deletes: snapshots to expire at most.
-            rules: the engine version whose rules decide, such as `newest`.
-            drop_tags: also delete these tags; of an Iceberg table also branches.
-            snapshots: expire exactly these, which must be the oldest ones.
+            retain_max: the maximum number of snapshots to keep (`retain_max`).
+            retain_min: the minimum number of snapshots to keep (`retain_min`).
+            older_than: expire only snapshots committed before this time.
+            time_retained: expire only snapshots older than this duration.
+            max_deletes: the maximum number of snapshots to expire.
+            rules: the engine version whose expiry rules apply, such as `newest`.
+            drop_tags: also delete these tags; for an Iceberg table, branches too.
+            snapshots: expire exactly these snapshots, which must be the oldest ones.
             expired_tags: also delete tags whose own retention has passed.
-            tags_older_than: also delete tags that were created before this.
+            tags_older_than: also delete tags created before this time.
             changelogs_only: expire long-lived changelogs (Paimon) instead of snapshots.
-            changelog_retain_max: changelogs to keep at most.
-            changelog_retain_min: changelogs to keep at least.
-            changelog_time_retained: expire only changelogs older than this.
+            changelog_retain_max: the maximum number of changelogs to keep.
+            changelog_retain_min: the minimum number of changelogs to keep.
+            changelog_time_retained: expire only changelogs older than this duration.
 
         Example:
             >>> table.plan.expire(retain_min=5, time_retained="7 d")
@@ -86,7 +86,7 @@ class Plans(Generic[F]):
         return self._planned("expire", locals())
 
     def delete_tags(self, names: Sequence[str]) -> Plan[F]:
-        """Delete tags, and the files that only they keep.
+        """Delete tags and the files that only they hold.
 
         Args:
             names: the tags to delete.
@@ -106,15 +106,15 @@ class Plans(Generic[F]):
         time_retained: Duration | None = None,
         verified: bool = False,
     ) -> Plan[F]:
-        """Create a tag, which keeps a snapshot.
+        """Create a tag. A tagged snapshot's files are kept when the snapshot expires.
 
         Args:
-            name: the tag's name.
-            snapshot: the snapshot's id; None is the newest one, unless `time` or `watermark` is given.
-            time: instead of an id: the first snapshot at or after this time (Paimon).
-            watermark: instead of an id: the first snapshot whose watermark is at or after this, in ms (Paimon).
-            time_retained: how long the engine keeps the tag; None is for ever.
-            verified: check that every file of the snapshot is there, and withdraw the tag if not.
+            name: the name of the tag.
+            snapshot: the snapshot id; None means the latest snapshot, unless `time` or `watermark` is given.
+            time: tag the first snapshot committed at or after this time (Paimon).
+            watermark: tag the first snapshot whose watermark is at or after this value, in ms (Paimon).
+            time_retained: how long the engine keeps the tag; None means forever.
+            verified: check that every file of the snapshot exists, and delete the tag again if one is missing.
 
         Example:
             >>> table.apply(table.plan.create_tag("before-backfill", snapshot="41"))
@@ -130,14 +130,14 @@ class Plans(Generic[F]):
         watermark: int | None = None,
         time_retained: Duration | None = None,
     ) -> Plan[F]:
-        """Move a tag to another snapshot, and delete the files that only its old one kept.
+        """Move a tag to another snapshot, and delete the files that only the old tag held.
 
         Args:
-            name: the tag's name.
-            snapshot: the snapshot's id; None is the newest one, unless `time` or `watermark` is given.
-            time: instead of an id: the first snapshot at or after this time (Paimon).
-            watermark: instead of an id: the first snapshot whose watermark is at or after this, in ms (Paimon).
-            time_retained: how long the engine keeps the tag; None is for ever.
+            name: the name of the tag.
+            snapshot: the snapshot id; None means the latest snapshot, unless `time` or `watermark` is given.
+            time: tag the first snapshot committed at or after this time (Paimon).
+            watermark: tag the first snapshot whose watermark is at or after this value, in ms (Paimon).
+            time_retained: how long the engine keeps the tag; None means forever.
 
         Example:
             >>> table.plan.replace_tag("stable", snapshot="42")
@@ -148,8 +148,8 @@ class Plans(Generic[F]):
         """Rename a tag.
 
         Args:
-            name: its name now.
-            to: its new name.
+            name: the current name.
+            to: the new name.
 
         Example:
             >>> table.plan.rename_tag("v1", to="release-1")
@@ -168,11 +168,11 @@ class Plans(Generic[F]):
         """Create a branch.
 
         Args:
-            name: the branch's name.
-            at: the version where it starts, such as `tag:v1`; None as the engine does.
-            min_snapshots: snapshots that the branch keeps (Iceberg).
-            max_snapshot_age: how old a snapshot of the branch may become (Iceberg).
-            max_ref_age: how old the branch itself may become (Iceberg).
+            name: the name of the branch.
+            at: the version to branch from, such as `tag:v1`; None means the engine's default.
+            min_snapshots: the minimum number of snapshots that the branch keeps (Iceberg).
+            max_snapshot_age: the age at which snapshots of the branch may expire (Iceberg).
+            max_ref_age: the age at which the branch itself expires (Iceberg).
 
         Example:
             >>> table.plan.create_branch("dev", "tag:v1")
@@ -188,14 +188,14 @@ class Plans(Generic[F]):
         max_snapshot_age: Duration | None = None,
         max_ref_age: Duration | None = None,
     ) -> Plan[F]:
-        """Move a branch, or change its retention (Iceberg). What is None stays as it is.
+        """Move a branch, or change its retention (Iceberg). None leaves a setting unchanged.
 
         Args:
-            name: the branch's name.
-            at: the version it moves to.
-            min_snapshots: snapshots that the branch keeps.
-            max_snapshot_age: how old a snapshot of the branch may become.
-            max_ref_age: how old the branch itself may become.
+            name: the name of the branch.
+            at: the version to move the branch to.
+            min_snapshots: the minimum number of snapshots that the branch keeps.
+            max_snapshot_age: the age at which snapshots of the branch may expire.
+            max_ref_age: the age at which the branch itself expires.
 
         Example:
             >>> table.plan.replace_branch("audit", max_ref_age="30 d")
@@ -217,8 +217,8 @@ class Plans(Generic[F]):
         """Rename a branch.
 
         Args:
-            name: its name now.
-            to: its new name.
+            name: the current name.
+            to: the new name.
 
         Example:
             >>> table.plan.rename_branch("dev", to="staging")
@@ -226,7 +226,7 @@ class Plans(Generic[F]):
         return self._planned("rename-branch", locals())
 
     def fast_forward(self, name: str) -> Plan[F]:
-        """Fast-forward the table's branch (`main`) to another branch.
+        """Fast-forward this branch (`main` by default) to another branch.
 
         Args:
             name: the branch to fast-forward to.
@@ -240,9 +240,10 @@ class Plans(Generic[F]):
         """Roll the branch back to an earlier version.
 
         Args:
-            at: the version to return to, such as `41` or `tag:v1`.
-            destructive: remove the snapshots and tags after it (Paimon), instead of committing the old content again.
-            any_line: also to a snapshot that is no ancestor of the branch (Iceberg).
+            at: the version to roll back to, such as `41` or `tag:v1`.
+            destructive: delete the later snapshots and tags instead of committing the old content as a new snapshot
+                (Paimon).
+            any_line: also allow a snapshot that is not an ancestor of the branch (Iceberg).
 
         Example:
             >>> table.plan.rollback("tag:before-backfill")
@@ -250,11 +251,11 @@ class Plans(Generic[F]):
         return self._planned("rollback", locals())
 
     def reset_consumer(self, name: str, next_snapshot: str | None = None) -> Plan[F]:
-        """Set a streaming reader back, or forget it (Paimon).
+        """Set the next snapshot of a consumer, or delete the consumer (Paimon).
 
         Args:
-            name: the consumer's id.
-            next_snapshot: the id of the snapshot that it reads next; None forgets the consumer.
+            name: the consumer id.
+            next_snapshot: the id of the snapshot that the consumer reads next; None deletes the consumer.
 
         Example:
             >>> table.plan.reset_consumer("etl", "41")
@@ -262,11 +263,11 @@ class Plans(Generic[F]):
         return self._planned("reset-consumer", locals())
 
     def clear_consumers(self, *, including: str | None = None, excluding: str | None = None) -> Plan[F]:
-        """Forget streaming readers (Paimon).
+        """Delete consumers (Paimon).
 
         Args:
-            including: a regular expression that the whole name matches; None is any.
-            excluding: a regular expression of names to leave out.
+            including: a regular expression that the whole consumer id must match; None matches all.
+            excluding: a regular expression for consumer ids to leave out.
 
         Example:
             >>> table.plan.clear_consumers(including="test-.*")
@@ -274,10 +275,10 @@ class Plans(Generic[F]):
         return self._planned("clear-consumers", locals())
 
     def drop_partitions(self, partitions: Sequence[str]) -> Plan[F]:
-        """Delete all rows of partitions, by a commit (Paimon).
+        """Commit the deletion of all rows in the given partitions (Paimon).
 
         Args:
-            partitions: each by some or all of its keys: `dt=2026-11-01,region=EU`.
+            partitions: the partitions, each given by some or all of its keys: `dt=2026-11-01,region=EU`.
 
         Example:
             >>> table.plan.drop_partitions(["dt=2026-11-01"])
@@ -285,7 +286,7 @@ class Plans(Generic[F]):
         return self._planned("drop-partition", locals())
 
     def truncate(self) -> Plan[F]:
-        """Delete all rows, by a commit (Paimon).
+        """Commit the deletion of all rows (Paimon).
 
         Example:
             >>> table.plan.truncate()
@@ -293,11 +294,11 @@ class Plans(Generic[F]):
         return self._planned("truncate", locals())
 
     def compact(self, *, partitions: Sequence[str] = (), min_files: int | None = None) -> Plan[F]:
-        """Rewrite small files as large ones, by a commit; rows stay as they are (Paimon).
+        """Commit a compaction: rewrite small files as large ones without changing any row (Paimon).
 
         Args:
-            partitions: only these, each by some or all of its keys.
-            min_files: how many small files become one.
+            partitions: compact only these partitions, each given by some or all of its keys.
+            min_files: the minimum number of small files to combine; None means the table option.
 
         Example:
             >>> table.plan.compact(partitions=["dt=2026-11-01"])
@@ -305,11 +306,11 @@ class Plans(Generic[F]):
         return self._planned("compact", locals())
 
     def analyze(self, *, columns: Sequence[str] = (), all_columns: bool = False) -> Plan[F]:
-        """Count rows, and commit the statistics (Paimon).
+        """Commit table statistics: row counts and, optionally, column statistics (Paimon).
 
         Args:
-            columns: count these columns too.
-            all_columns: count every column.
+            columns: also compute statistics for these columns.
+            all_columns: also compute statistics for every column.
 
         Example:
             >>> table.plan.analyze(columns=["amount"])
@@ -317,11 +318,11 @@ class Plans(Generic[F]):
         return self._planned("analyze", locals())
 
     def clean_orphans(self, *, older_than: Time | None = None, also: Sequence[str] = ()) -> Plan[F]:
-        """Delete files that no version of any branch names (Paimon).
+        """Delete orphan files: files that no version on any branch references (Paimon).
 
         Args:
-            older_than: only files last written before this; None is a day ago.
-            also: directories of partitions that no snapshot mentions, to be cleaned as well.
+            older_than: only delete files last modified before this time; None means one day ago.
+            also: also search these partition directories, which no snapshot mentions.
 
         Example:
             >>> table.plan.clean_orphans(older_than="2026-11-01T00:00:00Z").files()
@@ -329,7 +330,7 @@ class Plans(Generic[F]):
         return self._planned("orphans", locals())
 
     def _planned(self, command: str, given: Mapping[str, Any]) -> Plan[F]:
-        """The plan of an action, its arguments read exactly as the command line reads the same words."""
+        """Plan an action, with its arguments parsed exactly as on the command line."""
         of, clock_ms, history = BY_COMMAND[command], now_ms(), self._history()
         history.heads.require(self._branch)
         judged_ms = clock_ms if self._now_ms is None else self._now_ms
@@ -339,7 +340,7 @@ class Plans(Generic[F]):
         return planned(found, history, target.sentences() if target else [], self._frame)
 
     def _word(self, argument: Argument, value: Any) -> Any:
-        """An argument as the word of the command line."""
+        """Convert an argument to its command-line form."""
         if argument.unit is SWITCH or value is None:
             return value
         if argument.gather is not None:
@@ -353,7 +354,8 @@ KEYWORDS = {"point": "at", "retained_ms": "time_retained"}
 
 
 def keyword(argument: Argument) -> str:
-    """What an argument of an action is called here: as its field, without the unit that its value brings along."""
+    """Return the keyword for an action's argument: its field name without the unit, because the values here carry their
+    own."""
     if argument.gives is not True:
         return argument.dest
     return KEYWORDS.get(argument.name) or argument.name.removesuffix("_ms").removesuffix("_id")

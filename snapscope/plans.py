@@ -1,4 +1,4 @@
-"""Plans: what an action would delete, before anything is changed; and the receipt of one that was run."""
+"""Plans, which show what an action would delete before anything changes, and receipts of runs."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ KEPT_BACK = {"path": TEXT, "why": TEXT}
 
 @dataclass(frozen=True)
 class Plan(Generic[F]):
-    """What an action would do to one table. Making a plan changes nothing; `Table.apply` runs it.
+    """What an action would do to a table. Making a plan changes nothing; `Table.apply` runs it.
 
     Attributes:
         table: the table's location.
-        action: what was asked for, such as `Expire`.
-        headline: the plan in one sentence.
-        fingerprint: a hash over the table's references, the action and the time: the same plan, the same fingerprint.
-        judged_at: the time at which ages were judged (UTC).
-        reclaimed_files: how many files it deletes.
-        reclaimed_bytes: their size, as far as it is known.
-        kept_bytes: the size of everything that is still held afterwards.
-        expires: the snapshots and tags that it removes, as versions (`12`, `tag:v1`).
-        warnings: what whoever runs it must know.
-        notes: what is worth knowing.
-        outside: directories outside the table's own under which it deletes; `apply` wants each of them by name.
-        is_empty: there is nothing to do.
+        action: the kind of action, such as `Expire`.
+        headline: a one-sentence summary.
+        fingerprint: a hash of the table's references, the action and the time. Equal plans have equal fingerprints.
+        judged_at: the time at which ages were computed (UTC).
+        reclaimed_files: the number of files that the plan deletes.
+        reclaimed_bytes: their total size, as far as known.
+        kept_bytes: the total size of all files that are still held afterwards.
+        expires: the snapshots and tags that the plan removes, as versions (`12`, `tag:v1`).
+        warnings: what to check before you apply the plan.
+        notes: other remarks.
+        outside: directories outside the table's own directory in which the plan deletes files; pass them to `apply` to
+            confirm them.
+        is_empty: True if there is nothing to do.
 
     Example:
         >>> plan = table.plan.expire(retain_max=10)
@@ -67,10 +68,10 @@ class Plan(Generic[F]):
     _frame: Callable[[pa.Table], F] = field(repr=False)
 
     def versions(self) -> F:
-        """Every snapshot and tag: kept or not, and why.
+        """List all snapshots and tags: whether the plan keeps each one, and why.
 
         Returns:
-            One row a version: `version`, `is_kept`, `why`.
+            One row per version: `version`, `is_kept`, `why`.
 
         Example:
             >>> table.plan.expire(retain_max=10).versions().query("not is_kept")
@@ -82,10 +83,10 @@ class Plan(Generic[F]):
         return self._frame(frames.of_rows(rows, VERSIONS))
 
     def files(self) -> F:
-        """Every file that the plan deletes.
+        """List the files that the plan deletes.
 
         Returns:
-            One row a file: `path` (relative to the table, or a URL), `kind`, `size_bytes`.
+            One row per file: `path` (relative to the table, or a URL), `kind`, `size_bytes`.
 
         Example:
             >>> table.plan.expire(retain_max=10).files().to_csv("reclaimed.csv")
@@ -93,11 +94,11 @@ class Plan(Generic[F]):
         return self._frame(frames.shaped(self._of.frees, FREED))
 
     def storage(self) -> F:
-        """What is reclaimed, and what keeps the rest.
+        """Break the table's storage down into what is reclaimed and what holds the rest.
 
         Returns:
-            One row a part: `part` (`reclaimed`, `current files`, `older snapshots`, `changelogs`, `tags only`),
-            `files`, `size_bytes`. Each file is counted once, in the first part that holds it.
+            One row per part: `part` (`reclaimed`, `current files`, `older snapshots`, `changelogs`, `tags only`),
+            `files`, `size_bytes`. Each file is counted once, in the first part that it belongs to.
 
         Example:
             >>> table.plan.expire(retain_max=10).storage()
@@ -128,7 +129,7 @@ class Plan(Generic[F]):
 
     @property
     def _judged(self) -> str:
-        return f"Judged at {display.when(self.judged_at)}. Plan {self.fingerprint[:16]}. Nothing has been changed."
+        return f"Ages as of {display.when(self.judged_at)}. Plan {self.fingerprint[:16]}. Nothing has been changed."
 
 
 def planned(found: core_plan.Plan, history: History, told: Sequence[str], frame: Callable[[pa.Table], F]) -> Plan[F]:
@@ -153,7 +154,8 @@ def planned(found: core_plan.Plan, history: History, told: Sequence[str], frame:
 
 
 def _kept(plan: Plan[Any]) -> list[Bar]:
-    """What stays, each object once: by the newest version, else by other snapshots, changelogs, and tags alone."""
+    """Break down what the plan keeps. Each object is counted once: in the newest version, else in other snapshots,
+    changelogs or tags."""
     history, gone = plan._history, set(plan.expires)
     stays = np.array([each.exists and each.point not in gone for each in history.holders], dtype=np.bool_)
     kinds = np.array([each.kind for each in history.holders], dtype=object)
@@ -177,20 +179,20 @@ def _kept(plan: Plan[Any]) -> list[Bar]:
 
 @dataclass(frozen=True)
 class Receipt(Generic[F]):
-    """What a run did, in all its attempts.
+    """The result of a run, including all of its attempts.
 
     Attributes:
-        run: its id in the journal; empty where there was nothing to do.
+        run: the run id in the journal; empty if there was nothing to do.
         table: the table's location.
-        outcome: `done`; `nothing to do`; or `cancelled` or `incomplete`, which `Table.resume` carries on.
-        is_as_planned: everything that was planned happened, and nothing else.
-        deleted: the paths of all files that were deleted.
-        created: the paths of all files that were created.
-        reclaimed_bytes: the size of what was deleted.
-        planned_files: how many files the plan would delete.
-        planned_bytes: their size.
-        problems: what was found to be wrong afterwards.
-        journal_head: the hash of the journal's newest entry, which proves all entries before it.
+        outcome: `done`, `nothing to do`, `cancelled` or `incomplete`; `Table.resume` continues the last two.
+        is_as_planned: True if the run did everything that was planned, and nothing else.
+        deleted: the paths of all deleted files.
+        created: the paths of all created files.
+        reclaimed_bytes: the total size of the deleted files.
+        planned_files: the number of files that the plan would delete.
+        planned_bytes: their total size.
+        problems: problems found after the run.
+        journal_head: the hash of the newest journal entry, which covers all entries before it.
 
     Example:
         >>> receipt = table.apply(plan)
@@ -212,10 +214,10 @@ class Receipt(Generic[F]):
     _frame: Callable[[pa.Table], F] = field(repr=False)
 
     def kept_back(self) -> F:
-        """Files that were planned to go and stayed.
+        """List the files that were planned for deletion but kept.
 
         Returns:
-            One row a file: `path`, `why`.
+            One row per file: `path`, `why`.
 
         Example:
             >>> table.apply(plan).kept_back()

@@ -1,4 +1,4 @@
-"""Versions, times and durations as callers give them, and the same as the core's parsers read them."""
+"""Parse versions, times and durations from callers with the parsers of core."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def now_ms() -> int:
 
 
 def point_of(at: Time, heads: Heads, zone: str) -> str:
-    """A version as the core writes it; a moment, and a text that the parser of times reads, is a time."""
+    """Convert to a version in core's syntax. A datetime, or text that parses as a time, becomes `time:…`."""
     if isinstance(at, dt.datetime):
         return f"time:{word_of(at)}"
     return time_input.point(str(at), heads, zone, now_ms())[0]
 
 
 def time_ms(value: Time, zone: str) -> int:
-    """A moment; a text without a zone is read in this one."""
+    """Convert to epoch milliseconds; text without a zone is read in `zone`."""
     if isinstance(value, dt.datetime):
         return parse_time_ms(word_of(value))
     return time_input.moment(value, zone, now_ms()).ms
@@ -38,7 +38,8 @@ def duration_s(value: Duration) -> float:
 
 
 def word_of(value: Any) -> str:
-    """A value as the word of a command line. A moment without a zone stays one, and is refused where it is read."""
+    """Convert a value to its command-line form. A datetime without a zone keeps none, and the time parser rejects
+    it."""
     match value:
         case dt.datetime(tzinfo=None):
             return value.isoformat()

@@ -1,4 +1,4 @@
-"""What can be asked of a table; nothing here changes one."""
+"""Read-only methods of a table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from snapscope.timeline import Timeline
 
 
 class Questions(Generic[F]):
-    """What can be asked of one branch of a table. Every answer is about the table as it is at the call."""
+    """Read-only methods for one branch of a table. Every call reads the table's current state."""
 
     def __init__(self, opened: Opened, branch: str, zone: str, frame: Callable[[pa.Table], F]) -> None:
         self._table, self._branch, self._zone, self._frame = opened, branch, zone, frame
@@ -33,31 +33,32 @@ class Questions(Generic[F]):
 
     @property
     def location(self) -> str:
-        """Its path, URL or name, as it was opened."""
+        """The path, URL or name that the table was opened with."""
         return self._table.location
 
     @property
     def name(self) -> str:
-        """The last part of its location."""
+        """The last component of the location."""
         return self._table.name
 
     @property
     def format(self) -> str:
-        """`paimon` or `iceberg`."""
+        """The table format: `paimon` or `iceberg`."""
         return self._table.capabilities.format
 
     @property
     def branch(self) -> str:
-        """The branch that every question and every plan is about."""
+        """The branch that all queries and plans use."""
         return self._branch
 
     def snapshots(self) -> F:
-        """The retained snapshots of the branch; of an Iceberg table's main branch all snapshots of the table.
+        """List the retained snapshots of the branch. For the main branch of an Iceberg table, list all snapshots of the
+        table.
 
         Returns:
-            One row a snapshot: `snapshot` (its id), `branch`, `committed_at` (UTC), `kind` (`APPEND`, `COMPACT` …),
-            `schema`, `total_rows`, `delta_rows` (rows in files, before keys are merged), `commit_user`,
-            `watermark_ms`, `parent`, `note`, and a `problem` for one that cannot be read.
+            One row per snapshot: `snapshot` (its id), `branch`, `committed_at` (UTC), `kind` (`APPEND`, `COMPACT` …),
+            `schema`, `total_rows`, `delta_rows` (rows in files, before rows with the same key are merged),
+            `commit_user`, `watermark_ms`, `parent`, `note`, and `problem` if it cannot be read.
 
         Example:
             >>> table.snapshots().tail(3)
@@ -66,12 +67,12 @@ class Questions(Generic[F]):
         return self._frame(frames.snapshots(heads, heads.require(self._branch)))
 
     def tags(self) -> F:
-        """The tags of the branch.
+        """List the tags of the branch.
 
         Returns:
-            One row a tag: `tag`, `branch`, `snapshot` (its id), `committed_at` (UTC), `is_snapshot_retained` (false:
-            only tags keep it), `expires_at` (UTC; Iceberg), `expires_wall_clock` (Paimon stores the writer's clock
-            without a zone), and a `problem` for one that cannot be read.
+            One row per tag: `tag`, `branch`, `snapshot` (its id), `committed_at` (UTC), `is_snapshot_retained` (False
+            if only tags hold the snapshot), `expires_at` (UTC, Iceberg), `expires_wall_clock` (Paimon stores the
+            writer's local time without a zone), and `problem` if it cannot be read.
 
         Example:
             >>> table.tags().query("not is_snapshot_retained")
@@ -80,11 +81,12 @@ class Questions(Generic[F]):
         return self._frame(frames.tags(heads, heads.require(self._branch)))
 
     def branches(self) -> F:
-        """The branches of the table.
+        """List the branches of the table.
 
         Returns:
-            One row a branch: `branch`, `snapshot` (its newest), `committed_at` (UTC), `snapshots` (how many only it
-            lists), and of Iceberg its retention: `min_snapshots_to_keep`, `max_snapshot_age_ms`, `max_ref_age_ms`.
+            One row per branch: `branch`, `snapshot` (the latest), `committed_at` (UTC), `snapshots` (how many are
+            listed under this branch only), and for Iceberg the branch retention: `min_snapshots_to_keep`,
+            `max_snapshot_age_ms`, `max_ref_age_ms`.
 
         Example:
             >>> table.branches()["branch"].tolist()
@@ -92,10 +94,11 @@ class Questions(Generic[F]):
         return self._frame(frames.branches(self._table.heads()))
 
     def consumers(self) -> F:
-        """Streaming readers that keep snapshots (Paimon).
+        """List the consumers: streaming readers that hold snapshots (Paimon).
 
         Returns:
-            One row a consumer: `consumer`, `branch`, `next_snapshot` (the id it reads next), `problem`.
+            One row per consumer: `consumer`, `branch`, `next_snapshot` (the id of the snapshot it reads next),
+            `problem`.
 
         Example:
             >>> table.consumers()
@@ -103,10 +106,10 @@ class Questions(Generic[F]):
         return self._frame(frames.consumers(self._table.heads().require(self._branch)))
 
     def schema(self, at: Time = "latest") -> F:
-        """The columns of the table at a version.
+        """List the columns of the table at a version.
 
         Returns:
-            One row a column: `column`, `id`, `type`, `is_partition_key`, `is_primary_key`, `description`.
+            One row per column: `column`, `id`, `type`, `is_partition_key`, `is_primary_key`, `description`.
 
         Example:
             >>> table.schema(at="tag:v1")
@@ -114,10 +117,10 @@ class Questions(Generic[F]):
         return self._frame(frames.schema(self._point(at).schema))
 
     def files(self, at: Time = "latest") -> F:
-        """The current data files of a version, by path; of an Iceberg table its delete files, too.
+        """List the current data files of a version, by path. For an Iceberg table, delete files are included.
 
         Returns:
-            One row a file: `path` (relative to the table, or a URL), `size_bytes`, `rows`, `partition`, `content`
+            One row per file: `path` (relative to the table, or a URL), `size_bytes`, `rows`, `partition`, `content`
             (Iceberg), `bucket`, `level` (Paimon), `schema`, `format`.
 
         Example:
@@ -127,7 +130,7 @@ class Questions(Generic[F]):
         return self._frame(frames.files(history, resolve(history.heads, self._version(at), self._branch)))
 
     def as_of(self, at: Time) -> AsOf:
-        """Which snapshot a time or a version means, and why that one.
+        """Resolve a time or version to a snapshot, and explain the result.
 
         Example:
             >>> table.as_of("2026-11-20T08:00:00Z")
@@ -135,7 +138,7 @@ class Questions(Generic[F]):
         return answers.as_of(self._point(at))
 
     def diff(self, a: Time, b: Time = "latest") -> Diff[F]:
-        """What changed from one version to another: files, totals, schema, options; rows when they are asked for.
+        """Compare two versions: files, totals, schema and options. Call `Diff.rows` to compare rows as well.
 
         Args:
             a: the version to compare from.
@@ -168,12 +171,12 @@ class Questions(Generic[F]):
         )
 
     def costs(self) -> F:
-        """What each tag of the table costs.
+        """List the storage cost of each tag.
 
         Returns:
-            One row a tag: `tag` (as a version: `tag:v1`), `snapshot`, `exclusive_files` and `exclusive_bytes` (what
-            deleting just this tag reclaims now), `exclusive_after_policy_bytes` (the same once the table's retention
-            has run), `expires` (a sentence). Numbers are null where a version that is kept cannot be read.
+            One row per tag: `tag` (as a version: `tag:v1`), `snapshot`, `exclusive_files` and `exclusive_bytes` (what
+            deleting only this tag reclaims now), `exclusive_after_policy_bytes` (the same after the table's retention
+            has run), `expires` (a sentence). Numbers are null if a version that is kept cannot be read.
 
         Example:
             >>> table.costs().sort_values("exclusive_bytes", ascending=False).to_csv("costs.csv")
@@ -181,10 +184,10 @@ class Questions(Generic[F]):
         return self._frame(frames.costs(reports.tag_costs(self._history(), now_ms())))
 
     def holders(self, path: str) -> FileLifetime:
-        """Which versions keep a file, who added and removed it, and when it can be deleted.
+        """Find the versions that hold a file, the snapshots that added and removed it, and when it can be deleted.
 
         Args:
-            path: as `files` lists it, absolute, a URL, or a bare file name that only one file has.
+            path: a path as listed by `files`, an absolute path, a URL, or a file name that is unique in the table.
 
         Example:
             >>> table.holders("bucket-0/data-1.parquet").holders
@@ -193,10 +196,10 @@ class Questions(Generic[F]):
         return answers.lifetime(lifetime(history, find(history, path, self._table.store.relative), now_ms()))
 
     def problems(self) -> F:
-        """What cannot be read, of all branches: nothing else here counts it as absent.
+        """List the metadata files of all branches that cannot be read. No other method treats them as absent.
 
         Returns:
-            One row a file: `path`, `expected`, `found`, `remedy`. No row where everything can be read.
+            One row per file: `path`, `expected`, `found`, `remedy`. No rows if everything is readable.
 
         Example:
             >>> assert table.problems().empty
@@ -206,7 +209,7 @@ class Questions(Generic[F]):
         return self._frame(frames.problems([*unreadable, *history.problems]))
 
     def timeline(self, *, theme: str = "light") -> Timeline:
-        """Snapshots, tags and branches on a time axis (UTC), as a chart.
+        """Draw snapshots, tags and branches on a time axis (UTC).
 
         Args:
             theme: `light` or `dark`.
@@ -227,23 +230,23 @@ class Questions(Generic[F]):
         timeout: str = "60 s",
         engine: str = "plain",
     ) -> F:
-        """Run one SELECT over a version of the table, through a local Spark.
+        """Run a SELECT statement on a version of the table with a local Spark.
 
         Args:
-            sql: the statement. The table is the view `t`, and goes by its own name, too.
+            sql: the statement. The table is available as view `t` and under its own name.
             at: the version of `t`.
-            before: a second version, as the view `t_before`.
-            since: an earlier version: the view `t_changes` has the rows that changed since then (Paimon).
-            limit: how many rows the answer may have. More are an error: an answer is never cut off in silence.
-            timeout: how long it may take, such as `5 min`.
+            before: a second version, available as view `t_before`.
+            since: an earlier version; view `t_changes` contains the rows that changed since then (Paimon).
+            limit: the maximum number of rows. A larger result is an error; it is never truncated silently.
+            timeout: the time limit, such as `5 min`.
             engine: `plain`, or `connector` for the engine's own Spark connector.
 
         Returns:
-            The rows; a column name that comes twice gets a number.
+            The rows. Duplicate column names are numbered.
 
         Raises:
-            Invalid: the statement fails, does more than read, takes too long, or has more rows than `limit`.
-            Unsupported: plain Spark cannot read this table right.
+            Invalid: the statement fails, is not read-only, takes too long or returns more than `limit` rows.
+            Unsupported: plain Spark cannot read this table correctly.
 
         Example:
             >>> table.query("select count(*) as orders from t", at="tag:v1")
@@ -279,17 +282,17 @@ class Questions(Generic[F]):
         every: bool = False,
         timeout: str = "60 s",
     ) -> Bisect[F]:
-        """The first version at which a condition is true, through a local Spark, in log2(n) queries.
+        """Find the first version at which a condition is true, with log2(n) queries on a local Spark.
 
         Args:
-            condition: SQL that is true or false of the whole table `t`, such as `count(*) > 1000`.
-            start: the first version to look at; None is the oldest retained one.
-            end: the last version to look at; None is the newest.
-            every: ask every version, so that a condition that turned more than once is seen.
-            timeout: how long one query may take.
+            condition: a SQL condition on the whole table `t`, such as `count(*) > 1000`.
+            start: the first version to search; None means the oldest retained one.
+            end: the last version to search; None means the latest.
+            every: query every version, to find conditions that changed more than once.
+            timeout: the time limit for each query.
 
         Raises:
-            Invalid: what is given is no condition.
+            Invalid: `condition` is not a condition.
 
         Example:
             >>> table.bisect("count_if(amount < 0) > 0").first_true
@@ -310,7 +313,8 @@ class Questions(Generic[F]):
         return f"<{self.format} table {self.name} at {self.location}, branch {self._branch}>"
 
     def _history(self) -> History:
-        """By the references of now; read again only where these have changed, or where something was unreadable."""
+        """Return the history for the current references; rebuild it only if they changed or something was
+        unreadable."""
         heads = self._table.heads()
         if self._kept is None or self._kept.incomplete or self._kept.heads.references != heads.references:
             self._kept = self._table.lasting(heads)

@@ -1,4 +1,4 @@
-"""A table: the questions it answers, the plans of changes to it, and the running of plans."""
+"""The `Table` class: read a table, plan changes and run them."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def recorded(location: str | None) -> pd.DataFrame:
 
 
 class Table(Questions[F]):
-    """One branch of one table. Made by `snapscope.open`; every answer is about the table as it is at the call.
+    """One branch of one table, as opened by `snapscope.open`. Every call reads the table's current state.
 
-    Wherever an argument is called `at`, `before`, `since`, `a` or `b` it is a version: a snapshot id (`"12"`),
-    `tag:v1`, `branch:dev/12`, `latest`, `latest~3`, `earliest`, a `datetime` with a zone, or a time such as
-    `2026-11-20T08:00:00Z`, `yesterday 08:00` or `3 days ago`. A text that can mean two times raises `Invalid`, which
-    names both. A version that is not there raises `NotFound` with the nearest ones; metadata that cannot be
-    read raises `Corrupt` with the file.
+    The arguments `at`, `before`, `since`, `a` and `b` are versions: a snapshot id (`"12"`), `tag:v1`, `branch:dev/12`,
+    `latest`, `latest~3`, `earliest`, a timezone-aware `datetime`, or a time such as `2026-11-20T08:00:00Z`, `yesterday
+    08:00` or `3 days ago`. Text that can mean two different times raises `Invalid`, which names both. A version that
+    does not exist raises `NotFound`, which names the nearest ones. Metadata that cannot be read raises `Corrupt`, which
+    names the file.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class Table(Questions[F]):
 
     @property
     def read_only(self) -> bool:
-        """Whether `apply`, `resume` and `undo` are refused."""
+        """Whether `apply`, `resume` and `undo` are rejected."""
         return self._read_only
 
     def arrow(self) -> Table[pa.Table]:
-        """The same table with Arrow tables in place of DataFrames.
+        """Return the same table with Arrow tables instead of DataFrames as results.
 
         Example:
             >>> table.arrow().files().num_rows
@@ -77,11 +77,11 @@ class Table(Questions[F]):
 
     @property
     def plan(self) -> Plans[F]:
-        """Plans for this branch, judged at the present moment: `table.plan.expire(…)`. A plan changes nothing."""
+        """Plans for this branch, with ages computed as of now: `table.plan.expire(…)`. A plan changes nothing."""
         return Plans(self._table, self._history, self._branch, self._zone, self._frame)
 
     def plan_at(self, time: Time) -> Plans[F]:
-        """Plans that judge ages at another time.
+        """Return plans with ages computed as of another time.
 
         Example:
             >>> table.plan_at("2026-12-01T00:00:00Z").expire().headline
@@ -96,22 +96,23 @@ class Table(Questions[F]):
         outside: Collection[str] = (),
         progress: Progress | None = None,
     ) -> Receipt[F]:
-        """Run a plan: exactly what it shows, or less. It is planned again first, and refused if it no longer holds.
+        """Run a plan.
 
-        The run is written to the journal before anything changes; references go first, files last, after `settle`. A
-        run that is cut off, by Ctrl-C or a crash, can be carried on by `resume` or, until files go, taken back by
-        `undo`.
+        The plan is recomputed first and rejected if the table no longer allows it. Nothing beyond the plan is ever
+        deleted. The run is recorded in the journal before anything changes. References are removed first; files are
+        deleted last, after waiting for `settle`. If a run is interrupted, by Ctrl-C or a crash, continue it with
+        `resume` or, before it starts to delete files, revert it with `undo`.
 
         Args:
-            plan: made from this table.
-            settle: how long running writers get before files are deleted.
-            outside: the directories of `plan.outside`, confirmed by name.
-            progress: is called with files done and files to do.
+            plan: a plan made from this table.
+            settle: how long to wait for running writers before files are deleted.
+            outside: the directories listed in `plan.outside`, to confirm them.
+            progress: a callback that receives the number of files done and the total.
 
         Raises:
             Conflict: the table no longer allows this plan, or an earlier run is unfinished; nothing was changed.
-            Invalid: the table was opened read-only, or the plan is of another table.
-            Unsupported: its store cannot do what the plan needs.
+            Invalid: the table was opened read-only, or the plan belongs to another table.
+            Unsupported: the table's store does not support an operation that the plan needs.
 
         Example:
             >>> table.apply(table.plan.expire(retain_max=10))
@@ -127,7 +128,7 @@ class Table(Questions[F]):
         return plans.receipt(done, self._frame)
 
     def runs(self) -> F:
-        """Changes of this table that were made from this machine, the newest first; columns as `snapscope.runs`.
+        """List the changes made to this table from this machine, newest first, with the columns of `snapscope.runs`.
 
         Example:
             >>> table.runs().head(1)
@@ -142,16 +143,16 @@ class Table(Questions[F]):
         outside: Collection[str] = (),
         progress: Progress | None = None,
     ) -> Receipt[F]:
-        """Carry on a run that was cut off.
+        """Continue an interrupted run.
 
         Args:
-            run: its id; None is this table's unfinished one.
-            settle: how long running writers get before files are deleted.
-            outside: directories outside the table's own, for a run that an older version began.
-            progress: is called with files done and files to do.
+            run: the run id; None means the unfinished run of this table.
+            settle: how long to wait for running writers before files are deleted.
+            outside: directories outside the table's own, only for a run started by an older version.
+            progress: a callback that receives the number of files done and the total.
 
         Raises:
-            Invalid: no such run of this table is unfinished, or the table was opened read-only.
+            Invalid: this table has no such unfinished run, or it was opened read-only.
 
         Example:
             >>> table.resume()
@@ -167,16 +168,17 @@ class Table(Questions[F]):
         return plans.receipt(done, self._frame)
 
     def undo(self, run: str | None = None) -> tuple[str, ...]:
-        """Take back a run that has not deleted files yet.
+        """Revert a run that has not started to delete files.
 
         Args:
-            run: its id; None is this table's unfinished one.
+            run: the run id; None means the unfinished run of this table.
 
         Returns:
             The paths that were restored.
 
         Raises:
-            Invalid: no such run of this table is unfinished, its files may be gone, or the table was opened read-only.
+            Invalid: this table has no such unfinished run, files may already be deleted, or the table was opened
+                read-only.
 
         Example:
             >>> table.undo()

@@ -1,4 +1,4 @@
-"""A table's history as a chart, the dashboard's own."""
+"""The timeline chart of a table, as shown on the dashboard."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from snapscope import display
 
 
 class Timeline:
-    """Snapshots, tags and branches on a true time axis (UTC).
+    """Snapshots, tags and branches on a time axis (UTC).
 
-    A notebook shows it as a plotly chart. The chart has a background of its own, so it is read in a light and in a dark
-    notebook.
+    Notebooks show it as a plotly chart. The chart has its own background, so it is readable in light and dark
+    notebooks.
 
     Example:
         >>> table.timeline(theme="dark").figure().write_html("orders.html")
@@ -28,7 +28,7 @@ class Timeline:
         self._palette = palette(theme)
 
     def figure(self) -> Any:
-        """The chart as a `plotly.graph_objects.Figure`, to be changed or saved.
+        """Return the chart as a `plotly.graph_objects.Figure`, to modify or save it.
 
         Example:
             >>> table.timeline().figure().to_json()
@@ -40,11 +40,11 @@ class Timeline:
         return go.Figure(data=made["data"], layout={**made["layout"], **paper})
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        """As plotly is set up to show charts here; `_repr_html_` where nothing is."""
+        """Use plotly's configured renderer; without one, Jupyter falls back to `_repr_html_`."""
         return self.figure()._repr_mimebundle_(include, exclude)
 
     def _repr_html_(self) -> str:
-        shown: str = self.figure().to_html(full_html=False, include_plotlyjs="cdn")
+        shown: str = self.figure().to_html(full_html=False, include_plotlyjs=True)
         return shown
 
     def __repr__(self) -> str:

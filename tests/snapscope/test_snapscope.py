@@ -1,4 +1,4 @@
-"""The Python API: a pinned surface, the answers of the command line, and the same protocol of changes."""
+"""The Python API: a pinned surface, the same results as the command line, and the same protocol for changes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def classes() -> dict[str, type]:
 
 
 def public(of: type) -> Iterator[tuple[str, Any]]:
-    """Methods and properties of a class, those of its bases among them."""
+    """Return the methods and properties of a class, including inherited ones."""
     for name in dir(of):
         if not name.startswith("_") and not issubclass(of, Exception):
             found = inspect.getattr_static(of, name, None)
@@ -55,7 +55,7 @@ def public(of: type) -> Iterator[tuple[str, Any]]:
 
 
 def surface() -> str:
-    """Every public name with its signature, a line each."""
+    """Return every public name with its signature, one per line."""
     lines = []
     for name in snapscope.__all__:
         found = getattr(snapscope, name)
@@ -76,7 +76,7 @@ def surface() -> str:
 
 
 def test_the_surface_is_the_pinned_one() -> None:
-    """A change of it is a decision, which somebody writes into the file."""
+    """Changing the surface is a decision, which must be written into the file."""
     pinned, found = SURFACE.read_text().splitlines(), surface().splitlines()
     assert list(difflib.unified_diff(pinned, found, "pinned", "found", lineterm="")) == []
 
@@ -102,7 +102,8 @@ def test_every_public_name_is_documented(name: str) -> None:
 
 
 def test_actions_are_those_of_the_table_of_actions() -> None:
-    """One method an action, one argument each for what the command line asks; what is not given is not asked for."""
+    """There is one method per action and one argument per command-line argument; no argument is required unless the
+    command line requires it."""
     of = {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", each.of.__name__).lower(): each for each in DEFINITIONS}
     methods = {name: made for name, made in public(Plans) if inspect.isfunction(made)}
     assert methods.keys() == of.keys()
@@ -261,7 +262,7 @@ class TestBothFormats:
     def test_a_plan_of_another_table_is_refused(self, format: str, place: str, tmp_path: Path) -> None:
         MAKE[format](tmp_path / "w" / "shop.db" / "other")
         other = snapscope.open(str(tmp_path / "w" / "shop.db" / "other"))
-        with pytest.raises(snapscope.Invalid, match="was made for"):
+        with pytest.raises(snapscope.Invalid, match="This plan is for"):
             snapscope.open(place).apply(other.plan.create_tag("v9"))
 
     def test_arrow_in_place_of_pandas(self, table: snapscope.Table[pd.DataFrame]) -> None:
@@ -273,7 +274,7 @@ class TestBothFormats:
         assert isinstance(arrow.plan.expire().files(), pa.Table)
 
     def test_columns_are_text_zoned_or_have_units(self, table: snapscope.Table[pd.DataFrame]) -> None:
-        """Ids are text, times have a zone but for a clock that has none, and a number says what it counts."""
+        """Ids are text, times have a zone except local times, and number columns name their unit."""
         arrow, plan = table.arrow(), table.arrow().plan.expire()
         compared = arrow.diff("earliest")
         found = [arrow.snapshots(), arrow.tags(), arrow.branches(), arrow.consumers(), arrow.files(), arrow.costs()]
@@ -289,7 +290,7 @@ class TestBothFormats:
                 assert pa.types.is_string(each.type) or pa.types.is_boolean(each.type), each.name
 
     def test_values_show_themselves(self, format: str, table: snapscope.Table[pd.DataFrame]) -> None:
-        """As plain text and as HTML that sets no colour of text and no background behind it, and escapes names."""
+        """Shown as plain text and as HTML, which sets no text colour without a background and escapes names."""
         plan = table.plan_at(LATE).expire(**EXPIRE[format][0])
         path = table.files()["path"][0]
         for value in (plan, table.as_of("latest"), table.diff("earliest"), table.holders(path)):
@@ -321,7 +322,9 @@ def test_a_timeline_is_a_chart_with_a_background_of_its_own(paimon: snapscope.Ta
     shown = repr(paimon.timeline())
     assert shown.count("\n") == 11
     assert "early" in shown
-    assert "plotly" in paimon.timeline()._repr_html_()
+    page = paimon.timeline()._repr_html_()
+    assert "plotly" in page
+    assert not re.search(r"<(script|link)[^>]*(src|href)=", page), "it loads nothing from another server"
 
 
 def test_names_out_of_a_table_steer_no_notebook_and_no_terminal(tmp_path: Path) -> None:
@@ -369,7 +372,7 @@ def test_a_tag_from_a_time_says_which_snapshot_it_is(paimon: snapscope.Table[pd.
 def test_orphans_are_a_day_old_unless_it_is_said(paimon: snapscope.Table[pd.DataFrame]) -> None:
     plan = paimon.plan_at("2026-11-20T00:00:00Z").clean_orphans()
     assert plan._of.change.older_than_ms == 1_795_046_400_000
-    with pytest.raises(snapscope.Invalid, match="older than now"):
+    with pytest.raises(snapscope.Invalid, match="The age limit for orphans must be in the past"):
         paimon.plan.clean_orphans(older_than=LATE)
 
 
@@ -387,7 +390,7 @@ def test_a_run_that_was_cut_off_is_taken_back_or_carried_on(
             with pytest.raises(KeyboardInterrupt):
                 paimon.apply(plan, settle="0 s")
         assert paimon.runs()["is_open"].tolist()[0]
-        with pytest.raises(snapscope.Conflict, match="unfinished"):
+        with pytest.raises(snapscope.Conflict, match="has not finished"):
             paimon.apply(plan, settle="0 s")
         if end == "undo":
             assert paimon.undo()
@@ -452,7 +455,7 @@ def test_rows_are_asked_for_and_compared(spark: object, tmp_path: Path) -> None:
     table = snapscope.open(str(stored.root))
     found = table.query("select id, name, id from t order by name", at="1")
     assert found.columns.tolist() == ["id", "name", "id_2"]
-    assert found["id"].tolist() == [2**60 + 1, pd.NA]  # whole, beside a NULL
+    assert found["id"].tolist() == [2**60 + 1, pd.NA]  # whole numbers, next to a NULL
     counts = table.query("select (select count(*) from t) as now, count(*) as before from t_before", before="1")
     assert counts.to_dict("records") == [{"now": 3, "before": 2}]
     assert table.arrow().query("select name from t", at="latest~1").num_rows == 2
